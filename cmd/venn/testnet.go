@@ -60,13 +60,16 @@ With --strategy, venn and go-libp2p-kad-dht run as they are. The others are the 
 on real connections, with messages of their real lengths. What announces itself by gossip has --warmup to settle, and a
 query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
-// gcPercent lets the heap of many peers grow by a quarter between collections. Beside a half this takes a tenth less
-// memory and a fifth more processor time. Where all peers add keys all the time it would take a third of all processor
-// time, so there the heap may double. The environment's GOGC wins.
-const (
-	gcPercent     = 25
-	addsGCPercent = 100
-)
+// gcPercent is by how much the heap of many peers may grow between collections. In a small network it is a fifth, for
+// memory. That costs a quarter of all processor time. So where processors are what is short, the heap may double: in a
+// network that takes long to warm up, for it is large or has slow lines only, and where all peers add keys all the time.
+// The environment's GOGC wins.
+func gcPercent(peers int, links link.Mix, adds float64) int {
+	if adds > 0 || testnet.DefaultWarmup(peers, links) > 40*time.Second {
+		return 100
+	}
+	return 20
+}
 
 func testnetCommand() *cli.Command {
 	return &cli.Command{
@@ -111,11 +114,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	percent := gcPercent
-	if c.Float("adds") > 0 {
-		percent = addsGCPercent
-	}
-	defer heap.Grow(percent)()
+	defer heap.Grow(gcPercent(c.Int("peers"), mix, c.Float("adds")))()
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	var known atomic.Bool
