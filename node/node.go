@@ -268,6 +268,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		NearSlots:    n.cfg.nearSlots,
 		RandomSlots:  n.cfg.randomSlots,
 		MaxLinks:     n.cfg.neighbourLinks(),
+		SpreadLinks:  n.cfg.spreadLinks(),
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.recordPeer,
 		Group:        signed.AddressGroup,

@@ -57,11 +57,14 @@ type config struct {
 	off            defence.Off
 }
 
+// defaultConnections is the default of [WithMaxConnections].
+const defaultConnections = 32
+
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		seed:           summary.Seed{Network: "venn"},
 		share:          1.0 / 3,
-		maxConnections: 32,
+		maxConnections: defaultConnections,
 		dials:          8,
 		random:         rand.Uint64(),
 	}
@@ -140,7 +143,8 @@ func WithEpochSpacing(d time.Duration) Option {
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
 // others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
 // to dial. Five eighths may be neighbours, those included that chose this node. Those must be at least as many as the
-// node chooses itself: 13 connections or more with the default of WithNeighbours.
+// node chooses itself: 13 connections or more with the default of WithNeighbours. A node that knows far more of a large
+// network than most others may make a quarter of those beyond 32 into all parts of it.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }
 }
@@ -165,6 +169,9 @@ func (c *config) checkNeighbours() error {
 
 // neighbourLinks is how many links may be those of neighbours, whoever chose them.
 func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConnections%8*5/8 }
+
+// spreadLinks is how many more a node may make into all parts of a large network; below 0: none.
+func (c *config) spreadLinks() int { return cmp.Or(max(0, c.maxConnections-defaultConnections)/4, -1) }
 
 // mostNeighbours is the most of one kind.
 const mostNeighbours = 1000

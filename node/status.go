@@ -60,7 +60,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 // Neighbour is a peer that the node keeps a connection with.
 type Neighbour struct {
 	Peer  peer.ID
-	Kind  string            // why it is one: random, similar, near, inbound or complementary
+	Kind  string            // why it is one: random, overlap, near, inbound, complementary, range or spread
 	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
 }
 

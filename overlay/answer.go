@@ -147,7 +147,7 @@ func (s *scope) widest(q Inquiry, from PeerID, n int) (out []Named) {
 }
 
 // alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
-// that it keeps. It needs the asker's summary.
+// that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
 func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
@@ -195,7 +195,7 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 // earlier epoch.
 func (s *scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[coverage.Place, *directory.Entry] {
 	return func(yield func(coverage.Place, *directory.Entry) bool) {
-		for _, e := range s.directory.Others() {
+		for _, e := range s.someOthers() {
 			if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
 				continue
 			}
@@ -209,6 +209,24 @@ func (s *scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.
 			}
 		}
 	}
+}
+
+// maxCompared is the most entries that are compared with an asker: that takes up to a few milliseconds.
+const maxCompared = 1024
+
+// someOthers are the entries of others or, of more than maxCompared, as many in a row from anywhere on.
+func (s *scope) someOthers() []*directory.Entry {
+	all := s.directory.Others()
+	if len(all) <= maxCompared {
+		return all
+	}
+	return window(all, maxCompared, s.cfg.Rand.IntN(len(all)))
+}
+
+// window is n in a row of more than that, from one on. The first comes after the last.
+func window[T any](all []T, n, from int) []T {
+	some := all[from:min(from+n, len(all))]
+	return slices.Concat(some, all[:n-len(some)])
 }
 
 // introduction is the first parts of what is held of an entry.

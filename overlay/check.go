@@ -31,7 +31,7 @@ func (s *scope) check() error {
 		}
 	}
 	errs = append(errs, s.contacts.Check())
-	if now := s.look(surveyed{s.directory.Version(), s.depth, s.size}); now.of == s.seen.of {
+	if now := s.look(s.surveyed()); now.of == s.seen.of {
 		want(now == s.seen, "a survey brings %+v, remembered %+v", now, s.seen)
 	}
 	for c := range s.contacts.Each() {

@@ -53,6 +53,10 @@ type Config struct {
 	ComplementSlots int
 	RandomSlots     int // outbound neighbours chosen at random; 0: 3
 	MaxLinks        int // neighbours in all, those that chose this node included; 0: 20
+	// SpreadLinks is how many neighbours at most are chosen besides MaxLinks, spread over the own range, where that is far
+	// wider than those of others. They are no more than the line bears, one for each 256 kbit/s, and 256. 0: no other bound.
+	// Below 0: none.
+	SpreadLinks int
 
 	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
 	OpenHeader func(envelope []byte) (summary.Header, error)
@@ -94,6 +98,12 @@ const (
 	neighbourEvery = time.Second
 )
 
+const (
+	// maxSpread is the most spread neighbours, spreadRate the part of a line, in bit/s, that there must be for each.
+	maxSpread  = 256
+	spreadRate = 256_000
+)
+
 func (c *Config) defaults() {
 	setDefault(&c.Up, UndeclaredRate)
 	setDefault(&c.Down, UndeclaredRate)
@@ -105,6 +115,8 @@ func (c *Config) defaults() {
 	setDefault(&c.NearSlots, rank.Default.Near)
 	setDefault(&c.RandomSlots, rank.Default.Random)
 	setDefault(&c.MaxLinks, 20)
+	setDefault(&c.SpreadLinks, maxSpread)
+	c.SpreadLinks = max(0, min(c.SpreadLinks, maxSpread, int(min(c.Up, c.Down, maxSpread*spreadRate)/spreadRate)))
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
 	}
@@ -178,6 +190,6 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 // topology is the topology's part of the configuration.
 func (c *Config) topology() topology.Config {
 	return topology.Config{
-		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Rand: c.Rand, Undefended: c.Undefended,
+		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }

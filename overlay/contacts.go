@@ -24,21 +24,55 @@ const (
 func (s *scope) keepContact(e *directory.Entry) {
 	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
 		depth, said := s.depthOf(e)
-		s.addContact(e.Record(), depth, !said)
+		switch {
+		case !said:
+			s.addContact(e.Record(), depth, byGuess)
+		case depth <= s.depth-coverage.FarWider:
+			s.addContact(e.Record(), depth, byItself)
+		default: // its range may soon be as ours
+			s.addContact(e.Record(), depth, byHearsay)
+		}
 	}
+}
+
+// farWider says whether the own range is far wider than those of most linked peers. It is not as long as it may soon be
+// another.
+func (s *scope) farWider() bool { return s.usual >= s.depth+coverage.FarWider && !s.starting(s.now) }
+
+// parts is the depth of the ranges, a part of the own one each, that a peer whose range is far wider than others needs
+// links into; 0: it is not.
+func (s *scope) parts() int {
+	if !s.farWider() {
+		return 0
+	}
+	return min(s.usual, s.depth+coverage.MaxBits)
 }
 
 // depthOf is the depth of the range that an entry's peer covers. It is what the peer says if it is linked, covers more
-// than we and knows about as many origins as it should. Else it is a guess: as ours.
+// than others and knows about as many origins as it should. Else it is a guess: as ours, or as that of most if ours is
+// far wider.
 func (s *scope) depthOf(e *directory.Entry) (depth int, said bool) {
+	depth = s.depth
+	if s.farWider() {
+		depth = s.usual
+	}
 	h, linked := s.exchange.Said(e.Peer())
-	if linked && h.Depth < s.depth && float64(h.Origins+1) >= filledTo*math.Ldexp(s.size, -h.Depth) {
+	if linked && h.Depth < depth && float64(h.Origins+1) >= filledTo*math.Ldexp(s.size, -h.Depth) {
 		return h.Depth, true
 	}
-	return s.depth, false
+	return depth, false
 }
 
-func (s *scope) addContact(r Record, depth int, guessed bool) bool {
+// word says whose word the depth of a contact is.
+type word uint8
+
+const (
+	byGuess   word = iota // ours
+	byHearsay             // another's
+	byItself              // the contact's own
+)
+
+func (s *scope) addContact(r Record, depth int, by word) bool {
 	if s.depth == 0 || r.Peer == s.cfg.Self {
 		return false
 	}
@@ -48,7 +82,7 @@ func (s *scope) addContact(r Record, depth int, guessed bool) bool {
 	}
 	return s.contacts.Add(coverage.Contact{
 		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
-		Guessed: guessed,
+		Spoke: by == byItself, Guessed: by == byGuess,
 	})
 }
 

@@ -4,7 +4,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/topology"
 )
 
 // onHello takes in what a peer says of itself: records are the directory's, rates the exchange's, and who is whose
@@ -15,7 +17,11 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
 		if o.scope.depth > 0 && !o.scope.ownRange().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
-			o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth})
+			depth := in.Hello.Depth
+			if o.scope.wider(in.Hello) { // few of those that it knows are as it is
+				depth = o.scope.depth
+			}
+			o.learnPeer(now, in.Peer, Named{Record: r, Depth: depth})
 			continue
 		}
 		if fault := o.directory.LearnRecord(now, in.Peer, r); fault != "" {
@@ -25,7 +31,7 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
 	o.scope.changed = true
-	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer))
+	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.scope.wider(in.Hello) && o.wideNeighbours() >= mostWide)
 	o.act(now)
 	if e := o.directory.Lookup(in.Peer); e != nil && !o.scope.starting(now) {
 		if _, said := o.scope.depthOf(e); said {
@@ -35,6 +41,28 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
 	}
+}
+
+// mostWide is how many of those who chose us may cover far more than we. Where many peers are strong, each of them
+// would have a link to everybody.
+const mostWide = 4
+
+// wider says whether a peer covers far more than we, and knows more than we could keep: a peer that has just begun does
+// not know its range yet.
+func (s *scope) wider(h Hello) bool {
+	return h.Depth <= s.depth-coverage.FarWider && h.Origins > 2*s.cfg.MaxOrigins
+}
+
+// wideNeighbours is how many of those who chose us cover far more than we.
+func (o *Overlay) wideNeighbours() (n int) {
+	for _, p := range o.exchange.Linked() {
+		if k, is := o.topology.KindOf(p); is && k == topology.Inbound {
+			if h, said := o.exchange.Said(p); said && o.scope.wider(h) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // hello tells a linked peer who we are.

@@ -104,11 +104,11 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) news {
 	}
 	if place := exchange.PlaceOf(r.Peer); !o.scope.ownRange().Contains(place) {
 		first := o.scope.contacts.Empty(coverage.Around(place, o.scope.wideDepth()))
-		depth, guessed := n.Depth, false
+		depth, by := n.Depth, byHearsay
 		if o.scope.starting(now) { // others look for their depth, too: it is taken to be as ours
-			depth, guessed = o.scope.depth, true
+			depth, by = o.scope.depth, byGuess
 		}
-		if o.scope.addContact(r, depth, guessed) && first {
+		if o.scope.addContact(r, depth, by) && first {
 			return firstElsewhere
 		}
 		return noNews

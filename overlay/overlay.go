@@ -251,6 +251,7 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
+			o.scope.usual = max(o.scope.depth, o.exchange.UsualDepth())
 			o.scope.survey()
 			o.scope.served = 0
 			o.focus()
@@ -289,6 +290,7 @@ func (o *Overlay) choose(now time.Duration) {
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
 		Idle: o.exchange.Idle, Within: o.scope.withinRange(), Starting: o.scope.starting(now),
+		Parts: o.scope.parts(), Depth: o.scope.depth, Place: o.directory.Place,
 	})
 	o.act(now)
 }
@@ -296,7 +298,7 @@ func (o *Overlay) choose(now time.Duration) {
 // refreshLinks repeats hellos that have changed, and lets links recover.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
-		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.size)); due {
+		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.size), o.scope.farWider()); due {
 			o.hello(now, p, with)
 		}
 		o.exchange.Settle(now, p)

@@ -23,6 +23,7 @@ type scope struct {
 
 	place    coverage.Place
 	depth    int     // of the own range: what is outside is not wanted
+	usual    int     // of the ranges of most linked peers, and at least that of the own one
 	focus    int     // of the range that the line is for first; 0: for all alike
 	seen     survey  // of all entries
 	size     float64 // origins in the whole network, by estimate
@@ -248,6 +249,15 @@ func (s *scope) fit(now time.Duration) bool {
 	return true
 }
 
+// expected is how many origins there should be in all, for the own range to be vouched for. Of a range far wider than
+// others what is known near us says little.
+func (s *scope) expected() float64 {
+	if s.farWider() {
+		return s.reckoned()
+	}
+	return s.size
+}
+
 // vouch works out for which range this peer can vouch.
 func (s *scope) vouch() int {
 	var held [coverage.MaxDepth + 1]int // by how many first bits they share with us
@@ -266,7 +276,8 @@ func (s *scope) vouch() int {
 	for shared := coverage.MaxDepth - 1; shared >= 0; shared-- {
 		held[shared] += held[shared+1]
 	}
-	for depth < coverage.MaxDepth && s.depth > 0 && float64(held[depth]+1) < filledTo*math.Ldexp(s.size, -depth) {
+	partial, size := s.depth > 0 || s.farWider(), s.expected()
+	for depth < coverage.MaxDepth && partial && float64(held[depth]+1) < filledTo*math.Ldexp(size, -depth) {
 		depth++
 	}
 	return depth

@@ -161,6 +161,52 @@ func TestDepthFollowsTheLine(t *testing.T) {
 	}
 }
 
+// TestFewKnowAll: among peers that have room for few, those with room for all know nearly everybody. They have links into
+// every range, and the others know of them. Nobody is taken for one of them who is not. Without spread neighbours they
+// hear of a part only.
+func TestFewKnowAll(t *testing.T) {
+	const n, limit, every = 160, 10, 40
+	for _, spread := range []int{0, -1} {
+		configs := make([]overlay.Config, n)
+		strong := map[overlay.PeerID]bool{}
+		for i := range configs {
+			configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Loop: true, SpreadLinks: spread}
+			if i%every == every/2 {
+				configs[i].MaxOrigins = 0
+			}
+		}
+		net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(50, 0, uint64(i)) })
+		for i, p := range net.Peers {
+			strong[p.ID] = configs[i].MaxOrigins == 0
+		}
+		net.Run(net.Now + 90*time.Second)
+		knowing, contacted, falsely := 0, 0, 0
+		for _, p := range net.Peers {
+			if strong[p.ID] {
+				t.Logf("one with room for all knows %d and vouches for %v", p.Overlay.Origins(), p.Overlay.Covers())
+				if p.Overlay.Origins() >= n*19/20 && p.Overlay.Covers().Depth() == 0 {
+					knowing++
+				}
+				continue
+			}
+			wide := slices.DeleteFunc(p.Overlay.Contacts(), func(c coverage.Contact) bool { return c.Depth > 0 || c.Spare })
+			if len(wide) > 0 {
+				contacted++
+			}
+			for _, c := range wide {
+				if !strong[overlay.PeerID(c.Peer)] {
+					falsely++
+				}
+			}
+		}
+		t.Logf("%d know all, %d have them for contacts, %d contacts are taken for such and are not", knowing, contacted, falsely)
+		if all := n / every; (knowing == all) != (spread == 0) || spread == 0 && contacted < n*2/3 || falsely > 0 {
+			t.Errorf("spread links %d: %d of %d know all, %d have them for contacts, %d contacts are taken for such and are not",
+				spread, knowing, all, contacted, falsely)
+		}
+	}
+}
+
 // TestContactsCover: contacts and the own range are for everybody.
 func TestContactsCover(t *testing.T) {
 	net := grown(t, 100, 16, 10)

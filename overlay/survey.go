@@ -22,14 +22,20 @@ type survey struct {
 type surveyed struct {
 	version uint64 // of the directory
 	depth   int
-	size    float64
+	wide    bool    // the range is far wider than others
+	size    float64 // of the network, by which the range is vouched for
 }
 
 // survey looks at all entries, unless nothing has changed since it last did. O(entries) after a change.
 func (s *scope) survey() {
-	if of := (surveyed{s.directory.Version(), s.depth, s.size}); of != s.seen.of {
+	if of := s.surveyed(); of != s.seen.of {
 		s.seen = s.look(of)
 	}
+}
+
+// surveyed is what a survey would depend on now.
+func (s *scope) surveyed() surveyed {
+	return surveyed{s.directory.Version(), s.depth, s.farWider(), s.expected()}
 }
 
 // look is the survey of all entries as they are.

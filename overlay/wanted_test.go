@@ -26,7 +26,7 @@ func meets(o *Overlay, depth int) int {
 	for ; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
 		p := PeerID(fmt.Sprint("contact", i))
 		if slices.ContainsFunc(o.scope.contacts.Lacks(1, depth), func(r coverage.Range) bool { return r.Contains(exchange.PlaceOf(p)) }) {
-			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, false)
+			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, byHearsay)
 		}
 	}
 	return i
@@ -261,7 +261,7 @@ func TestWidestAreNamedOnce(t *testing.T) {
 	for i := 0; o.scope.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
 		peer = PeerID(fmt.Sprint("wide", i))
 	}
-	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, false)
+	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, byHearsay)
 	q := Inquiry{Depth: depth, Lacks: lacking([]coverage.Range{coverage.Around(exchange.PlaceOf(peer), depth)}, depth)}
 	if named := o.scope.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)

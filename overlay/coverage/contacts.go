@@ -116,7 +116,8 @@ func (t *Contacts) bucket(at Place) (contacts []Contact, begin int) {
 }
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
-// depth that was a guess: others may say anything of it. A full bucket gives up its worst. One of an address group that
+// depth that was a guess: others may say anything of it. Nor is a depth kept if the contact itself says that it covers
+// far more. A full bucket gives up its worst. One of an address group that
 // the bucket has already goes only where there is a place free. Those of the own range are no contacts. Denials of an
 // earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
@@ -125,8 +126,9 @@ func (t *Contacts) Add(c Contact) bool {
 	}
 	bucket, begin := t.bucket(c.Place)
 	if i := find(bucket, c.Peer); i >= 0 {
-		if known := &bucket[i]; known.Guessed && !c.Guessed {
-			known.Depth, known.Guessed = c.Depth, false
+		known := &bucket[i]
+		if known.Guessed && !c.Guessed || c.Spoke && c.Depth <= known.Depth-FarWider {
+			known.Depth, known.Spoke, known.Guessed = c.Depth, c.Spoke, false
 			t.sort(bucket)
 		}
 		return true

@@ -161,6 +161,30 @@ func TestNamedAgain(t *testing.T) {
 	}
 }
 
+// TestOwnWord: what a contact itself says of its depth replaces what others said if it covers far more by that. What
+// others say does not.
+func TestOwnWord(t *testing.T) {
+	const depth = FarWider + 2
+	for _, c := range []struct {
+		says   Contact
+		counts bool
+	}{
+		{Contact{Depth: depth - FarWider, Spoke: true}, true},
+		{Contact{Depth: depth - FarWider + 1, Spoke: true}, false},
+		{Contact{Depth: 0}, false},
+	} {
+		table := NewContacts(0)
+		table.SetDepth(depth)
+		c.says.Peer, c.says.Place = "one", 1<<63
+		table.Add(Contact{Peer: "one", Place: 1 << 63, Depth: depth})
+		table.Denied(1<<63, "one")
+		table.Add(c.says)
+		if got, _ := table.Get(1<<63, "one"); (got.Depth == c.says.Depth) != c.counts || got.Denials != 1 {
+			t.Errorf("after %+v: %+v", c.says, got)
+		}
+	}
+}
+
 // TestDenials: who denies what is there is asked no more, and does not come back with a clean record.
 func TestDenials(t *testing.T) {
 	c := NewContacts(0)

@@ -109,8 +109,9 @@ func (x *Exchange) RecordRoom() int {
 }
 
 // HelloDue reports whether a hello to a peer is due again, and with which records. It is when something that the peer
-// acts upon has changed. The last arguments are what the hello would say.
-func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int) (with Records, due bool) {
+// acts upon has changed. The last arguments are what the hello would say, and whether our range is far wider than those of
+// others: then they act upon how much of it we know.
+func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {
 		return NoRecords, since >= sizeEvery && network > 2*max(l.said.Network, fewOrigins)
@@ -118,7 +119,8 @@ func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches floa
 	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
-	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches || origins > 2*l.said.Origins ||
+	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches ||
+		origins > 2*l.said.Origins || wide && 3*origins > 4*l.said.Origins ||
 		x.within.Depth() != l.said.Depth || network > fewOrigins && 2*network > 3*l.said.Network
 	return NoRecords, due
 }

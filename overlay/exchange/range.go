@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"slices"
+
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -34,6 +36,9 @@ func (x *Exchange) meets(l *link) bool {
 func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }
+
+// fewDepths is how many links must say which range they want to hear of before that counts.
+const fewDepths = 3
 
 // maxRefusals is how many fetches from links that should hold an origin may fail before it is dialled itself.
 const maxRefusals = 2
@@ -72,6 +77,22 @@ func (x *Exchange) Meeting() (out []event.PeerID) {
 		}
 	}
 	return out
+}
+
+// UsualDepth returns the depth of the ranges that linked peers want to hear of: half of them say at least as much. It is 0
+// while few say anything.
+func (x *Exchange) UsualDepth() int {
+	var depths []int
+	for _, l := range x.order {
+		if l.heard {
+			depths = append(depths, l.hello.Depth)
+		}
+	}
+	if len(depths) < fewDepths {
+		return 0
+	}
+	slices.Sort(depths)
+	return depths[(len(depths)-1)/2]
 }
 
 // Networks returns how many origins linked peers say there are in all.

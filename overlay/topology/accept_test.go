@@ -20,7 +20,7 @@ func slotAfter(t *testing.T, off defence.Off, accepts bool, after time.Duration)
 	for now := time.Duration(0); now <= after; now += time.Second {
 		top.Choose(now, Known{Peers: d, Idle: idle})
 		if accepts {
-			top.Hear(now, peer, event.Hello{Neighbour: true}, d.Lookup(peer))
+			top.Hear(now, peer, event.Hello{Neighbour: true}, d.Lookup(peer), false)
 		}
 		top.Acts()
 		if err := top.Check(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -34,6 +35,10 @@ type Known struct {
 
 	// Within says whether an entry is in the own range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
+	// Parts is the depth of the parts into which the own range, of depth Depth, is divided where it is far wider than those
+	// of others; 0: it is not. Place is where an entry stands.
+	Parts, Depth int
+	Place        func(*directory.Entry) coverage.Place
 	// Starting says that the own range may soon be another: links into it would be of no use, and most others too.
 	Starting bool
 }
@@ -68,6 +73,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 		random = linkedFirst
 	}
 	t.fill(now, known.Peers, Random, free, room, random)
+	t.spread(now, known)
 	t.audit(now, known.Peers)
 }
 

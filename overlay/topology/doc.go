@@ -1,5 +1,6 @@
 // Package topology chooses a peer's neighbours: the peers that it keeps a connection with. They have much in common
-// with it, are near, were drawn at random, or chose it.
+// with it, are near, were drawn at random, or chose it. A peer that covers far more than others has neighbours in all
+// that it covers.
 //
 // A [Topology] receives inputs and answers with [Act]s: connections to make, to protect and to give up, hellos to say,
 // audits to hold. For a choice it is given a look at the directory ([Peers]), which it does not change. It has no

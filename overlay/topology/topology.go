@@ -28,6 +28,8 @@ const (
 	Complementary
 	// Ranged neighbours are drawn from the own range, where that is not everybody: what is known of it comes from them.
 	Ranged
+	// Spread neighbours are drawn from all parts of the own range, where that is far wider than those of others.
+	Spread
 
 	kinds // how many there are
 )
@@ -37,7 +39,7 @@ func (k Kind) byOverlap() bool { return k == Similar || k == Complementary }
 
 // String returns the name of the kind.
 func (k Kind) String() string {
-	return [...]string{"random", "overlap", "near", "inbound", "complementary", "range"}[k]
+	return [...]string{"random", "overlap", "near", "inbound", "complementary", "range", "spread"}[k]
 }
 
 // Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in
@@ -45,6 +47,7 @@ func (k Kind) String() string {
 type Config struct {
 	Overlap, Complement, Near, Random int
 	MaxLinks                          int // those that chose us included; at least the sum of the above
+	Spread                            int // the most spread neighbours; MaxLinks does not count them
 	Rand                              *rand.Rand
 	Undefended                        defence.Off // for tests
 }
@@ -76,6 +79,7 @@ type Topology struct {
 	retry      map[int]time.Duration // directory index: not dialled as a neighbour before then
 	audits     map[int]time.Duration // directory index: not audited before then
 	due        agenda.Agenda
+	spreading  spreading
 	within     func(*directory.Entry) bool // nil: the own range is everybody
 	started    time.Duration
 	acts       []Act
@@ -152,17 +156,25 @@ func (t *Topology) Mesh(p event.PeerID, in bool) {
 	}
 }
 
-// Hear acts on what a linked peer's hello says about neighbourhood; e is its entry, nil if it has none.
-func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *directory.Entry) {
+// Hear acts on what a linked peer's hello says about neighbourhood; e is its entry, nil if it has none. With refuse it is
+// not taken for a neighbour that has chosen us, as if there were no room.
+func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *directory.Entry, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
 	case !is && h.Neighbour:
+		if refuse {
+			t.acts = append(t.acts, Act{To: p, Full: true})
+			return
+		}
 		if !t.Full() {
 			t.add(now, p, neighbour{kind: Inbound, since: now, accepted: true})
 			t.do(event.Protect{Peer: p})
 		}
 		t.greet(p) // accepted, or full
 	case is && h.Neighbour:
+		if nb.kind == Spread && !nb.accepted {
+			t.spreading.accepted()
+		}
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
 		t.lose(p)
@@ -204,6 +216,9 @@ func (t *Topology) add(now time.Duration, p event.PeerID, nb neighbour) {
 // lose forgets a neighbour, if it is one.
 func (t *Topology) lose(p event.PeerID) {
 	if nb, is := t.neighbours[p]; is {
+		if nb.kind == Spread && !nb.accepted {
+			t.spreading.refused()
+		}
 		t.kinds[nb.kind]--
 		delete(t.neighbours, p)
 	}

@@ -1,0 +1,84 @@
+package topology
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/rank"
+)
+
+// A peer that covers far more than most of its links would hear of little: each of them tells of a narrow range. So it
+// has a neighbour in each of those narrow ranges. These are drawn at random, and nothing counts that they say of
+// themselves. So nobody is chosen for its boasts, and one that lies hides a part at most.
+
+const (
+	// spreadAtOnce is how many spread neighbours are chosen in one round.
+	spreadAtOnce = 8
+	// spreadAgain is the time until the next look for more, after one that found too few.
+	spreadAgain = 4 * time.Second
+	// A refusal doubles that time, up to spreadSeldom: where many peers cover much, the others have no room for links to
+	// all of them. It halves with each neighbour that accepts, and is none below spreadAtLeast.
+	spreadSeldom  = 5 * time.Minute
+	spreadAtLeast = time.Second
+)
+
+// spreading paces the choice of spread neighbours.
+type spreading struct {
+	last time.Duration // when some were last looked for
+	wait time.Duration // until the next look
+}
+
+func (s *spreading) refused() { s.wait = min(max(2*s.wait, spreadAgain), spreadSeldom) }
+
+func (s *spreading) accepted() {
+	if s.wait /= 2; s.wait < spreadAtLeast {
+		s.wait = 0
+	}
+}
+
+// spread chooses neighbours in the parts of the own range that have none of any kind. Linked peers come first.
+func (t *Topology) spread(now time.Duration, known Known) {
+	free := min(spreadAtOnce, t.cfg.Spread-t.count(Spread))
+	if known.Parts == 0 || free <= 0 || now < t.spreading.last+t.spreading.wait {
+		return
+	}
+	has := map[coverage.Range]bool{}
+	for p := range t.neighbours {
+		if e := known.Peers.Lookup(p); e != nil && known.own(e) {
+			has[known.part(e)] = true
+		}
+	}
+	if len(has) == known.parts() {
+		return
+	}
+	var all []rank.Candidate
+	for _, c := range t.candidates(now, known.Peers, Spread, func(*neighbour) bool { return false }) {
+		if e := known.Peers.Entry(c.Index); known.own(e) && !has[known.part(e)] {
+			all = append(all, c)
+		}
+	}
+	all = rank.Random(all, len(all), t.cfg.Rand)
+	slices.SortStableFunc(all, func(a, b rank.Candidate) int { return t.unlinked(known.Peers, a) - t.unlinked(known.Peers, b) })
+	t.spreading.last = now
+	for _, c := range all {
+		if e := known.Peers.Entry(c.Index); !has[known.part(e)] {
+			has[known.part(e)] = true
+			t.choose(now, e, Spread)
+			if free--; free == 0 {
+				return
+			}
+		}
+	}
+	t.spreading.wait = max(t.spreading.wait, spreadAgain)
+}
+
+// part is the part of the own range with an entry.
+func (k *Known) part(e *directory.Entry) coverage.Range { return coverage.Around(k.Place(e), k.Parts) }
+
+// parts is how many parts there are.
+func (k *Known) parts() int { return 1 << (k.Parts - k.Depth) }
+
+// own says whether an entry is in the own range.
+func (k *Known) own(e *directory.Entry) bool { return k.Within == nil || k.Within(e) }

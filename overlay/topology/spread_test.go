@@ -1,0 +1,155 @@
+package topology
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// strewn is a topology that may have some spread neighbours, and what it knows of many peers: their records.
+func strewn(t *testing.T, most int) (*Topology, Known) {
+	t.Helper()
+	d := known()
+	for i := range 200 {
+		p, from := event.PeerID(fmt.Sprint("peer", i)), event.PeerID(fmt.Sprint("link", i%4))
+		if !d.Meet(0, from, event.Record{Peer: p, Envelope: []byte(p)}) {
+			t.Fatalf("%q is no news", p)
+		}
+	}
+	top := New(Config{MaxLinks: 8, Spread: most, Rand: rand.New(rand.NewPCG(1, 1))})
+	return top, Known{Peers: d, Idle: func(event.PeerID) bool { return true }, Parts: 3, Place: d.Place}
+}
+
+// chosen is how many spread neighbours there are, and how many neighbours of any kind in each part, after a round.
+func chosen(t *testing.T, top *Topology, known Known, now time.Duration) (all int, in map[coverage.Range]int) {
+	t.Helper()
+	top.Choose(now, known)
+	top.Acts()
+	if err := top.Check(); err != nil {
+		t.Fatal(err)
+	}
+	in = map[coverage.Range]int{}
+	for p, nb := range top.neighbours {
+		in[known.part(known.Peers.Lookup(p))]++
+		if nb.kind == Spread {
+			all++
+		}
+	}
+	return all, in
+}
+
+// TestSpread: each part of the own range has one neighbour, as far as there may be so many, and one that goes is replaced.
+// There are none where the own range is not far wider than others, and none outside of it.
+func TestSpread(t *testing.T) {
+	top, known := strewn(t, 100)
+	none := known
+	none.Parts = 0
+	if n, _ := chosen(t, top, none, 0); n != 0 {
+		t.Errorf("%d without parts", n)
+	}
+	n, in := chosen(t, top, known, time.Second)
+	if n != 8 || len(in) != 8 {
+		t.Errorf("%d in %d parts, want one in each of 8", n, len(in))
+	}
+	if again, _ := chosen(t, top, known, time.Minute); again != n {
+		t.Errorf("%d later, want %d", again, n)
+	}
+	for p := range top.neighbours {
+		top.lose(p)
+		break
+	}
+	if n, in = chosen(t, top, known, 2*time.Minute); n != 8 || len(in) != 8 {
+		t.Errorf("%d in %d parts after one has gone, want one in each of 8", n, len(in))
+	}
+
+	few, known := strewn(t, 3)
+	if n, in := chosen(t, few, known, 0); n != 3 || len(in) != 3 {
+		t.Errorf("%d in %d parts, want 3 at most", n, len(in))
+	}
+
+	part, known := strewn(t, 100)
+	half := coverage.Around(0, 1)
+	known.Depth, known.Within = 1, func(e *directory.Entry) bool { return half.Contains(known.Place(e)) }
+	_, in = chosen(t, part, known, 0)
+	for r := range in {
+		if !half.Covers(r) {
+			t.Errorf("one in %v, outside of the own range", r)
+		}
+	}
+	if len(in) != 4 {
+		t.Errorf("in %d parts of the own range, want 4", len(in))
+	}
+}
+
+// TestSpreadTakesTime: where there are many parts, a few are filled in a round. Links that others have made count, and
+// linked peers come first.
+func TestSpreadTakesTime(t *testing.T) {
+	top, known := strewn(t, 100)
+	known.Parts = 5
+	have := event.PeerID("peer0")
+	linked := event.PeerID("peer1")
+	for _, p := range []event.PeerID{have, linked} {
+		top.Open(p)
+	}
+	top.add(0, have, neighbour{kind: Inbound, accepted: true})
+	for round := range 6 {
+		all, in := chosen(t, top, known, time.Duration(round)*time.Second)
+		if want := min((round+1)*spreadAtOnce, 31); round < 3 && all != want || all > 31 {
+			t.Errorf("round %d: %d, want %d", round, all, want)
+		}
+		if in[known.part(known.Peers.Lookup(have))] > 1 {
+			t.Error("one is chosen where there is a link")
+		}
+		if kind, is := top.KindOf(linked); !is || kind != Spread {
+			t.Errorf("round %d: the linked peer is a neighbour: %v, of kind %v", round, is, kind)
+		}
+	}
+}
+
+// TestSpreadBacksOff: where all whom a peer chooses have no room for it, it tries few. Once they have room, each part gets
+// its neighbour.
+func TestSpreadBacksOff(t *testing.T) {
+	top, known := strewn(t, 100)
+	run := func(from time.Duration, full bool) (tried int) {
+		for now := from; now < from+20*time.Minute; now += time.Second {
+			top.Choose(now, known)
+			for _, a := range top.Acts() {
+				if c, is := a.Effect.(event.Connect); is {
+					tried++
+					top.Open(c.To.Peer)
+					top.Hear(now, c.To.Peer, event.Hello{Neighbour: !full, Full: full}, known.Peers.Lookup(c.To.Peer), false)
+				}
+			}
+			top.Acts()
+			if err := top.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return tried
+	}
+	if n := run(0, true); n < spreadAtOnce || n > 5*spreadAtOnce {
+		t.Errorf("%d are tried in 20 minutes, want %d every 5 minutes", n, spreadAtOnce)
+	}
+	run(20*time.Minute, false)
+	if n := top.count(Spread); n != known.parts() {
+		t.Errorf("%d neighbours once there is room, want %d", n, known.parts())
+	}
+}
+
+// TestRefused: who is refused as a neighbour hears that there is no room.
+func TestRefused(t *testing.T) {
+	for _, refuse := range []bool{false, true} {
+		top := New(Config{MaxLinks: 8})
+		top.Open(peer)
+		top.Hear(0, peer, event.Hello{Neighbour: true}, nil, refuse)
+		acts := top.Acts()
+		if last := acts[len(acts)-1]; last.To != peer || last.Full != refuse || last.Neighbour == refuse || top.IsNeighbour(peer) == refuse {
+			t.Errorf("refused %v: says %+v", refuse, last)
+		}
+	}
+}
