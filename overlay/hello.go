@@ -47,10 +47,10 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 // would have a link to everybody.
 const mostWide = 4
 
-// wider says whether a peer covers far more than we, and knows more than we could keep: a peer that has just begun does
-// not know its range yet.
+// wider says whether a peer covers far more than we, and knows more than twice as many origins as there are in our range:
+// a peer that has just begun does not know its range yet.
 func (s *scope) wider(h Hello) bool {
-	return h.Depth <= s.depth-coverage.FarWider && h.Origins > 2*s.cfg.MaxOrigins
+	return h.Depth <= s.depth-coverage.FarWider && float64(h.Origins) > 2*max(1, math.Ldexp(s.size, -s.depth))
 }
 
 // wideNeighbours is how many of those who chose us cover far more than we.

@@ -26,14 +26,14 @@ func hears(o *Overlay, p PeerID, h Hello) (said Hello) {
 // so may newcomers, that do not know their range yet.
 func TestFewWideNeighbours(t *testing.T) {
 	o := deep(t, coverage.FarWider)
-	o.cfg.MaxOrigins = 10
 	wide := Hello{Origins: 100, Neighbour: true}
 	for i := range mostWide + 2 {
 		if said := hears(o, PeerID(fmt.Sprint("wide", i)), wide); said.Neighbour != (i < mostWide) || said.Full != (i >= mostWide) {
 			t.Errorf("number %d that covers far more hears %+v", i, said)
 		}
 	}
-	for _, h := range []Hello{{Depth: 1, Origins: 100, Neighbour: true}, {Origins: 4, Neighbour: true}} {
+	o.scope.size = 100
+	for _, h := range []Hello{{Depth: 1, Origins: 100, Neighbour: true}, {Origins: 25, Neighbour: true}} {
 		if said := hears(o, PeerID(fmt.Sprint("other", h.Depth)), h); !said.Neighbour || said.Full {
 			t.Errorf("one that says %+v hears %+v", h, said)
 		}
