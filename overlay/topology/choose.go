@@ -293,6 +293,7 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 		if e := peers.Lookup(p); e != nil {
 			t.retry[e.Index()] = now + refusedFor
 		}
+		t.refused(p)
 		t.giveUp(p)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
 )
 
@@ -22,6 +23,8 @@ const (
 	// all of them. It halves with each neighbour that accepts, and is none below spreadAtLeast.
 	spreadSeldom  = 5 * time.Minute
 	spreadAtLeast = time.Second
+	// keepSpread is how long a spread neighbour is kept at least: the depths of others may change to and fro.
+	keepSpread = 5 * time.Minute
 )
 
 // spreading paces the choice of spread neighbours.
@@ -38,8 +41,33 @@ func (s *spreading) accepted() {
 	}
 }
 
-// spread chooses neighbours in the parts of the own range that have none of any kind. Linked peers come first.
+// refused notes that a peer does not accept us, if it is a spread neighbour that has not. One that cannot be reached says
+// nothing of what room others have.
+func (t *Topology) refused(p event.PeerID) {
+	if nb, is := t.neighbours[p]; is && nb.kind == Spread && !nb.accepted {
+		t.spreading.refused()
+	}
+}
+
+// dropSpread gives up a spread neighbour that is of no use any more: the own range is not far wider than others now, or
+// the neighbour is outside of it. It spares those that are about to send something.
+func (t *Topology) dropSpread(now time.Duration, known Known) {
+	for _, p := range t.linked {
+		nb, is := t.neighbours[p]
+		if !is || nb.kind != Spread || now-nb.since < keepSpread || !known.Idle(p) {
+			continue
+		}
+		if e := known.Peers.Lookup(p); known.Parts == 0 || e != nil && !known.own(e) {
+			t.giveUp(p)
+			return
+		}
+	}
+}
+
+// spread chooses neighbours in the parts of the own range that have none of any kind. Linked peers come first. One that
+// is of no use any more goes.
 func (t *Topology) spread(now time.Duration, known Known) {
+	t.dropSpread(now, known)
 	free := min(spreadAtOnce, t.cfg.Spread-t.count(Spread))
 	if known.Parts == 0 || free <= 0 || now < t.spreading.last+t.spreading.wait {
 		return

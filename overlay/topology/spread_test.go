@@ -153,3 +153,76 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSpreadPastDead: those who cannot be reached do not slow the choice down as those do who have no room.
+func TestSpreadPastDead(t *testing.T) {
+	top, known := strewn(t, 100)
+	known.Parts = 5
+	tried := 0
+	for now := time.Duration(0); now < 2*time.Minute; now += time.Second {
+		top.Choose(now, known)
+		for _, a := range top.Acts() {
+			if c, is := a.Effect.(event.Connect); is {
+				e := known.Peers.Lookup(c.To.Peer)
+				if tried++; tried%4 != 0 {
+					top.DialFailed(now, c.To.Peer, e)
+					continue
+				}
+				top.Open(c.To.Peer)
+				top.Hear(now, c.To.Peer, event.Hello{Neighbour: true}, e, false)
+			}
+		}
+		top.Acts()
+	}
+	if n := top.count(Spread); n < 28 {
+		t.Errorf("%d neighbours after two minutes in which three of four dials failed, want nearly %d", n, known.parts())
+	}
+}
+
+// TestSpreadGoes: spread neighbours go, one a second, once they are of no use, but not those that are about to send
+// something, and none soon after it was chosen.
+func TestSpreadGoes(t *testing.T) {
+	for name, narrow := range map[string]func(*Known){
+		"not far wider": func(k *Known) { k.Parts = 0 },
+		"outside": func(k *Known) {
+			k.Depth, k.Within = 1, func(e *directory.Entry) bool { return coverage.Around(0, 1).Contains(k.Place(e)) }
+		},
+	} {
+		top, known := strewn(t, 100)
+		if n, _ := chosen(t, top, known, 0); n != 8 {
+			t.Fatalf("%d spread neighbours, want 8", n)
+		}
+		for p := range top.neighbours {
+			top.Open(p)
+			top.Hear(0, p, event.Hello{Neighbour: true}, known.Peers.Lookup(p), false)
+		}
+		top.Acts()
+		narrow(&known)
+		useless := func() (out []event.PeerID) {
+			for p, nb := range top.neighbours {
+				if nb.kind == Spread && (known.Parts == 0 || !known.own(known.Peers.Lookup(p))) {
+					out = append(out, p)
+				}
+			}
+			return out
+		}
+		all := useless()
+		if len(all) < 4 {
+			t.Fatalf("%s: %d are of no use, want 4 or more", name, len(all))
+		}
+		busy := all[0]
+		known.Idle = func(p event.PeerID) bool { return p != busy }
+		if chosen(t, top, known, keepSpread-time.Second); len(useless()) != len(all) {
+			t.Errorf("%s: one goes before %v", name, keepSpread)
+		}
+		for i := range all[1:] {
+			if chosen(t, top, known, keepSpread+time.Duration(i)*time.Second); len(useless()) != len(all)-1-i {
+				t.Errorf("%s: %d of %d are left after %d seconds, want one fewer each", name, len(useless()), len(all), i)
+			}
+		}
+		chosen(t, top, known, 2*keepSpread)
+		if left := useless(); len(left) != 1 || left[0] != busy {
+			t.Errorf("%s: left are %q, want %q", name, left, busy)
+		}
+	}
+}

@@ -139,6 +139,7 @@ func (t *Topology) Close(p event.PeerID) {
 		t.linked = slices.Delete(t.linked, at, at+1)
 	}
 	delete(t.meshed, p)
+	t.refused(p) // so does one refuse that has no room for connections
 	t.lose(p)
 }
 
@@ -177,6 +178,7 @@ func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *dir
 		}
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
+		t.refused(p)
 		t.lose(p)
 		t.do(event.Disconnect{Peer: p})
 		if e != nil {
@@ -216,9 +218,6 @@ func (t *Topology) add(now time.Duration, p event.PeerID, nb neighbour) {
 // lose forgets a neighbour, if it is one.
 func (t *Topology) lose(p event.PeerID) {
 	if nb, is := t.neighbours[p]; is {
-		if nb.kind == Spread && !nb.accepted {
-			t.spreading.refused()
-		}
 		t.kinds[nb.kind]--
 		delete(t.neighbours, p)
 	}
