@@ -117,9 +117,8 @@ func (t *Contacts) bucket(at Place) (contacts []Contact, begin int) {
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
 // depth that was a guess: others may say anything of it. Nor is a depth kept if the contact itself says that it covers
-// far more. A full bucket gives up its worst. One of an address group that
-// the bucket has already goes only where there is a place free. Those of the own range are no contacts. Denials of an
-// earlier time count again.
+// far more. A full bucket gives up its worst. One of an address group that the bucket has already goes only where there
+// is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	if t.bits == 0 || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
