@@ -8,9 +8,12 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -128,7 +131,7 @@ func Control(c Config) http.Handler {
 	a := newAPI(c, "control")
 	mux := http.NewServeMux()
 	for pattern, h := range a.routes() {
-		mux.Handle(pattern, a.limited(h))
+		mux.Handle(pattern, a.limited(strict(h)))
 	}
 	a.common(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -229,6 +232,23 @@ const endless = 10 * 365 * 24 * time.Hour
 func long(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/backup" || r.URL.Path == "/api/v1/cover" ||
 		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
+}
+
+// strict refuses parameters that cannot be parsed, which URL.Query drops, and those given twice, where the first would
+// count. Only join takes several: its peers.
+func strict(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		parameters, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return fault{http.StatusBadRequest, fmt.Errorf("parameters: %w", err)}
+		}
+		for _, name := range slices.Sorted(maps.Keys(parameters)) {
+			if len(parameters[name]) > 1 && (name != "peer" || r.URL.Path != "/api/v1/join") {
+				return fault{http.StatusBadRequest, fmt.Errorf("%s: is given twice", name)}
+			}
+		}
+		return h(w, r)
+	}
 }
 
 // fault is an error with the status that it is answered with.
