@@ -86,6 +86,9 @@ func DefaultWarmup(peers int, links link.Mix) time.Duration {
 	return 2 * warmup
 }
 
+// leastRate is the slowest line, in bit/s, that a node declares: see node.WithBandwidth.
+const leastRate = 8000
+
 // ErrConfig is what a Config that cannot be run matches.
 var ErrConfig = errors.New("testnet: bad configuration")
 
@@ -107,6 +110,11 @@ func (c *Config) check() error {
 			faults = append(faults, err)
 		}
 		c.Links = mix
+	}
+	for _, class := range c.Links {
+		if class.Rate < leastRate {
+			fault("links of %d bit/s, want %d or more", class.Rate, leastRate)
+		}
 	}
 	if c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers {
 		fault("%d peers, want 2 to %d", c.Peers, workload.MaxPeers)

@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 
 	"github.com/venn-p2p/venn/node/leaktest"
+	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -281,6 +282,7 @@ func TestBadConfig(t *testing.T) {
 		"negative":  {Peers: -1},
 		"queries":   {Queries: -1},
 		"like":      {QueriesLike: "nothing.csv"},
+		"slow":      {Links: link.Mix{{Name: "7999bit", Rate: leastRate - 1, Weight: 1}}},
 		"transport": {Transport: "pigeon"},
 		"shape":     {Shape: true, Transport: QUIC},
 		"share":     {SummaryShare: 1.5},

@@ -40,6 +40,8 @@ func (t *stage) systemOf(s strategy.Strategy) (cast, error) {
 	switch {
 	case slices.ContainsFunc(t.plan.Jumps, func(j []scenario.Jump) bool { return len(j) > 0 }):
 		return nil, fmt.Errorf("%w: scenario %s: nodes have no clock but the machine's, so clocks are for the simulator", ErrConfig, t.plan.Name)
+	case slices.ContainsFunc(t.plan.Lines, func(l scenario.Line) bool { return min(l.Up, l.Down) < leastRate }):
+		return nil, fmt.Errorf("%w: scenario %s: nodes declare %d bit/s or more, slower lines are for the simulator", ErrConfig, t.plan.Name, leastRate)
 	case slices.Contains(t.plan.Older, true):
 		return nil, fmt.Errorf("%w: scenario %s: there are no nodes of the version before, so those are for the simulator", ErrConfig, t.plan.Name)
 	}

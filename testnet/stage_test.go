@@ -164,7 +164,7 @@ func TestStageFaulty(t *testing.T) {
 func TestStageRefuses(t *testing.T) {
 	for _, text := range []string{
 		"loss=0.1\n", "reordered=0.1\n", "duplicated=0.1\n", "[parameters]\nbits=8\n", "[[events]]\nkind=\"older\"\nshare=0.5\n",
-		"[[events]]\nat=\"1s\"\nkind=\"clock\"\nshare=0.5\nby=\"1h\"\n",
+		"[[events]]\nat=\"1s\"\nkind=\"clock\"\nshare=0.5\nby=\"1h\"\n", "[[lines]]\nname=\"slow\"\nup=\"4kbit\"\ndown=\"1mbit\"\n",
 	} {
 		_, p := plan(t, "question=\"?\"\npeers=4\n"+text)
 		if _, err := testnet.Stage(context.Background(), p, venn.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
