@@ -114,7 +114,6 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	defer heap.Grow(gcPercent(c.Int("peers"), mix, c.Float("adds")))()
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	var known atomic.Bool
@@ -132,6 +131,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if c.IsSet("scenario") {
 		return playScenario(ctx, c, show, tell)
 	}
+	defer heap.Grow(gcPercent(c.Int("peers"), mix, c.Float("adds")))()
 	if c.Bool("against-simulator") {
 		return usageError{errors.New("flag --against-simulator: goes with --scenario")}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/heap"
+	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -58,6 +60,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if err != nil {
 		return usageError{err}
 	}
+	defer heap.Grow(scenarioPercent(plan))()
 	if d := c.Duration("timeout"); d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d)
@@ -96,4 +99,13 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 		return command.WriteApart(c.Root().Writer, result.Runs)
 	}
 	return nil
+}
+
+// scenarioPercent is gcPercent for the peers of a scenario and what their lines send.
+func scenarioPercent(p *scenario.Plan) int {
+	var sending link.Mix
+	for _, l := range p.Lines {
+		sending = append(sending, link.Class{Name: l.Name, Rate: uint64(l.Up), Weight: 1})
+	}
+	return gcPercent(p.Data.Peers(), sending, 0)
 }
