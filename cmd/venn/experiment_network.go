@@ -143,9 +143,12 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	if kind := c.String("topology"); kind != string(sim.Random) {
 		o.Topology.Kind = sim.Kind(kind)
 	}
-	for name, n := range map[string]int{"peers": o.Peers, "keys": o.Keys, "queries": o.Queries} {
-		if c.IsSet(name) && n < 1 {
-			return o, fmt.Errorf("flag --%s: want 1 or more", name)
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"peers", o.Peers}, {"keys", o.Keys}, {"queries", o.Queries}} {
+		if c.IsSet(f.name) && f.n < 1 {
+			return o, fmt.Errorf("flag --%s: want 1 or more", f.name)
 		}
 	}
 	if c.IsSet("sweep") && len(o.Sweeps) == 0 {
@@ -159,9 +162,12 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 			return o, fmt.Errorf("%s is given twice, by --%s too", name, name)
 		}
 	}
-	for name, d := range map[string]time.Duration{"warmup": o.Warmup, "asking": o.Asking, "patience": o.Patience} {
-		if c.IsSet(name) && d <= 0 {
-			return o, fmt.Errorf("flag --%s: want more than 0", name)
+	for _, f := range []struct {
+		name string
+		d    time.Duration
+	}{{"warmup", o.Warmup}, {"asking", o.Asking}, {"patience", o.Patience}} {
+		if c.IsSet(f.name) && f.d <= 0 {
+			return o, fmt.Errorf("flag --%s: want more than 0", f.name)
 		}
 	}
 	if c.IsSet("strategy") {

@@ -254,23 +254,34 @@ func (c Config) Check() error {
 		fault(ok, "network.previous_until is %q, must be a time such as 2030-01-31T12:00:00Z", c.Network.PreviousUntil)
 		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed is %d, as network.seed is", c.Network.Seed)
 	}
-	for key, addrs := range map[string][]string{
-		"addresses.listen": c.Addresses.Listen, "addresses.announce": c.Addresses.Announce, "addresses.announce_also": c.Addresses.AnnounceAlso,
+	for _, of := range []struct {
+		key   string
+		addrs []string
+	}{
+		{"addresses.listen", c.Addresses.Listen}, {"addresses.announce", c.Addresses.Announce}, {"addresses.announce_also", c.Addresses.AnnounceAlso},
 	} {
-		for _, a := range addrs {
+		for _, a := range of.addrs {
 			_, err := ma.NewMultiaddr(a)
-			fault(err == nil, "%s: %q is no multiaddr", key, a)
+			fault(err == nil, "%s: %q is no multiaddr", of.key, a)
 		}
 	}
-	for key, addrs := range map[string][]string{"discovery.bootstrap": c.Discovery.Bootstrap, "nat.relays": c.NAT.Relays, "content.served_by": c.Content.ServedBy} {
-		for _, a := range addrs {
+	for _, of := range []struct {
+		key   string
+		addrs []string
+	}{
+		{"discovery.bootstrap", c.Discovery.Bootstrap}, {"nat.relays", c.NAT.Relays}, {"content.served_by", c.Content.ServedBy},
+	} {
+		for _, a := range of.addrs {
 			_, err := peer.AddrInfoFromString(a)
-			fault(err == nil, "%s: %q is no multiaddr with /p2p/ID", key, a)
+			fault(err == nil, "%s: %q is no multiaddr with /p2p/ID", of.key, a)
 		}
 	}
 	fault(len(c.Addresses.Listen) > 0, "addresses.listen is empty")
-	for key, rate := range map[string]int64{"up": c.Limits.Up, "down": c.Limits.Down} {
-		fault(rate == 0 || rate >= 8000, "limits.%s is %d bit/s, must be 0 (not declared) or 8000 or more", key, rate)
+	for _, line := range []struct {
+		key  string
+		rate int64
+	}{{"up", c.Limits.Up}, {"down", c.Limits.Down}} {
+		fault(line.rate == 0 || line.rate >= 8000, "limits.%s is %d bit/s, must be 0 (not declared) or 8000 or more", line.key, line.rate)
 	}
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
 	fault(c.Limits.Connections >= 13, "limits.connections is %d, must be 13 or more", c.Limits.Connections)
