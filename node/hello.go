@@ -50,7 +50,7 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	})
 }
 
-// wait keeps the latest hello, with what those before it asked for and brought: that is not said again.
+// wait keeps the latest hello. It takes over Again and Records of the hello that it replaces; nobody repeats them.
 func (u *helloing) wait(h overlay.Hello) {
 	if u.next != nil {
 		h.Again = h.Again || u.next.Again

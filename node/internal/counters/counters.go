@@ -111,7 +111,7 @@ const (
 	// maxTrafficPeers is how many peers' traffic is counted apart when peers leave. Beyond it, that of those that leave is
 	// dropped.
 	maxTrafficPeers = 4096
-	// mostTrafficPeers is the same at any time.
+	// mostTrafficPeers caps the peers whose traffic is counted, connected ones included.
 	mostTrafficPeers = 4 * maxTrafficPeers
 )
 
