@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -34,9 +35,9 @@ type keeper struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	fixed []peer.AddrInfo // dialled whenever they are not connected
-	found []peer.AddrInfo // dialled while links are few
-	tried map[peer.ID]attempts
+	fixed []peer.AddrInfo      // dialled whenever they are not connected
+	found []peer.AddrInfo      // dialled while links are few
+	tried map[peer.ID]attempts // without those due for longer than dialRare: anybody may name peers to be found
 	stir  chan struct{}
 }
 
@@ -106,6 +107,7 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	maps.DeleteFunc(k.tried, func(_ peer.ID, a attempts) bool { return now.After(a.next.Add(dialRare)) })
 	want := func(p peer.AddrInfo) {
 		switch {
 		case p.ID == k.host.ID():

@@ -1,9 +1,12 @@
 package daemon
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
@@ -17,6 +20,29 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("attempt %d: from %v to %v after %v", i, least, most, last)
 		}
 		a, last = a.after(now, 0), least
+	}
+}
+
+// TestTriedForgotten: peers that multicast DNS named once are forgotten. Those still named wait as long as before.
+func TestTriedForgotten(t *testing.T) {
+	h, err := libp2p.New(libp2p.NoListenAddrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	k := newKeeper(nil, h, nil, nil)
+	now := time.Now()
+	for i := range 1000 {
+		k.HandlePeerFound(peer.AddrInfo{ID: peer.ID(strconv.Itoa(i))})
+		if got := k.wanted(now); len(got) != 1 {
+			t.Fatalf("%d peers are dialled, want the one that was found", len(got))
+		}
+	}
+	if got := k.wanted(now.Add(time.Second)); len(got) > 0 || len(k.tried) != 1000 {
+		t.Fatalf("%d peers are dialled too soon, %d are remembered", len(got), len(k.tried))
+	}
+	if got := k.wanted(now.Add(2 * dialRare)); len(got) != maxFound || len(k.tried) != maxFound {
+		t.Errorf("%d peers are dialled and %d remembered, want %d", len(got), len(k.tried), maxFound)
 	}
 }
 
