@@ -141,7 +141,7 @@ func (l *loop) tick() {
 		l.closeStale(time.Now())
 	}
 	if l.ticks%20 == 0 {
-		if len(l.links) == 0 {
+		if len(l.links) == 0 || l.ticks%int(rejoinEvery/tick) == 0 {
 			l.bootstrap()
 		}
 	}

@@ -91,7 +91,8 @@ type Node struct {
 	closing   closing
 	probing   probing
 	parted    parted
-	begun     chan struct{} // closed when those to connect to at the start were tried
+	last      []peer.AddrInfo // of the last run, dialled while there is no link
+	begun     chan struct{}   // closed when those to connect to at the start were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
@@ -150,7 +151,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.cfg.bootstrap = append(n.cfg.bootstrap, n.cfg.warm()...)
+	n.last = n.cfg.warm()
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}

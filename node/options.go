@@ -223,8 +223,9 @@ func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Each has an ID; one
-// without addresses is dialled at those of the host's peerstore. Options add up. Default: none.
+// WithBootstrap names peers to connect to at the start, again every 5 s while there is no link, and every ten minutes
+// those not connected. Each has an ID; one without addresses is dialled at those of the host's peerstore. Options add
+// up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error {
 		for i, p := range peers {

@@ -217,12 +217,20 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// bootstrap begins to connect to the peers named for that, and to those of the last run. What follows is as with every
-// other connection.
+// rejoinEvery is how often bootstrap peers without a connection are dialled while there are links. Those links may be
+// with a part of the network that lost the rest.
+const rejoinEvery = 10 * time.Minute
+
+// bootstrap begins to connect to the peers named for that, and to those of the last run while there is no link. What
+// follows is as with every other connection.
 func (l *loop) bootstrap() *sync.WaitGroup {
 	var dials sync.WaitGroup
-	for _, info := range l.n.cfg.bootstrap {
-		if info.ID == l.n.host.ID() {
+	peers, alone := l.n.cfg.bootstrap, len(l.links) == 0
+	if alone {
+		peers = slices.Concat(peers, l.n.last)
+	}
+	for _, info := range peers {
+		if info.ID == l.n.host.ID() || !alone && l.n.reached(info.ID) {
 			continue
 		}
 		dials.Add(1)
