@@ -1,6 +1,7 @@
 package overlay_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestRequestsOfStrangers: a peer that never says hello, and so has its requests wait, leaves room for those of others.
+// TestRequestsOfStrangers: peers that never say hello, and so have their requests wait, leave room for those of others.
 func TestRequestsOfStrangers(t *testing.T) {
-	answered := func(off defence.Off) bool {
+	answered := func(strangers int, off defence.Off) bool {
 		s, err := overlaytest.NewScene(0, 0, overlay.Config{Undefended: off})
 		if err != nil {
 			t.Fatal(err)
@@ -27,8 +28,10 @@ func TestRequestsOfStrangers(t *testing.T) {
 			id++
 			return s.Overlay.Step(time.Second, overlay.PartsRequested{From: from, Request: id, Group: own.Group(), First: 0, End: 1})
 		}
-		for range 1000 {
-			request("stranger")
+		for i := range strangers {
+			for range 100 {
+				request(overlay.PeerID(fmt.Sprint("stranger", i)))
+			}
 		}
 		for _, e := range request(overlaytest.Honest) {
 			if a, ok := e.(overlay.AnswerParts); ok && a.Request == id {
@@ -37,10 +40,12 @@ func TestRequestsOfStrangers(t *testing.T) {
 		}
 		return false
 	}
-	if !answered(0) {
-		t.Error("a link's request is refused, for a stranger's wait")
+	for _, strangers := range []int{1, 8, 30} {
+		if !answered(strangers, 0) {
+			t.Errorf("a link's request is refused, for those of %d strangers wait", strangers)
+		}
 	}
-	if answered(defence.Requests) {
+	if answered(1, defence.Requests) {
 		t.Error("the stranger does no harm without the defence")
 	}
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
@@ -24,7 +25,7 @@ const (
 // budgets allow.
 func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *directory.Entry) {
 	x.at(now)
-	if of == nil || !x.mayWait(in.From) || in.First < 0 || in.End <= in.First {
+	if of == nil || in.First < 0 || in.End <= in.First || !x.mayWait(in.From) {
 		x.refuse(in)
 		return
 	}
@@ -32,19 +33,32 @@ func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *direc
 	x.answerRequests(now)
 }
 
-// mayWait says whether there is room for one more request of a peer. A peer may have as many waiting as there is room
-// left for: one that never says hello leaves room for others.
+// mayWait makes room for one more request of a peer, or says that there is none. Where all places are taken, the peer
+// with the most gives its newest one to a peer with fewer. So peers that never say hello leave room for others.
 func (x *Exchange) mayWait(p event.PeerID) bool {
-	left := maxRequests - len(x.requests)
-	if x.cfg.Undefended.Has(defence.Requests) {
-		return left > 0
+	if len(x.requests) < maxRequests {
+		return true
 	}
+	if x.cfg.Undefended.Has(defence.Requests) {
+		return false
+	}
+	places, greedy, newest := map[event.PeerID]int{p: 1}, p, 0
 	for _, r := range x.requests {
-		if r.in.From == p {
-			left--
+		if places[r.in.From]++; places[r.in.From] > places[greedy] {
+			greedy = r.in.From
 		}
 	}
-	return left > 0
+	if greedy == p {
+		return false
+	}
+	for i, r := range x.requests {
+		if r.in.From == greedy {
+			newest = i
+		}
+	}
+	x.refuse(x.requests[newest].in)
+	x.requests = slices.Delete(x.requests, newest, newest+1)
+	return true
 }
 
 func (x *Exchange) refuse(in event.PartsRequested) {
