@@ -9,10 +9,13 @@ import (
 
 // Check says what is wrong with the machine's state, for tests.
 func (m *Machine) Check() error {
-	held := 0
+	held, gone := 0, 0
 	for i, o := range m.origins.list {
 		tag := m.origins.tags[i]
 		held += o.held
+		if o.left {
+			gone++
+		}
 		l := m.links[o.feeder]
 		switch {
 		case o.tag != tag || !slices.Contains(m.origins.tagged(prefixOf(tag)), o) || m.of(o.peer) != o:
@@ -33,6 +36,9 @@ func (m *Machine) Check() error {
 	}
 	if held != m.held || held > m.cfg.MaxChanges {
 		return fmt.Errorf("tails: %d changes held, counted %d of %d", held, m.held, m.cfg.MaxChanges)
+	}
+	if gone != m.gone {
+		return fmt.Errorf("tails: %d origins have said that they leave, counted %d", gone, m.gone)
 	}
 	if len(m.early) > maxHeld+maxTold {
 		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))

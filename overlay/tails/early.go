@@ -34,24 +34,42 @@ func (m *Machine) keep(from overlay.PeerID, it Item) {
 	if tailed {
 		most = maxHeld
 	}
-	all, places, greedy := 0, map[overlay.PeerID]int{from: 1}, from
-	for _, e := range m.early {
+	all, mine := 0, 1
+	for i := range m.early {
+		if e := &m.early[i]; len(e.item.Tails) > 0 == tailed {
+			if all++; e.from == from {
+				mine++
+			}
+		}
+	}
+	if all >= most {
+		if 2*mine > all || m.cfg.Undefended.Has(defence.Places) {
+			return
+		}
+		oldest, ok := m.oldestOfMost(from, tailed)
+		if !ok {
+			return
+		}
+		m.early = slices.Delete(m.early, oldest, oldest+1)
+	}
+	m.early = append(m.early, early{from, it, m.now + heldFor})
+}
+
+// oldestOfMost is the oldest item, with tails or without, of the link that holds the most places. It is not ok if that
+// is the link an item comes from.
+func (m *Machine) oldestOfMost(from overlay.PeerID, tailed bool) (at int, ok bool) {
+	places, greedy := map[overlay.PeerID]int{from: 1}, from
+	for i := range m.early {
+		e := &m.early[i]
 		if len(e.item.Tails) > 0 != tailed {
 			continue
 		}
-		all++
 		if places[e.from]++; places[e.from] > places[greedy] {
 			greedy = e.from
 		}
 	}
-	if all >= most {
-		if greedy == from || m.cfg.Undefended.Has(defence.Places) {
-			return
-		}
-		oldest := slices.IndexFunc(m.early, func(e early) bool { return e.from == greedy && len(e.item.Tails) > 0 == tailed })
-		m.early = slices.Delete(m.early, oldest, oldest+1)
-	}
-	m.early = append(m.early, early{from, it, m.now + heldFor})
+	at = slices.IndexFunc(m.early, func(e early) bool { return e.from == greedy && len(e.item.Tails) > 0 == tailed })
+	return at, greedy != from
 }
 
 // retry takes in the items that came before their epoch.

@@ -79,6 +79,7 @@ type Machine struct {
 	recent   []step          // changes of the node's own, each since the state before, for tails that cover several
 	origins  origins
 	held     int // changes of others
+	gone     int // origins that have said that they leave
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
@@ -312,6 +313,7 @@ func (m *Machine) drop(tag uint64) {
 		return
 	}
 	m.held -= o.held
+	m.leaves(o, false)
 	m.show(o, nil)
 	m.origins.remove(tag)
 	delete(m.lagging, tag)
@@ -342,8 +344,8 @@ func (m *Machine) received(in Received) {
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	if it.about(l.tag) {
 		l.hides, l.heard = it.Hides, m.now
-		if o := m.origins.at(l.tag); o != nil && o.left != it.Left {
-			o.change().left = it.Left
+		if o := m.origins.at(l.tag); o != nil {
+			m.leaves(o, it.Left)
 		}
 	} else if o := m.origins.at(it.Group.OriginTag()); it.Left && o != nil {
 		m.hear(l, o)

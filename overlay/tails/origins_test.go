@@ -1,9 +1,15 @@
 package tails
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // The slow twin of the origins by their tags is a map.
@@ -38,4 +44,44 @@ func TestOrigins(t *testing.T) {
 			t.Fatalf("%d origins with the prefix of %x, want %x", len(got), at, want)
 		}
 	}
+}
+
+// TestEarlyIsCheap: while there is room for early items, from whichever links, it makes nothing to keep one.
+func TestEarlyIsCheap(t *testing.T) {
+	m := &Machine{now: time.Second, early: make([]early, 0, maxTold)}
+	from, n := namesOf(20), 0
+	made := testing.AllocsPerRun(maxTold-1, func() { // and once before
+		n++
+		m.keep(from[n%len(from)], Item{Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1})
+	})
+	if made > 0 || len(m.early) != maxTold {
+		t.Errorf("%d items kept, with %v allocations each", len(m.early), made)
+	}
+}
+
+// BenchmarkRemoved asks of a peer without a link whether a fingerprint is removed, while nobody of 10,000 has tails and
+// while one has.
+func BenchmarkRemoved(b *testing.B) {
+	for _, held := range []int{0, 1} {
+		b.Run(fmt.Sprintf("tails=%d", held), func(b *testing.B) {
+			m := &Machine{held: held}
+			peers := namesOf(10_000)
+			for _, p := range peers {
+				m.origins.put(&origin{peer: p, tag: m.tagOf(p), progress: nothing})
+			}
+			i := 0
+			for b.Loop() {
+				i += 7919
+				m.Removed(peers[i%len(peers)], 5)
+			}
+		})
+	}
+}
+
+// namesOf are the names of n peers, of 38 bytes as on real hosts.
+func namesOf(n int) (out []overlay.PeerID) {
+	for i := range n {
+		out = append(out, overlay.PeerID(fmt.Sprintf("%038d", i)))
+	}
+	return out
 }

@@ -71,6 +71,19 @@ func (m *Machine) hear(l *link, o *origin) {
 // would make its links send word of it each time.
 func (m *Machine) back(p overlay.PeerID) {
 	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
-		o.left, o.doubt = false, 0
+		m.leaves(o, false)
+		o.doubt = 0
+	}
+}
+
+// leaves notes whether an origin has said that it leaves.
+func (m *Machine) leaves(o *origin, left bool) {
+	if o.left == left {
+		return
+	}
+	if o.change().left = left; left {
+		m.gone++
+	} else {
+		m.gone--
 	}
 }

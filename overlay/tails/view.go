@@ -11,8 +11,12 @@ import (
 // Step.
 func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
 
-// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
+// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves. While there
+// are no tails and nobody leaves, as in most networks at rest, it costs nothing; otherwise it hashes the peer's name.
 func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
+	if m.held == 0 && m.gone == 0 {
+		return false
+	}
 	o := m.of(p)
 	if o == nil {
 		return false
@@ -23,6 +27,9 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 
 // Left says whether a peer has said that it leaves, and has not come back since.
 func (m *Machine) Left(p overlay.PeerID) bool {
+	if m.gone == 0 {
+		return false
+	}
 	o := m.of(p)
 	return o != nil && o.left
 }
