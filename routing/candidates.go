@@ -22,7 +22,8 @@ const (
 
 	// discredit is what is left of the probability of a name when the list it is from is given up.
 	discredit = 0.02
-	// confirmedElsewhere is the probability given to a provider that another peer says it has confirmed.
+	// confirmedElsewhere is the probability given to a provider that another peer says it found: it has confirmed it, or
+	// had no budget left for that and takes it to be at least as likely.
 	confirmedElsewhere = 0.9
 )
 

@@ -175,13 +175,17 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 	r.returned(q, c, unsure)
 }
 
-// nameUnasked sends on the matches that the budget was too small to ask, as far as they are likelier true than not.
-// Whoever asked confirms them.
+// nameUnasked sends on, last, the matches that the budget was too small to ask. They are as likely true as what another
+// peer has confirmed is taken to be: whoever asked cannot tell the two apart. Each costs it what a name costs.
 func (r *Router) nameUnasked(q *flight) {
 	for _, i := range q.order {
-		if c := &q.candidates[i]; c.state == waiting && c.matched && c.standing == sound && c.p >= evenOdds {
-			r.pass(q, c.record)
+		c := &q.candidates[i]
+		if c.state != waiting || !c.matched || c.standing != sound || c.p < confirmedElsewhere {
+			continue
 		}
+		before := len(q.serves.passed)
+		r.pass(q, c.record)
+		r.demand.charge(q.serves.from, nameCost*(len(q.serves.passed)-before))
 	}
 }
 
