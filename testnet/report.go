@@ -65,12 +65,12 @@ type Report struct {
 	GoroutinesLeft *int   `json:"goroutines_left"`
 }
 
-// Costs are means over queries.
+// Costs are means over queries; nil where there were none.
 type Costs struct {
-	ProbesPerQuery   float64 `json:"probes_per_query"`       // confirmations asked
-	FalseProbes      float64 `json:"false_probes_per_query"` // of them, those that found nothing
-	MessagesPerQuery float64 `json:"messages_per_query"`     // requests and answers
-	HoldersPerQuery  float64 `json:"holders_per_query"`      // found
+	ProbesPerQuery   *float64 `json:"probes_per_query"`       // confirmations asked
+	FalseProbes      *float64 `json:"false_probes_per_query"` // of them, those that found nothing
+	MessagesPerQuery *float64 `json:"messages_per_query"`     // requests and answers
+	HoldersPerQuery  *float64 `json:"holders_per_query"`      // found
 }
 
 // FindOne sums up the queries that want one holder.
@@ -86,10 +86,10 @@ type FindAll struct {
 	Recall  *float64 `json:"recall"`
 }
 
-// Latency is in milliseconds.
+// Latency is in milliseconds; nil where there were no queries.
 type Latency struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
+	P50 *float64 `json:"p50"`
+	P99 *float64 `json:"p99"`
 }
 
 // Class sums up the peers of one link class. It has the queries they asked and, as means over the peers, what they hold
@@ -139,7 +139,9 @@ func (r *run) report(p *partial) *Report {
 	rep.FindOne = FindOne{all.FindOne.Queries, all.FindOne.Answered, recall(all.FindOne)}
 	rep.FindAll = FindAll{all.FindAll.Queries, recall(all.FindAll)}
 	rep.Costs = costs(&all)
-	rep.LatencyMillis = Latency{P50: millis(all.Latency(0.5)), P99: millis(all.Latency(0.99))}
+	if len(all.Latencies) > 0 {
+		rep.LatencyMillis = Latency{P50: pointer(millis(all.Latency(0.5))), P99: pointer(millis(all.Latency(0.99)))}
+	}
 	if p.Asking > 0 {
 		rep.QueriesPerSecond = float64(rep.Queries) / p.Asking.Seconds()
 	}
@@ -171,11 +173,14 @@ func reason(cause error) string {
 }
 
 func costs(s *judge.Score) Costs {
+	if s.Queries() == 0 {
+		return Costs{}
+	}
 	return Costs{
-		ProbesPerQuery:   s.PerQuery(s.Probes),
-		FalseProbes:      s.PerQuery(s.FalseProbes),
-		MessagesPerQuery: s.PerQuery(s.Messages),
-		HoldersPerQuery:  s.PerQuery(s.FindOne.Found + s.FindAll.Found),
+		ProbesPerQuery:   pointer(s.PerQuery(s.Probes)),
+		FalseProbes:      pointer(s.PerQuery(s.FalseProbes)),
+		MessagesPerQuery: pointer(s.PerQuery(s.Messages)),
+		HoldersPerQuery:  pointer(s.PerQuery(s.FindOne.Found + s.FindAll.Found)),
 	}
 }
 

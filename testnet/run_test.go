@@ -255,6 +255,10 @@ func TestTimeout(t *testing.T) {
 	if rep.Interrupted != "timeout" || rep.Phase == Querying || rep.Queries != 0 {
 		t.Errorf("interrupted %q in phase %q after %d queries", rep.Interrupted, rep.Phase, rep.Queries)
 	}
+	if text, err := json.Marshal(rep); err != nil || !bytes.Contains(text, []byte(`"latency_ms":{"p50":null,"p99":null}`)) ||
+		bytes.Count(text, []byte(`"messages_per_query":null`)) != 1+len(rep.Classes) {
+		t.Errorf("figures of no queries are not null in %s, %v", text, err)
+	}
 }
 
 func TestHold(t *testing.T) {

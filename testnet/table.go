@@ -44,8 +44,8 @@ func (r *Report) writeOutcome(b *strings.Builder) {
 		converged = fmt.Sprintf("%.1f s", *r.ConvergenceSeconds)
 	}
 	latency := "–"
-	if r.FindOne.Queries+r.FindAll.Queries > 0 {
-		latency = fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", r.LatencyMillis.P50, r.LatencyMillis.P99)
+	if l := r.LatencyMillis; l.P50 != nil && l.P99 != nil {
+		latency = fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", *l.P50, *l.P99)
 	}
 	rows(b, [][2]string{
 		{"time in all", fmt.Sprintf("%.1f s", r.WallSeconds)},
@@ -95,7 +95,14 @@ func (r *Report) links() []string {
 }
 
 func (c Costs) columns() string {
-	return fmt.Sprintf("%8.2f%7.2f%7.2f", c.ProbesPerQuery, c.FalseProbes, c.HoldersPerQuery)
+	return fmt.Sprintf("%8s%7s%7s", hundredths(c.ProbesPerQuery), hundredths(c.FalseProbes), hundredths(c.HoldersPerQuery))
+}
+
+func hundredths(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *v)
 }
 
 func (r *Report) writeTraffic(b *strings.Builder) {
@@ -103,13 +110,9 @@ func (r *Report) writeTraffic(b *strings.Builder) {
 	if r.GoroutinesLeft != nil {
 		left = fmt.Sprint(*r.GoroutinesLeft)
 	}
-	messages := "–"
-	if r.FindOne.Queries+r.FindAll.Queries > 0 {
-		messages = fmt.Sprintf("%.2f", r.MessagesPerQuery)
-	}
 	b.WriteString("\n")
 	rows(b, [][2]string{
-		{"messages per query", messages},
+		{"messages per query", hundredths(r.MessagesPerQuery)},
 		{"summaries sent per peer", fmt.Sprintf("%.1f kB", r.SummaryBytes/1000)},
 		{"parts by pubsub, directly", fmt.Sprintf("%.1f MB, %.1f MB", float64(r.PubsubBytes)/1e6, float64(r.DirectBytes)/1e6)},
 		{"epochs published", fmt.Sprint(r.EpochsPublished)},

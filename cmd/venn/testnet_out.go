@@ -35,8 +35,6 @@ func testnetCase(c *cli.Command, peers int, over testnet.Transport) string {
 func writeTestnet(c *cli.Command, r *testnet.Report) error {
 	figures := []experiment.Figure{
 		{Of: "all", Quantity: "time in all, s", Value: r.WallSeconds},
-		{Of: "all", Quantity: "latency p50, ms", Value: r.LatencyMillis.P50},
-		{Of: "all", Quantity: "latency p99, ms", Value: r.LatencyMillis.P99},
 		{Of: "all", Quantity: "summaries sent a peer, kB", Value: r.SummaryBytes / 1000},
 		{Of: "all", Quantity: "most of a link's budget used", Value: r.LinkBudgetUse},
 		{Of: "all", Quantity: "memory, MB", Value: float64(r.MemoryBytes) / 1e6},
@@ -47,10 +45,12 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 		}
 	}
 	costs := func(of string, x testnet.Costs) {
-		add(of, "probes a query", &x.ProbesPerQuery)
-		add(of, "false probes a query", &x.FalseProbes)
-		add(of, "messages a query", &x.MessagesPerQuery)
+		add(of, "probes a query", x.ProbesPerQuery)
+		add(of, "false probes a query", x.FalseProbes)
+		add(of, "messages a query", x.MessagesPerQuery)
 	}
+	add("all", "latency p50, ms", r.LatencyMillis.P50)
+	add("all", "latency p99, ms", r.LatencyMillis.P99)
 	add("all", "every peer knows every other after, s", r.ConvergenceSeconds)
 	add("all", "recall, one holder", r.FindOne.Recall)
 	add("all", "recall, all holders", r.FindAll.Recall)

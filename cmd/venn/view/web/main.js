@@ -155,7 +155,7 @@ function head() {
       " one, ",
       h("b", { id: "recall-all" }, (r.find_all.recall ?? 0).toFixed(4)),
       " all · ",
-      h("b", {}, r.messages_per_query.toFixed(2)),
+      h("b", {}, (r.messages_per_query ?? 0).toFixed(2)),
       " messages a query · most of a link's budget used ",
       h("b", {}, r.link_budget_use_max.toFixed(2)),
     );
