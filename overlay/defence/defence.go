@@ -39,7 +39,7 @@ const (
 	Queues
 	// Places for tails that came before their epoch are taken from the link that holds the most of them.
 	Places
-	// Requests of one peer for parts take no more of the places where they wait than they leave free.
+	// Requests for parts that find no place to wait take one from the peer that has the most.
 	Requests
 )
 
