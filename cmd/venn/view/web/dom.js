@@ -228,6 +228,7 @@ export const kinds = new Map([
   ["near", "#3aa65c"],
   ["random", "#3b82c4"],
   ["range", "#8a6fc2"],
+  ["spread", "#c06aa8"],
   ["inbound", "#8d97a3"],
   ["link", "#b4bcc5"],
 ]);
