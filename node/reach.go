@@ -324,11 +324,12 @@ func (n *Node) opened(p peer.ID) bool {
 type notifiee struct{ n *Node }
 
 // Connected ends a link whose peer comes back after its last connection was closed and before the node heard of that.
-// The new connection begins without a link. No stream of the new connection is served before this returns.
+// The new connection begins without a link. No stream of the new connection is served before this returns, but on a busy
+// machine its own link may have begun: that stays.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
 	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }
-	if f.n.links.Linked(p) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
+	if f.n.links.LinkedBefore(p, c.Stat().Opened) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
 		f.n.links.Closed(p)
 		f.n.in.LinkDropped(p)
 	}

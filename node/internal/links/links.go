@@ -43,6 +43,7 @@ type conn struct {
 	notice  bool // it gives way as soon as a dial has succeeded
 	busy    int  // streams open on it
 	used    time.Time
+	linked  time.Time // when it became one of a link
 }
 
 const (
@@ -256,6 +257,9 @@ func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok
 		t.peers[p] = &conn{used: now}
 	}
 	c := t.peers[p]
+	if !c.link {
+		c.linked = now
+	}
 	c.link, c.passing, c.fresh = true, false, false
 	made, taken := t.counts()
 	t.peak = max(t.peak, made+taken)
@@ -288,6 +292,11 @@ func (t *Table) Made(p peer.ID) bool { return t.is(p, func(c *conn) bool { retur
 
 // Linked says whether the connection to p is one of a link.
 func (t *Table) Linked(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.link }) }
+
+// LinkedBefore says whether it is one of a link that began before a time.
+func (t *Table) LinkedBefore(p peer.ID, at time.Time) bool {
+	return t.is(p, func(c *conn) bool { return c.link && c.linked.Before(at) })
+}
 
 func (t *Table) is(p peer.ID, what func(*conn) bool) bool {
 	t.mu.Lock()
