@@ -202,7 +202,7 @@ func (s *scope) ownEstimate() float64 {
 	return min(1+coverage.Origins(s.place, append(signed, told...)), hearsay*sure)
 }
 
-// told is how many origins there are by the word of the links, as far as that is credible: more than half of them say
+// wordOfLinks is how many origins there are by the word of the links, as far as that is credible: more than half of them say
 // at least so many, or at most so many. It is 0 while few say anything.
 func (s *scope) wordOfLinks() (atLeast, atMost float64) {
 	all := s.exchange.Networks()

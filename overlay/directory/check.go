@@ -22,8 +22,8 @@ func (d *Directory) Check(now time.Duration) error {
 		if e == nil {
 			continue
 		}
-		tagged, _ := d.byTag.index(e.tag)
-		want(e.Index() == i+d.owns && tagged == e.Index(), "entry %d: index %d, by its tag %d", i+d.owns, e.index, tagged)
+		tagged, _ := d.byTag.At(e.tag)
+		want(e.Index() == i+d.owns && tagged == e.index, "entry %d: index %d, by its tag %d", i+d.owns, e.index, tagged)
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
 		signed += e.signedBytes()

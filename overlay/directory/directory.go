@@ -15,9 +15,9 @@ import (
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Directory struct {
 	cfg     Config
-	entries []*Entry // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
-	owns    int      // how many are our own
-	byTag   tags     // indexes
+	entries []*Entry           // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
+	owns    int                // how many are our own
+	byTag   group.Table[int32] // indexes
 	free    []int
 	links   map[event.PeerID]*link
 	changes []Change
@@ -81,7 +81,7 @@ func New(cfg Config) *Directory {
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[event.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 	}
-	d.byTag.put(own.tag, own.index)
+	d.byTag.Put(own.tag, own.index)
 	d.startRotation()
 	return d
 }
@@ -178,7 +178,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		return true
 	}
 	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || d.byTag.len() <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
+		(d.isTag(tag, l) || d.byTag.Len() <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
 }
 
 // create makes an entry without a summary.
@@ -187,7 +187,7 @@ func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s S
 	e.change(func(r *rare) { r.by = from })
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
-	d.byTag.put(tag, e.index)
+	d.byTag.Put(tag, e.index)
 	d.pairUp(e)
 	d.touch()
 	d.change(Added, e)
@@ -200,7 +200,10 @@ func (d *Directory) freeIndex() int32 {
 		d.free = d.free[:n-1]
 		return int32(i)
 	}
-	d.entries = append(roomy(d.entries), nil)
+	if n := len(d.entries); n == cap(d.entries) { // little of it is to stand empty
+		d.entries = append(make([]*Entry, 0, n+n/8+8), d.entries...)
+	}
+	d.entries = append(d.entries, nil)
 	return int32(len(d.entries) - 1)
 }
 
@@ -241,7 +244,7 @@ func (d *Directory) Remove(i int) {
 	d.drop(e)
 	d.signed -= e.signedBytes()
 	d.leaveGroup(e)
-	d.byTag.remove(e.tag)
+	d.byTag.Remove(e.tag)
 	d.part(e)
 	d.entries[i] = nil
 	d.free = append(d.free, i)
@@ -253,7 +256,7 @@ func (d *Directory) Entry(i int) *Entry { return d.entries[i] }
 
 // Tagged returns the entry of an origin tag, nil if there is none.
 func (d *Directory) Tagged(tag uint64) *Entry {
-	i, ok := d.byTag.index(tag)
+	i, ok := d.byTag.At(tag)
 	if !ok {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (d *Directory) startRotation() {
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
 	own := &Entry{index: int32(len(d.entries)), rare: nothing, tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
-	d.byTag.put(own.tag, own.index)
+	d.byTag.Put(own.tag, own.index)
 	d.owns++
 }
 
@@ -56,7 +56,7 @@ func (d *Directory) endRotation(now time.Duration) {
 			d.disown(now, e)
 		}
 	}
-	d.byTag.remove(own.tag)
+	d.byTag.Remove(own.tag)
 	d.entries[own.index] = nil // not to be used again: the indexes below owns are our own
 	d.change(Removed, own)
 	for _, e := range d.Others() {
@@ -82,7 +82,7 @@ func (d *Directory) pairUp(e *Entry) {
 	if d.previous == nil {
 		return
 	}
-	if i, ok := d.byTag.index(group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)); ok && i >= d.owns {
+	if i, ok := d.byTag.At(group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)); ok && int(i) >= d.owns {
 		s := d.entries[i]
 		e.change(func(r *rare) { r.sibling = s })
 		s.change(func(r *rare) { r.sibling = e })

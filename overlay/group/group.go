@@ -2,7 +2,7 @@
 //
 // Peers speak of summaries by these names before they have seen a header. Whoever knows an origin's peer id knows the
 // beginning of all its names; the names of other origins do not say whose they are. FORMAT.md of package summary
-// specifies the bytes.
+// specifies the bytes. A [Table] finds what belongs to an origin by its tag.
 package group
 
 import (

@@ -10,15 +10,15 @@ import (
 // Check says what is wrong with the machine's state, for tests.
 func (m *Machine) Check() error {
 	held, gone := 0, 0
-	for i, o := range m.origins.list {
-		tag := m.origins.tags[i]
+	for _, o := range m.origins.All() {
+		tag := o.tag
 		held += o.held
 		if o.left {
 			gone++
 		}
 		l := m.links[o.feeder]
 		switch {
-		case o.tag != tag || !slices.Contains(m.origins.tagged(prefixOf(tag)), o) || m.of(o.peer) != o:
+		case m.tagged(tag) != o || !slices.Contains(m.origins.Between(prefixOf(tag).tags()), o) || m.of(o.peer) != o:
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
 		case o.group() != group.New(group.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
@@ -44,7 +44,7 @@ func (m *Machine) Check() error {
 		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))
 	}
 	for p, l := range m.links {
-		for _, o := range m.origins.list {
+		for _, o := range m.origins.All() {
 			tag := o.tag
 			pos := l.known[tag]
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
@@ -53,16 +53,13 @@ func (m *Machine) Check() error {
 			}
 		}
 		for tag := range l.feeds {
-			if o := m.origins.at(tag); o == nil || o.feeder != p {
+			if o := m.tagged(tag); o == nil || o.feeder != p {
 				return fmt.Errorf("tails: %s is noted to feed %x, and does not", p, tag)
 			}
 		}
 		if !slices.Contains(m.order, p) || len(m.order) != len(m.links) {
 			return fmt.Errorf("tails: %s is not in order", p)
 		}
-	}
-	if !slices.IsSorted(m.origins.tags) || len(m.origins.tags) != len(m.origins.list) {
-		return fmt.Errorf("tails: tags %x of %d origins", m.origins.tags, len(m.origins.list))
 	}
 	if !nothing.empty() {
 		return fmt.Errorf("tails: what origins without tails share was changed: %+v", nothing)

@@ -32,6 +32,12 @@ func prefixOf(tag uint64) (p prefix) {
 	return p
 }
 
+// tags are the first and the last tag that begin with a prefix.
+func (p prefix) tags() (first, last uint64) {
+	first = uint64(p[0])<<56 | uint64(p[1])<<48 | uint64(p[2])<<40
+	return first, first | (1<<40 - 1)
+}
+
 // names says whether an item's group is g.
 func (it *Item) names(g group.ID) bool {
 	if it.Short {
@@ -57,12 +63,12 @@ func (m *Machine) fitting(it *Item) (out []*origin) {
 		out = append(out, &m.own)
 	}
 	if !it.Short {
-		if o := m.origins.at(it.Group.OriginTag()); o != nil && it.names(o.group()) {
+		if o := m.tagged(it.Group.OriginTag()); o != nil && it.names(o.group()) {
 			out = append(out, o)
 		}
 		return out
 	}
-	for _, o := range m.origins.tagged(prefix(it.Group[:3])) {
+	for _, o := range m.origins.Between(prefix(it.Group[:3]).tags()) {
 		if it.names(o.group()) {
 			out = append(out, o)
 		}
@@ -78,5 +84,11 @@ func (m *Machine) tagOf(p overlay.PeerID) uint64 {
 	return group.Tag(m.cfg.Seed, string(p))
 }
 
+// tagged is the origin with a tag; nil if there is none.
+func (m *Machine) tagged(tag uint64) *origin {
+	o, _ := m.origins.At(tag)
+	return o
+}
+
 // of returns what is known of a peer's tails; nil if nothing is.
-func (m *Machine) of(p overlay.PeerID) *origin { return m.origins.at(m.tagOf(p)) }
+func (m *Machine) of(p overlay.PeerID) *origin { return m.tagged(m.tagOf(p)) }

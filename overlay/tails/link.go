@@ -169,7 +169,7 @@ func (m *Machine) turns(l *link) []uint64 {
 // itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
 // for others goes with the first message.
 func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes int, ok bool) {
-	o := m.origins.at(tag)
+	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o = &m.own
 	}
@@ -227,7 +227,7 @@ func (m *Machine) position(p overlay.PeerID, o *origin) Item {
 
 // sent notes what a link was sent.
 func (m *Machine) sent(l *link, tag uint64, it Item) {
-	o := m.origins.at(tag)
+	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o, l.pulsed = &m.own, m.now
 	}

@@ -73,13 +73,13 @@ type Machine struct {
 	effects []Effect
 
 	own      origin
-	header   *summary.Header // of our own; nil before the first was published
-	leaving  bool            // the node is about to close
-	spent    bool            // tails of the present epoch bear no more
-	recent   []step          // changes of the node's own, each since the state before, for tails that cover several
-	origins  origins
-	held     int // changes of others
-	gone     int // origins that have said that they leave
+	header   *summary.Header      // of our own; nil before the first was published
+	leaving  bool                 // the node is about to close
+	spent    bool                 // tails of the present epoch bear no more
+	recent   []step               // changes of the node's own, each since the state before, for tails that cover several
+	origins  group.Table[*origin] // by tag
+	held     int                  // changes of others
+	gone     int                  // origins that have said that they leave
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
@@ -179,13 +179,13 @@ func (m *Machine) opened(in LinkOpened) {
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
-	for _, o := range m.origins.list {
+	for _, o := range m.origins.All() {
 		o.calm &^= l.bit
 		if o.number() > 0 {
 			l.owe(o.tag, tell, 0)
 		}
 	}
-	if o := m.origins.at(l.tag); o != nil {
+	if o := m.tagged(l.tag); o != nil {
 		m.unfeed(o) // it sends us its tails itself
 		delete(m.bare, l.tag)
 	}
@@ -214,7 +214,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 		pos.told, pos.knows = 0, false
 		l.known[tag] = pos
 		m.stir(tag, l)
-		if o := m.origins.at(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
+		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
 			l.owe(tag, ask, l.again)
 		}
 	}
@@ -230,11 +230,11 @@ func (m *Machine) closed(p overlay.PeerID) {
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Delete(m.order, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
-		o := m.origins.at(tag)
+		o := m.tagged(tag)
 		o.leaveFeeder()
 		m.uncover(o)
 	}
-	if o := m.origins.at(l.tag); o != nil {
+	if o := m.tagged(l.tag); o != nil {
 		m.uncover(o)
 		m.admit(o)
 	}
@@ -250,7 +250,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 		return
 	}
 	tag := m.tagOf(p)
-	o, feeder := m.origins.at(tag), overlay.PeerID("")
+	o, feeder := m.tagged(tag), overlay.PeerID("")
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
@@ -260,7 +260,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 	bare := m.bare[tag]
 	m.drop(tag)
 	o = &origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
-	m.origins.put(o)
+	m.origins.Put(tag, o)
 	switch l := m.links[p]; {
 	case l != nil: // it sends what we lack
 		l.owe(tag, ask, 0)
@@ -285,7 +285,7 @@ func (m *Machine) tidy() {
 		return
 	}
 	m.tidyAt = m.now + tidyEvery
-	for _, o := range slices.Clone(m.origins.list) {
+	for _, o := range slices.Clone(m.origins.All()) {
 		if _, ok := m.cfg.Header(o.peer); !ok {
 			m.forget(o.tag)
 		}
@@ -294,7 +294,7 @@ func (m *Machine) tidy() {
 
 // forget drops an origin and its tails, and has its feeder stop.
 func (m *Machine) forget(tag uint64) {
-	o := m.origins.at(tag)
+	o := m.tagged(tag)
 	if o == nil {
 		return
 	}
@@ -308,14 +308,14 @@ func (m *Machine) forget(tag uint64) {
 
 // drop takes an origin out of all that is noted of it.
 func (m *Machine) drop(tag uint64) {
-	o := m.origins.at(tag)
+	o := m.tagged(tag)
 	if o == nil {
 		return
 	}
 	m.held -= o.held
 	m.leaves(o, false)
 	m.show(o, nil)
-	m.origins.remove(tag)
+	m.origins.Remove(tag)
 	delete(m.lagging, tag)
 	delete(m.bare, tag)
 	for _, l := range m.links {
@@ -344,10 +344,10 @@ func (m *Machine) received(in Received) {
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	if it.about(l.tag) {
 		l.hides, l.heard = it.Hides, m.now
-		if o := m.origins.at(l.tag); o != nil {
+		if o := m.tagged(l.tag); o != nil {
 			m.leaves(o, it.Left)
 		}
-	} else if o := m.origins.at(it.Group.OriginTag()); it.Left && o != nil {
+	} else if o := m.tagged(it.Group.OriginTag()); it.Left && o != nil {
 		m.hear(l, o)
 	}
 	fit := m.fitting(&it)
@@ -367,7 +367,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
 		m.stir(tag, l)
-		if o := m.origins.at(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
+		if o := m.tagged(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.about(l.tag):
@@ -467,7 +467,7 @@ func (m *Machine) advanced(o *origin) {
 
 // stir notes that a later state of an origin may give something to do for a link.
 func (m *Machine) stir(tag uint64, l *link) {
-	if o := m.origins.at(tag); o != nil {
+	if o := m.tagged(tag); o != nil {
 		o.calm &^= l.bit
 	}
 }

@@ -33,7 +33,7 @@ func (m *Machine) rumour() {
 				l.owe(tag, ask, m.now)
 			}
 			for tag := range l.remind {
-				if m.now >= m.origins.at(tag).came+remindAfter {
+				if m.now >= m.tagged(tag).came+remindAfter {
 					l.owe(tag, ask, m.now)
 					delete(l.remind, tag)
 				}

@@ -2,8 +2,6 @@ package tails
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,36 +10,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The slow twin of the origins by their tags is a map.
-func TestOrigins(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 4))
-	var s origins
-	plain := map[uint64]*origin{}
-	for range 3000 {
-		tag := rng.Uint64N(3)<<40 | rng.Uint64N(40) // three prefixes
-		if o := plain[tag]; o != nil {
-			s.remove(tag)
-			delete(plain, tag)
-		} else {
-			o = &origin{tag: tag}
-			s.put(o)
-			plain[tag] = o
-		}
-		s.remove(5<<40 | tag) // nobody's
-		at := rng.Uint64N(3)<<40 | rng.Uint64N(40)
-		if s.at(at) != plain[at] || len(s.list) != len(plain) {
-			t.Fatalf("tag %x: %p of %d origins, want %p of %d", at, s.at(at), len(s.list), plain[at], len(plain))
-		}
-		var want []uint64
-		for tag := range plain {
-			if prefixOf(tag) == prefixOf(at) {
-				want = append(want, tag)
-			}
-		}
-		slices.Sort(want)
-		got := s.tagged(prefixOf(at))
-		if !slices.EqualFunc(got, want, func(o *origin, tag uint64) bool { return o.tag == tag }) {
-			t.Fatalf("%d origins with the prefix of %x, want %x", len(got), at, want)
+// TestPrefixes: the first and the last tag of a prefix begin with it, and the ones beside them do not.
+func TestPrefixes(t *testing.T) {
+	for _, tag := range []uint64{1 << 40, 5<<40 + 7, 0xabcdef<<40 + 1<<39} {
+		p := prefixOf(tag)
+		first, last := p.tags()
+		if prefixOf(first) != p || prefixOf(last) != p || prefixOf(first-1) == p || prefixOf(last+1) == p || tag < first || tag > last {
+			t.Errorf("the prefix of %x begins %x to %x", tag, first, last)
 		}
 	}
 }
@@ -67,7 +42,7 @@ func BenchmarkRemoved(b *testing.B) {
 			m := &Machine{held: held}
 			peers := namesOf(10_000)
 			for _, p := range peers {
-				m.origins.put(&origin{peer: p, tag: m.tagOf(p), progress: nothing})
+				m.origins.Put(m.tagOf(p), &origin{peer: p, tag: m.tagOf(p), progress: nothing})
 			}
 			i := 0
 			for b.Loop() {

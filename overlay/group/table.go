@@ -1,0 +1,62 @@
+package group
+
+import "slices"
+
+// Table has a value for each of some tags, in two slices. A map takes two to four times the memory. Who chooses tags
+// gains nothing: a search takes O(log n), whatever they are. A change moves what is behind it: O(n). The zero value is
+// empty.
+type Table[V any] struct {
+	tags   []uint64 // in order
+	values []V
+}
+
+// Len is the number of tags.
+func (t *Table[V]) Len() int { return len(t.tags) }
+
+// At returns the value of a tag; the zero value, and false, if there is none.
+func (t *Table[V]) At(tag uint64) (v V, ok bool) {
+	if at, ok := slices.BinarySearch(t.tags, tag); ok {
+		return t.values[at], true
+	}
+	return v, false
+}
+
+// Put sets the value of a tag.
+func (t *Table[V]) Put(tag uint64, v V) {
+	at, ok := slices.BinarySearch(t.tags, tag)
+	if ok {
+		t.values[at] = v
+		return
+	}
+	t.tags = slices.Insert(roomy(t.tags), at, tag)
+	t.values = slices.Insert(roomy(t.values), at, v)
+}
+
+// Remove takes out a tag, if it is there.
+func (t *Table[V]) Remove(tag uint64) {
+	if at, ok := slices.BinarySearch(t.tags, tag); ok {
+		t.tags, t.values = slices.Delete(t.tags, at, at+1), slices.Delete(t.values, at, at+1)
+	}
+}
+
+// Between returns the values of the tags from first to last, both included, in the order of the tags. They are not to
+// be changed, and valid until the next Put or Remove.
+func (t *Table[V]) Between(first, last uint64) []V {
+	begin, _ := slices.BinarySearch(t.tags, first)
+	end, ok := slices.BinarySearch(t.tags, last)
+	if ok {
+		end++
+	}
+	return t.values[begin:max(begin, end)]
+}
+
+// All returns the values in the order of their tags, as Between does.
+func (t *Table[V]) All() []V { return t.values }
+
+// roomy is a slice with room for one more. It grows by an eighth, so that little of it stands empty.
+func roomy[T any](s []T) []T {
+	if n := len(s); n == cap(s) {
+		return append(make([]T, 0, n+n/8+8), s...)
+	}
+	return s
+}
