@@ -52,10 +52,10 @@ func find(ctx context.Context, c *cli.Command) error {
 		var none atomic.Bool
 		var printing sync.Mutex // of what one key brought
 		one := func(key string, out, errs io.Writer) error {
-			found, covered, err := findKey(ctx, c, cl, key, out, errs)
+			found, end, err := findKey(ctx, c, cl, key, out, errs)
 			if found == 0 && err == nil {
 				none.Store(true)
-				fmt.Fprintf(errs, "venn: nobody found who has %s: %s of the network was asked\n", key, share(covered))
+				fmt.Fprintf(errs, "venn: %s\n", nobody(key, end))
 			}
 			return err
 		}
@@ -98,8 +98,50 @@ func share(covered float64) string {
 	return strings.TrimPrefix(strconv.FormatFloat(math.Floor(100*covered)/100, 'f', 2, 64), "0")
 }
 
-// findKey writes who holds a key, and returns how many that are and which share of the network was asked or known.
-func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, covered float64, err error) {
+// nobody says that nobody was found who has a key, and how sure it is that nobody has it.
+func nobody(key string, end httpapi.FindEnd) string {
+	silent, whole := silent(end.Asked), end.End == "exhausted"
+	switch {
+	case whole && end.Covered <= 0:
+		return fmt.Sprintf("nobody was asked who has %s: no other peer is known", key)
+	case whole && end.Covered >= 1 && silent == 0:
+		return fmt.Sprintf("nobody has %s: all of the network was asked", key)
+	}
+	var doubts []string
+	if end.Covered > 0 && end.Covered < 1 {
+		doubts = append(doubts, fmt.Sprintf("only %s of the network was asked", share(end.Covered)))
+	}
+	switch {
+	case silent == 1:
+		doubts = append(doubts, "1 peer that was asked did not answer")
+	case silent > 1:
+		doubts = append(doubts, fmt.Sprintf("%d peers that were asked did not answer", silent))
+	}
+	if !whole {
+		doubts = append(doubts, end.End)
+	}
+	return fmt.Sprintf("nobody found who has %s: %s", key, strings.Join(doubts, "; "))
+}
+
+// silent is how many of the peers that were asked whether they hold a key have said nothing.
+func silent(asked []httpapi.Asked) (n int) {
+	spoke := make(map[string]bool)
+	for _, a := range asked {
+		switch a.Why {
+		case "matched", "named", "returned", "linked":
+			spoke[a.Peer] = spoke[a.Peer] || a.Result == "holds" || a.Result == "lacks"
+		}
+	}
+	for _, said := range spoke {
+		if !said {
+			n++
+		}
+	}
+	return n
+}
+
+// findKey writes who holds a key, and returns how many that are and how the search ended.
+func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, end httpapi.FindEnd, err error) {
 	query := url.Values{
 		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},
 		"timeout_ms": {strconv.FormatInt(c.Duration("timeout").Milliseconds(), 10)},
@@ -109,9 +151,8 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	}
 	body, err := cl.do(ctx, "GET", "/api/v1/find", query, nil)
 	if err != nil {
-		return 0, 0, err
+		return 0, end, err
 	}
-	var end httpapi.FindEnd
 	err = eachLine(body, func(line []byte) error {
 		var p httpapi.Provider
 		if err := json.Unmarshal(line, &p); err != nil {
@@ -133,12 +174,13 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 		explain(errs, end)
 	}
 	if err == nil && c.Bool("json") {
+		line := end
 		if !c.Bool("explain") {
-			end.Asked = nil
+			line.Asked = nil
 		}
-		err = json.NewEncoder(out).Encode(end)
+		err = json.NewEncoder(out).Encode(line)
 	}
-	return found, end.Covered, err
+	return found, end, err
 }
 
 func printProvider(w io.Writer, p httpapi.Provider) error {
