@@ -55,16 +55,16 @@ func (k kind) queued() bool { return k < handshake || k > done }
 type queue struct {
 	width   time.Duration // of a window
 	now     int64         // window
-	ring    [][]event
+	ring    []bag
 	far     farEvents
-	planned uint64    // far events
-	free    [][]event // emptied windows, to be used again
+	planned uint64 // far events
+	pages   pages  // of the ring, and of what else the queue's owner has in bags
 }
 
 const ringWindows = 1 << 10
 
 func newQueue(width time.Duration) queue {
-	return queue{width: width, ring: make([][]event, ringWindows)}
+	return queue{width: width, ring: make([]bag, ringWindows)}
 }
 
 // push plans an event. One that is due before the next window begins is put into it.
@@ -75,32 +75,17 @@ func (q *queue) push(e *event) {
 		q.planned++
 		return
 	}
-	slot := &q.ring[w%ringWindows]
-	if *slot == nil && len(q.free) > 0 {
-		*slot, q.free = q.free[len(q.free)-1], q.free[:len(q.free)-1]
-	}
-	*slot = append(*slot, *e)
+	q.ring[w%ringWindows].add(e, &q.pages)
 }
 
-// next moves to the next window and returns when it begins and what happens in it.
-func (q *queue) next() (begin time.Duration, events []event) {
+// next moves to the next window and returns what happens in it. The caller empties that.
+func (q *queue) next() *bag {
 	q.now++
 	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows { // before any other is put into that window
 		e := heap.Pop(&q.far).(farEvent)
 		q.push(&e.event)
 	}
-	slot := &q.ring[q.now%ringWindows]
-	events, *slot = *slot, nil
-	return time.Duration(q.now) * q.width, events
-}
-
-// recycle takes back what next returned.
-func (q *queue) recycle(events []event) {
-	const most = 64
-	if cap(events) > 0 && len(q.free) < most {
-		clear(events)
-		q.free = append(q.free, events[:0])
-	}
+	return &q.ring[q.now%ringWindows]
 }
 
 // farEvent is an event with its number in the order of planning.

@@ -40,8 +40,8 @@ type turn struct {
 
 // deeds are what was done in a window, in order.
 type deeds struct {
-	plans   [][]event // by the shard that they are for
-	records []byte    // for the trace
+	plans   []bag  // by the shard that they are for
+	records []byte // for the trace
 }
 
 // newShards splits the peers into eight shards or fewer. The shard of a peer is its number, shifted to the right.
@@ -55,14 +55,14 @@ func (s *Sim) newShards() {
 		*of = newShard(s.nodes[first:min(first+1<<s.shift, len(s.nodes))], strategy.ID(first), s.cfg.Least)
 		of.account, of.sim, of.number = newAccount(s), s, i
 		for k := range of.did {
-			of.did[k].plans = make([][]event, len(s.shards))
+			of.did[k].plans = make([]bag, len(s.shards))
 		}
 		for k := range of.nodes {
 			of.nodes[k].shard = of
 		}
 	}
 	for k := range s.planned {
-		s.planned[k].plans = make([][]event, len(s.shards))
+		s.planned[k].plans = make([]bag, len(s.shards))
 	}
 }
 
@@ -75,7 +75,7 @@ func (s *shard) run(number int64, end time.Duration) {
 	s.gather(int(number-1) % 2)
 	s.turn()
 	s.doing = &s.did[number%2]
-	s.doing.forget()
+	s.doing.forget(&s.pages)
 	var n *node // whose turn it is
 	defer func() {
 		if p := recover(); p != nil {
@@ -92,41 +92,48 @@ func (s *shard) run(number int64, end time.Duration) {
 // gather takes in the events that the window before has led to: those that the simulator planned, then those of the
 // peers in the order of their numbers.
 func (s *shard) gather(before int) {
-	s.take(s.sim.planned[before].plans[s.number])
+	s.take(&s.sim.planned[before].plans[s.number])
 	for i := range s.sim.shards {
-		s.take(s.sim.shards[i].did[before].plans[s.number])
+		s.take(&s.sim.shards[i].did[before].plans[s.number])
 	}
 }
 
-func (s *shard) take(events []event) {
-	for i := range events {
-		s.push(&events[i])
+func (s *shard) take(events *bag) {
+	for p := events.first; p != nil; p = p.next {
+		for i := range p.held() {
+			s.push(&p.events[i])
+		}
 	}
 }
 
 // turn moves to the next window.
 func (s *shard) turn() {
-	_, events := s.next()
+	events := s.next()
 	s.group(events)
-	s.recycle(events)
+	events.empty(&s.pages)
 }
 
 // group gives every peer with events in the window its own. The events have come in the order of their planning. They
 // are counted by peer and moved to their places, and each peer's few are sorted.
-func (s *shard) group(events []event) {
-	if n := len(events); n < len(s.sorted) {
+func (s *shard) group(events *bag) {
+	n := 0
+	s.busy, s.turns = s.busy[:0], s.turns[:0]
+	for p := events.first; p != nil; p = p.next {
+		for i := range p.held() {
+			to := p.events[i].to - s.first
+			if s.counts[to] == 0 {
+				s.busy = append(s.busy, to)
+			}
+			s.counts[to]++
+		}
+		n += p.filled
+	}
+	if n < len(s.sorted) {
 		clear(s.sorted[n:])
 	}
-	s.sorted, s.busy, s.turns = s.sorted[:0], s.busy[:0], s.turns[:0]
-	if len(events) == 0 {
+	s.sorted = slices.Grow(s.sorted[:0], n)[:n]
+	if n == 0 {
 		return
-	}
-	for i := range events {
-		to := events[i].to - s.first
-		if s.counts[to] == 0 {
-			s.busy = append(s.busy, to)
-		}
-		s.counts[to]++
 	}
 	if many := len(s.counts) / 8; len(s.busy) > many {
 		s.busy = s.busy[:0]
@@ -142,11 +149,13 @@ func (s *shard) group(events []event) {
 	for _, p := range s.busy {
 		at, s.counts[p] = at+s.counts[p], at
 	}
-	s.sorted = slices.Grow(s.sorted, len(events))[:len(events)]
-	for i := range events {
-		next := &s.counts[events[i].to-s.first]
-		s.sorted[*next] = events[i]
-		*next++
+	for p := events.first; p != nil; p = p.next {
+		for i := range p.held() {
+			e := &p.events[i]
+			next := &s.counts[e.to-s.first]
+			s.sorted[*next] = *e
+			*next++
+		}
 	}
 	from := int32(0)
 	for _, p := range s.busy {
@@ -164,7 +173,7 @@ func (s *shard) do(who strategy.ID, e *event) {
 		if int(e.to) >= len(s.sim.nodes) {
 			panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(s.sim.nodes)))
 		}
-		s.doing.plan(e, s.sim.shift)
+		s.doing.plan(e, s.sim.shift, &s.pages)
 	}
 	if e.kind != wake {
 		s.doing.records = recordOf(who, e).append(s.doing.records)
@@ -172,16 +181,12 @@ func (s *shard) do(who strategy.ID, e *event) {
 }
 
 // plan notes an event to come. The shard of a peer is its number, shifted to the right.
-func (d *deeds) plan(e *event, shift int) {
-	of := &d.plans[e.to>>shift]
-	*of = append(*of, *e)
-}
+func (d *deeds) plan(e *event, shift int, from *pages) { d.plans[e.to>>shift].add(e, from) }
 
-// forget drops what was done, and keeps the room for more.
-func (d *deeds) forget() {
-	for i, events := range d.plans {
-		clear(events)
-		d.plans[i] = events[:0]
+// forget drops the plans, and gives their pages back.
+func (d *deeds) forget(to *pages) {
+	for i := range d.plans {
+		d.plans[i].empty(to)
 	}
 }
 

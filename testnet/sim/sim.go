@@ -22,6 +22,7 @@ type Sim struct {
 	shards  []shard
 	shift   int      // of a peer's number to that of its shard
 	planned [2]deeds // what the simulator itself plans, in even windows and in odd ones
+	pages   pages    // of those
 	own     account  // of the simulator itself
 	trace   tracer
 	churn   churn
@@ -172,7 +173,7 @@ func (s *Sim) Run() (*Report, error) {
 func (s *Sim) next() {
 	s.number++
 	s.window += s.cfg.Least
-	s.planned[s.number%2].forget()
+	s.planned[s.number%2].forget(&s.pages)
 }
 
 // step runs the shards. Meanwhile the trace takes in what was done in the window before.
@@ -218,7 +219,7 @@ func (s *Sim) record(window int) {
 }
 
 // push plans an event.
-func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift) }
+func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift, &s.pages) }
 
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {
