@@ -37,7 +37,6 @@ type node struct {
 	delivery strategy.Delivery // the message that is being taken in
 	asker    replyTo
 	covered  covered // what the machine said last
-	due      []event // messages whose last byte comes in before the window ends, in order
 }
 
 // replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
@@ -53,17 +52,18 @@ const (
 
 // run steps a node through its events of a window, which are in order.
 func (n *node) run(events []event, end time.Duration) {
-	n.due = n.due[:0]
+	due := &n.shard.due
 	for done := 0; ; {
 		var e *event
 		switch {
-		case done < len(n.due) && (len(events) == 0 || n.due[done].at <= events[0].at):
-			e = &n.due[done]
+		case done < len(*due) && (len(events) == 0 || (*due)[done].at <= events[0].at):
+			e = &(*due)[done]
 			done++
 		case len(events) > 0:
 			e, events = &events[0], events[1:]
 		default:
-			clear(n.due)
+			clear(*due)
+			*due = (*due)[:0]
 			n.rest(end)
 			return
 		}
@@ -210,7 +210,7 @@ func (n *node) arrive(e *event, end time.Duration) {
 	in := *e
 	in.kind, in.at = receive, n.downFree
 	if in.at < end {
-		n.due = append(n.due, in)
+		n.shard.due = append(n.shard.due, in)
 		return
 	}
 	n.shard.do(n.id, &in) // as it is: emit would say that it comes from here
@@ -232,7 +232,7 @@ func (n *node) closed(e *event, end time.Duration) {
 	case in.at == e.at:
 		n.close(e.from, e.fromLife)
 	case in.at < end:
-		n.due = append(n.due, in)
+		n.shard.due = append(n.shard.due, in)
 	default:
 		n.shard.do(n.id, &in) // as it is, like a message
 	}

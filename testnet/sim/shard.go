@@ -26,8 +26,9 @@ type shard struct {
 	sorted []event     // of the window, by peer
 	counts []int32     // of each peer's events, while they are grouped; then 0
 	busy   []strategy.ID
-	turns  []turn // of the window, by peer
-	fault  error  // that ended the window
+	turns  []turn  // of the window, by peer
+	due    []event // messages to the peer whose turn it is: their last byte comes in before the window ends; in order
+	fault  error   // that ended the window
 
 	_ [128]byte // no two shards share a line of a processor's cache
 }
