@@ -106,7 +106,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
 	}
-	return grown && t.toldAt.since(now) >= wait
+	return grown && t.sinceTold(now) >= wait
 }
 
 const (

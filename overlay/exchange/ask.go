@@ -130,7 +130,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 func (l *link) kept(e *origin) {
 	l.unkept, l.useful = 0, true
 	l.credit.keeps()
-	if l.known(e.Index()).blamed {
+	if l.known(e.Index()).blamed() {
 		b := l.blames[e.Index()]
 		b.failures, b.shunned = 0, 0
 	}

@@ -110,7 +110,7 @@ func (x *Exchange) noteClaim(l *link, e *origin, it event.Item) {
 		x.wake(e)
 	}
 	if it.Want <= it.Have && t.theirs == epoch {
-		t.bases = it.Bases
+		t.setBases(it.Bases)
 	}
 }
 

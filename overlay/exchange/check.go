@@ -58,7 +58,7 @@ func (l *link) check(now time.Duration) error {
 		}
 	}
 	for i := range l.blames {
-		want(l.known(i).blamed, "a blame is not marked")
+		want(l.known(i).blamed(), "a blame is not marked")
 	}
 	queued := map[int]bool{}
 	for _, i := range l.queue {

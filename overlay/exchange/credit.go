@@ -92,6 +92,6 @@ func (x *Exchange) recall(now time.Duration, l *link) {
 // markBlames marks the trades with blame.
 func (l *link) markBlames() {
 	for i := range l.blames {
-		l.trade(i).blamed = true
+		l.trade(i).setBlamed(true)
 	}
 }

@@ -51,7 +51,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	reach := func(l *link) int {
 		t := l.known(e.Index())
 		want := min(int(t.have), deepest)
-		if t.blamed && l.blames[e.Index()].noDelta == of.epoch || t.bases&e.BasesOf(of.epoch, want) == 0 {
+		if t.blamed() && l.blames[e.Index()].noDelta == of.epoch || t.bases()&e.BasesOf(of.epoch, want) == 0 {
 			return 0
 		}
 		return want

@@ -9,42 +9,93 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// trade is what one link and this node have said about one origin.
+// trade is what one link and this node have said about one origin. It takes 16 bytes.
 type trade struct {
-	theirs summary.Epoch // the newest epoch that the peer says it holds
-	have   uint16        // and how many parts of it
-	bases  event.Bases   // and the epochs from which it can make deltas to it
-
-	blamed   bool   // it is in the link's blames
-	toldHave uint16 // parts of the newest epoch held here, as last announced to the peer; 0: none
-	toldAt   stamp
+	theirs   summary.Epoch // the newest epoch that the peer says it holds
+	have     uint16        // and how many parts of it
+	toldHave uint16        // parts of the newest epoch held here, as last announced to the peer; 0: none
+	// rest is, from the lowest bit: the epochs from which the peer can make deltas to theirs (7 bits), whether the trade
+	// is in the link's blames (1 bit), and when toldHave was announced, in units of stampUnit (24 bits).
+	rest uint32
 }
+
+const (
+	blamedBit = uint32(event.MaxBases) + 1
+	stampAt   = 8 // the lowest bit of the stamp
+)
+
+// bases are the epochs from which the peer can make deltas to its newest one.
+func (t trade) bases() event.Bases { return event.Bases(t.rest) & event.MaxBases }
+
+func (t *trade) setBases(b event.Bases) {
+	t.rest = t.rest&^uint32(event.MaxBases) | uint32(b&event.MaxBases)
+}
+
+// blamed says whether the trade is in the link's blames.
+func (t trade) blamed() bool { return t.rest&blamedBit != 0 }
+
+func (t *trade) setBlamed(yes bool) {
+	if t.rest &^= blamedBit; yes {
+		t.rest |= blamedBit
+	}
+}
+
+// sinceTold is how long ago toldHave was announced. A time longer than stampRound counts from the beginning again: the
+// next announcement is then a little late.
+func (t trade) sinceTold(now time.Duration) time.Duration {
+	return time.Duration((stampOf(now)-t.rest>>stampAt)%(1<<(32-stampAt))) * stampUnit
+}
+
+// Times of announcements are kept in units of stampUnit and go round after stampRound, 46 hours.
+const (
+	stampUnit  = 10 * time.Millisecond
+	stampRound = stampUnit << (32 - stampAt)
+)
+
+func stampOf(t time.Duration) uint32 { return uint32(t / stampUnit) }
 
 // ledger is the trades of a link, by directory index. There is one for every link and every peer known, and these are
 // much of the memory of a directory of small summaries. So a trade is a few bytes, and only those that there are take
 // any.
 type ledger []page
 
-// page is the trades of 64 directory indexes.
+// pageSize is how many directory indexes a page covers: with few peers known, a link has one page.
+const pageSize = 256
+
+// page is the trades of pageSize directory indexes. It is a line of the processor's cache.
 type page struct {
-	there  uint64  // which of them have a trade, by bits
-	trades []trade // those, in order
+	there  [pageSize / 64]uint64 // which of them have a trade, by bits
+	before [pageSize / 64]uint16 // how many trades the words before have
+	trades []trade               // those, in order
 }
 
-// place is where a page has, or would have, the trade of a directory index, and that index's bit.
-func (p *page) place(i int) (at int, bit uint64) {
-	bit = 1 << (i % 64)
-	return bits.OnesCount64(p.there & (bit - 1)), bit
+// find returns where a page has, or would have, the trade of a directory index, and whether it has it.
+func (p *page) find(i int) (at int, there bool) {
+	word, bit := i%pageSize/64, uint64(1)<<(i%64)
+	return int(p.before[word]) + bits.OnesCount64(p.there[word]&(bit-1)), p.there[word]&bit != 0
+}
+
+// mark notes whether there is a trade of a directory index, which changes.
+func (p *page) mark(i int, there bool) {
+	word := i % pageSize / 64
+	p.there[word] ^= 1 << (i % 64)
+	for w := word + 1; w < len(p.before); w++ {
+		if there {
+			p.before[w]++
+		} else {
+			p.before[w]--
+		}
+	}
 }
 
 // find returns the trade of a directory index; nil if there is none.
 func (t ledger) find(i int) *trade {
-	if i/64 >= len(t) {
+	if i/pageSize >= len(t) {
 		return nil
 	}
-	p := &t[i/64]
-	at, bit := p.place(i)
-	if p.there&bit == 0 {
+	p := &t[i/pageSize]
+	at, there := p.find(i)
+	if !there {
 		return nil
 	}
 	return &p.trades[at]
@@ -52,16 +103,14 @@ func (t ledger) find(i int) *trade {
 
 // at returns the trade of a directory index, to be changed until the next call of at or forget.
 func (t *ledger) at(i int) *trade {
-	for i/64 >= len(*t) {
-		*t = append(*t, page{})
+	if pages := i/pageSize + 1; pages > len(*t) {
+		*t = append(make(ledger, 0, pages), *t...)[:pages]
 	}
-	p := &(*t)[i/64]
-	at, bit := p.place(i)
-	if p.there&bit == 0 {
-		if n := len(p.trades); n == cap(p.trades) { // grown by little: pages live long, and there are many
-			p.trades = append(make([]trade, 0, n+n/4+2), p.trades...)
-		}
-		p.trades, p.there = slices.Insert(p.trades, at, trade{}), p.there|bit
+	p := &(*t)[i/pageSize]
+	at, there := p.find(i)
+	if !there {
+		p.trades = slices.Insert(roomy(p.trades), at, trade{})
+		p.mark(i, true)
 	}
 	return &p.trades[at]
 }
@@ -79,9 +128,10 @@ func (t ledger) forget(i int) {
 	if t.find(i) == nil {
 		return
 	}
-	p := &t[i/64]
-	at, bit := p.place(i)
-	p.trades, p.there = slices.Delete(p.trades, at, at+1), p.there&^bit
+	p := &t[i/pageSize]
+	at, _ := p.find(i)
+	p.trades = spared(slices.Delete(p.trades, at, at+1))
+	p.mark(i, false)
 }
 
 // renewed notes that a newer epoch is held here, which the peer has not heard of.
@@ -95,7 +145,8 @@ func (t ledger) renewed(i int) {
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	switch {
 	case e.After(t.theirs):
-		t.theirs, t.have, t.bases = e, have, 0
+		t.theirs, t.have = e, have
+		t.setBases(0)
 	case e == t.theirs && have > t.have:
 		t.have = have
 	default:
@@ -106,17 +157,6 @@ func (t *trade) claims(e summary.Epoch, have uint16) bool {
 
 // tells notes that we announced to the peer how much we hold of the newest epoch.
 func (t *trade) tells(have int, now time.Duration) {
-	t.toldHave, t.toldAt = uint16(have), stampOf(now)
-}
-
-// stamp is a time in units of stampUnit, which goes round in 497 days.
-type stamp uint32
-
-const stampUnit = 10 * time.Millisecond
-
-func stampOf(t time.Duration) stamp { return stamp(t / stampUnit) }
-
-// since is how long ago it was.
-func (s stamp) since(now time.Duration) time.Duration {
-	return time.Duration(stampOf(now)-s) * stampUnit
+	t.toldHave = uint16(have)
+	t.rest = t.rest&(1<<stampAt-1) | stampOf(now)<<stampAt
 }

@@ -4,37 +4,55 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+	"unsafe"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
+
+// plainTrade is a trade whose fields are apart.
+type plainTrade struct {
+	theirs         summary.Epoch
+	have, toldHave uint16
+	bases          event.Bases
+	blamed         bool
+	toldAt         time.Duration
+}
 
 // The slow twin of a ledger is a map.
 func TestLedger(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	var l ledger
-	plain := map[int]trade{}
-	for range 5000 {
-		i := rng.IntN(300)
-		switch rng.IntN(5) {
-		case 0:
+	plain := map[int]plainTrade{}
+	for range 20_000 {
+		i := rng.IntN(600)
+		p := plain[i]
+		switch rng.IntN(7) {
+		case 0, 1:
 			l.forget(i)
 			delete(plain, i)
-		case 1:
+		case 2:
 			l.renewed(i)
 			if p, ok := plain[i]; ok {
 				p.toldHave = 0
 				plain[i] = p
 			}
-		case 2:
+		case 3:
 			have, now := 1+rng.IntN(9), time.Duration(rng.IntN(1000))*time.Second
 			l.at(i).tells(have, now)
-			p := plain[i]
-			p.toldHave, p.toldAt = uint16(have), stampOf(now)
+			p.toldHave, p.toldAt = uint16(have), now
+			plain[i] = p
+		case 4:
+			p.bases, p.blamed = event.Bases(rng.IntN(1+int(event.MaxBases))), rng.IntN(2) == 0
+			l.at(i).setBases(p.bases)
+			l.at(i).setBlamed(p.blamed)
 			plain[i] = p
 		default:
 			e, have := summary.Epoch{Generation: 1, Sequence: uint32(rng.IntN(3))}, uint16(rng.IntN(9))
-			p := plain[i]
 			more := e.After(p.theirs) || e == p.theirs && have > p.have
+			if e.After(p.theirs) {
+				p.bases = 0
+			}
 			if more {
 				p.theirs, p.have = e, have
 			}
@@ -43,20 +61,57 @@ func TestLedger(t *testing.T) {
 				t.Fatalf("claims: %v, want %v", got, more)
 			}
 		}
-		if at := rng.IntN(400); l.known(at) != plain[at] {
-			t.Fatalf("index %d: %+v, want %+v", at, l.known(at), plain[at])
+		at := rng.IntN(700)
+		k, want := l.known(at), plain[at]
+		now := 2000 * time.Second
+		if got := (plainTrade{k.theirs, k.have, k.toldHave, k.bases(), k.blamed(), now - k.sinceTold(now)}); got != want {
+			t.Fatalf("index %d: %+v, want %+v", at, got, want)
 		}
 	}
 }
 
-func TestStamp(t *testing.T) {
-	const round = time.Duration(1<<32) * stampUnit
-	for _, now := range []time.Duration{0, time.Hour, round - time.Second, 3*round + time.Minute} {
-		s := stampOf(now)
-		for _, later := range []time.Duration{0, stampUnit, 8 * time.Second, 400 * 24 * time.Hour} {
-			if got := s.since(now + later); got != later {
+// TestLedgerIsSmall: a ledger has room for little more than its trades, also after most of them were forgotten.
+func TestLedgerIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(trade{}); n != 16 {
+		t.Errorf("a trade takes %d bytes", n)
+	}
+	if n := unsafe.Sizeof(page{}); n != 64 {
+		t.Errorf("a page takes %d bytes", n)
+	}
+	var l ledger
+	for i := range 200 {
+		l.at(i)
+	}
+	if n := cap(l[0].trades); len(l) != 1 || n > 240 {
+		t.Errorf("%d pages, room for %d trades of 200", len(l), n)
+	}
+	for i := range 190 {
+		l.forget(i)
+	}
+	if n := cap(l[0].trades); n > 30 {
+		t.Errorf("room for %d trades of 10", n)
+	}
+	for i := range 200 {
+		l.forget(i)
+	}
+	if l[0].trades != nil {
+		t.Error("there is room for trades where none are")
+	}
+}
+
+func TestSinceTold(t *testing.T) {
+	for _, now := range []time.Duration{0, time.Hour, stampRound - time.Second, 3*stampRound + time.Minute} {
+		var told trade
+		told.setBases(event.MaxBases)
+		told.setBlamed(true)
+		told.tells(7, now)
+		for _, later := range []time.Duration{0, stampUnit, 8 * time.Second, stampRound - stampUnit} {
+			if got := told.sinceTold(now + later); got != later {
 				t.Errorf("%v after %v: %v", later, now, got)
 			}
+		}
+		if told.bases() != event.MaxBases || !told.blamed() || told.toldHave != 7 {
+			t.Errorf("told at %v: %+v", now, told)
 		}
 	}
 }

@@ -115,14 +115,14 @@ func (l *link) blame(i int) *blame {
 			l.blames = map[int]*blame{}
 		}
 		l.blames[i] = b
-		l.trade(i).blamed = true
+		l.trade(i).setBlamed(true)
 	}
 	return b
 }
 
 // shunned says whether a peer is not to be asked about an origin now.
 func (l *link) shunned(now time.Duration, i int) bool {
-	return l.known(i).blamed && now < l.blames[i].shunned
+	return l.known(i).blamed() && now < l.blames[i].shunned
 }
 
 // forgive forgets what speaks against a peer and has long been over.
@@ -130,7 +130,7 @@ func (l *link) forgive(now time.Duration) {
 	for i, b := range l.blames {
 		if now >= b.shunned+forgiveAfter && b.noDelta == (summary.Epoch{}) {
 			delete(l.blames, i)
-			l.trade(i).blamed = false
+			l.trade(i).setBlamed(false)
 		}
 	}
 }
