@@ -60,7 +60,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 			break
 		}
 		l.cursor = i
-		e := x.origins[i]
+		e := x.origin(i)
 		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) {
 			l.untold.remove(i)
 			continue
@@ -130,7 +130,7 @@ const (
 // that is out. It is not one that has heard of the summary from elsewhere. Where lines have a focus, the next one also
 // follows while the line has bytes to spare: whoever takes the first copy of a large summary takes small ones first.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
-	own := x.origins[0]
+	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
 		return nil, nil
 	}
@@ -175,7 +175,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 
 // ownTold reports whether our own summary has been announced to all links that need it.
 func (x *Exchange) ownTold() bool {
-	own := x.origins[0]
+	own := &x.origins[0]
 	if own.Held() == nil {
 		return true
 	}
@@ -200,6 +200,6 @@ func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
 // copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send that, so
 // what others can relay waits.
 func (x *Exchange) copying() bool {
-	own := x.origins[0]
+	own := &x.origins[0]
 	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()
 }

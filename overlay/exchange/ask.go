@@ -32,7 +32,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	if l := x.holder(e); l != nil {
 		from = event.Record{Peer: l.peer}
 	}
-	e.ask = &ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	e.own().ask = &ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
 	x.out.Emit(event.RequestParts{From: from, Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases})
@@ -70,7 +70,7 @@ func (x *Exchange) endAsk(e *origin) {
 	if e.ask.way == event.Direct {
 		x.direct--
 	}
-	e.ask = noAsk
+	e.rare.ask = noAsk
 	x.lookout.asked.remove(e.Index())
 	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
@@ -82,16 +82,16 @@ func (x *Exchange) timeOut(now time.Duration) {
 		return
 	}
 	for i := range x.lookout.asked.after(-1) {
-		e := x.origins[i]
+		e := &x.origins[i]
 		if now < e.ask.deadline {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue
 		}
 		l := x.links[e.ask.peer]
 		if e.ask.way == event.Direct {
-			e.fetchAt = now + refetchAfter
+			e.own().fetchAt = now + refetchAfter
 			if e.ask.peer != e.Peer() { // it had claimed nothing
-				e.refusals, l = e.refusals+1, nil
+				e.rare.refusals, l = e.refusals+1, nil
 			}
 		}
 		x.endAsk(e)

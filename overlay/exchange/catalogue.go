@@ -69,7 +69,7 @@ func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
 // Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is
 // not to be believed.
 func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
-	l, e := x.links[from], x.origins[i]
+	l, e := x.links[from], &x.origins[i]
 	if x.isOwn(e) && e.unpublished(it) {
 		x.fault(l, event.FaultCatalogue)
 		return false
@@ -103,7 +103,8 @@ func (x *Exchange) noteClaim(l *link, e *origin, it event.Item) {
 		b.failures = max(1, b.failures)
 	}
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
-		e.newerSince, e.newerThan = x.now, epoch
+		news := e.own()
+		news.newerSince, news.newerThan = x.now, epoch
 	}
 	t := l.trade(e.Index())
 	if t.claims(epoch, it.Have) {

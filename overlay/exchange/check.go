@@ -19,8 +19,10 @@ func (x *Exchange) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("exchange: "+format, args...))
 		}
 	}
+	errs = append(errs, x.checkRests())
 	direct, inFlight := 0, map[event.PeerID]int{}
-	for i, e := range x.origins {
+	for i := range x.origins {
+		e := x.origin(i)
 		if e == nil {
 			continue
 		}
@@ -39,7 +41,7 @@ func (x *Exchange) Check(now time.Duration) error {
 		}
 	}
 	want(direct == x.direct, "%d direct fetches, counted %d", direct, x.direct)
-	want(*noAsk == ask{}, "noAsk was changed")
+	want(*noAsk == ask{} && *nothing == rare{ask: noAsk}, "what origins share was changed")
 	want(len(x.links) == len(x.order), "%d links, %d in order", len(x.links), len(x.order))
 	for _, l := range x.order {
 		want(x.links[l.peer] == l, "%q is in order, but no link", l.peer)
@@ -47,6 +49,27 @@ func (x *Exchange) Check(now time.Duration) error {
 		errs = append(errs, l.check(now))
 	}
 	return errors.Join(errs...)
+}
+
+// checkRests returns what is wrong with the rests.
+func (x *Exchange) checkRests() error {
+	rests := x.lookout.quiet
+	for at, i := range rests {
+		switch e := x.origin(int(i)); {
+		case e == nil:
+			return fmt.Errorf("exchange: no origin %d rests", i)
+		case int(e.rest) != at+1:
+			return fmt.Errorf("exchange: %v rests at place %d, not at %d", e.Entry, at+1, e.rest)
+		case x.origins[rests[max(0, at-1)/2]].quiet > e.quiet:
+			return fmt.Errorf("exchange: the rest of %v is not in its order", e.Entry)
+		}
+	}
+	for i := range x.origins {
+		if at := int(x.origins[i].rest); at > len(rests) || at > 0 && rests[at-1] != int32(i) {
+			return fmt.Errorf("exchange: origin %d has no rest at place %d", i, at)
+		}
+	}
+	return nil
 }
 
 // check returns what is wrong with one link.

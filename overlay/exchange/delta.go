@@ -77,7 +77,7 @@ const headerBytes = 512
 // sizeDelta fixes the end, the bytes and the value of an offer of a delta.
 func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
-	of.bytes = of.e.deltaBytes
+	of.bytes = int(of.e.deltaBytes)
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	}
@@ -200,7 +200,7 @@ func (m *madeDelta) size() int { return len(m.delta) + 1<<10 }
 func (x *Exchange) ForgetDeltas() {
 	d := &x.deltas
 	d.made = slices.DeleteFunc(d.made, func(m madeDelta) bool {
-		if e := x.origins[m.of]; e != nil && e.Newest() == m.next {
+		if e := x.origin(m.of); e != nil && e.Newest() == m.next {
 			return false
 		}
 		d.bytes -= m.size()

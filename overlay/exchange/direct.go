@@ -12,7 +12,7 @@ import (
 // request is a direct request that waits for budget.
 type request struct {
 	in    event.PartsRequested
-	e     *origin
+	of    *directory.Entry
 	until time.Duration
 }
 
@@ -29,7 +29,7 @@ func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *direc
 		x.refuse(in)
 		return
 	}
-	x.requests = append(x.requests, request{in, x.origins[of.Index()], now + requestWait})
+	x.requests = append(x.requests, request{in, of, now + requestWait})
 	x.answerRequests(now)
 }
 
@@ -69,7 +69,7 @@ func (x *Exchange) refuse(in event.PartsRequested) {
 func (x *Exchange) answerRequests(now time.Duration) {
 	kept := x.requests[:0]
 	for _, r := range x.requests {
-		switch done := x.answer(r.in, r.e); {
+		switch done := x.answer(r.in, x.originOf(r.of)); {
 		case done:
 		case now >= r.until:
 			x.refuse(r.in)
@@ -80,8 +80,13 @@ func (x *Exchange) answerRequests(now time.Duration) {
 	x.requests = kept
 }
 
-// answer tries to answer one direct request; false when it must wait for the peer's hello or for budget.
+// answer tries to answer one direct request about an origin, nil if it was forgotten meanwhile. It is false when the
+// request must wait for the peer's hello or for budget.
 func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
+	if e == nil {
+		x.refuse(in)
+		return true
+	}
 	p := e.At(in.Group.Epoch())
 	if p == nil || in.First >= p.Parts() || e.Index() == 0 && x.copying() && in.First < x.copies.end {
 		x.refuse(in)

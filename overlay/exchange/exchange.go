@@ -21,8 +21,8 @@ type Exchange struct {
 	equals bool           // many peers are linked, and none of them has a faster line
 	within coverage.Range // the places that we want to hear of
 
-	origins []*origin // by directory index; nil: there is no entry
-	owns    int       // how many of the first are our own
+	origins []origin // by directory index
+	owns    int      // how many of the first are our own
 
 	links map[event.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
@@ -58,20 +58,6 @@ const (
 	dueTasks        // how many there are
 )
 
-// origin is what the exchange knows of one entry of the directory, beside the entry itself.
-type origin struct {
-	*directory.Entry
-	place      coverage.Place
-	newerThan  summary.Epoch // the last epoch heard of that was later than the newest held
-	newerSince time.Duration // and when
-	deltaBytes int           // of the last delta; 0: there was none
-	ask        *ask          // the one outstanding ask; noAsk, never nil
-	step       *step         // what to ask for next; nil until it is planned
-	fetchAt    time.Duration // no direct fetch before then
-	refusals   int           // in a row, by links that should hold it
-	quiet      time.Duration // nobody offered more when last looked; not looked again before then
-}
-
 // Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the
 // defaults.
 type Config struct {
@@ -99,7 +85,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {
-		x.origins = append(x.origins, &origin{Entry: e, ask: noAsk})
+		x.origins = append(x.origins, newOrigin(e, 0))
 	}
 	return x
 }
@@ -109,22 +95,9 @@ func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last = now, now 
 
 func (x *Exchange) at(now time.Duration) { x.now = now }
 
-func (x *Exchange) others() []*origin { return x.origins[x.owns:] }
-
-func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
-
-// Added notes that there is a new entry in the directory.
-func (x *Exchange) Added(e *directory.Entry, place coverage.Place) {
-	for len(x.origins) <= e.Index() {
-		x.origins = append(x.origins, nil)
-	}
-	x.origins[e.Index()] = &origin{Entry: e, place: place, ask: noAsk}
-	x.wake(x.origins[e.Index()])
-}
-
 // Changed notes what happened to an entry of the directory.
 func (x *Exchange) Changed(c directory.Change) {
-	e := x.origins[c.Index]
+	e := x.origin(c.Index)
 	if e == nil {
 		return
 	}
@@ -146,7 +119,6 @@ func (x *Exchange) Changed(c directory.Change) {
 
 // forget drops all that was exchanged about an origin.
 func (x *Exchange) forget(e *origin) {
-	x.origins[e.Index()] = nil
 	for _, l := range x.order {
 		if _, asked := l.asked[e.Index()]; asked && !x.cfg.Undefended.Has(defence.Released) {
 			l.released.release(x.now, e.Tag())
@@ -157,11 +129,13 @@ func (x *Exchange) forget(e *origin) {
 	for _, m := range x.memories {
 		delete(m.blames, e.Index())
 	}
+	x.unrest(e)
+	*e = origin{}
 }
 
 // renewed notes that there is a newer epoch of an origin, which nobody has heard of.
 func (x *Exchange) renewed(e *origin) {
-	e.refusals = 0
+	e.forgive()
 	for _, l := range x.order {
 		l.trades.renewed(e.Index())
 	}
@@ -176,7 +150,7 @@ func (x *Exchange) toTell(e *origin) {
 
 // Published notes a new epoch of an entry of our own.
 func (x *Exchange) Published(now time.Duration, i int) {
-	e := x.origins[i]
+	e := &x.origins[i]
 	x.renewed(e)
 	if i > 0 {
 		x.toTell(e)

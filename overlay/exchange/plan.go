@@ -76,7 +76,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 	x.due.By(duePlan, now+settledQuiet)
 	x.rouse(now)
 	for i := range x.lookout.awake.after(-1) {
-		e := x.origins[i]
+		e := x.origin(i)
 		if i < x.owns || !mayAsk(e) {
 			x.lookout.awake.remove(i)
 		} else if e.Unwanted(now) {
@@ -225,7 +225,7 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	m := of.e.step
 	if m == nil || m.prefix != p || int(m.most) != most {
 		m = x.nextStep(p, most)
-		of.e.step = m
+		of.e.own().step = m
 	}
 	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
 	of.value = weight * m.fall / float64(m.bytes)
@@ -266,7 +266,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]eve
 		return
 	}
 	end := min(of.end, int(l.known(e.Index()).have))
-	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
+	e.own().ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"container/heap"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
@@ -11,44 +10,34 @@ import (
 // lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough.
 // A plan costs what there is to look at, not what is known.
 type lookout struct {
-	awake marks // directory indexes to look at in the next plan
-	asked marks // those that something is asked about
-	quiet rests // the others, by when they are looked at again; some are of origins that woke meanwhile
+	awake marks   // directory indexes to look at in the next plan
+	asked marks   // those that something is asked about
+	quiet []int32 // those of the others that rest: a heap, the first to be looked at again first
 }
 
-// rest is until when an origin is passed over.
-type rest struct {
-	until time.Duration
-	index int
+// rests are the resting origins as package heap sees them. Each origin knows its place.
+type rests Exchange
+
+func (x *rests) Len() int { return len(x.lookout.quiet) }
+
+func (x *rests) Less(i, j int) bool {
+	q := x.lookout.quiet
+	return x.origins[q[i]].quiet < x.origins[q[j]].quiet
 }
 
-// rests is a heap, the soonest first.
-type rests []rest
-
-func (r rests) Len() int           { return len(r) }
-func (r rests) Less(i, j int) bool { return r[i].until < r[j].until }
-func (r rests) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-
-// Push and Pop are what package heap asks for. They would allocate for each rest: see add and drop.
-func (r *rests) Push(any) {}
-func (r *rests) Pop() any { return nil }
-
-func (r *rests) add(v rest) {
-	*r = append(*r, v)
-	heap.Fix(r, len(*r)-1)
+func (x *rests) Swap(i, j int) {
+	q := x.lookout.quiet
+	q[i], q[j] = q[j], q[i]
+	x.origins[q[i]].rest, x.origins[q[j]].rest = int32(i+1), int32(j+1)
 }
 
-// drop removes the first.
-func (r *rests) drop() {
-	last := len(*r) - 1
-	r.Swap(0, last)
-	if *r = (*r)[:last]; last > 0 {
-		heap.Fix(r, 0)
-	}
-}
+// Push and Pop are what package heap asks for. They would allocate for each rest: see hush and unrest.
+func (*rests) Push(any) {}
+func (*rests) Pop() any { return nil }
 
 // wake has an origin looked at in the next plan.
 func (x *Exchange) wake(e *origin) {
+	x.unrest(e)
 	e.quiet = 0
 	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
@@ -56,34 +45,42 @@ func (x *Exchange) wake(e *origin) {
 
 // hush has an origin passed over until a time.
 func (x *Exchange) hush(e *origin, until time.Duration) {
+	e.settle(x.now)
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
-	q := &x.lookout.quiet
-	if len(*q) == cap(*q) { // before it grows
-		*q = slices.DeleteFunc(*q, func(r rest) bool { return !x.counts(r) })
-		heap.Init(q)
+	if q := &x.lookout.quiet; e.rest == 0 {
+		*q = append(roomy(*q), int32(e.Index()))
+		e.rest = int32(len(*q))
 	}
-	q.add(rest{until, e.Index()})
+	heap.Fix((*rests)(x), int(e.rest-1))
 }
 
-// counts says whether a rest is still what its origin waits for.
-func (x *Exchange) counts(r rest) bool {
-	e := x.origins[r.index]
-	return e != nil && e.quiet == r.until && mayAsk(e)
+// unrest takes an origin from those that rest.
+func (x *Exchange) unrest(e *origin) {
+	if e.rest == 0 {
+		return
+	}
+	h, q := (*rests)(x), &x.lookout.quiet
+	at, last := int(e.rest-1), len(*q)-1
+	h.Swap(at, last)
+	*q, e.rest = (*q)[:last], 0
+	if at < last {
+		heap.Fix(h, at)
+	}
 }
 
-// rouse wakes the origins that have been quiet for long enough, and drops the rests that count no longer.
+// rouse wakes the origins that have been quiet for long enough, and drops the rests of those that are not asked for any
+// more.
 func (x *Exchange) rouse(now time.Duration) {
-	q := &x.lookout.quiet
-	for len(*q) > 0 {
-		r := (*q)[0]
-		counts := x.counts(r)
-		if counts && now < r.until {
+	for len(x.lookout.quiet) > 0 {
+		e := &x.origins[x.lookout.quiet[0]]
+		wanted := mayAsk(e)
+		if wanted && now < e.quiet {
 			return
 		}
-		q.drop()
-		if counts {
-			x.lookout.awake.add(r.index)
+		x.unrest(e)
+		if wanted {
+			x.lookout.awake.add(e.Index())
 		}
 	}
 }
@@ -93,10 +90,8 @@ func (x *Exchange) nextRouse() time.Duration {
 	if len(x.lookout.quiet) == 0 {
 		return agenda.Never
 	}
-	return x.lookout.quiet[0].until
+	return x.origins[x.lookout.quiet[0]].quiet
 }
 
 // has says whether an origin is looked at now or after its rest.
-func (l *lookout) has(e *origin) bool {
-	return l.awake.has(e.Index()) || slices.Contains(l.quiet, rest{e.quiet, e.Index()})
-}
+func (l *lookout) has(e *origin) bool { return l.awake.has(e.Index()) || e.rest > 0 }

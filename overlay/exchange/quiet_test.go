@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 )
@@ -17,7 +18,7 @@ func TestRestsAreFew(t *testing.T) {
 	w.x = New(Config{Self: "self", Up: 1e6, Down: 1e6, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
 	e := &directory.Entry{}
 	w.x.Added(e, coverage.Place(0))
-	o := w.x.origins[e.Index()]
+	o := &w.x.origins[e.Index()]
 	for i := range 1000 {
 		w.x.wake(o)
 		w.x.hush(o, time.Hour+time.Duration(i))
@@ -35,5 +36,46 @@ func TestRestsAreFew(t *testing.T) {
 	w.x.rouse(time.Hour + 999)
 	if !w.x.lookout.awake.has(e.Index()) {
 		t.Error("it is not looked at when its last rest ends")
+	}
+}
+
+// The slow twin of the rests is a map of times.
+func TestRests(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	const n = 40
+	x := many(n).x
+	for i := 1; i <= n; i++ {
+		x.wake(x.origin(i))
+	}
+	plain := map[int]time.Duration{}
+	for now := range time.Duration(5000) {
+		i := 1 + rng.IntN(n)
+		if rng.IntN(3) == 0 {
+			x.wake(x.origin(i))
+			delete(plain, i)
+		} else {
+			plain[i] = now + time.Duration(rng.IntN(100))
+			x.hush(x.origin(i), plain[i])
+		}
+		x.rouse(now)
+		next := agenda.Never
+		for i, until := range plain {
+			if now >= until {
+				delete(plain, i)
+			} else {
+				next = min(next, until)
+			}
+		}
+		if got := x.nextRouse(); got != next {
+			t.Fatalf("at %d the next is looked at after %d, want %d", now, got, next)
+		}
+		for i := 1; i <= n; i++ {
+			if _, rests := plain[i]; rests == x.lookout.awake.has(i) {
+				t.Fatalf("at %d origin %d is awake: %v", now, i, !rests)
+			}
+		}
+		if err := x.Check(now); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

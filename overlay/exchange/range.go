@@ -62,10 +62,8 @@ func (x *Exchange) holder(e *origin) (best *link) {
 // what it had no room for before.
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
-	for _, e := range x.others() {
-		if all && e != nil {
-			l.trades.renewed(e.Index())
-		}
+	for i := x.owns; all && i < len(x.origins); i++ {
+		l.trades.renewed(i)
 	}
 }
 

@@ -26,64 +26,65 @@ func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived) {
 // Arrival is a run or a delta that is taken in, between [Exchange.Admit] and [Exchange.Took].
 type Arrival struct {
 	in   event.PartsReceived
-	e    *origin
+	of   *directory.Entry
 	mine bool // it answers the outstanding ask
 }
 
 // Entry returns the directory's entry that what came is about.
-func (a Arrival) Entry() *directory.Entry { return a.e.Entry }
+func (a Arrival) Entry() *directory.Entry { return a.of }
 
 // Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is
 // the sender's fault if it was not. What was foreseen for it is given back.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
-	a.in = in
+	a.in, a.of = in, of
+	var e *origin
 	if of != nil {
-		a.e = x.origins[of.Index()]
+		e = x.originOf(of)
 	}
-	if fault := x.unasked(a); fault != "" {
+	if fault := x.unasked(in, e); fault != "" {
 		if fault == event.FaultUnasked && x.isReleased(in) {
 			return a, false
 		}
 		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
 		return a, false
 	}
-	if a.e == nil { // forgotten while it was fetched
+	if e == nil { // forgotten while it was fetched
 		return a, false
 	}
-	return x.admit(a), true
+	return x.admit(a, e), true
 }
 
 // AdmitMessage admits what came as an ordinary message: nobody needs to ask for that.
 func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arrival {
-	return x.admit(Arrival{in: in, e: x.origins[of.Index()]})
+	return x.admit(Arrival{in: in, of: of}, &x.origins[of.Index()])
 }
 
-func (x *Exchange) admit(a Arrival) Arrival {
-	a.mine = a.e.ask.peer == a.in.From && a.e.ask.epoch == a.in.Group.Epoch()
+func (x *Exchange) admit(a Arrival, e *origin) Arrival {
+	a.mine = e.ask.peer == a.in.From && e.ask.epoch == a.in.Group.Epoch()
 	if a.mine {
-		x.release(a.e) // what was foreseen; what came is counted already
+		x.release(e) // what was foreseen; what came is counted already
 	}
 	return a
 }
 
 // unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
 // opened was, however late it is.
-func (x *Exchange) unasked(a Arrival) event.Fault {
-	if a.in.Way == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
+func (x *Exchange) unasked(in event.PartsReceived, e *origin) event.Fault {
+	if in.Way == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
 		return ""
 	}
-	if a.e == nil {
+	if e == nil {
 		return event.FaultUnasked
 	}
 	var oldest summary.Epoch
 	asked := false
-	if l := x.links[a.in.From]; l != nil {
-		oldest, asked = l.asked[a.e.Index()]
+	if l := x.links[in.From]; l != nil {
+		oldest, asked = l.asked[e.Index()]
 	}
 	switch {
-	case asked && oldest.After(a.in.Group.Epoch()):
+	case asked && oldest.After(in.Group.Epoch()):
 		return event.FaultReplay
-	case asked || a.e.ask.peer == a.in.From:
+	case asked || e.ask.peer == in.From:
 		return ""
 	}
 	return event.FaultUnasked
@@ -91,17 +92,21 @@ func (x *Exchange) unasked(a Arrival) event.Fault {
 
 // Took notes what became of a run or a delta that was admitted.
 func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
-	l, e := x.links[a.in.From], a.e
+	l, e := x.links[a.in.From], x.originOf(a.of)
+	if e == nil { // removed by what came: there is nothing left to note
+		x.blameFor(a, r)
+		return
+	}
 	if l != nil && r.Unapplied {
 		l.blame(e.Index()).noDelta = a.in.Group.Epoch()
 	}
 	if r.Applied {
-		e.deltaBytes = max(a.in.Bytes, 1)
+		e.deltaBytes = int32(max(a.in.Bytes, 1))
 	}
 	if a.in.Way == event.Message {
 		l = nil // who passed it on need not hold it
 	}
-	x.judge(now, l, a, r)
+	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {
 		l.trade(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
 		l.kept(e)
@@ -109,25 +114,34 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 }
 
 // judge reports the fault in what came, if there is one, and moves the outstanding ask forward or ends it.
-func (x *Exchange) judge(now time.Duration, l *link, a Arrival, r directory.Result) {
+func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r directory.Result) {
 	useless := a.in.Delta != nil && r.Learned == nil // parts are asked for instead
+	x.blameFor(a, r)
 	switch {
-	case r.Fault == event.FaultTwin: // the origin's fault: whoever passed it on could not know
-		x.out.Emit(event.Report{Peer: a.e.Peer(), Fault: r.Fault})
+	case r.Fault == event.FaultTwin:
 		return
-	case r.Fault != "":
-		x.out.Emit(event.Report{Peer: a.in.From, Fault: r.Fault})
-	case !useless:
+	case r.Fault == "" && !useless:
 		if a.mine {
-			x.progress(now, l, a.e, r)
+			x.progress(now, l, e, r)
 		}
 		return
 	}
 	if a.mine {
-		x.endAsk(a.e)
+		x.endAsk(e)
 	}
 	if r.Fault != "" && r.Fault != event.FaultDelta {
-		x.shun(l, a.e, now+12*shunFor)
+		x.shun(l, e, now+12*shunFor)
+	}
+}
+
+// blameFor reports the fault in what came, if there is one.
+func (x *Exchange) blameFor(a Arrival, r directory.Result) {
+	switch r.Fault {
+	case "":
+	case event.FaultTwin: // the origin's fault: whoever passed it on could not know
+		x.out.Emit(event.Report{Peer: a.of.Peer(), Fault: r.Fault})
+	default:
+		x.out.Emit(event.Report{Peer: a.in.From, Fault: r.Fault})
 	}
 }
 
@@ -145,7 +159,7 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
 	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
-		e.refusals = 0
+		e.forgive()
 		x.endAsk(e)
 		return
 	}
@@ -160,12 +174,12 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 // FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a
 // while.
 func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
-	e := x.origins[i]
+	e := &x.origins[i]
 	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted
 		if from != e.Peer() {
-			e.refusals++
+			e.own().refusals++
 		}
 		x.endAsk(e)
 	}
-	e.fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
+	e.own().fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
 }

@@ -40,8 +40,8 @@ func TestRoundLooksAtFew(t *testing.T) {
 	if n := awake(); n > 0 {
 		t.Fatalf("%d origins are awake that nobody offers", n)
 	}
-	w.x.wake(w.x.origins[500])
-	w.x.wake(w.x.origins[9000])
+	w.x.wake(&w.x.origins[500])
+	w.x.wake(&w.x.origins[9000])
 	if n := awake(); n != 2 {
 		t.Errorf("%d origins are awake, want those two", n)
 	}
@@ -65,7 +65,7 @@ func BenchmarkRound(b *testing.B) {
 			w := many(n)
 			for b.Loop() {
 				w.out.Begin()
-				w.x.wake(w.x.origins[50])
+				w.x.wake(&w.x.origins[50])
 				w.x.Round(0, w.d.Short)
 			}
 		})

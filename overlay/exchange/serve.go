@@ -43,7 +43,7 @@ func (x *Exchange) urgency(w *want, index int) int {
 // whether it sent a run and something is left.
 func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
-	e := x.origins[i]
+	e := x.origin(i)
 	if e != nil {
 		p = e.At(w.of)
 	}

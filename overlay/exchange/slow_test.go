@@ -25,7 +25,8 @@ func slowAsks(x *Exchange) (asks []string) {
 	done := map[int]bool{}
 	for {
 		best, value, size, start, stop := -1, -1.0, 0, 0, 0
-		for i, e := range x.origins {
+		for i := range x.origins {
+			e := x.origin(i)
 			if i == 0 || e == nil || done[i] || e.ask.peer != "" || x.now < e.quiet {
 				continue
 			}
@@ -97,16 +98,13 @@ func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok 
 func planned(w *world) (asks []string) {
 	x := w.x
 	down := x.down
-	type kept struct {
-		e     *origin
-		quiet time.Duration
-	}
-	var before []kept
-	for _, e := range x.others() {
-		if e != nil && e.ask.peer == "" {
-			before = append(before, kept{e, e.quiet})
+	var unasked []int
+	for i := x.owns; i < len(x.origins); i++ {
+		if e := x.origin(i); e != nil && e.ask == noAsk {
+			unasked = append(unasked, i)
 		}
 	}
+	before := slices.Clone(x.origins)
 	lookout := lookout{slices.Clone(x.lookout.awake), slices.Clone(x.lookout.asked), slices.Clone(x.lookout.quiet)}
 	byLink := x.planAsks(x.now, w.d.Short)
 	for p, items := range byLink {
@@ -115,10 +113,10 @@ func planned(w *world) (asks []string) {
 			asks = append(asks, fmt.Sprintf("%s %d %d-%d", p, i, it.Have, it.Want))
 		}
 	}
-	for _, k := range before {
-		x.endAsk(k.e)
-		k.e.quiet = k.quiet
+	for _, i := range unasked {
+		x.endAsk(&x.origins[i])
 	}
+	copy(x.origins, before)
 	x.down, x.lookout, x.gathers = down, lookout, 0
 	return asks
 }
@@ -128,8 +126,8 @@ func checkPlan(t *testing.T, seed uint64) (asked int) {
 	var effects []event.Effect
 	for range 40 {
 		effects = w.step(effects)
-		for _, e := range w.x.others() {
-			e.fetchAt = w.now + time.Hour // what is fetched directly is another choice
+		for i := w.x.owns; i < len(w.x.origins); i++ {
+			w.x.origins[i].own().fetchAt = w.now + time.Hour // what is fetched directly is another choice
 		}
 		want := map[string]bool{}
 		for _, a := range slowAsks(w.x) {

@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestOriginsAreSmall: an origin takes 40 bytes, and few stand empty; one that nothing is afoot about has no half of its
+// own.
+func TestOriginsAreSmall(t *testing.T) {
+	if n := unsafe.Sizeof(origin{}); n != 40 {
+		t.Errorf("an origin takes %d bytes", n)
+	}
+	x := many(200).x
+	if n := cap(x.origins); n > 240 {
+		t.Errorf("room for %d origins of 200", n)
+	}
+	e := x.origin(7)
+	e.own().newerThan, e.own().newerSince = summary.Epoch{Generation: 1}, time.Second
+	if e.settle(time.Hour); e.newerThan == (summary.Epoch{}) {
+		t.Error("news of an epoch that is not held is forgotten")
+	}
+	e.own().newerThan, e.own().fetchAt = summary.Epoch{}, time.Minute
+	if e.settle(time.Second + deltaPatience - 1); e.newerSince == 0 {
+		t.Error("the time of news is forgotten while a delta is waited for")
+	}
+	if e.settle(time.Minute - 1); e.fetchAt == 0 {
+		t.Error("a wait is forgotten before it is over")
+	}
+	if e.settle(time.Minute); e.rare != nothing {
+		t.Errorf("%+v is kept", *e.rare)
+	}
+	if err := x.Check(time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRemovedWhileWaiting: what waits for an origin that is removed meanwhile is not taken for another's that has its
+// directory index now.
+func TestRemovedWhileWaiting(t *testing.T) {
+	w := many(3)
+	e := w.d.Entry(2)
+	in := event.PartsReceived{From: "link", Way: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1})}
+	a := w.x.AdmitMessage(in, e)
+	w.x.requests = append(w.x.requests, request{event.PartsRequested{From: "other", Request: 7, End: 1}, e, time.Hour})
+	w.d.Remove(2)
+	w.pass()
+	other := w.d.Add(0, "link", 1000)
+	w.pass()
+	if other.Index() != 2 {
+		t.Fatalf("the other origin has index %d", other.Index())
+	}
+	w.out.Begin()
+	w.x.Took(0, a, directory.Result{Learned: &event.Learned{}, End: 3})
+	if got := w.x.links["link"].known(2); got != (trade{}) {
+		t.Errorf("the other origin has a trade: %+v", got)
+	}
+	w.x.Took(0, a, directory.Result{Fault: event.FaultDelta})
+	w.x.answerRequests(0)
+	list := w.out.List()
+	if len(list) != 2 || list[0] != event.Effect(event.Report{Peer: "link", Fault: event.FaultDelta}) {
+		t.Fatalf("effects %v, want a report and a refusal", list)
+	}
+	if r, ok := list[1].(event.AnswerParts); !ok || !r.Refused || r.Request != 7 {
+		t.Errorf("the request is answered by %v", list[1])
+	}
+}
