@@ -35,10 +35,10 @@ type Hello struct {
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails), on streams of their own
+	Again        bool     // it had no room for some of its range, and has now: tell it all again
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
-	Again        bool     // it had no room for some of its range, and has now: tell it all again
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }
 

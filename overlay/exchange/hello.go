@@ -84,7 +84,7 @@ func (x *Exchange) Greet(now time.Duration, p event.PeerID, h event.Hello) event
 	l := x.links[p]
 	records := h.Records
 	h.Up, h.Down, h.Measured, h.Records = x.cfg.DeclaredUp, x.cfg.DeclaredDown, x.measured(l), nil
-	l.said, l.saidAt = h, now
+	l.said, l.saidAt = said{h.FalseMatches, h.Origins, h.Network, h.Depth}, now
 	if h.Measured > 0 {
 		l.inPace.report(h.Measured)
 		l.inTrain.forget()
@@ -114,14 +114,14 @@ func (x *Exchange) RecordRoom() int {
 func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {
-		return NoRecords, since >= sizeEvery && network > 2*max(l.said.Network, fewOrigins)
+		return NoRecords, since >= sizeEvery && network > 2*max(l.said.network, fewOrigins)
 	}
 	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
-	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches ||
-		origins > 2*l.said.Origins || wide && 3*origins > 4*l.said.Origins ||
-		x.within.Depth() != l.said.Depth || network > fewOrigins && 2*network > 3*l.said.Network
+	due = x.paceChanged(l) || falseMatches < 0.5*l.said.falseMatches || falseMatches > 2*l.said.falseMatches ||
+		origins > 2*l.said.origins || wide && 3*origins > 4*l.said.origins ||
+		x.within.Depth() != l.said.depth || network > fewOrigins && 2*network > 3*l.said.network
 	return NoRecords, due
 }
 

@@ -43,8 +43,14 @@ type link struct {
 
 	released released
 
-	said   event.Hello // what our last hello to it said, without records
+	said   said // in our last hello to it
 	saidAt time.Duration
+}
+
+// said is what a hello to a peer said that changes. The next one is due when much of it has.
+type said struct {
+	falseMatches            float64
+	origins, network, depth int
 }
 
 // want is what a peer asks of us: parts from..end-1 of an epoch.
