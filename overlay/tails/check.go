@@ -46,7 +46,7 @@ func (m *Machine) Check() error {
 	for p, l := range m.links {
 		for _, o := range m.origins.All() {
 			tag := o.tag
-			pos := l.known[tag]
+			pos := l.at(tag)
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
 			if o.calm&l.bit != 0 && (!content || pos.epoch == o.epoch && pos.number > o.number()) {
 				return fmt.Errorf("tails: a later state of %x is to give nothing to do for %s, which is at %+v", tag, p, pos)

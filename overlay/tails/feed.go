@@ -96,7 +96,7 @@ func (m *Machine) uncover(o *origin) {
 // admit tells all links that think that we need no word of an origin, or need it less, how it is now.
 func (m *Machine) admit(o *origin) {
 	for _, l := range m.links {
-		if pos := l.known[o.tag]; pos.knows {
+		if pos := l.at(o.tag); pos.knows {
 			l.owe(o.tag, ask, m.now)
 		}
 	}
@@ -110,7 +110,7 @@ func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 	var most offer
 	for _, p := range m.order {
 		l := m.links[p]
-		pos := l.known[o.tag]
+		pos := l.at(o.tag)
 		if pos.epoch != o.epoch || pos.wants || m.now < pos.doubted || pos.number == 0 || pos.number < o.number() {
 			continue
 		}
@@ -143,7 +143,7 @@ func (a offer) less(b offer) bool {
 // ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
 // itself.
 func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
-	if m.links[o.peer] != nil || m.now < m.links[p].known[o.tag].doubted {
+	if m.links[o.peer] != nil || m.now < m.links[p].at(o.tag).doubted {
 		return
 	}
 	if o.behind == 0 {
@@ -199,7 +199,7 @@ func (m *Machine) hurry() {
 		case o.feeder != o.rival:
 			m.feed(o, o.rival)
 		default:
-			pos := rival.known[tag]
+			pos := rival.at(tag)
 			if !m.cfg.Undefended.Has(defence.Disbelief) {
 				pos.doubted = m.now + briefDisbelief
 				if pos.failed {

@@ -2,12 +2,12 @@ package tails
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -29,8 +29,8 @@ type link struct {
 	spoke   bool          // it has sent a message
 	came    time.Duration // the last one
 	lag     time.Duration // that its messages wait in the driver, see waited
-	known   map[uint64]position
-	due     map[uint64]duty
+	known   group.Table[position]
+	due     group.Table[duty]
 	rumours tagSet // origins that have advanced since its last rumour, and that it hears of from others
 	feeds   tagSet // origins that it feeds us
 	remind  tagSet // the ones to remind it of, some time after their latest tail
@@ -77,11 +77,11 @@ const (
 
 // owe notes what a link is to be sent of an origin: the more, and the sooner, of this and what it was owed before.
 func (l *link) owe(tag uint64, how due, at time.Duration) {
-	if d, before := l.due[tag]; before {
+	if d, before := l.due.At(tag); before {
 		how, at = max(how, d.how), min(at, d.at)
 	}
 	d := duty{how, at}
-	l.due[tag] = d
+	l.due.Put(tag, d)
 	l.soonest = min(l.soonest, d.ripe())
 }
 
@@ -100,9 +100,15 @@ func (d duty) ripe() time.Duration {
 const maxKnown = 1 << 14
 
 func (l *link) know(tag uint64, p position) {
-	if _, had := l.known[tag]; had || len(l.known) < maxKnown {
-		l.known[tag] = p
+	if _, had := l.known.At(tag); had || l.known.Len() < maxKnown {
+		l.known.Put(tag, p)
 	}
+}
+
+// at is what is noted of a link and an origin; zero if nothing is.
+func (l *link) at(tag uint64) position {
+	p, _ := l.known.At(tag)
+	return p
 }
 
 // serve sends a link what is due to it, as far as there is room.
@@ -131,7 +137,7 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 		room -= size
 		bytes += size
 		items = append(items, it)
-		delete(l.due, tag)
+		l.due.Remove(tag)
 		m.sent(l, tag, it)
 	}
 	if len(items) > 0 {
@@ -146,7 +152,7 @@ func (m *Machine) ripe(l *link) bool {
 		return false
 	}
 	l.soonest = never
-	for _, d := range l.due {
+	for _, d := range l.due.All() {
 		l.soonest = min(l.soonest, d.ripe())
 	}
 	return m.now >= l.soonest
@@ -161,9 +167,15 @@ func (m *Machine) turns(l *link) []uint64 {
 		}
 		return 1
 	}
-	return slices.SortedFunc(maps.Keys(l.due), func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(l.due[a].at, l.due[b].at), cmp.Compare(a, b))
+	since := func(tag uint64) time.Duration {
+		d, _ := l.due.At(tag)
+		return d.at
+	}
+	tags := slices.Clone(l.due.Tags())
+	slices.SortFunc(tags, func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(since(a), since(b)), cmp.Compare(a, b))
 	})
+	return tags
 }
 
 // itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
@@ -174,10 +186,11 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 		o = &m.own
 	}
 	if o == nil || o == &m.own && m.header == nil {
-		delete(l.due, tag)
+		l.due.Remove(tag)
 		return Item{}, 0, false
 	}
-	pos, d := l.known[tag], l.due[tag]
+	pos := l.at(tag)
+	d, _ := l.due.At(tag)
 	same := pos.epoch == o.epoch
 	it = m.position(p, o)
 	it.name(o.group())
@@ -193,7 +206,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
 		return Item{}, 0, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
-		delete(l.due, tag) // it has said the same
+		l.due.Remove(tag) // it has said the same
 		return Item{}, 0, false
 	}
 	if d.how == push {
@@ -231,7 +244,7 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 	if tag == m.ownTag() {
 		o, l.pulsed = &m.own, m.now
 	}
-	pos := l.known[tag]
+	pos := l.at(tag)
 	o.calm &^= l.bit
 	if pos.epoch != o.epoch {
 		pos = position{epoch: o.epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}

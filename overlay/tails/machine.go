@@ -169,9 +169,7 @@ func (m *Machine) opened(in LinkOpened) {
 		return
 	}
 	m.back(in.Peer)
-	l := &link{
-		tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
-	}
+	l := &link{tag: group.Tag(m.cfg.Seed, string(in.Peer)), pulsed: -m.cfg.Pulse()}
 	l.lot = lot(in.Peer, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
 	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
@@ -207,12 +205,13 @@ func (m *Machine) lost(p overlay.PeerID) {
 		l.lost, l.again = 0, m.now+lostPause
 	}
 	l.owe(m.ownTag(), ask, l.again)
-	for tag, pos := range l.known {
+	for _, tag := range l.known.Tags() {
+		pos := l.at(tag)
 		if pos.told == 0 || m.now > pos.told+lostWithin {
 			continue
 		}
 		pos.told, pos.knows = 0, false
-		l.known[tag] = pos
+		l.know(tag, pos)
 		m.stir(tag, l)
 		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
 			l.owe(tag, ask, l.again)
@@ -271,7 +270,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 			m.bare[tag] = true
 		}
 		for _, l := range m.links {
-			if pos := l.known[tag]; pos.epoch == h.Epoch && pos.number > 0 {
+			if pos := l.at(tag); pos.epoch == h.Epoch && pos.number > 0 {
 				l.owe(tag, ask, 0)
 			}
 		}
@@ -319,7 +318,7 @@ func (m *Machine) drop(tag uint64) {
 	delete(m.lagging, tag)
 	delete(m.bare, tag)
 	for _, l := range m.links {
-		delete(l.due, tag)
+		l.due.Remove(tag)
 		delete(l.rumours, tag)
 		delete(l.feeds, tag)
 		delete(l.remind, tag)
@@ -363,7 +362,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
-		pos := l.known[tag]
+		pos := l.at(tag)
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
 		m.stir(tag, l)
@@ -371,7 +370,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.about(l.tag):
-		pos := l.known[l.tag]
+		pos := l.at(l.tag)
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
 		m.stir(l.tag, l)
@@ -381,7 +380,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 
 // about takes in an item of an origin that is known. sure says that it can be of no other.
 func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
-	pos := l.known[o.tag]
+	pos := l.at(o.tag)
 	o.calm &^= l.bit
 	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
@@ -447,7 +446,7 @@ func (m *Machine) advanced(o *origin) {
 		if o.calm&l.bit != 0 {
 			continue
 		}
-		pos := l.known[o.tag]
+		pos := l.at(o.tag)
 		switch {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:

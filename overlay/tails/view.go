@@ -42,7 +42,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 		return 0, false
 	}
 	o := m.of(p)
-	pos, said := l.known[l.tag]
+	pos, said := l.known.At(l.tag)
 	if o == nil || !said || pos.epoch != o.epoch || pos.number > o.number() {
 		return 0, false
 	}
