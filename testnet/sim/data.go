@@ -111,9 +111,11 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	universe := interests * within
 	spread := rng.Perm(universe) // what is popular with all belongs to any interest
 	collections := make([][]uint32, c.Peers)
+	all := make([]uint32, c.Peers*c.Keys)
 	seen := map[uint32]bool{}
 	for p := range collections {
 		clear(seen)
+		collections[p], all = all[:0:c.Keys], all[c.Keys:]
 		first := p % interests * within
 		for next, vain := uint32(first), 0; len(seen) < c.Keys; {
 			k := uint32(first + holdings.Rank(within, c.Zipf, rng))
