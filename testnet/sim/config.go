@@ -146,6 +146,17 @@ func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
 // random is a source for one purpose: what one draws doesn't change what another does.
 func (c *Config) random(p purpose) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, uint64(p))) }
 
+// generator is such a source within what it belongs to: it is not copied once it has begun.
+type generator struct {
+	rand.Rand
+	source rand.PCG
+}
+
+func (g *generator) begin(c *Config, p purpose) {
+	g.source.Seed(c.Seed, uint64(p))
+	g.Rand = *rand.New(&g.source)
+}
+
 type purpose uint64
 
 const (

@@ -16,8 +16,8 @@ type node struct {
 	shard *shard
 	id    strategy.ID
 	peer  strategy.Peer // nil: offline
-	rng   *rand.Rand    // the strategy's
-	own   *rand.Rand    // the network's, for what happens to its messages
+	rng   generator     // the strategy's
+	own   generator     // the network's, for what happens to its messages
 
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, as the plan has it
@@ -252,7 +252,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // What follows is strategy.Host.
 
 func (n *node) Self() strategy.ID         { return n.id }
-func (n *node) Rand() *rand.Rand          { return n.rng }
+func (n *node) Rand() *rand.Rand          { return &n.rng.Rand }
 func (n *node) Links() []strategy.ID      { return n.links.Open() }
 func (n *node) Holds(k strategy.Key) bool { return n.sim.held.Holds(n.id, k.Number) }
 func (n *node) Wake(at time.Duration)     { n.wakeAt = later(at, n.now) }

@@ -84,10 +84,9 @@ func (s *Sim) makeNodes() {
 		if s.cfg.Rates != nil {
 			up, down = s.cfg.Rates(strategy.ID(i))
 		}
-		s.nodes[i] = node{
-			sim: s, id: strategy.ID(i), up: float64(up) / 8, down: float64(down) / 8, wakeAt: never, wakeSet: never,
-			rng: s.cfg.random(peering + purpose(2*i)), own: s.cfg.random(peering + purpose(2*i+1)),
-		}
+		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: float64(up) / 8, down: float64(down) / 8, wakeAt: never, wakeSet: never}
+		s.nodes[i].rng.begin(&s.cfg, peering+purpose(2*i))
+		s.nodes[i].own.begin(&s.cfg, peering+purpose(2*i+1))
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
 	s.newShards()
@@ -237,7 +236,7 @@ func (s *Sim) repair(n *node) {
 
 // linkAnywhere opens a link to a peer drawn at random.
 func (s *Sim) linkAnywhere(n *node) {
-	if p, ok := links.Draw(n.own, n.id, &s.world, n.linked); ok {
+	if p, ok := links.Draw(&n.own.Rand, n.id, &s.world, n.linked); ok {
 		n.Connect(p)
 	}
 }
