@@ -45,18 +45,14 @@ func (v *node) audit(e overlay.Audit) {
 }
 
 func (v *node) audited(from strategy.ID, a auditAsk) {
-	o := &v.run.origins[v.host.Self()]
-	if o.held == nil {
-		o.held = v.run.world.Collection(v.host.Self())
-		slices.Sort(o.held)
-	}
+	asked := slices.Clone(a.keys)
+	slices.Sort(asked)
 	var b auditAnswer
-	for _, f := range a.keys {
-		if _, held := slices.BinarySearch(o.held, f); held {
+	for _, f := range v.run.world.Collection(v.host.Self()) {
+		if _, found := slices.BinarySearch(asked, f); found {
 			b.hits++
-		} else {
-			b.misses++
 		}
 	}
+	b.misses = len(asked) - b.hits
 	v.send(from, b, auditedBytes(len(a.keys)), 0)
 }

@@ -34,9 +34,7 @@ type origin struct {
 	reserved uint32 // sequence numbers up to it may be used
 
 	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
-	epochs atomic.Pointer[[]*epoch]
-	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited; nil: to be asked for
-
+	epochs  atomic.Pointer[[]*epoch]
 	sample  atomic.Pointer[compare.Sample] // the one asked for last, decoded: one an origin bounds what they take
 	changed bool                           // the collection is no longer that of the last epoch
 }
@@ -129,7 +127,7 @@ func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, e
 		h.Epoch = number
 		e.stream, err = e.first.stream.Under(h)
 	} else {
-		e.record, e.first = append(make([]byte, recordOverhead), peerID(p)...), e
+		e.record, e.first = append(make([]byte, recordOverhead, recordOverhead+peerIDBytes), peerID(p)...), e
 		e.stream, err = r.build(p, number, old)
 		o.changed = false
 	}

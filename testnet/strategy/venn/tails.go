@@ -86,8 +86,7 @@ func (t *touched) take() (in tails.Changed) {
 
 // changed takes in a change of the collection.
 func (v *node) changed(now time.Duration, c strategy.Changed) {
-	o := &v.run.origins[v.host.Self()]
-	o.changed, o.held = true, nil
+	v.run.origins[v.host.Self()].changed = true
 	v.touched.note(c)
 	if !v.tailed() {
 		v.publish = min(v.publish, max(now+settle, v.last+v.spacing()))
