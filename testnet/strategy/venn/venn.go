@@ -59,6 +59,7 @@ type run struct {
 	world   strategy.World
 	seed    summary.Seed
 	shape   func(n int) (summary.Shape, error)
+	config  overlay.Config // what all peers' overlays have in common
 	origins []origin
 
 	invented invented    // made-up origins
@@ -76,6 +77,10 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}
 	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
 		return nil, fmt.Errorf("strategy: venn: parameters %+v, below 0", w.Params)
+	}
+	r.config = overlay.Config{
+		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend,
+		ApplyDelta: r.applyDelta, Sample: r.sample, MaxOrigins: w.Params.Origins, Loop: true,
 	}
 	return r.newPeer, nil
 }
@@ -144,11 +149,8 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 func (v *node) configs() (overlay.Config, routing.Config) {
 	r, self := v.run, v.host.Self()
 	up, down := r.world.Rates(self)
-	o := overlay.Config{
-		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
-		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
-		Sample: r.sample, Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
-	}
+	o := r.config
+	o.Self, o.Up, o.Down, o.Rand = peerID(self), up, down, v.host.Rand()
 	if strategy.Drawn(r.world.Params.Strong, r.world.Seed, self) {
 		o.MaxOrigins = 0
 	}
