@@ -98,10 +98,7 @@ type node struct {
 	serving  map[uint64]served         // requests of others
 	served   uint64                    // number of the last of them
 	asked    strategy.QueryID          // the search for which we are asked for peers; 0: none
-	keeps    map[strategy.ID]bool      // links of neighbours
-	mesh     map[strategy.ID]bool
-	made     map[strategy.ID]time.Duration          // links that this peer asked for, and when a stream was last opened on them
-	closing  map[strategy.ID]bool                   // links that this peer has closed
+	ties     ties
 	fetches  map[strategy.ID][]overlay.RequestParts // that wait for a link
 	swept    time.Duration                          // when the mesh and idle links were last looked at
 	wake     time.Duration
@@ -140,7 +137,7 @@ type served struct {
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, keeps: map[strategy.ID]bool{}, mesh: map[strategy.ID]bool{}, made: map[strategy.ID]time.Duration{}, closing: map[strategy.ID]bool{}, fetches: map[strategy.ID][]overlay.RequestParts{},
+		serving: map[uint64]served{}, fetches: map[strategy.ID][]overlay.RequestParts{},
 		notes: newNotes(r.world.Notes),
 	}
 }
@@ -180,15 +177,13 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
-		missed := v.keeps[in.Peer] || len(v.host.Links()) <= fewLinks
-		delete(v.keeps, in.Peer)
-		delete(v.mesh, in.Peer)
-		delete(v.made, in.Peer)
+		missed := v.ties.of(in.Peer).keeps || len(v.host.Links()) <= fewLinks
+		v.ties.change(in.Peer, func(t *tie) { t.keeps, t.mesh, t.made = false, false, false })
 		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
-		if missed && !v.closing[in.Peer] {
+		if missed && !v.ties.of(in.Peer).closing {
 			v.lost(in.Peer)
 		}
-		delete(v.closing, in.Peer)
+		v.ties.change(in.Peer, func(t *tie) { t.closing = false })
 	case strategy.Received:
 		v.use(in.From, in.Message.Body)
 		v.receive(now, in.From, in.Message)
@@ -258,13 +253,13 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	p := peerID(in.Peer)
 	if in.Outbound {
-		v.made[in.Peer] = now
+		v.ties.change(in.Peer, func(t *tie) { t.made, t.used = true, now })
 	}
 	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
 	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
 	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
 	v.step(now, overlay.RoundTrip{Peer: p, RTT: rtt})
-	if in.Outbound && len(v.mesh) < meshWanted {
+	if in.Outbound && v.ties.meshed() < meshWanted {
 		v.graft(now, in.Peer)
 	}
 	fetches := v.fetches[in.Peer]
@@ -291,7 +286,7 @@ func (v *node) pubsub(now time.Duration, to strategy.ID, body any, bytes int) {
 }
 
 func (v *node) graft(now time.Duration, p strategy.ID) {
-	v.mesh[p] = true
+	v.ties.change(p, func(t *tie) { t.mesh = true })
 	v.pubsub(now, p, graft{true}, graftBytes)
 	v.step(now, overlay.Grafted{Peer: peerID(p)})
 }
@@ -299,12 +294,12 @@ func (v *node) graft(now time.Duration, p strategy.ID) {
 func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	switch {
 	case !in:
-		delete(v.mesh, p)
+		v.ties.change(p, func(t *tie) { t.mesh = false })
 		v.step(now, overlay.Pruned{Peer: peerID(p)})
-	case len(v.mesh) >= meshMost && !v.mesh[p]:
+	case v.ties.meshed() >= meshMost && !v.ties.of(p).mesh:
 		v.pubsub(now, p, graft{false}, graftBytes)
 	default:
-		v.mesh[p] = true
+		v.ties.change(p, func(t *tie) { t.mesh = true })
 		v.step(now, overlay.Grafted{Peer: peerID(p)})
 	}
 }
@@ -319,13 +314,15 @@ func (v *node) sweep(now time.Duration) {
 	links := v.host.Links()
 	idle := strategy.ID(-1)
 	var stale []strategy.ID
+	room := meshWanted - v.ties.meshed()
 	for _, p := range links {
-		used, made := v.made[p]
+		t := v.ties.of(p)
 		switch {
-		case !v.mesh[p] && len(v.mesh) < meshWanted:
+		case !t.mesh && room > 0:
 			v.graft(now, p)
-		case v.mesh[p] || v.keeps[p]:
-		case made && now-used > idleLife:
+			room--
+		case t.mesh || t.keeps:
+		case t.made && now-t.used > idleLife:
 			stale = append(stale, p)
 		default:
 			idle = p
@@ -345,15 +342,13 @@ func (v *node) use(p strategy.ID, body any) {
 	case graft, subscription, []overlay.Item, parts, tailItems:
 		return
 	}
-	if _, made := v.made[p]; made {
-		v.made[p] = v.now
-	}
+	v.ties.use(p, v.now)
 }
 
 // disconnect closes a link.
 func (v *node) disconnect(p strategy.ID) {
 	if v.linked(p) {
-		v.closing[p] = true
+		v.ties.change(p, func(t *tie) { t.closing = true })
 	}
 	v.host.Disconnect(p)
 }
@@ -383,12 +378,12 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	case overlay.AnswerPeers:
 		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), v.asked)
 	case overlay.Connect:
-		v.keeps[idOf(e.To.Peer)] = true
+		v.ties.change(idOf(e.To.Peer), func(t *tie) { t.keeps = true })
 		v.host.Connect(idOf(e.To.Peer))
 	case overlay.Protect:
-		v.keeps[idOf(e.Peer)] = true
+		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = true })
 	case overlay.Disconnect:
-		delete(v.keeps, idOf(e.Peer)) // the link is closed when it is idle
+		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = false }) // the link is closed when it is idle
 	case overlay.Audit:
 		if !v.older {
 			v.audit(e)
@@ -457,7 +452,7 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 	p := peerID(in.To)
 	switch b := in.Message.Body.(type) {
 	case nil:
-		delete(v.keeps, in.To)
+		v.ties.change(in.To, func(t *tie) { t.keeps = false })
 		v.step(now, overlay.DialFailed{Peer: p})
 		for _, f := range v.fetches[in.To] {
 			v.step(now, overlay.FetchFailed{From: p, Group: f.Group})

@@ -1,0 +1,64 @@
+package venn
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// tie is what a peer keeps of another that it has a link to, or wants one to.
+type tie struct {
+	peer    strategy.ID
+	keeps   bool          // it is a neighbour
+	mesh    bool          // the link is in pubsub's mesh
+	made    bool          // this peer asked for the link
+	closing bool          // this peer has closed the link
+	used    time.Duration // when a stream was last opened on a link that this peer asked for
+}
+
+// ties are a peer's, ascending by the other. Every one says something of it.
+type ties []tie
+
+func (t ties) find(p strategy.ID) (at int, there bool) {
+	return slices.BinarySearchFunc(t, p, func(t tie, p strategy.ID) int { return cmp.Compare(t.peer, p) })
+}
+
+// of is the tie to a peer; if there is none, one that says nothing.
+func (t ties) of(p strategy.ID) tie {
+	if at, there := t.find(p); there {
+		return t[at]
+	}
+	return tie{peer: p}
+}
+
+// change changes the tie to a peer. Of one that says nothing any more, nothing is left.
+func (t *ties) change(p strategy.ID, do func(*tie)) {
+	at, there := t.find(p)
+	if !there {
+		*t = slices.Insert(*t, at, tie{peer: p})
+	}
+	do(&(*t)[at])
+	if x := (*t)[at]; !x.keeps && !x.mesh && !x.made && !x.closing {
+		*t = slices.Delete(*t, at, at+1)
+	}
+}
+
+// use notes that a stream is opened on a link, if this peer asked for that.
+func (t ties) use(p strategy.ID, now time.Duration) {
+	if at, there := t.find(p); there && t[at].made {
+		t[at].used = now
+	}
+}
+
+// meshed is how many links are in the mesh.
+func (t ties) meshed() int {
+	n := 0
+	for i := range t {
+		if t[i].mesh {
+			n++
+		}
+	}
+	return n
+}
