@@ -70,7 +70,7 @@ func (x *Exchange) endAsk(e *origin) {
 	if e.ask.way == event.Direct {
 		x.direct--
 	}
-	e.rare.ask = noAsk
+	e.own().ask = noAsk
 	x.lookout.asked.remove(e.Index())
 	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
@@ -91,7 +91,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 		if e.ask.way == event.Direct {
 			e.own().fetchAt = now + refetchAfter
 			if e.ask.peer != e.Peer() { // it had claimed nothing
-				e.rare.refusals, l = e.refusals+1, nil
+				e.own().refusals, l = e.refusals+1, nil
 			}
 		}
 		x.endAsk(e)

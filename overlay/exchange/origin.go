@@ -48,7 +48,7 @@ func (e *origin) own() *rare {
 // forgive forgets that links refused to send parts of the origin.
 func (e *origin) forgive() {
 	if e.refusals > 0 {
-		e.rare.refusals = 0
+		e.own().refusals = 0
 	}
 }
 
