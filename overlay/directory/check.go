@@ -75,6 +75,11 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want((e.next == nil) == e.oldEnvelope.empty(), "the envelope of an older epoch is kept, or is missing")
 	r := e.rare
 	want((r == nothing) == r.empty() && nothing.empty(), "its rare half is not as it should be")
+	if r.shared {
+		only := *r
+		only.by = ""
+		want(only.empty(), "its rare half is shared, and says more than who named it")
+	}
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
 	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")

@@ -72,6 +72,7 @@ const (
 type link struct {
 	tag     uint64 // of the peer as an origin, under the present seed
 	brought int    // pending entries that it named first
+	named   *rare  // the rare half of entries that it named first, shared; nil: there is none yet
 }
 
 // New returns a directory that knows nobody.
@@ -160,7 +161,7 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 		d.second(e, from)
 		d.unname(e)
 		e.state, e.touched = Pending, now
-		e.change(func(r *rare) { r.by = from })
+		d.nameFirst(e, from)
 		d.touch()
 	}
 	d.pending++
@@ -184,7 +185,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 // create makes an entry without a summary.
 func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
 	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, touched: now}
-	e.change(func(r *rare) { r.by = from })
+	d.nameFirst(e, from)
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
 	d.byTag.Put(tag, e.index)
@@ -219,7 +220,7 @@ func (d *Directory) settle(e *Entry, s State) {
 		}
 	}
 	e.state = s
-	e.change(func(r *rare) { r.by = "" })
+	d.nameFirst(e, "")
 }
 
 // drop forgets all that is held of an origin.

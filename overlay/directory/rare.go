@@ -7,9 +7,11 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// rare is the half of an entry that is empty most of the time. Entries with an empty one share it. It is read through
-// the entry and written by [Entry.change] only.
+// rare is the half of an entry that is empty most of the time. Entries with an empty one share it. So do entries of
+// which nothing is in it but the link that named them. It is read through the entry and written by [Entry.change] and
+// [Directory.nameFirst] only.
 type rare struct {
+	shared      bool            // by several entries: it is never written
 	by          event.PeerID    // the link that named the entry first, while it is pending
 	sibling     *Entry          // of the same peer under the other seed; nil: there is none
 	next        *summary.Prefix // in state Replaced, the newer epoch
@@ -24,8 +26,8 @@ type rare struct {
 	answers
 }
 
-// nothing is the empty half that entries share. It is never written.
-var nothing = &rare{}
+// nothing is the empty half that entries share.
+var nothing = &rare{shared: true}
 
 func (r *rare) empty() bool {
 	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope.empty() && r.outdated == 0 && len(r.bases) == 0 &&
@@ -35,11 +37,28 @@ func (r *rare) empty() bool {
 // change changes the rare half of an entry.
 func (e *Entry) change(do func(*rare)) {
 	r := e.rare
-	if r == nothing {
-		r = &rare{}
+	if r.shared {
+		own := *r
+		r, own.shared = &own, false
 	}
 	do(r)
 	if e.rare = r; r.empty() {
 		e.rare = nothing
+	}
+}
+
+// nameFirst notes which link named an entry first; "" for none.
+func (d *Directory) nameFirst(e *Entry, by event.PeerID) {
+	l := d.links[by]
+	switch {
+	case e.rare.shared && by == "":
+		e.rare = nothing
+	case e.rare.shared && l != nil:
+		if l.named == nil {
+			l.named = &rare{by: by, shared: true}
+		}
+		e.rare = l.named
+	default:
+		e.change(func(r *rare) { r.by = by })
 	}
 }
