@@ -51,9 +51,9 @@ func (e *Entry) change(do func(*rare)) {
 func (d *Directory) nameFirst(e *Entry, by event.PeerID) {
 	l := d.links[by]
 	switch {
-	case e.rare.shared && by == "":
+	case e.shared && by == "":
 		e.rare = nothing
-	case e.rare.shared && l != nil:
+	case e.shared && l != nil:
 		if l.named == nil {
 			l.named = &rare{by: by, shared: true}
 		}
