@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
+	"github.com/venn-p2p/venn/overlay/room"
 )
 
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -201,10 +202,7 @@ func (d *Directory) freeIndex() int32 {
 		d.free = d.free[:n-1]
 		return int32(i)
 	}
-	if n := len(d.entries); n == cap(d.entries) { // little of it is to stand empty
-		d.entries = append(make([]*Entry, 0, n+n/8+8), d.entries...)
-	}
-	d.entries = append(d.entries, nil)
+	d.entries = append(room.Grow(d.entries), nil)
 	return int32(len(d.entries) - 1)
 }
 

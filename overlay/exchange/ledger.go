@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/room"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -109,7 +110,7 @@ func (t *ledger) at(i int) *trade {
 	p := &(*t)[i/pageSize]
 	at, there := p.find(i)
 	if !there {
-		p.trades = slices.Insert(roomy(p.trades), at, trade{})
+		p.trades = slices.Insert(room.Grow(p.trades), at, trade{})
 		p.mark(i, true)
 	}
 	return &p.trades[at]
@@ -130,7 +131,7 @@ func (t ledger) forget(i int) {
 	}
 	p := &t[i/pageSize]
 	at, _ := p.find(i)
-	p.trades = spared(slices.Delete(p.trades, at, at+1))
+	p.trades = room.Shrink(slices.Delete(p.trades, at, at+1))
 	p.mark(i, false)
 }
 

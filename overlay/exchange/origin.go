@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/room"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -94,7 +95,7 @@ func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
 // Added notes that there is a new entry in the directory.
 func (x *Exchange) Added(e *directory.Entry, place coverage.Place) {
 	for len(x.origins) <= e.Index() {
-		x.origins = append(roomy(x.origins), origin{})
+		x.origins = append(room.Grow(x.origins), origin{})
 	}
 	x.origins[e.Index()] = newOrigin(e, place)
 	x.wake(&x.origins[e.Index()])

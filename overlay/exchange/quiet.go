@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/room"
 )
 
 // lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough.
@@ -49,7 +50,7 @@ func (x *Exchange) hush(e *origin, until time.Duration) {
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
 	if q := &x.lookout.quiet; e.rest == 0 {
-		*q = append(roomy(*q), int32(e.Index()))
+		*q = append(room.Grow(*q), int32(e.Index()))
 		e.rest = int32(len(*q))
 	}
 	heap.Fix((*rests)(x), int(e.rest-1))

@@ -1,10 +1,14 @@
 package group
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/room"
+)
 
 // Table has a value for each of some tags, in two slices. A map takes two to four times the memory. Who chooses tags
-// gains nothing: a search takes O(log n), whatever they are. A new tag moves what is behind it: O(n), on average 2 µs
-// while a table fills with 16,384 values of 24 bytes. The zero value is empty. Slices of an empty table are nil.
+// gains nothing: a search takes O(log n), whatever they are. A new tag moves what is behind it: O(n). The zero value is
+// empty. Slices of an empty table are nil.
 type Table[V any] struct {
 	tags   []uint64 // in order
 	values []V
@@ -31,14 +35,14 @@ func (t *Table[V]) Put(tag uint64, v V) {
 		t.values[at] = v
 		return
 	}
-	t.tags = slices.Insert(roomy(t.tags), at, tag)
-	t.values = slices.Insert(roomy(t.values), at, v)
+	t.tags = slices.Insert(room.Grow(t.tags), at, tag)
+	t.values = slices.Insert(room.Grow(t.values), at, v)
 }
 
 // Remove takes out a tag, if it is there.
 func (t *Table[V]) Remove(tag uint64) {
 	if at, ok := slices.BinarySearch(t.tags, tag); ok {
-		t.tags, t.values = tight(slices.Delete(t.tags, at, at+1)), tight(slices.Delete(t.values, at, at+1))
+		t.tags, t.values = room.Shrink(slices.Delete(t.tags, at, at+1)), room.Shrink(slices.Delete(t.values, at, at+1))
 	}
 }
 
@@ -55,22 +59,3 @@ func (t *Table[V]) Between(first, last uint64) []V {
 
 // All returns the values in the order of their tags, as Between does.
 func (t *Table[V]) All() []V { return t.values }
-
-// roomy is a slice with room for one more. It grows by an eighth and one, so that little of it stands empty.
-func roomy[T any](s []T) []T {
-	if n := len(s); n == cap(s) {
-		return append(make([]T, 0, n+n/8+1), s...)
-	}
-	return s
-}
-
-// tight is a slice after elements were removed: nil if none is left, a smaller copy if most of it stands empty.
-func tight[T any](s []T) []T {
-	switch n := len(s); {
-	case n == 0:
-		return nil
-	case n < cap(s)/4:
-		return append(make([]T, 0, 2*n), s...)
-	}
-	return s
-}

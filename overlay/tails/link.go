@@ -96,7 +96,7 @@ func (d duty) ripe() time.Duration {
 	return d.at
 }
 
-// maxKnown bounds what is noted of a link: beyond it only origins known here are.
+// maxKnown bounds of how many origins something is noted of a link: beyond it no others are.
 const maxKnown = 1 << 14
 
 func (l *link) know(tag uint64, p position) {
