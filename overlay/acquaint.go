@@ -256,7 +256,8 @@ func (s *scope) similarRoom() int {
 
 // inquiry is what every question to a peer says.
 func (s *scope) inquiry(to PeerID) Inquiry {
-	q := Inquiry{Depth: s.depth, Lacks: lacking(s.lacks(), s.depth)}
+	lacks := s.lacks()
+	q := Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
 	own := s.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !s.exchange.Knows(to) {

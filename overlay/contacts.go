@@ -119,18 +119,20 @@ func (s *scope) contactsAndSpare() []coverage.Contact {
 // lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: one in each wide range in which
 // we know nobody. Once there are none, or a few inquiries did not change them, there are besides a few wide ranges in
 // which we know one alone. The second can wait, but not for a range that stays empty.
-func (s *scope) lacks() []coverage.Range {
+func (s *scope) lacks() coverage.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)
-	if s.emptyAsked++; !slices.Equal(none, s.empty) {
+	if s.emptyAsked++; none != s.empty {
 		s.empty, s.emptyAsked = none, 1
 	}
-	if len(none) > 0 && s.emptyAsked <= emptyFirst {
-		return s.someOf(none)
+	wide := slices.AppendSeq(make([]coverage.Range, 0, 1<<depth), none.All())
+	if len(wide) > 0 && s.emptyAsked <= emptyFirst {
+		return s.someOf(wide)
 	}
-	one := slices.DeleteFunc(s.contacts.Lacks(coverage.ContactsEach, depth), func(r coverage.Range) bool { return slices.Contains(none, r) })
+	few := s.contacts.Lacks(coverage.ContactsEach, depth)
+	one := slices.DeleteFunc(slices.Collect(few.All()), func(r coverage.Range) bool { return none.Has(r.First()) })
 	s.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
-	return s.someOf(append(slices.Clip(none), one[:min(len(one), secondContacts)]...))
+	return s.someOf(append(wide, one[:min(len(one), secondContacts)]...))
 }
 
 // wideDepth is the depth of the ranges in each of which contacts are looked for beforehand. Those of all narrower ranges
@@ -139,47 +141,25 @@ func (s *scope) wideDepth() int { return min(s.depth, wideRanges) }
 
 // someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds those without a
 // contact that this peer needs before others: near its own range, and where it looks for its like.
-func (s *scope) someOf(wide []coverage.Range) []coverage.Range {
+func (s *scope) someOf(wide []coverage.Range) coverage.Bitmap {
 	depth := min(s.depth, coverage.MaxBits)
 	if depth == s.wideDepth() {
-		return wide
+		return coverage.NewBitmap(depth, wide...)
 	}
-	var out []coverage.Range
-	empty := s.contacts.Lacks(1, depth)
+	out, empty := coverage.NewBitmap(depth), s.contacts.Lacks(1, depth)
 	for _, w := range wide {
-		first, _ := slices.BinarySearchFunc(empty, w, byFirst)
-		end := first
-		for end < len(empty) && w.Covers(empty[end]) {
-			end++
-		}
-		if end > first {
-			out = append(out, empty[first+s.cfg.Rand.IntN(end-first)])
+		in := empty.Within(w)
+		if n := in.Len(); n > 0 {
+			out.Add(in.Nth(s.cfg.Rand.IntN(n)))
 		}
 	}
-	near, meeting := coverage.Around(s.place, s.wideDepth()), s.meetingPlaces()
-	for _, r := range empty {
-		if near.Covers(r) || slices.ContainsFunc(meeting, r.Contains) {
-			out = append(out, r)
+	out.Or(empty.Within(coverage.Around(s.place, s.wideDepth())))
+	for _, at := range s.meetingPlaces() {
+		if empty.Has(at) {
+			out.Add(coverage.Around(at, depth))
 		}
 	}
 	return out
-}
-
-// byFirst orders ranges by where they begin.
-func byFirst(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }
-
-// lacking is a bitmap of ranges of a depth.
-func lacking(ranges []coverage.Range, depth int) []byte {
-	if len(ranges) == 0 {
-		return nil
-	}
-	depth = min(depth, coverage.MaxBits)
-	b := make([]byte, (1<<depth+7)/8)
-	for _, r := range ranges {
-		i := uint64(r.First()) >> (64 - depth)
-		b[i/8] |= 0x80 >> (i % 8)
-	}
-	return b
 }
 
 // lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.

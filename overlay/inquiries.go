@@ -190,12 +190,12 @@ func (o *Overlay) onContactsWanted(in ContactsWanted) {
 	s := &o.scope
 	depth := min(s.depth, coverage.MaxBits)
 	lacks := s.contacts.Lacks(1, depth)
-	if len(lacks) == 0 {
+	if lacks.Len() == 0 {
 		lacks = s.contacts.Lacks(coverage.ContactsEach, depth)
 	}
 	asked := 0
-	if len(lacks) > 0 {
-		q := Inquiry{Depth: s.depth, Lacks: lacking(lacks, s.depth), Least: math.MaxUint16} // of the similar nobody
+	if lacks.Len() > 0 {
+		q := Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
 		for _, to := range o.scope.someToAsk(in.Ask) {
 			asked++
 			s.wanted[to.Peer] = []uint64{in.Search}

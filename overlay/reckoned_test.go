@@ -3,7 +3,6 @@ package overlay
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -52,14 +51,14 @@ func TestSecondContactsComeLater(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.depth = depth
 	o.scope.contacts.SetDepth(depth)
-	for i := 0; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
+	for i, none := 0, o.scope.contacts.Lacks(1, depth); none.Len() > 0; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
-		bucket := coverage.Around(place, depth)
-		if !slices.Contains(o.scope.contacts.Lacks(1, depth), bucket) {
+		if !none.Has(place) {
 			continue
 		}
-		for _, r := range o.scope.lacks() {
+		lacks := o.scope.lacks()
+		for r := range lacks.All() {
 			if r.Contains(o.scope.place) {
 				t.Fatalf("our own range lacks a contact")
 			}
@@ -70,9 +69,10 @@ func TestSecondContactsComeLater(t *testing.T) {
 			}
 		}
 		o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+		none = o.scope.contacts.Lacks(1, depth)
 	}
-	if n := len(o.scope.lacks()); n != secondContacts {
-		t.Errorf("%d ranges lack a second contact at a time, want %d", n, secondContacts)
+	if lacks := o.scope.lacks(); lacks.Len() != secondContacts {
+		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), secondContacts)
 	}
 }
 
@@ -83,26 +83,28 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.depth = depth
 	o.scope.contacts.SetDepth(depth)
-	empty := o.scope.contacts.Lacks(1, depth)[0]
-	for i := 0; len(o.scope.contacts.Lacks(1, depth)) > 1; i++ {
+	none := o.scope.contacts.Lacks(1, depth)
+	empty := none.Nth(0)
+	for i := 0; none.Len() > 1; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
-		if bucket := coverage.Around(place, depth); bucket != empty && slices.Contains(o.scope.contacts.Lacks(1, depth), bucket) {
+		if !empty.Contains(place) && none.Has(place) {
 			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+			none = o.scope.contacts.Lacks(1, depth)
 		}
 	}
 	for range emptyFirst {
-		if got := o.scope.lacks(); !slices.Equal(got, []coverage.Range{empty}) {
+		if got := o.scope.lacks(); got != coverage.NewBitmap(depth, empty) {
 			t.Fatalf("asked for %v, want the empty range alone", got)
 		}
 	}
 	asked := map[coverage.Range]bool{}
 	for range 100 {
 		got := o.scope.lacks()
-		if got[0] != empty || len(got) != 1+secondContacts {
+		if !got.Has(empty.First()) || got.Len() != 1+secondContacts {
 			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
 		}
-		for _, r := range got {
+		for r := range got.All() {
 			asked[r] = true
 		}
 	}

@@ -44,8 +44,8 @@ type scope struct {
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  int                      // inquiries answered in this second
 
-	empty      []coverage.Range // without a contact at the last inquiry
-	emptyAsked int              // inquiries in a row that asked for them
+	empty      coverage.Bitmap // ranges without a contact at the last inquiry
+	emptyAsked int             // inquiries in a row that asked for them
 }
 
 const (

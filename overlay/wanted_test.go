@@ -23,10 +23,11 @@ func deep(t *testing.T, depth int) *Overlay {
 // meets makes contacts of peers until every range of a depth has one. It returns how many it made up.
 func meets(o *Overlay, depth int) int {
 	i := 0
-	for ; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
+	for lacks := o.scope.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
 		p := PeerID(fmt.Sprint("contact", i))
-		if slices.ContainsFunc(o.scope.contacts.Lacks(1, depth), func(r coverage.Range) bool { return r.Contains(exchange.PlaceOf(p)) }) {
+		if lacks.Has(exchange.PlaceOf(p)) {
 			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, byHearsay)
+			lacks = o.scope.contacts.Lacks(1, depth)
 		}
 	}
 	return i
@@ -51,22 +52,22 @@ func TestContactsOfWideRanges(t *testing.T) {
 	const depth = wideRanges + 3
 	o := deep(t, depth)
 	first := o.scope.lacks()
-	if want := 1<<wideRanges - 1 + 1<<(depth-wideRanges) - 1; len(first) != want {
-		t.Errorf("asks for %d ranges, want %d", len(first), want)
+	if want := 1<<wideRanges - 1 + 1<<(depth-wideRanges) - 1; first.Len() != want {
+		t.Errorf("asks for %d ranges, want %d", first.Len(), want)
 	}
-	for _, r := range first {
+	for r := range first.All() {
 		if r.Depth() != depth || r.Contains(o.scope.place) {
 			t.Errorf("asks for %v", r)
 		}
 	}
 	meets(o, wideRanges)
 	for range 100 {
-		if rest := o.scope.lacks(); len(rest) > 1<<(depth-wideRanges)-1+secondContacts {
-			t.Fatalf("with a contact in each wide range it asks for %d more", len(rest))
+		if rest := o.scope.lacks(); rest.Len() > 1<<(depth-wideRanges)-1+secondContacts {
+			t.Fatalf("with a contact in each wide range it asks for %d more", rest.Len())
 		}
 	}
-	if n := len(o.scope.contacts.Lacks(1, depth)); n < 1<<(depth-1) {
-		t.Errorf("only %d ranges lack a contact: nothing was saved", n)
+	if lacks := o.scope.contacts.Lacks(1, depth); lacks.Len() < 1<<(depth-1) {
+		t.Errorf("only %d ranges lack a contact: nothing was saved", lacks.Len())
 	}
 }
 
@@ -88,7 +89,7 @@ func TestWantedContacts(t *testing.T) {
 		t.Fatalf("asks %d peers and says %v", len(asked), named)
 	}
 	for i, a := range asked {
-		if a.Search != 7 || !slices.Equal(a.Inquiry.Lacks, lacking(lacked, depth)) {
+		if a.Search != 7 || !slices.Equal(a.Inquiry.Lacks, lacked.Bytes()) {
 			t.Errorf("asks %+v", a)
 		}
 		if slices.ContainsFunc(asked[:i], func(b AskPeers) bool { return b.To.Peer == a.To.Peer }) {
@@ -116,7 +117,8 @@ func TestWantedContacts(t *testing.T) {
 	clear(o.scope.asked)
 	o.effects.Begin()
 	o.onContactsWanted(ContactsWanted{Search: 9, Ask: 1})
-	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, lacking(o.scope.contacts.Lacks(coverage.ContactsEach, depth), depth)) {
+	few := o.scope.contacts.Lacks(coverage.ContactsEach, depth)
+	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, few.Bytes()) {
 		t.Errorf("with a contact in every range it asks %v", asked)
 	}
 }
@@ -197,11 +199,11 @@ func TestSilentContactIsReplaced(t *testing.T) {
 	meets(o, depth)
 	c := o.scope.contacts.All()[0]
 	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Failed: true})
-	if got := o.scope.contacts.Lacks(1, depth); len(got) != 1 || !got[0].Contains(c.Place) {
+	if got := o.scope.contacts.Lacks(1, depth); got.Len() != 1 || !got.Has(c.Place) {
 		t.Errorf("lacking are %v", got)
 	}
 	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Depth: depth})
-	if got := o.scope.contacts.Lacks(1, depth); len(got) != 0 {
+	if got := o.scope.contacts.Lacks(1, depth); got.Len() != 0 {
 		t.Errorf("it answers, and lacking are %v", got)
 	}
 }
@@ -213,10 +215,7 @@ func TestWidestAreNamed(t *testing.T) {
 	o := deep(t, depth)
 	o.cfg.MaxOrigins = littleRoom // its range stands still
 	meets(o, depth)
-	var lacks []coverage.Range
-	for _, c := range o.scope.contacts.All() {
-		lacks = append(lacks, coverage.Around(c.Place, depth))
-	}
+	one := coverage.NewBitmap(depth, coverage.Around(o.scope.contacts.All()[0].Place, depth))
 	var strong []coverage.Contact
 	for i := 0; len(strong) < 3; i++ {
 		c := coverage.Contact{Peer: fmt.Sprint("strong", i), Depth: len(strong)}
@@ -225,7 +224,7 @@ func TestWidestAreNamed(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ depth, want int }{{depth, 2}, {coverage.FarWider + 1, 2}, {coverage.FarWider, 1}, {coverage.FarWider - 1, 0}} {
-		q := Inquiry{Depth: c.depth, Lacks: lacking(lacks[:1], depth)}
+		q := Inquiry{Depth: c.depth, Lacks: one.Bytes()}
 		if c.depth != depth {
 			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
 		}
@@ -262,7 +261,8 @@ func TestWidestAreNamedOnce(t *testing.T) {
 		peer = PeerID(fmt.Sprint("wide", i))
 	}
 	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, byHearsay)
-	q := Inquiry{Depth: depth, Lacks: lacking([]coverage.Range{coverage.Around(exchange.PlaceOf(peer), depth)}, depth)}
+	one := coverage.NewBitmap(depth, coverage.Around(exchange.PlaceOf(peer), depth))
+	q := Inquiry{Depth: depth, Lacks: one.Bytes()}
 	if named := o.scope.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)
 	}

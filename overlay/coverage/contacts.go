@@ -291,21 +291,19 @@ func (t *Contacts) Failed(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks lists, in order, the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that
-// cover but one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not
-// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover, as
-// far as that is credible: two liars would else be contacts enough. O(ranges + contacts).
-func (t *Contacts) Lacks(want, depth int) []Range {
+// Lacks returns the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that cover but
+// one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not count, nor
+// do those caught denying. Contacts that cover more than a range count for every range that they cover, as far as that is
+// credible: two liars would else be contacts enough. O(ranges + contacts), without any allocation.
+func (t *Contacts) Lacks(want, depth int) Bitmap {
+	out := NewBitmap(depth)
 	if t.bits == 0 {
-		return nil
+		return out
 	}
 	const both = 1 | 2
-	var room [1<<usualDepth + 1]lack
-	here := room[:]
-	if depth > usualDepth {
-		here = make([]lack, 1<<depth+1)
-	}
-	for c := range t.Each() {
+	var here [1<<MaxBits + 1]lack
+	for i := range t.list {
+		c := &t.list[i]
 		if !c.counts() {
 			continue
 		}
@@ -324,13 +322,11 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 			here[i].halves |= 1 << (c.Place >> (63 - depth) & 1)
 		}
 	}
-	var out []Range
-	wide := 0
+	own, wide := out.bit(t.self), int16(0)
 	for i, h := range here[:1<<depth] {
 		wide += h.wide
-		r := Around(Place(uint64(i)<<(64-depth)), depth)
-		if !r.Contains(t.self) && (h.have+wide < want || want > 1 && wide == 0 && h.halves != both) {
-			out = append(out, r)
+		if i != own && (int(h.have+wide) < want || want > 1 && wide == 0 && h.halves != both) {
+			out.Add(out.at(i))
 		}
 	}
 	return out
@@ -338,13 +334,10 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 
 // lack is what [Contacts.Lacks] counts of a range.
 type lack struct {
-	have   int
-	halves int // a bit for each
-	wide   int // contacts of wider ranges that begin here, less those that end before
+	have   int16
+	wide   int16 // contacts of wider ranges that begin here, less those that end before
+	halves uint8 // a bit for each
 }
-
-// usualDepth is that of the ranges that fit on the stack.
-const usualDepth = 5
 
 // Credible is the depth that a claimed one counts for where a lie would do harm, in a network where ranges are usually
 // of some depth. Who claims to cover far more counts for a usual range. That doubles whenever the number of times that

@@ -55,7 +55,8 @@ func checkLacks(t *testing.T, c *Contacts, depth int) {
 		return
 	}
 	lacks := map[Range]bool{}
-	for _, r := range c.Lacks(ContactsEach, depth) {
+	all := c.Lacks(ContactsEach, depth)
+	for r := range all.All() {
 		lacks[r] = true
 	}
 	for i := range 1 << depth {
@@ -136,8 +137,8 @@ func TestContactsApart(t *testing.T) {
 		for x := range c.Each() {
 			covered.Add(x.Range())
 		}
-		if covered.Share() != 1 || len(c.Lacks(ContactsEach, c.bits)) > 0 {
-			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks(ContactsEach, c.bits))
+		if covered.Share() != 1 || lacksOf(c) > 0 {
+			t.Errorf("said to be of depth %d: contacts cover %v, %d ranges lack some", said, covered.String(), lacksOf(c))
 		}
 	}
 	c := NewContacts(0)
@@ -145,7 +146,7 @@ func TestContactsApart(t *testing.T) {
 	for i := range 10 {
 		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 2})
 	}
-	if len(c.Lacks(ContactsEach, c.bits)) != 1 {
+	if lacksOf(c) != 1 {
 		t.Error("half a range is enough")
 	}
 }
@@ -199,7 +200,7 @@ func TestDenials(t *testing.T) {
 	if i := Next(c.All(), &none, func(int) bool { return false }, nil, 1); i >= 0 {
 		t.Errorf("%+v is asked", c.All()[i])
 	}
-	if len(c.Lacks(ContactsEach, c.bits)) != 1 {
+	if lacksOf(c) != 1 {
 		t.Error("nobody is looked for in its place")
 	}
 }
@@ -304,8 +305,8 @@ func TestBoastsReplaceNobody(t *testing.T) {
 	for _, x := range boasts {
 		c.Add(x)
 	}
-	if n := len(c.Lacks(1, 5)); n != 1<<5-1-len(boasts) {
-		t.Errorf("%d ranges lack a contact beside two that boast", n)
+	if lacks := c.Lacks(1, 5); lacks.Len() != 1<<5-1-len(boasts) {
+		t.Errorf("%d ranges lack a contact beside two that boast", lacks.Len())
 	}
 	for _, step := range []struct{ right, lacking int }{{1, 27}, {2, 27}, {3, 23}, {7, 15}, {15, 15}, {31, 0}} {
 		for _, x := range boasts {
@@ -313,8 +314,8 @@ func TestBoastsReplaceNobody(t *testing.T) {
 				c.Proved(x.Place, x.Peer)
 			}
 		}
-		if n := len(c.Lacks(1, 5)); n != step.lacking {
-			t.Errorf("%d ranges lack a contact beside two that were right %d times, want %d", n, step.right, step.lacking)
+		if lacks := c.Lacks(1, 5); lacks.Len() != step.lacking {
+			t.Errorf("%d ranges lack a contact beside two that were right %d times, want %d", lacks.Len(), step.right, step.lacking)
 		}
 	}
 }
@@ -329,4 +330,10 @@ func BenchmarkLacks(b *testing.B) {
 	for b.Loop() {
 		c.Lacks(ContactsEach, MaxBits)
 	}
+}
+
+// lacksOf is how many ranges of the table's depth lack some of the contacts wanted.
+func lacksOf(c *Contacts) int {
+	lacks := c.Lacks(ContactsEach, c.bits)
+	return lacks.Len()
 }
