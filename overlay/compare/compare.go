@@ -19,10 +19,8 @@ import (
 // The zero value knows nobody. Others are small numbers that the caller gives them. Not safe for concurrent use.
 type Samples struct {
 	own    *summary.Prefix
-	arrays map[int]*ownArray // by level
-	depths map[int]uint64    // by level, up to where in hash space own is known there
+	levels []ownLevel // those asked for; samples have few
 	others []compared
-	bytes  int // that the arrays take
 }
 
 // compared is the counts of one of the others.
@@ -43,16 +41,21 @@ func (o *compared) sample() (level, bits int) {
 	return r.Level, int(r.End >> (32 - r.Level))
 }
 
-// ownArray is the own nodes of block 0 at a level, in the first part of hash space.
-type ownArray struct {
-	words []uint64
-	ones  map[int]int // by a number of bits, the ones among the first of them
+// ownLevel is the own nodes of block 0 at a level.
+type ownLevel struct {
+	level int
+	end   uint64   // up to where in hash space own is known there
+	words []uint64 // the nodes in the first part of hash space
+	ones  []uint32 // before each onesEach-th word
 }
+
+// onesEach is how many words are counted when the ones before a bit are.
+const onesEach = 8
 
 // SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
 func (c *Samples) SetOwn(own *summary.Prefix) {
-	old := c.arrays
-	c.own, c.arrays, c.depths, c.bytes = own, map[int]*ownArray{}, map[int]uint64{}, 0
+	old := Samples{levels: c.levels}
+	c.own, c.levels = own, nil
 	diffs := map[int]ownDiff{} // by level
 	for i := range c.others {
 		o := &c.others[i]
@@ -64,13 +67,13 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 			continue
 		}
 		level, size := o.sample()
-		before, words := old[level], (size+63)/64
+		before, words := old.find(level), (size+63)/64
 		if before == nil || len(before.words) < words {
 			c.count(o, o.prefix)
 			continue
 		}
 		if diffs[level].words < words { // no further than the own summary is known
-			diffs[level] = ownDiff{changes(before.words[:words], c.array(level, size).words), words}
+			diffs[level] = ownDiff{changes(before.words[:words], c.upTo(level, size).words), words}
 		}
 		if !c.update(o, diffs[level].changes) {
 			c.count(o, o.prefix)
@@ -129,11 +132,7 @@ func (c *Samples) Overlap(other int, confidence float64) (estimate.Interval, boo
 // estimate is what the counts of another say.
 func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, bool) {
 	level, bits := o.sample()
-	a := c.array(level, bits)
-	c.bytes -= a.bytes()
-	first := a.count(bits)
-	c.bytes += a.bytes()
-	counts := estimate.Counts{First: first, Second: int(o.nodes), Both: int(o.both)}
+	counts := estimate.Counts{First: c.upTo(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.Plan().N), float64(o.prefix.Plan().N)
 	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.IntersectionKnown(counts, n1, n2, confidence)
 	return i, err == nil && !i.Saturated
@@ -145,23 +144,33 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 		return false
 	}
 	s, ok := p.Sample()
-	return ok && c.depth(s.Level) >= s.End
+	return ok && c.at(s.Level).end >= s.End
 }
 
-// depth is up to where in hash space the own summary is known at a level.
-func (c *Samples) depth(level int) uint64 {
-	end, known := c.depths[level]
-	if known {
-		return end
+// find is what is kept of a level; nil: nothing. It is valid until another level is asked for.
+func (c *Samples) find(level int) *ownLevel {
+	for i := range c.levels {
+		if l := &c.levels[i]; l.level == level {
+			return l
+		}
 	}
+	return nil
+}
+
+// at is a level of the own summary. It is valid until another level is asked for.
+func (c *Samples) at(level int) *ownLevel {
+	if l := c.find(level); l != nil {
+		return l
+	}
+	l := ownLevel{level: level}
 	for _, r := range c.own.Known(0) {
-		if r.Begin != end || r.Level < level {
+		if r.Begin != l.end || r.Level < level {
 			break
 		}
-		end = r.End
+		l.end = r.End
 	}
-	c.depths[level] = end
-	return end
+	c.levels = append(c.levels, l)
+	return &c.levels[len(c.levels)-1]
 }
 
 // count counts a sample from the beginning.
@@ -171,7 +180,7 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 		return
 	}
 	level, size := o.sample()
-	words := c.array(level, size).words
+	words := c.upTo(level, size).words
 	var n summary.Nodes
 	n.Reset(p, 0, level, 0, space(level, size))
 	nodes, both := n.CountIn(words)
@@ -202,47 +211,58 @@ func (c *Samples) update(o *compared, diff []ownChange) bool {
 	return true
 }
 
-// array is the own nodes of a level in at least the first size bits.
-func (c *Samples) array(level, size int) *ownArray {
-	a := c.arrays[level]
-	if a != nil && 64*len(a.words) >= size {
-		return a
+// upTo is a level with the own nodes in at least the first size bits.
+func (c *Samples) upTo(level, size int) *ownLevel {
+	l := c.at(level)
+	have := 64 * len(l.words)
+	if have >= size {
+		return l
 	}
-	if a != nil {
-		c.bytes -= a.bytes()
-		size = max(size, min(64*len(a.words)*3/2, 1<<level)) // samples of all sizes come
+	if have > 0 {
+		size = max(size, min(have*3/2, 1<<level)) // samples of all sizes come
 	}
-	a = &ownArray{words: make([]uint64, (size+63)/64), ones: map[int]int{}}
+	l.words = make([]uint64, (size+63)/64)
+	l.ones = make([]uint32, (len(l.words)+onesEach-1)/onesEach)
 	var n summary.Nodes
-	n.Reset(c.own, 0, level, 0, space(level, 64*len(a.words)))
+	n.Reset(c.own, 0, level, 0, space(level, 64*len(l.words)))
 	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
 		for _, v := range nodes {
-			a.words[v/64] |= 1 << (v % 64)
+			l.words[v/64] |= 1 << (v % 64)
 		}
 	}
-	c.arrays[level] = a
-	c.bytes += a.bytes()
-	return a
+	for i := range l.ones[1:] {
+		l.ones[i+1] = l.ones[i] + uint32(onesIn(l.words[i*onesEach:(i+1)*onesEach]))
+	}
+	return l
 }
 
-// count is the ones in the first size bits.
-func (a *ownArray) count(size int) int {
-	n, known := a.ones[size]
-	if known {
-		return n
-	}
-	for _, w := range a.words[:size/64] {
+// onesIn counts the ones in some words.
+func onesIn(words []uint64) int {
+	n := 0
+	for _, w := range words {
 		n += bits.OnesCount64(w)
 	}
-	if rest := size % 64; rest > 0 {
-		n += bits.OnesCount64(a.words[size/64] << (64 - rest))
-	}
-	a.ones[size] = n
 	return n
 }
 
-// bytes is about the bytes that a takes.
-func (a *ownArray) bytes() int { return 8*len(a.words) + 32*len(a.ones) }
+// count is the ones in the first size bits. O(1).
+func (l *ownLevel) count(size int) int {
+	if size == 0 {
+		return 0
+	}
+	word, rest := size/64, size%64
+	if word == len(l.words) { // so rest is 0
+		word, rest = word-1, 64
+	}
+	first := word / onesEach
+	return int(l.ones[first]) + onesIn(l.words[first*onesEach:word]) + bits.OnesCount64(l.words[word]<<(64-rest))
+}
 
-// SizeBytes is about the bytes that c takes, without the prefixes. O(1).
-func (c *Samples) SizeBytes() int { return 16*cap(c.others) + 1<<11 + c.bytes }
+// SizeBytes is about the bytes that c takes, without the prefixes. O(levels of samples), of which there are few.
+func (c *Samples) SizeBytes() int {
+	n := 16*cap(c.others) + 1<<11
+	for i := range c.levels {
+		n += 8*len(c.levels[i].words) + 4*len(c.levels[i].ones)
+	}
+	return n
+}

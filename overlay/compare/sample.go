@@ -56,7 +56,7 @@ func (c *Samples) With(s Sample, confidence float64) (estimate.Interval, bool) {
 		c.count(&o, s.prefix)
 		return c.estimate(&o, confidence)
 	}
-	words := c.array(o.sample()).words
+	words := c.upTo(o.sample()).words
 	for _, v := range s.nodes {
 		o.both += int32(words[v/64] >> (v % 64) & 1)
 	}

@@ -42,7 +42,7 @@ func TestShallow(t *testing.T) {
 				}
 				first, second, both := slowCounts(own, held[i], o.prefix)
 				level, bits := o.sample()
-				if got := c.array(level, bits).count(bits); got != first || int(o.nodes) != second || int(o.both) != both {
+				if got := c.upTo(level, bits).count(bits); got != first || int(o.nodes) != second || int(o.both) != both {
 					t.Fatalf("seed %d, peer %d: counts %d, %d, %d, want %d, %d, %d", seed, i, got, o.nodes, o.both, first, second, both)
 				}
 			}
