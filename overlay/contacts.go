@@ -125,12 +125,13 @@ func (s *scope) lacks() coverage.Bitmap {
 	if s.emptyAsked++; none != s.empty {
 		s.empty, s.emptyAsked = none, 1
 	}
-	wide := slices.AppendSeq(make([]coverage.Range, 0, 1<<depth), none.All())
+	var room, more [1 << wideRanges]coverage.Range // on the stack
+	wide := slices.AppendSeq(room[:0], none.All())
 	if len(wide) > 0 && s.emptyAsked <= emptyFirst {
 		return s.someOf(wide)
 	}
 	few := s.contacts.Lacks(coverage.ContactsEach, depth)
-	one := slices.DeleteFunc(slices.Collect(few.All()), func(r coverage.Range) bool { return none.Has(r.First()) })
+	one := slices.DeleteFunc(slices.AppendSeq(more[:0], few.All()), func(r coverage.Range) bool { return none.Has(r.First()) })
 	s.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
 	return s.someOf(append(wide, one[:min(len(one), secondContacts)]...))
 }

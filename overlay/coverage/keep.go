@@ -33,7 +33,7 @@ type Candidate struct {
 // Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same
 // answer. O(n log n).
 func Keep(own Range, self Place, all []Candidate) []bool {
-	k := keeper{all: all, keep: make([]bool, len(all)), left: 1}
+	k := keeper{all: all, keep: make([]bool, len(all)), left: 1, members: make([]member, 0, len(all))}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
 	similar := func(c Candidate) (float64, bool) { return c.Overlap, c.Overlap > 0 }
 	useful := func(c Candidate) (float64, bool) { return float64(c.Hits), c.Hits > 0 }
@@ -61,16 +61,20 @@ type keeper struct {
 	all  []Candidate
 	keep []bool
 	left float64 // of the room
+
+	members []member // those of a class, for one after the other
+}
+
+// member is an origin in a class.
+type member struct {
+	index    int
+	rank     float64
+	distance uint64
 }
 
 // order lists the members of a class that are not kept yet, by falling rank and then from the inside out.
 func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
-	type member struct {
-		index    int
-		rank     float64
-		distance uint64
-	}
-	var members []member
+	members := k.members[:0]
 	for i, c := range k.all {
 		if r, in := rank(c); in && !k.keep[i] {
 			members = append(members, member{i, r, self.Distance(c.Place)})

@@ -88,10 +88,10 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 	if d.unlinked() <= d.cfg.MaxOrigins {
 		return
 	}
-	var all []coverage.Candidate
-	var entries []*Entry
+	others := d.Others()
+	all, entries := make([]coverage.Candidate, 0, len(others)), make([]*Entry, 0, len(others))
 	own := d.Own().cur
-	for _, e := range d.Others() {
+	for _, e := range others {
 		if e == nil {
 			continue
 		}
