@@ -10,7 +10,8 @@ import (
 // Check says what is wrong with the machine's state, for tests.
 func (m *Machine) Check() error {
 	held, gone := 0, 0
-	for _, o := range m.origins.All() {
+	for i := range m.origins {
+		o := &m.origins[i]
 		tag := o.tag
 		held += o.held
 		if o.left {
@@ -18,7 +19,7 @@ func (m *Machine) Check() error {
 		}
 		l := m.links[o.feeder]
 		switch {
-		case m.tagged(tag) != o || !slices.Contains(m.origins.Between(prefixOf(tag).tags()), o) || m.of(o.peer) != o:
+		case m.tagged(tag) != o || m.of(o.peer) != o || !slices.Contains(m.origins.between(prefixOf(tag).tags()), *o):
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
 		case o.group() != group.New(group.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
@@ -28,7 +29,7 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
 		case m.bare[tag] && m.covered(o):
 			return fmt.Errorf("tails: %x is covered, and noted as bare", tag)
-		case (o.behind > 0) != (m.lagging[tag] == o):
+		case (o.behind > 0) != m.lagging[tag]:
 			return fmt.Errorf("tails: %x is behind %d, and not noted so", tag, o.behind)
 		case o.behind > 0 && o.behind <= o.number():
 			return fmt.Errorf("tails: %x is at %d, and behind %d", tag, o.number(), o.behind)
@@ -44,7 +45,8 @@ func (m *Machine) Check() error {
 		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))
 	}
 	for p, l := range m.links {
-		for _, o := range m.origins.All() {
+		for i := range m.origins {
+			o := &m.origins[i]
 			tag := o.tag
 			pos := l.at(tag)
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]

@@ -56,7 +56,8 @@ func (m *Machine) feed(o *origin, p overlay.PeerID) {
 		old.owe(o.tag, ask, m.now)
 	}
 	delete(m.bare, o.tag)
-	o.change().feeder, o.calm = p, 0
+	o.change().feeder = p
+	o.stir(^uint64(0))
 	l := m.links[p]
 	l.feeds.add(o.tag)
 	l.remind.add(o.tag)
@@ -70,7 +71,7 @@ func (m *Machine) unfeed(o *origin) {
 		delete(l.remind, o.tag)
 		l.owe(o.tag, ask, m.now)
 	}
-	o.calm = 0
+	o.stir(^uint64(0))
 	o.leaveFeeder()
 }
 
@@ -89,7 +90,7 @@ func (m *Machine) uncover(o *origin) {
 		m.feed(o, p)
 		return
 	}
-	m.bare[o.tag] = true
+	m.bare.add(o.tag)
 	m.admit(o)
 }
 
@@ -149,7 +150,7 @@ func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 	if o.behind == 0 {
 		p := o.change()
 		p.lags, p.asked, p.again = m.now, m.now, false
-		m.lagging[o.tag] = o
+		m.lagging.add(o.tag)
 	}
 	if number > o.behind || m.links[o.rival] == nil {
 		state := o.change()
@@ -187,7 +188,7 @@ func (m *Machine) hurry() {
 		return
 	}
 	for _, tag := range slices.Sorted(maps.Keys(m.lagging)) {
-		o := m.lagging[tag]
+		o := m.tagged(tag)
 		if m.now < o.asked+m.late.patience() {
 			m.repeat(o)
 			continue

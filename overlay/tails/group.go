@@ -54,11 +54,8 @@ func (it *Item) about(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none. They are valid
-// until the next call.
-func (m *Machine) fitting(it *Item) (out []*origin) {
-	out = m.fit[:0]
-	defer func() { m.fit = out }()
+// fitting appends to out the origins that an item speaks of, of the epoch that is known: nearly always one or none.
+func (m *Machine) fitting(out []*origin, it *Item) []*origin {
 	if m.header != nil && it.names(m.own.group()) {
 		out = append(out, &m.own)
 	}
@@ -68,8 +65,9 @@ func (m *Machine) fitting(it *Item) (out []*origin) {
 		}
 		return out
 	}
-	for _, o := range m.origins.Between(prefix(it.Group[:3]).tags()) {
-		if it.names(o.group()) {
+	some := m.origins.between(prefix(it.Group[:3]).tags())
+	for i := range some {
+		if o := &some[i]; it.names(o.group()) {
 			out = append(out, o)
 		}
 	}
@@ -86,8 +84,7 @@ func (m *Machine) tagOf(p overlay.PeerID) uint64 {
 
 // tagged is the origin with a tag; nil if there is none.
 func (m *Machine) tagged(tag uint64) *origin {
-	o, _ := m.origins.At(tag)
-	return o
+	return m.origins.at(tag)
 }
 
 // of returns what is known of a peer's tails; nil if nothing is.

@@ -14,7 +14,7 @@ import (
 // link is what is known of what a linked peer holds.
 type link struct {
 	tag     uint64        // of the peer's own tails
-	bit     uint64        // in origin.calm; 0: there was none left
+	bit     uint64        // in progress.calm; 0: there was none left
 	lot     uint32        // drawn once, for choices between equal links
 	wrote   time.Duration // when the last message went to it
 	soonest time.Duration // nothing in due is due before then
@@ -245,7 +245,7 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 		o, l.pulsed = &m.own, m.now
 	}
 	pos := l.at(tag)
-	o.calm &^= l.bit
+	o.stir(l.bit)
 	if pos.epoch != o.epoch {
 		pos = position{epoch: o.epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
 	}

@@ -73,23 +73,22 @@ type Machine struct {
 	effects []Effect
 
 	own      origin
-	header   *summary.Header      // of our own; nil before the first was published
-	leaving  bool                 // the node is about to close
-	spent    bool                 // tails of the present epoch bear no more
-	recent   []step               // changes of the node's own, each since the state before, for tails that cover several
-	origins  group.Table[*origin] // by tag
-	held     int                  // changes of others
-	gone     int                  // origins that have said that they leave
+	header   *summary.Header // of our own; nil before the first was published
+	leaving  bool            // the node is about to close
+	spent    bool            // tails of the present epoch bear no more
+	recent   []step          // changes of the node's own, each since the state before, for tails that cover several
+	origins  origins
+	held     int // changes of others
+	gone     int // origins that have said that they leave
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
 	bits     uint64           // of links, that are in use
 	early    []early
-	pulse    time.Duration      // see Config.Pulse
-	tidyAt   time.Duration      // origins are looked through
-	lagging  map[uint64]*origin // links say that they hold a later state than we
-	bare     map[uint64]bool    // origins whose feeder is gone, without another
-	fit      []*origin          // see fitting
+	pulse    time.Duration // see Config.Pulse
+	tidyAt   time.Duration // origins are looked through
+	lagging  tagSet        // origins of which links say that they hold a later state than we
+	bare     tagSet        // origins whose feeder is gone, without another
 	late     lateness
 	lag      time.Duration // how far the driver is behind, at the last tick
 	rumoured time.Duration // when the last rumour went to some link
@@ -124,7 +123,7 @@ func New(cfg Config) *Machine {
 	return &Machine{
 		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing},
 		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
-		lagging: map[uint64]*origin{}, bare: map[uint64]bool{}, woken: -1,
+		woken: -1,
 	}
 }
 
@@ -177,8 +176,9 @@ func (m *Machine) opened(in LinkOpened) {
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
-	for _, o := range m.origins.All() {
-		o.calm &^= l.bit
+	for i := range m.origins {
+		o := &m.origins[i]
+		o.stir(l.bit)
 		if o.number() > 0 {
 			l.owe(o.tag, tell, 0)
 		}
@@ -253,13 +253,14 @@ func (m *Machine) learned(p overlay.PeerID) {
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
-	if o != nil {
+	bare, is := m.bare[tag], origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
+	if o == nil {
+		o = m.origins.add(is)
+	} else {
 		feeder = o.feeder
+		m.release(o)
+		*o = is
 	}
-	bare := m.bare[tag]
-	m.drop(tag)
-	o = &origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
-	m.origins.Put(tag, o)
 	switch l := m.links[p]; {
 	case l != nil: // it sends what we lack
 		l.owe(tag, ask, 0)
@@ -267,7 +268,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 		m.feed(o, feeder)
 	default:
 		if bare {
-			m.bare[tag] = true
+			m.bare.add(tag)
 		}
 		for _, l := range m.links {
 			if pos := l.at(tag); pos.epoch == h.Epoch && pos.number > 0 {
@@ -284,10 +285,15 @@ func (m *Machine) tidy() {
 		return
 	}
 	m.tidyAt = m.now + tidyEvery
-	for _, o := range slices.Clone(m.origins.All()) {
+	var without []uint64
+	for i := range m.origins {
+		o := &m.origins[i]
 		if _, ok := m.cfg.Header(o.peer); !ok {
-			m.forget(o.tag)
+			without = append(without, o.tag)
 		}
+	}
+	for _, tag := range without {
+		m.forget(tag)
 	}
 }
 
@@ -302,26 +308,22 @@ func (m *Machine) forget(tag uint64) {
 		it.name(o.group())
 		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
 	}
-	m.drop(tag)
+	m.release(o)
+	m.origins.remove(tag)
 }
 
-// drop takes an origin out of all that is noted of it.
-func (m *Machine) drop(tag uint64) {
-	o := m.tagged(tag)
-	if o == nil {
-		return
-	}
+// release undoes all that is noted elsewhere of an origin and its tails.
+func (m *Machine) release(o *origin) {
 	m.held -= o.held
 	m.leaves(o, false)
 	m.show(o, nil)
-	m.origins.Remove(tag)
-	delete(m.lagging, tag)
-	delete(m.bare, tag)
+	delete(m.lagging, o.tag)
+	delete(m.bare, o.tag)
 	for _, l := range m.links {
-		l.due.Remove(tag)
-		delete(l.rumours, tag)
-		delete(l.feeds, tag)
-		delete(l.remind, tag)
+		l.due.Remove(o.tag)
+		delete(l.rumours, o.tag)
+		delete(l.feeds, o.tag)
+		delete(l.remind, o.tag)
 	}
 }
 
@@ -349,7 +351,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	} else if o := m.tagged(it.Group.OriginTag()); it.Left && o != nil {
 		m.hear(l, o)
 	}
-	fit := m.fitting(&it)
+	fit := m.fitting(make([]*origin, 0, 4), &it)
 	for _, o := range fit {
 		m.about(from, l, o, it, len(fit) == 1)
 	}
@@ -381,7 +383,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 // about takes in an item of an origin that is known. sure says that it can be of no other.
 func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
 	pos := l.at(o.tag)
-	o.calm &^= l.bit
+	o.stir(l.bit)
 	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
 		pos.number = 0
@@ -467,7 +469,7 @@ func (m *Machine) advanced(o *origin) {
 // stir notes that a later state of an origin may give something to do for a link.
 func (m *Machine) stir(tag uint64, l *link) {
 	if o := m.tagged(tag); o != nil {
-		o.calm &^= l.bit
+		o.stir(l.bit)
 	}
 }
 

@@ -20,13 +20,11 @@ const (
 	roomAfter = 10 * time.Second
 )
 
-// origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 48 bytes, and their
-// tag in [Machine.tags].
+// origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 40 bytes.
 type origin struct {
 	peer  overlay.PeerID
 	tag   uint64
 	epoch summary.Epoch
-	calm  uint64 // links that a later state gives nothing to do, by their bits: most of them
 	*progress
 }
 
@@ -48,6 +46,7 @@ type progress struct {
 	lags   time.Duration  // since when, by what links say
 	asked  time.Duration  // when the feeder was last given time to bring it
 	behind uint32         // a state beyond ours that rival says to hold; 0: nobody does
+	calm   uint64         // links that a later state gives nothing to do, by their bits: most of them
 	again  bool           // the feeder was asked again in that time
 	left   bool           // the origin has said that it leaves: it holds nothing
 }
@@ -57,7 +56,7 @@ var nothing = &progress{tokens: tailBurst}
 
 func (p *progress) empty() bool {
 	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && !p.again && !p.left
+		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.calm == 0 && !p.again && !p.left
 }
 
 // change returns the half of an origin about its tails, to be changed.
@@ -67,6 +66,13 @@ func (o *origin) change() *progress {
 		o.progress = &p
 	}
 	return o.progress
+}
+
+// stir notes that a later state may give something to do for links, by their bits.
+func (o *origin) stir(links uint64) {
+	if o.calm&links != 0 {
+		o.calm &^= links
+	}
 }
 
 // group names the epoch.
