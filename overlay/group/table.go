@@ -46,16 +46,6 @@ func (t *Table[V]) Remove(tag uint64) {
 	}
 }
 
-// Between returns the values of the tags from first to last, both included, in the order of the tags. They are not to
-// be changed, and valid until the next Put or Remove.
-func (t *Table[V]) Between(first, last uint64) []V {
-	begin, _ := slices.BinarySearch(t.tags, first)
-	end, ok := slices.BinarySearch(t.tags, last)
-	if ok {
-		end++
-	}
-	return t.values[begin:max(begin, end)]
-}
-
-// All returns the values in the order of their tags, as Between does.
+// All returns the values in the order of their tags. They are not to be changed, and valid until the next Put or
+// Remove.
 func (t *Table[V]) All() []V { return t.values }
