@@ -22,10 +22,6 @@ const (
 	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
-	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
-	// failure it is briefDisbelief, because a message may have been lost.
-	disbelief      = time.Minute
-	briefDisbelief = 2 * time.Second
 )
 
 // lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission
@@ -112,7 +108,7 @@ func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 	for _, p := range m.order {
 		l := m.links[p]
 		pos := l.at(o.tag)
-		if pos.epoch != o.epoch || pos.wants || m.now < pos.doubted || pos.number == 0 || pos.number < o.number() {
+		if pos.epoch != o.epoch || pos.wants || pos.number == 0 || pos.number < o.number() || l.mistrusted(o.tag, m.now) {
 			continue
 		}
 		_, in := m.cfg.Rate(p)
@@ -144,7 +140,7 @@ func (a offer) less(b offer) bool {
 // ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
 // itself.
 func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
-	if m.links[o.peer] != nil || m.now < m.links[p].at(o.tag).doubted {
+	if m.links[o.peer] != nil || m.links[p].mistrusted(o.tag, m.now) {
 		return
 	}
 	if o.behind == 0 {
@@ -200,14 +196,8 @@ func (m *Machine) hurry() {
 		case o.feeder != o.rival:
 			m.feed(o, o.rival)
 		default:
-			pos := rival.at(tag)
 			if !m.cfg.Undefended.Has(defence.Disbelief) {
-				pos.doubted = m.now + briefDisbelief
-				if pos.failed {
-					pos.doubted = m.now + disbelief
-				}
-				pos.failed = true
-				rival.know(tag, pos)
+				rival.fail(tag, m.now)
 				m.stir(tag, rival)
 			}
 			m.forgive(o)

@@ -13,27 +13,28 @@ import (
 
 // link is what is known of what a linked peer holds.
 type link struct {
-	tag     uint64        // of the peer's own tails
-	bit     uint64        // in progress.calm; 0: there was none left
-	lot     uint32        // drawn once, for choices between equal links
-	wrote   time.Duration // when the last message went to it
-	soonest time.Duration // nothing in due is due before then
-	hides   bool          // it holds keys that no summary shows
-	heard   time.Duration // when it last said where its own tails are
-	pulsed  time.Duration // when we last sent it where our own tails are
-	lost    int           // repetitions of what may have been lost, that were lost as well
-	again   time.Duration // when what may have been lost is, or was, repeated
-	muted   time.Duration // nothing is taken from it before then
-	doubts  int           // peers doubted on its word since doubted
-	doubted time.Duration
-	spoke   bool          // it has sent a message
-	came    time.Duration // the last one
-	lag     time.Duration // that its messages wait in the driver, see waited
-	known   group.Table[position]
-	due     group.Table[duty]
-	rumours tagSet // origins that have advanced since its last rumour, and that it hears of from others
-	feeds   tagSet // origins that it feeds us
-	remind  tagSet // the ones to remind it of, some time after their latest tail
+	tag      uint64        // of the peer's own tails
+	bit      uint64        // in progress.calm; 0: there was none left
+	lot      uint32        // drawn once, for choices between equal links
+	wrote    time.Duration // when the last message went to it
+	soonest  time.Duration // nothing in due is due before then
+	hides    bool          // it holds keys that no summary shows
+	heard    time.Duration // when it last said where its own tails are
+	pulsed   time.Duration // when we last sent it where our own tails are
+	lost     int           // repetitions of what may have been lost, that were lost as well
+	again    time.Duration // when what may have been lost is, or was, repeated
+	muted    time.Duration // nothing is taken from it before then
+	doubts   int           // peers doubted on its word since doubted
+	doubted  time.Duration
+	spoke    bool          // it has sent a message
+	came     time.Duration // the last one
+	lag      time.Duration // that its messages wait in the driver, see waited
+	known    group.Table[position]
+	due      group.Table[duty]
+	rumours  tagSet             // origins that have advanced since its last rumour, and that it hears of from others
+	feeds    tagSet             // origins that it feeds us
+	remind   tagSet             // the ones to remind it of, some time after their latest tail
+	failures map[uint64]failure // by origin
 }
 
 // tagSet is a set of origins. Most are empty, and take nothing.
@@ -48,15 +49,13 @@ func (s *tagSet) add(tag uint64) {
 
 // position is the state of an origin that a peer has reached.
 type position struct {
-	epoch   summary.Epoch
-	told    time.Duration // when our position was last sent to it
-	doubted time.Duration // until then it is not believed to hold more than we
-	number  uint32
-	failed  bool // it was not believed, and has not brought any tails since
-	direct  bool // it is linked with the origin
-	fed     bool // another feeds it
-	wants   bool // we feed it
-	knows   bool // that we need no word from it
+	epoch  summary.Epoch
+	told   time.Duration // when our position was last sent to it
+	number uint32
+	direct bool // it is linked with the origin
+	fed    bool // another feeds it
+	wants  bool // we feed it
+	knows  bool // that we need no word from it
 }
 
 // duty is what a link is to be sent of an origin, and not before when.
@@ -247,7 +246,7 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 	pos := l.at(tag)
 	o.stir(l.bit)
 	if pos.epoch != o.epoch {
-		pos = position{epoch: o.epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
+		pos.epoch, pos.number = o.epoch, 0
 	}
 	pos.told = m.now
 	if len(it.Tails) > 0 {

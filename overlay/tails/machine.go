@@ -400,9 +400,8 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	}
 	before := o.number()
 	applied := it.Number <= before || m.now < o.waits || m.take(from, o, it.Tails, sure)
-	if pos.failed && o.number() > before {
-		pos.failed = false
-		l.know(o.tag, pos)
+	if o.number() > before {
+		l.brought(o.tag, m.now)
 	}
 	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
 	case it.Number > o.number() && m.now < o.waits: // it is asked again then

@@ -1,0 +1,43 @@
+package tails
+
+import "time"
+
+const (
+	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
+	// failure it is briefDisbelief, because a message may have been lost.
+	disbelief      = time.Minute
+	briefDisbelief = 2 * time.Second
+)
+
+// failure is that a link has not brought tails of an origin that it said to hold. There are few.
+type failure struct {
+	until time.Duration // before then the link is not believed to hold more than we
+	lasts bool          // it has not brought any tails since
+}
+
+// fail notes a failure, if there is room to note anything of the link and the origin.
+func (l *link) fail(tag uint64, now time.Duration) {
+	if _, known := l.known.At(tag); !known {
+		return
+	}
+	pause := briefDisbelief
+	if l.failures[tag].lasts {
+		pause = disbelief
+	}
+	if l.failures == nil {
+		l.failures = map[uint64]failure{}
+	}
+	l.failures[tag] = failure{until: now + pause, lasts: true}
+}
+
+// brought takes in that the link has brought tails of an origin.
+func (l *link) brought(tag uint64, now time.Duration) {
+	if f := l.failures[tag]; now < f.until {
+		l.failures[tag] = failure{until: f.until}
+	} else {
+		delete(l.failures, tag)
+	}
+}
+
+// mistrusted says whether the link is not believed to hold more of an origin than we.
+func (l *link) mistrusted(tag uint64, now time.Duration) bool { return now < l.failures[tag].until }
