@@ -16,18 +16,18 @@ type link struct {
 	tag      uint64        // of the peer's own tails
 	bit      uint64        // in progress.calm; 0: there was none left
 	lot      uint32        // drawn once, for choices between equal links
+	lost     uint8         // repetitions of what may have been lost, that were lost as well
+	doubts   uint8         // peers doubted on its word since doubted
+	hides    bool          // it holds keys that no summary shows
+	spoke    bool          // it has sent a message
 	wrote    time.Duration // when the last message went to it
 	soonest  time.Duration // nothing in due is due before then
-	hides    bool          // it holds keys that no summary shows
 	heard    time.Duration // when it last said where its own tails are
 	pulsed   time.Duration // when we last sent it where our own tails are
-	lost     int           // repetitions of what may have been lost, that were lost as well
 	again    time.Duration // when what may have been lost is, or was, repeated
 	muted    time.Duration // nothing is taken from it before then
-	doubts   int           // peers doubted on its word since doubted
 	doubted  time.Duration
-	spoke    bool          // it has sent a message
-	came     time.Duration // the last one
+	came     time.Duration // its last message
 	lag      time.Duration // that its messages wait in the driver, see waited
 	known    group.Table[position]
 	due      group.Table[duty]

@@ -60,9 +60,10 @@ func (m *Machine) hear(l *link, o *origin) {
 	if m.now >= l.doubted+doubtEvery {
 		l.doubted, l.doubts = m.now, 0
 	}
-	if l.doubts++; l.doubts > maxDoubts {
+	if l.doubts == maxDoubts {
 		return
 	}
+	l.doubts++
 	o.change().doubt = max(m.now, 1)
 	m.emit(Doubt{o.peer})
 }
