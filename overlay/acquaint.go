@@ -188,7 +188,7 @@ func (s *scope) askable() iter.Seq[located] {
 			if c.Refuted() || c.Failed > 0 {
 				continue
 			}
-			if !yield(located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: c.Depth}, c.Place}) {
+			if !yield(located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
 				return
 			}
 		}

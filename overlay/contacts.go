@@ -26,11 +26,11 @@ func (s *scope) keepContact(e *directory.Entry) {
 		depth, said := s.depthOf(e)
 		switch {
 		case !said:
-			s.addContact(e.Record(), depth, byGuess)
+			s.addContact(e.Record(), depth, coverage.ByGuess)
 		case depth <= s.depth-coverage.FarWider:
-			s.addContact(e.Record(), depth, byItself)
+			s.addContact(e.Record(), depth, coverage.ByItself)
 		default: // its range may soon be as ours
-			s.addContact(e.Record(), depth, byHearsay)
+			s.addContact(e.Record(), depth, coverage.ByHearsay)
 		}
 	}
 }
@@ -63,26 +63,17 @@ func (s *scope) depthOf(e *directory.Entry) (depth int, said bool) {
 	return depth, false
 }
 
-// word says whose word the depth of a contact is.
-type word uint8
-
-const (
-	byGuess   word = iota // ours
-	byHearsay             // another's
-	byItself              // the contact's own
-)
-
-func (s *scope) addContact(r Record, depth int, by word) bool {
+func (s *scope) addContact(r Record, depth int, by coverage.Word) bool {
 	if s.depth == 0 || r.Peer == s.cfg.Self {
 		return false
 	}
-	group := ""
+	var group coverage.Group
 	if s.cfg.Group != nil {
-		group = s.cfg.Group(r)
+		group = coverage.GroupOf(s.cfg.Group(r))
 	}
 	return s.contacts.Add(coverage.Contact{
-		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
-		Spoke: by == byItself, Guessed: by == byGuess,
+		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer),
+		Depth: coverage.ContactDepth(depth), Word: by, Group: group,
 	})
 }
 
@@ -99,7 +90,7 @@ func (s *scope) contactsAndSpare() []coverage.Contact {
 		}
 		place := s.directory.Place(e)
 		c := coverage.Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: s.depth + 1,
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(s.depth + 1),
 			Denials: s.contacts.Denials(place, string(e.Peer())), Spare: true,
 		}
 		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.ownRange().Contains(c.Place) {

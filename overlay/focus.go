@@ -40,7 +40,8 @@ func (s *scope) focusPeers() []coverage.Contact {
 			continue
 		}
 		out = append(out, coverage.Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: s.directory.Place(e), Depth: s.focus,
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: s.directory.Place(e),
+			Depth: coverage.ContactDepth(s.focus),
 		})
 	}
 	return out

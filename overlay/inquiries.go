@@ -104,9 +104,9 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) news {
 	}
 	if place := exchange.PlaceOf(r.Peer); !o.scope.ownRange().Contains(place) {
 		first := o.scope.contacts.Empty(coverage.Around(place, o.scope.wideDepth()))
-		depth, by := n.Depth, byHearsay
+		depth, by := n.Depth, coverage.ByHearsay
 		if o.scope.starting(now) { // others look for their depth, too: it is taken to be as ours
-			depth, by = o.scope.depth, byGuess
+			depth, by = o.scope.depth, coverage.ByGuess
 		}
 		if o.scope.addContact(r, depth, by) && first {
 			return firstElsewhere

@@ -26,7 +26,7 @@ func meets(o *Overlay, depth int) int {
 	for lacks := o.scope.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
 		p := PeerID(fmt.Sprint("contact", i))
 		if lacks.Has(exchange.PlaceOf(p)) {
-			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, byHearsay)
+			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, coverage.ByHearsay)
 			lacks = o.scope.contacts.Lacks(1, depth)
 		}
 	}
@@ -218,7 +218,7 @@ func TestWidestAreNamed(t *testing.T) {
 	one := coverage.NewBitmap(depth, coverage.Around(o.scope.contacts.All()[0].Place, depth))
 	var strong []coverage.Contact
 	for i := 0; len(strong) < 3; i++ {
-		c := coverage.Contact{Peer: fmt.Sprint("strong", i), Depth: len(strong)}
+		c := coverage.Contact{Peer: fmt.Sprint("strong", i), Depth: coverage.ContactDepth(len(strong))}
 		if c.Place = exchange.PlaceOf(PeerID(c.Peer)); o.scope.contacts.Add(c) {
 			strong = append(strong, c)
 		}
@@ -239,15 +239,36 @@ func TestWidestAreNamed(t *testing.T) {
 			t.Errorf("an asker of depth %d is named %v, want %d wide ones", c.depth, named, c.want)
 		}
 	}
-	guess := coverage.Contact{Peer: "guessed", Place: exchange.PlaceOf("guessed"), Depth: depth, Guessed: true}
+	guess := coverage.Contact{Peer: "guessed", Place: exchange.PlaceOf("guessed"), Depth: depth, Word: coverage.ByGuess}
 	table := coverage.NewContacts(^guess.Place)
 	table.SetDepth(depth)
 	table.Add(guess)
 	for _, said := range []int{0, 3} {
-		table.Add(coverage.Contact{Peer: guess.Peer, Place: guess.Place, Depth: said})
+		table.Add(coverage.Contact{Peer: guess.Peer, Place: guess.Place, Depth: coverage.ContactDepth(said)})
 		if got, _ := table.Get(guess.Place, guess.Peer); got.Depth != 0 {
 			t.Errorf("after %d was said: %+v", said, got)
 		}
+	}
+}
+
+// TestContactsHaveGroups: a contact is of the group that the configuration names, if it names any.
+func TestContactsHaveGroups(t *testing.T) {
+	o := deep(t, 1)
+	add := func(name string) coverage.Group {
+		for i := 0; ; i++ {
+			p := PeerID(fmt.Sprint(name, i))
+			if o.scope.addContact(Record{Peer: p, Envelope: []byte(name)}, 1, coverage.ByHearsay) {
+				c, _ := o.scope.contacts.Get(exchange.PlaceOf(p), string(p))
+				return c.Group
+			}
+		}
+	}
+	if got := add("without"); got != 0 {
+		t.Errorf("without groups it is of group %d", got)
+	}
+	o.cfg.Group = func(r Record) string { return string(r.Envelope) }
+	if got := add("network"); got == 0 || got != coverage.GroupOf("network") {
+		t.Errorf("it is of group %d, want %d", got, coverage.GroupOf("network"))
 	}
 }
 
@@ -260,7 +281,7 @@ func TestWidestAreNamedOnce(t *testing.T) {
 	for i := 0; o.scope.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
 		peer = PeerID(fmt.Sprint("wide", i))
 	}
-	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, byHearsay)
+	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, coverage.ByHearsay)
 	one := coverage.NewBitmap(depth, coverage.Around(exchange.PlaceOf(peer), depth))
 	q := Inquiry{Depth: depth, Lacks: one.Bytes()}
 	if named := o.scope.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {

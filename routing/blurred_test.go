@@ -46,7 +46,7 @@ func blurredBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net
 			if node.Clear.Contains(at) {
 				node.Knows[other.ID] = 0.001
 			}
-			node.Others = append(node.Others, coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: depth})
+			node.Others = append(node.Others, coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: coverage.ContactDepth(depth)})
 		}
 	}
 	return net, nodes

@@ -247,7 +247,7 @@ func (c *covering) learn(contacts []coverage.Contact) {
 func usualDepth(contacts []coverage.Contact) int {
 	depths := make([]int, len(contacts))
 	for i := range contacts {
-		depths[i] = contacts[i].Depth
+		depths[i] = int(contacts[i].Depth)
 	}
 	slices.Sort(depths)
 	return depths[len(depths)/2]
@@ -256,7 +256,7 @@ func usualDepth(contacts []coverage.Contact) int {
 // hopedOf is the range that a contact under way is expected to answer for.
 func (q *flight) hopedOf(a *ask) coverage.Range {
 	c := &q.cover.contacts[a.contact-1]
-	return coverage.Around(c.Place, q.counted(c.Depth, c.Right))
+	return coverage.Around(c.Place, q.counted(int(c.Depth), c.Right))
 }
 
 // counted is the depth of the range that a word counts for, of a peer that claims one and was right some times. With
@@ -291,7 +291,7 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
 	}
-	depth := max(a.depth, c.Depth) // no more than it was asked for: a late boast is not believed
+	depth := max(a.depth, int(c.Depth)) // no more than it was asked for: a late boast is not believed
 	q.answeredFor(c.Place, depth, c.Right)
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
 	if q.blurred {

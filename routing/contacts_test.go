@@ -36,7 +36,7 @@ func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, [
 			if i != j && node.Range.Contains(at) {
 				node.Knows[other.ID] = 0.001
 			}
-			table.Add(coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: depth})
+			table.Add(coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: coverage.ContactDepth(depth)})
 		}
 		node.Ask = table.All()
 	}

@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"cmp"
+	"hash/fnv"
 	"iter"
 	"math/bits"
 	"slices"
@@ -12,19 +13,44 @@ import (
 type Contact struct {
 	Peer    string
 	Record  []byte // what it is dialled by; opaque
-	Group   string // what its address has in common with those of the same party; "": nothing
 	Place   Place
-	Depth   int   // of the range around its place that it covers, as it or others say
+	Group   Group // what its address has in common with those of the same party
 	Denials int32 // it said "none here" of keys that somebody of its range is known to hold
 	Right   int32 // it named somebody who proved to hold the key
+	Depth   int8  // of the range around its place that it covers; see [ContactDepth]
+	Word    Word  // whose word the depth is
 	Failed  int8  // questions in a row without an answer
-	Spoke   bool  // it has said its depth itself
-	Guessed bool  // its depth is a guess: what others say next counts
 	Spare   bool  // it is for what the others leave over
 }
 
+// Word says whose word the depth of a contact is.
+type Word uint8
+
+const (
+	ByHearsay Word = iota // another's
+	ByGuess               // ours: what others say next counts
+	ByItself              // the contact's own
+)
+
+// Group stands for the name of what addresses have in common. Contacts of equal groups may be of the same party. 0: the
+// address has nothing in common with any.
+type Group uint32
+
+// GroupOf is the group of a name: 0 for "", else a hash that is not 0.
+func GroupOf(name string) Group {
+	if name == "" {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return Group(max(1, h.Sum32()))
+}
+
+// ContactDepth is a depth as contacts have it. It is brought into [0, MaxDepth].
+func ContactDepth(depth int) int8 { return int8(min(max(depth, 0), MaxDepth)) }
+
 // Range is the range that a contact covers.
-func (c *Contact) Range() Range { return Around(c.Place, c.Depth) }
+func (c *Contact) Range() Range { return Around(c.Place, int(c.Depth)) }
 
 // trust is what a contact's answer is expected to be worth, in (0, 1].
 func (c *Contact) trust() float64 {
@@ -53,7 +79,7 @@ const (
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
 // keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. A contact is found by its place and its peer. It takes about 90 bytes, beside its record and its name. A range
+// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. A range
 // without contacts takes nothing. Make a table with [NewContacts].
 type Contacts struct {
 	self   Place
@@ -78,8 +104,8 @@ func (t *Contacts) SetDepth(depth int) {
 	all := t.list
 	t.bits, t.list = depth, nil
 	for _, c := range all {
-		if !c.Spoke {
-			c.Depth = max(c.Depth, depth)
+		if c.Word != ByItself {
+			c.Depth = max(c.Depth, ContactDepth(depth))
 		}
 		t.Add(c)
 	}
@@ -126,8 +152,9 @@ func (t *Contacts) Add(c Contact) bool {
 	bucket, begin := t.bucket(c.Place)
 	if i := find(bucket, c.Peer); i >= 0 {
 		known := &bucket[i]
-		if known.Guessed && !c.Guessed || c.Spoke && c.Depth <= known.Depth-FarWider {
-			known.Depth, known.Spoke, known.Guessed = c.Depth, c.Spoke, false
+		corrects := known.Word == ByGuess && c.Word != ByGuess
+		if corrects || c.Word == ByItself && c.Depth <= known.Depth-FarWider {
+			known.Depth, known.Word = c.Depth, c.Word
 			t.sort(bucket)
 		}
 		return true
@@ -172,7 +199,7 @@ func (t *Contacts) sort(list []Contact) {
 	apart := list[:0]
 	var again []Contact
 	for _, c := range list {
-		if c.Group != "" && slices.ContainsFunc(apart, func(o Contact) bool { return o.Group == c.Group }) {
+		if c.Group != 0 && slices.ContainsFunc(apart, func(o Contact) bool { return o.Group == c.Group }) {
 			again = append(again, c)
 		} else {
 			apart = append(apart, c)
@@ -241,7 +268,7 @@ func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) 
 // Answered notes an answer of a contact, and the depth of the range that it says it covers.
 func (t *Contacts) Answered(at Place, peer string, depth int) {
 	t.change(at, peer, func(c *Contact) bool {
-		c.Failed, c.Depth, c.Spoke, c.Guessed = 0, min(max(depth, 0), MaxDepth), true, false
+		c.Failed, c.Depth, c.Word = 0, ContactDepth(depth), ByItself
 		return false
 	})
 }
@@ -307,7 +334,7 @@ func (t *Contacts) Lacks(want, depth int) Bitmap {
 		if !c.counts() {
 			continue
 		}
-		i, d := int(c.Place>>(64-depth)), Credible(c.Depth, c.Right, t.bits)
+		i, d := int(c.Place>>(64-depth)), Credible(int(c.Depth), c.Right, t.bits)
 		switch {
 		case d < depth:
 			n := 1 << (depth - d)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // check fails when a table breaks its rules.
@@ -17,7 +18,42 @@ func check(t *testing.T, c *Contacts) {
 func draw(rng *rand.Rand, groups int) Contact {
 	i := rng.IntN(400)
 	own := rand.New(rand.NewPCG(uint64(i), 9))
-	return Contact{Peer: fmt.Sprint(i), Place: Place(own.Uint64()), Depth: 4 + own.IntN(3), Group: fmt.Sprint(own.IntN(groups))}
+	return Contact{Peer: fmt.Sprint(i), Place: Place(own.Uint64()), Depth: ContactDepth(4 + own.IntN(3)), Group: GroupOf(fmt.Sprint(own.IntN(groups)))}
+}
+
+// TestContactIsSmall: a contact takes 64 bytes.
+func TestContactIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(Contact{}); n > 64 {
+		t.Errorf("a contact takes %d bytes", n)
+	}
+}
+
+// TestContactDepth: any depth that is said is brought into the range of depths.
+func TestContactDepth(t *testing.T) {
+	for _, c := range []struct {
+		said int
+		want int8
+	}{{-1, 0}, {0, 0}, {7, 7}, {MaxDepth, MaxDepth}, {MaxDepth + 1, MaxDepth}, {256, MaxDepth}} {
+		if got := ContactDepth(c.said); got != c.want {
+			t.Errorf("%d is taken for %d, want %d", c.said, got, c.want)
+		}
+	}
+}
+
+// TestGroupOf: names have groups of their own, none is 0, and no name has none.
+func TestGroupOf(t *testing.T) {
+	names := map[Group]string{}
+	for i := range 1000 {
+		name := fmt.Sprintf("10.%d.%d.0/24", i/256, i%256)
+		if other, taken := names[GroupOf(name)]; taken {
+			t.Fatalf("%s and %s are one group", name, other)
+		}
+		names[GroupOf(name)] = name
+	}
+	const hashesTo0 = "\xcc\x24\x31\xc4"
+	if GroupOf("") != 0 || GroupOf(hashesTo0) == 0 {
+		t.Errorf("no name is group %d, a name is group %d", GroupOf(""), GroupOf(hashesTo0))
+	}
 }
 
 // TestContacts does anything in any order: the table keeps its rules, and what it lacks is what a plain count says.
@@ -63,9 +99,9 @@ func checkLacks(t *testing.T, c *Contacts, depth int) {
 		r, have, halves := Around(Place(uint64(i)<<(64-depth)), depth), 0, map[int]bool{}
 		for _, x := range c.All() {
 			own := x.Range()
-			if x.Depth <= c.bits-FarWider {
+			if int(x.Depth) <= c.bits-FarWider {
 				own = Around(x.Place, c.bits)
-				for n := x.Right; n > 0 && own.Depth() > x.Depth; n = (n - 1) / 2 {
+				for n := x.Right; n > 0 && own.Depth() > int(x.Depth); n = (n - 1) / 2 {
 					own = own.Parent()
 				}
 			}
@@ -106,9 +142,9 @@ func TestContactsOrder(t *testing.T) {
 	c := NewContacts(0)
 	c.SetDepth(1)
 	for i := range 100 { // a crowd of one party, and one peer of another
-		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 1, Group: "crowd"})
+		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 1, Group: GroupOf("crowd")})
 	}
-	c.Add(Contact{Peer: "other", Place: 1<<63 | 1<<62, Depth: 1, Group: "other"})
+	c.Add(Contact{Peer: "other", Place: 1<<63 | 1<<62, Depth: 1, Group: GroupOf("other")})
 	if _, in := c.Get(1<<63|1<<62, "other"); !in {
 		t.Error("one address group has all places of a range")
 	}
@@ -126,7 +162,7 @@ func TestContactsApart(t *testing.T) {
 			if i < 200 {
 				p &^= 1 << 60
 			}
-			c.Add(Contact{Peer: fmt.Sprint(i), Place: p, Depth: said})
+			c.Add(Contact{Peer: fmt.Sprint(i), Place: p, Depth: ContactDepth(said)})
 			check(t, c)
 		}
 		for _, x := range c.All() {
@@ -170,8 +206,8 @@ func TestOwnWord(t *testing.T) {
 		says   Contact
 		counts bool
 	}{
-		{Contact{Depth: depth - FarWider, Spoke: true}, true},
-		{Contact{Depth: depth - FarWider + 1, Spoke: true}, false},
+		{Contact{Depth: depth - FarWider, Word: ByItself}, true},
+		{Contact{Depth: depth - FarWider + 1, Word: ByItself}, false},
 		{Contact{Depth: 0}, false},
 	} {
 		table := NewContacts(0)
