@@ -40,7 +40,7 @@ var layers = []layer{
 	{"overlay/room", nil},
 	{"overlay/group", []string{"summary", "overlay/room"}},
 	{"overlay/cache", []string{"summary/...", "overlay/group"}},
-	{"overlay/coverage", nil},
+	{"overlay/coverage", []string{"overlay/room"}},
 	{"overlay/agenda", nil},
 	{"overlay/defence", nil},
 	{"overlay/event", []string{"summary/...", "overlay/group", "overlay/coverage"}},
