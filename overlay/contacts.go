@@ -77,8 +77,8 @@ func (s *scope) addContact(r Record, depth int, by coverage.Word) bool {
 	})
 }
 
-// contactsAndSpare lists the contacts, see [Overlay.Contacts].
-func (s *scope) contactsAndSpare() []coverage.Contact {
+// allContacts lists the contacts, see [Overlay.Contacts].
+func (s *scope) allContacts() []coverage.Contact {
 	out := s.contacts.All()
 	if s.depth == 0 {
 		return out
@@ -91,7 +91,7 @@ func (s *scope) contactsAndSpare() []coverage.Contact {
 		place := s.directory.Place(e)
 		c := coverage.Contact{
 			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(s.depth + 1),
-			Denials: s.contacts.Denials(place, string(e.Peer())), Spare: true,
+			Denials: s.contacts.Denials(place, string(e.Peer())), Role: coverage.Spare,
 		}
 		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.ownRange().Contains(c.Place) {
 			continue
@@ -103,6 +103,23 @@ func (s *scope) contactsAndSpare() []coverage.Contact {
 	}
 	for _, half := range slices.SortedFunc(maps.Keys(spare), func(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }) {
 		out = append(out, spare[half])
+	}
+	return append(out, s.similarContacts()...)
+}
+
+// similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here, and most of
+// those are known to one of the others.
+func (s *scope) similarContacts() (out []coverage.Contact) {
+	for _, e := range s.similar() {
+		place := s.directory.Place(e)
+		if s.ownRange().Contains(place) || e.Record().Envelope == nil || e.DialFails() > 0 {
+			continue
+		}
+		depth, _ := s.depthOf(e)
+		out = append(out, coverage.Contact{
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(depth),
+			Denials: s.contacts.Denials(place, string(e.Peer())), Role: coverage.Alike,
+		})
 	}
 	return out
 }

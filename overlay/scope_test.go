@@ -189,7 +189,7 @@ func TestFewKnowAll(t *testing.T) {
 				}
 				continue
 			}
-			wide := slices.DeleteFunc(p.Overlay.Contacts(), func(c coverage.Contact) bool { return c.Depth > 0 || c.Spare })
+			wide := slices.DeleteFunc(p.Overlay.Contacts(), func(c coverage.Contact) bool { return c.Depth > 0 || c.Role == coverage.Spare })
 			if len(wide) > 0 {
 				contacted++
 			}
@@ -264,7 +264,7 @@ func TestSpareContacts(t *testing.T) {
 		spare := func() map[coverage.Range]overlay.PeerID {
 			out := map[coverage.Range]overlay.PeerID{}
 			for _, c := range p.Overlay.Contacts() {
-				if !c.Spare {
+				if c.Role != coverage.Spare {
 					continue
 				}
 				if out[c.Range()] != "" {
@@ -320,5 +320,27 @@ func TestSimilar(t *testing.T) {
 				t.Errorf("peer %d names peer %d as number %d: %+v", i, index[s.Peer], k, s)
 			}
 		}
+	}
+}
+
+// TestSimilarContacts: peers like us beyond our range can be asked as contacts, each of them once, and are of no table.
+func TestSimilarContacts(t *testing.T) {
+	net := grown(t, 100, 16, 10)
+	some := 0
+	for i, p := range net.Peers {
+		seen := map[string]bool{}
+		for _, c := range p.Overlay.Contacts() {
+			if c.Role != coverage.Alike {
+				continue
+			}
+			some++
+			if seen[c.Peer] || p.Overlay.Covers().Contains(c.Place) || len(c.Record) == 0 {
+				t.Errorf("peer %d may ask %+v", i, c)
+			}
+			seen[c.Peer] = true
+		}
+	}
+	if some < len(net.Peers) {
+		t.Errorf("%d peers have %d like them to ask", len(net.Peers), some)
 	}
 }

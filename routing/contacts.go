@@ -30,6 +30,9 @@ const (
 	wantAsk   = 4
 	wantCost  = wantAsk * askCost
 	mostWants = 4
+	// mostAlike is how many peers like us are asked for being so. If each of us knows half of our like, one in thirty is
+	// unknown to us and to four others. Who has a summary like ours made up is asked no more often, either.
+	mostAlike = 4
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
 )
@@ -128,9 +131,9 @@ func (q *flight) contactsAsked() int {
 
 // nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
 // nobody is found, for those that one alone has. No second contact is asked while the first may still answer, or a peer
-// that it named.
+// that it named. An Any query asks a few peers like us before others that cover no more.
 func (r *Router) nextContact(q *flight) int {
-	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.wary(q)) >= 0
+	asked, alike, waits := make(map[int]bool, len(q.asks)), 0, q.probing > 0 || q.next(r.wary(q)) >= 0
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]
@@ -138,6 +141,9 @@ func (r *Router) nextContact(q *flight) int {
 			continue
 		}
 		asked[a.contact-1] = true
+		if q.cover.contacts[a.contact-1].Role == coverage.Alike {
+			alike++
+		}
 		if a.state != asking {
 			continue
 		}
@@ -149,13 +155,21 @@ func (r *Router) nextContact(q *flight) int {
 			first.Add(rng)
 		}
 	}
-	was := func(i int) bool {
+	unfit := func(i int) bool {
 		p := overlay.PeerID(q.cover.contacts[i].Peer)
 		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.blurred && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
+	was := func(i int) bool { return q.cover.contacts[i].Role == coverage.Alike || unfit(i) }
 	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
 	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
+	if q.Mode == Any && !q.blurred && alike < mostAlike {
+		other := func(i int) bool { return q.cover.contacts[i].Role != coverage.Alike || unfit(i) }
+		a := coverage.Next(q.cover.contacts, &first, other, nil, key)
+		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-coverage.FarWider) {
+			return a
+		}
+	}
 	if i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}

@@ -22,8 +22,17 @@ type Contact struct {
 	Depth   int8  // of the range around its place that it covers; see [ContactDepth]
 	Word    Word  // whose word the depth is
 	Failed  int8  // questions in a row without an answer
-	Spare   bool  // it is for what the others leave over
+	Role    Role  // why it is asked
 }
+
+// Role says why a contact is asked.
+type Role uint8
+
+const (
+	Chosen Role = iota // for its range
+	Spare              // for what the others leave over
+	Alike              // because its collection is like ours: it may well know a holder. It is of no table
+)
 
 // Word says whose word the depth of a contact is.
 type Word uint8
@@ -389,19 +398,19 @@ func Next(contacts []Contact, covered *Set, asked func(i int) bool, worth func(i
 	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
 	for i := range contacts {
 		c := &contacts[i]
-		if c.Refuted() || c.Spare && !spare || asked(i) {
+		if c.Refuted() || c.Role == Spare && !spare || asked(i) {
 			continue
 		}
 		adds := covered.Missing(c.Range()) * c.trust()
-		if adds <= 0 || adds < most && c.Spare == spare {
+		if adds <= 0 || adds < most && (c.Role == Spare) == spare {
 			continue
 		}
 		h, w := mix(key^mix(uint64(c.Place))), 0.0
 		if worth != nil {
 			w = worth(i)
 		}
-		if spare && !c.Spare || adds > most || w > dearest || w == dearest && h < tie {
-			best, most, dearest, tie, spare = i, adds, w, h, c.Spare
+		if spare && c.Role != Spare || adds > most || w > dearest || w == dearest && h < tie {
+			best, most, dearest, tie, spare = i, adds, w, h, c.Role == Spare
 		}
 	}
 	return best

@@ -334,7 +334,7 @@ func TestDenialsAreKept(t *testing.T) {
 // TestSpareContactsComeLast: a spare contact is asked once no other adds anything, however much it adds.
 func TestSpareContactsComeLast(t *testing.T) {
 	contacts := []Contact{
-		{Peer: "spare", Place: 0, Depth: 1, Spare: true},
+		{Peer: "spare", Place: 0, Depth: 1, Role: Spare},
 		{Peer: "deep", Place: 0, Depth: 3},
 	}
 	var covered Set
