@@ -8,7 +8,8 @@
 //
 // For other ranges a peer has contacts ([Contacts]): records of peers that cover them. A search asks its own directory,
 // then contacts for the ranges that nobody asked so far covers. A [Set] adds up what was covered. Where ranges are many,
-// contacts in each are looked for once a search needs them.
+// contacts in each are looked for once a search needs them. A search for one holder asks a few of the similar before
+// other contacts: they know most of each other, and each covers a range, too.
 //
 // The similar are found by gossip ([Gossip]). A peer asks one of those most like itself which peers it knows are most
 // like the asker.
