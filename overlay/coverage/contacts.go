@@ -90,8 +90,8 @@ const (
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
 // keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name, and the table has
-// room for an eighth more at most. A range without contacts takes nothing. Make one with [NewContacts].
+// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. As it grows, a
+// table has room for an eighth more. A range without contacts takes nothing. Make one with [NewContacts].
 type Contacts struct {
 	self   Place
 	bits   int              // the depth of the buckets; 0: there are none
