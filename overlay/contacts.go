@@ -107,8 +107,8 @@ func (s *scope) allContacts() []coverage.Contact {
 	return append(out, s.similarContacts()...)
 }
 
-// similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here, and most of
-// those are known to one of the others.
+// similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here,
+// and most of those are known to one of the others.
 func (s *scope) similarContacts() (out []coverage.Contact) {
 	for _, e := range s.similar() {
 		place := s.directory.Place(e)
