@@ -340,8 +340,8 @@ func (t *Contacts) Lacks(want, depth int) Bitmap {
 	}
 	const both = 1 | 2
 	var here [1<<MaxBits + 1]lack
-	for i := range t.list {
-		c := &t.list[i]
+	for at := range t.list {
+		c := &t.list[at]
 		if !c.counts() {
 			continue
 		}
