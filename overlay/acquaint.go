@@ -243,7 +243,7 @@ func (s *scope) bar(similar []*directory.Entry) float64 {
 // similarRoom is how many of the similar certainly have room, beside those in the range and the linked. That is their
 // share, or what the range and the useful leave over.
 func (s *scope) similarRoom() int {
-	most := float64(s.cfg.MaxOrigins)
+	most := float64(s.directory.Room())
 	inside := 0
 	for _, e := range s.directory.Others() {
 		if e != nil && s.ownRange().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {

@@ -183,7 +183,7 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 // TestSeekersAskForTheirLike: who looks up its own place hears of those like it meanwhile.
 func TestSeekersAskForTheirLike(t *testing.T) {
 	o := acquainted(t, 1)
-	o.cfg.MaxOrigins = littleRoom - 1
+	o.cfg.Memory = 1 << 20 // for a few hundred origins
 	step(t, o, 0, LinkOpened{Peer: "id0"})
 	var sought *Inquiry
 	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
@@ -208,7 +208,7 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 func TestSeekingAsksNobodyTwice(t *testing.T) {
 	for _, linked := range []bool{true, false} {
 		o := acquainted(t, 2)
-		o.cfg.MaxOrigins = littleRoom - 1
+		o.directory.SetRoom(littleRoom - 1)
 		if linked {
 			o.Step(0, LinkOpened{Peer: "id0"})
 			o.Step(0, LinkOpened{Peer: "id1"})

@@ -14,7 +14,7 @@ import (
 // Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call
 // it after every step.
 func (o *Overlay) Check() error {
-	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(), o.scope.check())
+	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(o.directory), o.scope.check())
 }
 
 // String describes the machines, each in a line and one for each entry, link, neighbour and contact.

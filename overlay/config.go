@@ -34,8 +34,8 @@ type Config struct {
 
 	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
 	Memory int
-	// MaxOrigins is how many peers the directory knows at most, not counting linked ones. Beyond it, those known first
-	// are a sample, and forwarding does the rest. 0: 131,072.
+	// MaxOrigins is how many peers the directory knows at most, not counting linked ones. Where memory is enough for
+	// fewer, it is those. In a larger network it covers a range, see package coverage. 0: 131,072.
 	MaxOrigins int
 	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
 	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.

@@ -83,15 +83,16 @@ func (s *scope) allContacts() []coverage.Contact {
 	if s.depth == 0 {
 		return out
 	}
-	spare := map[coverage.Range]coverage.Contact{}
+	spare, depth := map[coverage.Range]coverage.Contact{}, s.spareDepth()
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 || e.Refuted() {
 			continue
 		}
 		place := s.directory.Place(e)
+		denials, right := s.contacts.Conduct(place, string(e.Peer()))
 		c := coverage.Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(s.depth + 1),
-			Denials: s.contacts.Denials(place, string(e.Peer())), Role: coverage.Spare,
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(depth),
+			Denials: denials, Right: right, Role: coverage.Spare,
 		}
 		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.ownRange().Contains(c.Place) {
 			continue
@@ -107,6 +108,16 @@ func (s *scope) allContacts() []coverage.Contact {
 	return append(out, s.similarContacts()...)
 }
 
+// spareDepth is the depth of the parts of other ranges that have a spare contact each: a half of what most peers cover,
+// and at most of what we do. A peer whose range is far wider than others has one for each half of a range as its own:
+// there are too many smaller parts.
+func (s *scope) spareDepth() int {
+	if s.farWider() {
+		return s.depth + 1
+	}
+	return max(s.depth, s.usual) + 1
+}
+
 // similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here,
 // and most of those are known to one of the others.
 func (s *scope) similarContacts() (out []coverage.Contact) {
@@ -116,9 +127,10 @@ func (s *scope) similarContacts() (out []coverage.Contact) {
 			continue
 		}
 		depth, _ := s.depthOf(e)
+		denials, right := s.contacts.Conduct(place, string(e.Peer()))
 		out = append(out, coverage.Contact{
 			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(depth),
-			Denials: s.contacts.Denials(place, string(e.Peer())), Role: coverage.Alike,
+			Denials: denials, Right: right, Role: coverage.Alike,
 		})
 	}
 	return out

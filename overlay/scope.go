@@ -3,7 +3,6 @@ package overlay
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -77,6 +76,10 @@ const (
 	fewKnown      = 4
 	unknownMemory = 2400
 	unknownWire   = 1600
+	// originShare is the part of the memory that is for the first parts of origins. The rest is for what is known of
+	// them besides, and for origins that take more than others. Were it all, those that came first would stay, for there
+	// would be no memory to weigh others against them.
+	originShare = 0.75
 	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range.
 	// They come again about every half-hour, when an unchanged summary is published again.
 	freshWithin = 10 * time.Minute
@@ -150,7 +153,7 @@ func (s *scope) means() coverage.Means {
 		memory, wire = unknownMemory, unknownWire
 	}
 	return coverage.Means{
-		Memory: float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
+		Memory: originShare * float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
 		Rate: s.exchange.LineIn(), Wire: wire, Fill: freshWithin.Seconds(),
 	}
 }
@@ -160,7 +163,7 @@ func (s *scope) slowStart(now time.Duration) func() bool {
 	if !s.starting(now) {
 		return func() bool { return false }
 	}
-	left := int(firstOrigins*float64(s.cfg.MaxOrigins)) - s.exchange.Asking()
+	left := int(firstOrigins*float64(s.directory.Room())) - s.exchange.Asking()
 	for _, e := range s.directory.Others() {
 		if e != nil && e.Held() != nil {
 			left--
@@ -171,7 +174,7 @@ func (s *scope) slowStart(now time.Duration) func() bool {
 
 // starting says whether the range of a peer with little room may soon be another.
 func (s *scope) starting(now time.Duration) bool {
-	return s.cfg.MaxOrigins < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
+	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
 // usualRoom is how many places stand on the stack when origins are counted.
@@ -231,7 +234,9 @@ func (s *scope) fit(now time.Duration) bool {
 	}
 	s.changed = false
 	s.size = s.ownEstimate()
-	depth := coverage.Depth(s.depth, s.means(), s.reckoned())
+	means := s.means()
+	s.directory.SetRoom(int(means.Memory / means.Origin))
+	depth := coverage.Depth(s.depth, means, s.reckoned())
 	if depth == s.depth {
 		return false
 	}
@@ -261,12 +266,12 @@ func (s *scope) expected() float64 {
 // vouch works out for which range this peer can vouch.
 func (s *scope) vouch() int {
 	var held [coverage.MaxDepth + 1]int // by how many first bits they share with us
-	depth := s.depth
+	depth := min(max(s.depth, s.directory.Lost()), coverage.MaxDepth)
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() {
 			continue
 		}
-		shared := min(bits.LeadingZeros64(s.place.Distance(s.directory.Place(e))), coverage.MaxDepth)
+		shared := coverage.SharedBits(s.place, s.directory.Place(e))
 		if e.Held() != nil {
 			held[shared]++
 		} else if shared >= depth && e.DialFails() == 0 {

@@ -49,7 +49,7 @@ func (s *seeker) due(now time.Duration, p PeerID) (since time.Duration, ok bool)
 
 // seeking says whether a peer with little room still looks for those nearest to it.
 func (s *scope) seeking(now time.Duration) bool {
-	return s.cfg.MaxOrigins < littleRoom && now-s.begun < seekFor && !s.seeker.over
+	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
 // seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest

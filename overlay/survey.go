@@ -1,8 +1,6 @@
 package overlay
 
 import (
-	"math/bits"
-
 	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
@@ -46,7 +44,7 @@ func (s *scope) look(of surveyed) survey {
 		if e == nil || e.Gone() || e.Covered() {
 			continue
 		}
-		blur[min(bits.LeadingZeros64(s.place.Distance(s.directory.Place(e))), coverage.MaxDepth)] += e.Rate()
+		blur[coverage.SharedBits(s.place, s.directory.Place(e))] += e.Rate()
 		if e.Held() != nil {
 			out.keys, out.held = out.keys+float64(e.Held().Plan().N), out.held+1
 		}

@@ -124,9 +124,10 @@ func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place
 func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.seen.sharp) }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
-// for it comes one other peer of each half of a range, if one is known. It counts for that half, and is asked for what
-// those chosen leave over. Contacts that turn out deeper than they were said to be may all be of one half. Last come the
-// peers like us beyond our range, the most similar first: of those a search asks a few before others.
+// for it comes one other peer of each half of a range, if one is known, or of each smaller part where most peers cover
+// less. It counts for that part, and is asked for what those chosen leave over. Contacts that turn out deeper than they
+// were said to be may all be of one half. Last come the peers like us beyond our range, the most similar first: of those
+// a search asks a few before others.
 func (o *Overlay) Contacts() []coverage.Contact { return o.scope.allContacts() }
 
 // Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are

@@ -213,7 +213,6 @@ func TestSilentContactIsReplaced(t *testing.T) {
 func TestWidestAreNamed(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
-	o.cfg.MaxOrigins = littleRoom // its range stands still
 	meets(o, depth)
 	one := coverage.NewBitmap(depth, coverage.Around(o.scope.contacts.All()[0].Place, depth))
 	var strong []coverage.Contact
@@ -276,7 +275,6 @@ func TestContactsHaveGroups(t *testing.T) {
 func TestWidestAreNamedOnce(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
-	o.cfg.MaxOrigins = littleRoom // its range stands still
 	peer := PeerID("wide")
 	for i := 0; o.scope.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
 		peer = PeerID(fmt.Sprint("wide", i))

@@ -94,15 +94,18 @@ const (
 // table has room for an eighth more. A range without contacts takes nothing. Make one with [NewContacts].
 type Contacts struct {
 	self   Place
-	bits   int              // the depth of the buckets; 0: there are none
-	list   []Contact        // by bucket, in the order of their ranges, and best first
-	caught map[string]int32 // denials of peers outside of the table; at most maxCaught
-	order  []string         // those of caught, the earliest first
+	bits   int                // the depth of the buckets; 0: there are none
+	list   []Contact          // by bucket, in the order of their ranges, and best first
+	caught map[string]conduct // of peers outside of the table that have denied; at most maxCaught
+	order  []string           // those of caught, the earliest first
 }
+
+// conduct is how often a peer was caught denying, and proved right.
+type conduct struct{ denials, right int32 }
 
 // NewContacts returns an empty table of a peer at a place.
 func NewContacts(self Place) *Contacts {
-	return &Contacts{self: self, caught: map[string]int32{}}
+	return &Contacts{self: self, caught: map[string]conduct{}}
 }
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten.
@@ -170,7 +173,8 @@ func (t *Contacts) Add(c Contact) bool {
 		}
 		return true
 	}
-	c.Denials = max(c.Denials, t.caught[c.Peer])
+	before := t.caught[c.Peer]
+	c.Denials, c.Right = max(c.Denials, before.denials), max(c.Right, before.right)
 	var memory [ContactsEach + 1]Contact
 	list := append(append(memory[:0], bucket...), c)
 	t.sort(list)
@@ -180,7 +184,7 @@ func (t *Contacts) Add(c Contact) bool {
 		return true
 	}
 	worst := list[ContactsEach]
-	t.remember(worst.Peer, worst.Denials)
+	t.remember(worst.Peer, conduct{worst.Denials, worst.Right})
 	copy(bucket, list)
 	return worst.Peer != c.Peer
 }
@@ -268,7 +272,7 @@ func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) 
 		return false
 	}
 	if c := &bucket[i]; do(c) {
-		t.remember(peer, c.Denials)
+		t.remember(peer, conduct{c.Denials, c.Right})
 		t.list = room.Shrink(slices.Delete(t.list, begin+i, begin+i+1))
 		return true
 	}
@@ -292,21 +296,24 @@ func (t *Contacts) Lives(at Place, peer string) {
 // Denied notes that a peer denied a key that somebody of its range holds. It may be outside of the table.
 func (t *Contacts) Denied(at Place, peer string) {
 	if !t.change(at, peer, func(c *Contact) bool { c.Denials++; return false }) {
-		t.remember(peer, t.caught[peer]+1)
+		c := t.caught[peer]
+		c.denials++
+		t.remember(peer, c)
 	}
 }
 
-// Denials is how often a peer was caught denying, in the table or not.
-func (t *Contacts) Denials(at Place, peer string) int32 {
+// Conduct is how often a peer was caught denying, and since then proved right, in the table or not. Of a peer in the
+// table all that it proved counts.
+func (t *Contacts) Conduct(at Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
-		return c.Denials
+		return c.Denials, c.Right
 	}
-	return t.caught[peer]
+	return t.caught[peer].denials, t.caught[peer].right
 }
 
-// remember keeps the denials of a peer outside of the table, of a bounded number of peers.
-func (t *Contacts) remember(peer string, denials int32) {
-	if denials == 0 {
+// remember keeps the conduct of a peer outside of the table that has denied, of a bounded number of peers.
+func (t *Contacts) remember(peer string, c conduct) {
+	if c.denials == 0 {
 		return
 	}
 	if _, ok := t.caught[peer]; !ok {
@@ -316,12 +323,16 @@ func (t *Contacts) remember(peer string, denials int32) {
 		}
 		t.order = append(t.order, peer)
 	}
-	t.caught[peer] = denials
+	t.caught[peer] = c
 }
 
-// Proved notes that a contact named somebody who proved to hold the key.
+// Proved notes that a peer named somebody who proved to hold the key. It may be outside of the table.
 func (t *Contacts) Proved(at Place, peer string) {
-	t.change(at, peer, func(c *Contact) bool { c.Right++; return false })
+	if !t.change(at, peer, func(c *Contact) bool { c.Right++; return false }) {
+		c := t.caught[peer]
+		c.right++
+		t.remember(peer, c)
+	}
 }
 
 // Failed notes that a contact did not answer. After a few times in a row it is forgotten.

@@ -313,8 +313,9 @@ func TestDenialsAreKept(t *testing.T) {
 	c.Denied(liar.Place, "liar")
 	c.Add(other)
 	c.Add(at("b", 3))
-	if _, in := c.Get(liar.Place, "liar"); in || c.Denials(liar.Place, "liar") != 1 {
-		t.Fatalf("%d denials, want 1 of a peer outside of the table", c.Denials(liar.Place, "liar"))
+	_, in := c.Get(liar.Place, "liar")
+	if denials, _ := c.Conduct(liar.Place, "liar"); in || denials != 1 {
+		t.Fatalf("%d denials, want 1 of a peer outside of the table", denials)
 	}
 	c.Denied(liar.Place, "liar")
 	c.Failed(other.Place, "a")
@@ -326,8 +327,37 @@ func TestDenialsAreKept(t *testing.T) {
 	for i := range MaxContacts + 10 {
 		c.Denied(0, fmt.Sprint(i))
 	}
-	if c.Denials(0, "0") != 0 || c.Denials(0, fmt.Sprint(MaxContacts+9)) != 1 {
+	first, _ := c.Conduct(0, "0")
+	if last, _ := c.Conduct(0, fmt.Sprint(MaxContacts+9)); first != 0 || last != 1 {
 		t.Error("the earliest are kept, or the latest are not")
+	}
+}
+
+// TestConduct: for being right, a peer outside of the table may deny as often as one in it. It keeps that when it comes in.
+func TestConduct(t *testing.T) {
+	in, out := NewContacts(0), NewContacts(0)
+	in.SetDepth(1)
+	out.SetDepth(1)
+	peer := Contact{Peer: "peer", Place: 1 << 63, Depth: 1}
+	in.Add(peer)
+	for i, denied := range []bool{true, false, false, false, false, false, false, false, false, true, true} {
+		for _, c := range []*Contacts{in, out} {
+			if denied {
+				c.Denied(peer.Place, peer.Peer)
+			} else {
+				c.Proved(peer.Place, peer.Peer)
+			}
+		}
+		got := peer
+		got.Denials, got.Right = out.Conduct(peer.Place, peer.Peer)
+		want, _ := in.Get(peer.Place, peer.Peer)
+		if got.Denials != want.Denials || got.Right != want.Right || got.Refuted() != (i == 10) {
+			t.Errorf("after %d: %+v, want %+v", i, got, want)
+		}
+	}
+	out.Add(peer)
+	if got, _ := out.Get(peer.Place, peer.Peer); got.Denials != 3 || got.Right != 8 {
+		t.Errorf("it comes in with %+v", got)
 	}
 }
 

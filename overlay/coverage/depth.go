@@ -78,7 +78,7 @@ func Origins(self Place, places []Place) float64 {
 	}
 	var sharing [MaxDepth + 1]int // by how many first bits they share with our own place
 	for _, p := range places {
-		sharing[sharedBits(self, p)]++
+		sharing[SharedBits(self, p)]++
 	}
 	n, depth := 0, MaxDepth
 	for n += sharing[depth]; n < countable; n += sharing[depth] {
@@ -88,7 +88,7 @@ func Origins(self Place, places []Place) float64 {
 	for {
 		near := room[:0]
 		for _, p := range places {
-			if sharedBits(self, p) >= depth {
+			if SharedBits(self, p) >= depth {
 				near = append(near, p)
 			}
 		}
@@ -99,8 +99,8 @@ func Origins(self Place, places []Place) float64 {
 	}
 }
 
-// sharedBits is the depth of the narrowest range that holds two places.
-func sharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
+// SharedBits returns the depth of the narrowest range that holds two places.
+func SharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
 
 // distinct is each of some places once. It sorts them.
 func distinct(places []Place) []Place {

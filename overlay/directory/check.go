@@ -17,7 +17,7 @@ func (d *Directory) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("directory: "+format, args...))
 		}
 	}
-	held, signed, named, pending, origins, groups := 0, 0, 0, 0, 0, map[string]int{}
+	held, signed, named, pending, origins, groups, brought := 0, 0, 0, 0, 0, map[string]int{}, map[*link]int{}
 	for i, e := range d.Others() {
 		if e == nil {
 			continue
@@ -32,6 +32,7 @@ func (d *Directory) Check(now time.Duration) error {
 		}
 		if e.state.pending() {
 			pending++
+			brought[d.broughtBy(e)]++
 		}
 		if e.answer() != nil {
 			origins++
@@ -42,6 +43,9 @@ func (d *Directory) Check(now time.Duration) error {
 	}
 	want(held == d.held && signed == d.signed, "%d bytes of prefixes and %d signed, counted %d and %d", held, signed, d.held, d.signed)
 	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
+	for p, l := range d.links {
+		want(brought[l] == l.brought, "%q named %d pending entries first, counted %d", p, brought[l], l.brought)
+	}
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {
 		want(d.groups[g] != nil && n == d.groups[g].entries, "group %q has %d entries, counted %v", g, n, d.groups[g])

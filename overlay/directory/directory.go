@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
@@ -21,6 +22,7 @@ type Directory struct {
 	byTag   group.Table[int32] // indexes
 	free    []int
 	links   map[event.PeerID]*link
+	opened  uint32 // links so far
 	changes []Change
 
 	pending int // entries that no summary has come of
@@ -34,8 +36,10 @@ type Directory struct {
 	bans    bans
 
 	within  coverage.Range   // the places that are wanted
+	fits    int              // origins that memory is enough for
 	refused []coverage.Place // of lines not taken in since they were last asked for
 	missed  bool             // lines of the range were refused because there was no room
+	lost    int              // the depth around us from which on no summary had to go for want of room since then
 
 	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap  compare.Samples // of our collection with each entry's sample
@@ -72,7 +76,8 @@ const (
 // link is what the directory knows of a linked peer.
 type link struct {
 	tag     uint64 // of the peer as an origin, under the present seed
-	brought int    // pending entries that it named first
+	session uint32 // its number among all links that were opened, from 1
+	brought int    // pending entries that it named first, in this session
 	named   *rare  // the rare half of entries that it named first, shared; nil: there is none yet
 }
 
@@ -82,6 +87,7 @@ func New(cfg Config) *Directory {
 	d := &Directory{
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[event.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
+		fits: math.MaxInt,
 	}
 	d.byTag.Put(own.tag, own.index)
 	d.startRotation()
@@ -100,7 +106,8 @@ func (d *Directory) touch() {
 
 // Open notes that there is a connection to a peer.
 func (d *Directory) Open(p event.PeerID) {
-	l := &link{tag: group.Tag(d.cfg.Seed, string(p))}
+	d.opened++
+	l := &link{tag: group.Tag(d.cfg.Seed, string(p)), session: d.opened}
 	d.links[p] = l
 	d.touch()
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
@@ -180,7 +187,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		return true
 	}
 	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || d.byTag.Len() <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
+		(d.isTag(tag, l) || d.byTag.Len() <= 2*d.Room() && !d.pendingFull() && !d.Short())
 }
 
 // create makes an entry without a summary.
@@ -206,6 +213,14 @@ func (d *Directory) freeIndex() int32 {
 	return int32(len(d.entries) - 1)
 }
 
+// broughtBy is the link that named an entry first in its present session; nil: it has closed since, or there is none.
+func (d *Directory) broughtBy(e *Entry) *link {
+	if l := d.links[e.by]; l != nil && l.session == e.session {
+		return l
+	}
+	return nil
+}
+
 // settle notes that an entry is no longer pending.
 func (d *Directory) settle(e *Entry, s State) {
 	if e.state == Named {
@@ -213,8 +228,8 @@ func (d *Directory) settle(e *Entry, s State) {
 	}
 	if e.state.pending() {
 		d.pending--
-		if l, ok := d.links[e.by]; ok {
-			l.brought = max(0, l.brought-1)
+		if l := d.broughtBy(e); l != nil {
+			l.brought--
 		}
 	}
 	e.state = s

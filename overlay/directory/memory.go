@@ -19,10 +19,13 @@ import (
 //     after all others, as long as they take no more than half of the memory: so no crowd of new identities displaces
 //     them.
 //
+// Whole entries seldom go so: [Directory.KeepToRoom] keeps as many origins as memory is enough for, by the rule of
+// package coverage. What is above the others in size or comes at once is left to this.
+//
 // Each time it frees somewhat more than it needs, so that many inputs pay for a look at all entries. Of whole entries,
 // which are quick, it frees a sixteenth. Each part costs a rewrite of an entry's place in the index, so it frees only
 // as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
-// free. Those that went would only come back, and those known are a sample of all.
+// free: those that went would only come back.
 const (
 	entryMemory  = 330 // bytes of an entry, without records and prefixes: both halves of its fields, its place in the tables
 	usefulShare  = 0.5

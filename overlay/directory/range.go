@@ -21,6 +21,13 @@ func (d *Directory) SetRange(r coverage.Range) {
 // Range returns the places that are wanted.
 func (d *Directory) Range() coverage.Range { return d.within }
 
+// SetRoom says how many origins there is memory for, linked peers included. At first it is not known.
+func (d *Directory) SetRoom(origins int) { d.fits = origins }
+
+// Room is how many origins may be known, not counting linked peers: as many as memory is enough for, and
+// [Config.MaxOrigins] at most.
+func (d *Directory) Room() int { return min(d.cfg.MaxOrigins, max(1, d.fits-len(d.links))) }
+
 // PlaceOf returns where the origin with a tag under the present seed stands. It is the same under every seed.
 func (d *Directory) PlaceOf(tag uint64) coverage.Place {
 	return coverage.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
@@ -57,15 +64,29 @@ func (d *Directory) Refused() []coverage.Place {
 // Missed reports whether lines of the range were refused because there was no room, and there is room again. It says so
 // once.
 func (d *Directory) Missed() bool {
-	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.cfg.MaxOrigins {
+	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
 		return false
 	}
-	d.missed = false
+	d.missed, d.lost = false, 0
 	return true
 }
 
+// Lost is the depth of the widest range around us of which no summary had to go for want of room, and is not back.
+func (d *Directory) Lost() int { return d.lost }
+
+// lose forgets an entry for which there is no room.
+func (d *Directory) lose(e *Entry) {
+	if place := d.Place(e); d.within.Contains(place) {
+		d.missed = true
+		if e.cur != nil {
+			d.lost = max(d.lost, coverage.SharedBits(d.PlaceOf(d.Own().tag), place)+1)
+		}
+	}
+	d.Remove(e.Index())
+}
+
 // Crowded says whether nearly as many origins are known as there may be.
-func (d *Directory) Crowded() bool { return 10*d.unlinked() >= 9*d.cfg.MaxOrigins }
+func (d *Directory) Crowded() bool { return 10*d.unlinked() >= 9*d.Room() }
 
 // unlinked is the number of entries that count, about: linked peers do not.
 func (d *Directory) unlinked() int { return d.byTag.Len() - d.owns - len(d.links) }
@@ -82,10 +103,15 @@ func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *En
 	return d.await(now, from, tag)
 }
 
+// looseRoom: of a large room one part in this number more may be known, so that not every newcomer pays for a look at all
+// entries.
+const looseRoom = 256
+
 // KeepToRoom forgets the entries for which there is no room, by the rule of package coverage. keep says who stays in
 // any case. It calls gone with each before it goes.
 func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) {
-	if d.unlinked() <= d.cfg.MaxOrigins {
+	room := d.Room()
+	if d.unlinked() <= room+room/looseRoom {
 		return
 	}
 	others := d.Others()
@@ -100,7 +126,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		}
 		c := coverage.Candidate{
 			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
-			Hits: int(e.hits), Size: 1 / float64(d.cfg.MaxOrigins),
+			Hits: int(e.hits), Size: 1 / float64(room),
 		}
 		if e.cur != nil && !e.Refuted() {
 			c.Overlap = float64(e.share.value)
@@ -111,11 +137,8 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		if stays {
 			continue
 		}
-		if d.within.Contains(all[i].Place) {
-			d.missed = true
-		}
 		gone(entries[i])
-		d.Remove(entries[i].Index())
+		d.lose(entries[i])
 	}
 }
 

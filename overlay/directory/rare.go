@@ -12,6 +12,7 @@ import (
 // [Directory.nameFirst] only.
 type rare struct {
 	shared      bool            // by several entries: it is never written
+	session     uint32          // of the link that named the entry first; 0: it was none
 	by          event.PeerID    // the link that named the entry first, while it is pending
 	sibling     *Entry          // of the same peer under the other seed; nil: there is none
 	next        *summary.Prefix // in state Replaced, the newer epoch
@@ -55,10 +56,12 @@ func (d *Directory) nameFirst(e *Entry, by event.PeerID) {
 		e.rare = nothing
 	case e.shared && l != nil:
 		if l.named == nil {
-			l.named = &rare{by: by, shared: true}
+			l.named = &rare{by: by, session: l.session, shared: true}
 		}
 		e.rare = l.named
+	case l != nil:
+		e.change(func(r *rare) { r.by, r.session = by, l.session })
 	default:
-		e.change(func(r *rare) { r.by = by })
+		e.change(func(r *rare) { r.by, r.session = by, 0 })
 	}
 }

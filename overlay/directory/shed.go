@@ -77,7 +77,6 @@ func (d *Directory) dropPart(e *Entry) {
 // shedEntries forgets whole entries until the goal is reached.
 func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
 	var all []worth
-	useful := 0
 	for _, e := range d.Others() {
 		if e == nil || d.links[e.peer] != nil || keep(e.peer) {
 			continue
@@ -86,18 +85,21 @@ func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
 		if e.answer() != nil {
 			w.value, w.useful = e.Weight()/float64(1+e.dialFails), e.hits > 0
 		}
-		if w.useful {
-			useful += d.entryMemory(e)
-			w.useful = float64(useful) <= usefulShare*float64(d.cfg.Memory)
-		}
 		all = append(all, w)
+	}
+	slices.SortFunc(all, leastWorth)
+	useful := 0
+	// Of the useful, those of most weight have the share.
+	for i := len(all) - 1; i >= 0 && all[i].useful; i-- {
+		useful += d.entryMemory(all[i].e)
+		all[i].useful = float64(useful) <= usefulShare*float64(d.cfg.Memory)
 	}
 	slices.SortFunc(all, leastWorth)
 	for _, w := range all {
 		if d.Memory() <= goal {
 			return
 		}
-		d.Remove(w.e.Index())
+		d.lose(w.e)
 	}
 }
 

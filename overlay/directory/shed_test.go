@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -146,6 +147,69 @@ func TestUsefulOnesStay(t *testing.T) {
 		}
 		if useful == 90 && stay == all {
 			t.Errorf("only useful ones stay, %d of them: the others have no chance", stay)
+		}
+	}
+}
+
+// Of those that proved useful, too, what weighs least goes first, whoever came first.
+func TestLightestUsefulOnesGo(t *testing.T) {
+	d := crowd(t, 100, 300)
+	var weight [100]float64
+	for i, e := range d.Others() {
+		e.change(func(r *rare) { r.hits = 1 })
+		weight[i] = e.Weight()
+	}
+	d.cfg.Memory = d.Memory() * 3 / 5
+	d.Shed(0, nobody)
+	heaviest, lightest := 0.0, math.Inf(1) // of those gone, and of those that stay
+	for i, e := range d.Others() {
+		if e == nil {
+			heaviest = max(heaviest, weight[i])
+		} else {
+			lightest = min(lightest, weight[i])
+		}
+	}
+	if heaviest == 0 || heaviest > lightest {
+		t.Errorf("one of weight %g went, one of weight %g stays", heaviest, lightest)
+	}
+}
+
+// Once entries had to go for want of room, the directory says up to where the range is whole, until there is room again.
+func TestLost(t *testing.T) {
+	for _, memory := range []bool{false, true} {
+		d := crowd(t, 100, 300)
+		self := d.PlaceOf(d.Own().tag)
+		places := map[int]coverage.Place{}
+		for i, e := range d.Others() {
+			places[i] = d.Place(e)
+		}
+		if d.Lost() != 0 {
+			t.Errorf("%d is lost before anybody went", d.Lost())
+		}
+		if memory {
+			d.cfg.Memory = d.Memory() / 4
+			d.Shed(0, nobody)
+		} else {
+			d.SetRoom(21) // with the one linked
+			d.KeepToRoom(nobody, func(*Entry) {})
+		}
+		gone, nearest := 0, 0
+		for i, e := range d.Others() {
+			if e == nil {
+				gone++
+				nearest = max(nearest, coverage.SharedBits(self, places[i]))
+			}
+		}
+		if gone == 0 || d.Lost() != nearest+1 {
+			t.Errorf("%d went, the nearest of depth %d, and %d is lost", gone, nearest, d.Lost())
+		}
+		if memory && d.Missed() {
+			t.Error("there is room again while memory is short")
+		}
+		d.cfg.Memory = 1 << 40
+		d.SetRoom(1000)
+		if !d.Missed() || d.Lost() != 0 {
+			t.Errorf("there is room again, but %d stays lost", d.Lost())
 		}
 	}
 }

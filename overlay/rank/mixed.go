@@ -31,6 +31,8 @@ func Policies() []string { return []string{"similar", "complementary", "near", "
 
 // Choose fills the slots by similarity, by what is lacked and by round trip, and the rest at random. Each takes from
 // the candidates that are not yet chosen.
+//
+// Package topology fills slots by these rules as peers become known; a test there compares both.
 func (m Mixed) Choose(cands []Candidate, rng *rand.Rand) []Candidate {
 	var chosen []Candidate
 	taken := map[int]bool{}

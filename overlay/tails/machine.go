@@ -130,10 +130,13 @@ func New(cfg Config) *Machine {
 // fastRate is that of links of unknown rate, in bytes a second.
 const fastRate = 1 << 20
 
-// Step takes an input at a time, which never goes back, and returns what to do, in order. The slice is valid until the
-// next Step.
+// Step takes an input at a time and returns what to do, in order. The slice is valid until the next Step. Step panics
+// when time goes back, and on an input of an unknown type.
 func (m *Machine) Step(now time.Duration, in Input) []Effect {
-	m.effects, m.now = m.effects[:0], max(m.now, now)
+	if now < m.now {
+		panic(fmt.Sprintf("tails: time goes back from %v to %v", m.now, now))
+	}
+	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
 	case Published:
 		m.published(in.Header)

@@ -828,3 +828,16 @@ func TestLossesGoOn(t *testing.T) {
 		t.Errorf("c is at state %d", got)
 	}
 }
+
+// TestTimeGoesBack: time that goes back is the driver's mistake.
+func TestTimeGoesBack(t *testing.T) {
+	m := newNet(t, "a").peers["a"].machine
+	m.Step(time.Second, tails.Tick{})
+	m.Step(time.Second, tails.Tick{})
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	m.Step(time.Second-1, tails.Tick{})
+}

@@ -23,7 +23,7 @@ func slotAfter(t *testing.T, off defence.Off, accepts bool, after time.Duration)
 			top.Hear(now, peer, event.Hello{Neighbour: true}, d.Lookup(peer), false)
 		}
 		top.Acts()
-		if err := top.Check(); err != nil {
+		if err := top.Check(d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 // Random neighbours that stood in for others go once these have accepted, of whichever kind they are.
 func TestDropExtra(t *testing.T) {
 	for _, kind := range []Kind{Similar, Complementary} {
-		top := New(Config{Overlap: 1, Complement: 1, Random: 2, MaxLinks: 8})
+		top := New(Config{Overlap: 1, Complement: 1, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))})
 		for _, p := range []event.PeerID{"a", "b", "c", "d"} {
 			top.Open(p)
 			top.add(0, p, neighbour{kind: Random, accepted: true})
@@ -62,6 +62,37 @@ func TestDropExtra(t *testing.T) {
 		top.dropExtra(func(event.PeerID) bool { return true })
 		if n := top.count(Random); n != 3 {
 			t.Errorf("%d random neighbours of 4 stay beside a %v one, want 3", n, kind)
+		}
+	}
+}
+
+// TestRandomSlotsFavourNobody: ids that sort first or last are no likelier than others to stay in a random slot when those
+// that stood in go.
+func TestRandomSlotsFavourNobody(t *testing.T) {
+	const runs, stoodIn, stay = 1000, 8, 3
+	rng := rand.New(rand.NewPCG(1, 1))
+	kept := map[event.PeerID]int{}
+	for range runs {
+		top := New(Config{Overlap: stoodIn - stay, Random: stay, MaxLinks: 2 * stoodIn, Rand: rng})
+		for i := range stoodIn {
+			p := event.PeerID(rune('a' + i))
+			top.Open(p)
+			top.add(0, p, neighbour{kind: Random, accepted: true})
+		}
+		for i := range stoodIn - stay {
+			top.add(0, event.PeerID(rune('z'-i)), neighbour{kind: Similar, accepted: true})
+			top.dropExtra(func(event.PeerID) bool { return true })
+		}
+		for p, nb := range top.neighbours {
+			if nb.kind == Random {
+				kept[p]++
+			}
+		}
+	}
+	for i := range stoodIn {
+		p := event.PeerID(rune('a' + i))
+		if n := kept[p]; n < runs*stay/stoodIn*4/5 || n > runs*stay/stoodIn*6/5 { // five standard deviations
+			t.Errorf("%q stays in %d of %d runs, want about %d", p, n, runs, runs*stay/stoodIn)
 		}
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests
-// call it after every step.
-func (t *Topology) Check() error {
+// call it after every step. peers is the directory, whose removals were all told to [Topology.Removed].
+func (t *Topology) Check(peers Peers) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -30,6 +31,11 @@ func (t *Topology) Check() error {
 		"%v neighbours of each kind, more than slots", count)
 	want(t.count(Spread) <= t.cfg.Spread, "%d spread neighbours, at most %d", t.count(Spread), t.cfg.Spread)
 	want(len(t.acts) == 0, "%d acts were not done", len(t.acts))
+	for _, of := range []map[int]time.Duration{t.retry, t.audits} {
+		for i := range of {
+			want(peers.Entry(i) != nil, "a time is noted for index %d, which has no entry", i)
+		}
+	}
 	return errors.Join(errs...)
 }
 

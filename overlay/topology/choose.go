@@ -181,13 +181,15 @@ func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 	return room
 }
 
-// fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
+// fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet. For
+// slots of a measure random neighbours are candidates, too: they stood in for others.
 func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-t.count(k))
 	if n <= 0 {
 		return room
 	}
-	for _, c := range rule(t.candidates(now, peers, k, func(*neighbour) bool { return false }), n) {
+	may := func(nb *neighbour) bool { return nb.kind == Random && (k == Complementary || k == Near) }
+	for _, c := range rule(t.candidates(now, peers, k, may), n) {
 		if t.choose(now, peers.Entry(c.Index), k) {
 			room--
 		}
@@ -328,8 +330,8 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	}
 }
 
-// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. It spares those
-// that are about to send something.
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. Chance says which:
+// else who makes identities could choose one that stays. It spares those that are about to send something.
 func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {
@@ -340,10 +342,13 @@ func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 	if t.count(Random) <= t.cfg.slots()-accepted-t.count(Near)-t.count(Ranged) {
 		return
 	}
-	for _, p := range slices.Backward(t.linked) {
+	var all []event.PeerID
+	for _, p := range t.linked {
 		if nb, is := t.neighbours[p]; is && nb.kind == Random && idle(p) {
-			t.giveUp(p)
-			return
+			all = append(all, p)
 		}
+	}
+	if len(all) > 0 {
+		t.giveUp(all[t.cfg.Rand.IntN(len(all))])
 	}
 }

@@ -23,7 +23,7 @@ func TestRangedFollowTheRange(t *testing.T) {
 			Within: func(*directory.Entry) bool { return inside },
 		})
 		top.Acts()
-		if err := top.Check(); err != nil {
+		if err := top.Check(d); err != nil {
 			t.Fatal(err)
 		}
 		return top.KindOf(peer)

@@ -37,16 +37,7 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	for i := range keys {
 		keys[i] = summary.Fingerprint(i) << 38
 	}
-	s, err := summary.Build(keys, summary.Header{
-		Seed: tag, Origin: string(peer), Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, envelope := summaryOf(t, peer, epoch, keys)
 	run, err := s.Run(0, s.Parts())
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +46,22 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	if r := d.Take(at, d.Add(at, peer, in.Group.OriginTag()), in); r.Learned == nil {
 		t.Fatalf("epoch %d: %+v", epoch, r)
 	}
+}
+
+// summaryOf is an epoch of a peer's, and its header, which nobody signs.
+func summaryOf(t *testing.T, p event.PeerID, epoch uint32, keys []summary.Fingerprint) (*summary.Prefix, []byte) {
+	t.Helper()
+	s, err := summary.Build(keys, summary.Header{
+		Seed: tag, Origin: string(p), Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, envelope
 }
 
 // A peer that an audit refutes keeps its chance of a random slot, and is believed again in time. It is sooner if it

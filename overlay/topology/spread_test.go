@@ -30,7 +30,7 @@ func chosen(t *testing.T, top *Topology, known Known, now time.Duration) (all in
 	t.Helper()
 	top.Choose(now, known)
 	top.Acts()
-	if err := top.Check(); err != nil {
+	if err := top.Check(known.Peers); err != nil {
 		t.Fatal(err)
 	}
 	in = map[coverage.Range]int{}
@@ -126,7 +126,7 @@ func TestSpreadBacksOff(t *testing.T) {
 				}
 			}
 			top.Acts()
-			if err := top.Check(); err != nil {
+			if err := top.Check(known.Peers); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,635 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// town is a topology over a directory of peers whose collections overlap with our own. The overlaps are estimated from
+// summaries; some peers are known by their record alone. A seed decides.
+type town struct {
+	t     *testing.T
+	rng   *rand.Rand
+	d     *directory.Directory
+	top   *Topology
+	known Known
+	now   time.Duration
+	own   []summary.Fingerprint
+	acts  []Act // of the last choice, for the next second to carry out
+	rtts  map[event.PeerID]time.Duration
+
+	shy   float64        // the part of dials that fail, of peers that refuse, or say nothing, and of seconds with a mishap
+	apart bool           // round trips are measured on links alone
+	did   map[string]int // by the slow twin
+	waits int            // seconds for which a swap was possible and not made
+}
+
+func newTown(t *testing.T, seed uint64, cfg Config, peers int, apart bool) *town {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 3))
+	cfg.Rand = rng
+	w := &town{
+		t: t, rng: rng, d: known(), top: New(cfg), apart: apart, rtts: map[event.PeerID]time.Duration{}, did: map[string]int{},
+	}
+	w.own = randomKeys(rng, 50+rng.IntN(300))
+	s, envelope := summaryOf(t, "self", 1, w.own)
+	w.d.Publish(0, event.Published{Stream: s, Envelope: envelope, Record: []byte("self")})
+	for range peers {
+		w.arrive()
+	}
+	w.known = Known{Peers: w.d, Published: true, Place: w.d.Place, Idle: func(event.PeerID) bool { return true }}
+	return w
+}
+
+// arrive brings a peer's summary, or its record alone.
+func (w *town) arrive() {
+	w.t.Helper()
+	p := event.PeerID(fmt.Sprintf("%08x", w.rng.Uint32()))
+	w.rtts[p] = time.Duration(1+w.rng.IntN(40)) * time.Millisecond
+	if w.rng.IntN(10) == 0 {
+		w.d.Meet(w.now, peer, event.Record{Peer: p, Envelope: []byte(p)})
+		return
+	}
+	shared := w.own[:w.rng.IntN(len(w.own)+1)]
+	s, envelope := summaryOf(w.t, p, 1, append(randomKeys(w.rng, 10+w.rng.IntN(1000)), shared...))
+	run, err := s.Run(0, s.Parts())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	in := event.PartsReceived{From: peer, Way: event.Message, Group: group.Of(s.Header()), Run: run, Envelope: envelope, Record: []byte(p)}
+	if r := w.d.Take(w.now, w.d.Add(w.now, peer, in.Group.OriginTag()), in); r.Learned == nil {
+		w.t.Fatalf("%q: %+v", p, r)
+	}
+	if !w.apart {
+		w.d.RoundTrip(p, w.rtts[p])
+	}
+	for w.d.Estimate() {
+		w.top.Estimated(w.now)
+	}
+}
+
+func randomKeys(rng *rand.Rand, n int) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, n)
+	for i := range out {
+		out[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return out
+}
+
+// wrong says whether something goes wrong this time.
+func (w *town) wrong() bool { return w.rng.Float64() < w.shy }
+
+// second carries out what the topology wanted, lets a second pass and has it choose again. It holds the choice to the
+// slow twin's.
+func (w *town) second() {
+	w.t.Helper()
+	w.now += time.Second
+	for _, a := range w.acts {
+		switch e := a.Effect.(type) {
+		case event.Connect:
+			w.connect(e.To.Peer)
+		case event.Disconnect:
+			if w.top.isLinked(e.Peer) && !w.top.IsNeighbour(e.Peer) {
+				w.top.Close(e.Peer)
+			}
+		}
+	}
+	if w.wrong() {
+		w.mishap()
+	}
+	w.top.Acts()
+
+	w.known.Origins, w.known.LastLearned = w.d.Origins(), w.d.LastLearned()
+	slow := newSlow(w)
+	w.top.Choose(w.now, w.known)
+	w.acts = slices.Clone(w.top.Acts())
+	if err := cmp.Or(slow.choose(w.acts), slow.compare(w.top), w.top.Check(w.d)); err != nil {
+		w.t.Fatalf("at %v: %v", w.now, err)
+	}
+}
+
+// connect dials a peer, which says at once what it thinks of us.
+func (w *town) connect(p event.PeerID) {
+	e := w.d.Lookup(p)
+	if w.wrong() {
+		w.top.DialFailed(w.now, p, e)
+		return
+	}
+	w.top.Open(p)
+	w.d.RoundTrip(p, w.rtts[p])
+	switch {
+	case !w.wrong():
+		w.top.Hear(w.now, p, event.Hello{Neighbour: true}, e, false)
+	case w.wrong():
+		w.top.Hear(w.now, p, event.Hello{Full: true}, e, false)
+	}
+}
+
+// mishap does something to a peer: it chooses us, gives us up, goes, or an audit refutes it. Or there is one more
+// peer, or the own range changes.
+func (w *town) mishap() {
+	others := w.d.Others()
+	e := others[w.rng.IntN(len(others))]
+	p := e.Peer()
+	switch w.rng.IntN(7) {
+	case 0:
+		w.top.Open(p)
+		w.top.Hear(w.now, p, event.Hello{Neighbour: true}, e, false)
+	case 1:
+		w.top.Hear(w.now, p, event.Hello{}, e, false)
+	case 2:
+		w.top.Close(p)
+	case 3:
+		if w.d.Outcome(p, 0, 20) {
+			w.top.Refuted(w.now)
+		}
+	case 4:
+		w.known.Idle = func(q event.PeerID) bool { return q != p }
+	case 5:
+		w.arrive()
+	case 6:
+		w.known.Starting = w.rng.IntN(4) == 0
+		if w.known.Within != nil {
+			half := coverage.Around(coverage.Place(w.rng.Uint64()), 1)
+			w.known.Within = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }
+		}
+	}
+}
+
+// slow is Choose by the plain meaning of its rules, without spread neighbours: each slot goes to the best peer that is
+// left. Where chance decides it takes what the topology did, and sees that it could be drawn.
+type slow struct {
+	*town
+	neighbours    map[event.PeerID]neighbour
+	linked        map[event.PeerID]bool
+	retry, audits map[int]time.Duration
+	swaps         bool // it is time to look for swaps
+
+	room           int
+	connects, gone []event.PeerID // by the topology, in order: those not yet accounted for
+	audited        []event.PeerID
+}
+
+func newSlow(w *town) *slow {
+	s := &slow{
+		town: w, neighbours: map[event.PeerID]neighbour{}, linked: map[event.PeerID]bool{},
+		retry: maps.Clone(w.top.retry), audits: maps.Clone(w.top.audits), swaps: w.top.due.At(dueSwap) <= w.now, room: 2,
+	}
+	for p, nb := range w.top.neighbours {
+		s.neighbours[p] = *nb
+	}
+	for _, p := range w.top.linked {
+		s.linked[p] = true
+	}
+	return s
+}
+
+func (s *slow) count(k Kind) (n int) {
+	for _, nb := range s.neighbours {
+		if nb.kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// each calls do with the linked neighbours that have an entry, in the order of peers.
+func (s *slow) each(do func(p event.PeerID, nb neighbour, e *directory.Entry)) {
+	for _, p := range slices.Sorted(maps.Keys(s.neighbours)) {
+		if e := s.d.Lookup(p); s.linked[p] && e != nil {
+			do(p, s.neighbours[p], e)
+		}
+	}
+}
+
+// may are the entries that can become neighbours of a kind, in the order of the directory.
+func (s *slow) may(k Kind, neighbours func(Kind) bool) (out []*directory.Entry) {
+	for _, e := range s.d.Others() {
+		nb, is := s.neighbours[e.Peer()]
+		overlap := k == Similar || k == Complementary
+		if s.now < s.retry[e.Index()] || overlap && (e.Refuted() || !e.Judged()) || k == Near && e.RTT() == 0 ||
+			k == Ranged && !s.known.Within(e) || is && !neighbours(nb.kind) {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func noNeighbours(Kind) bool { return false }
+
+// best is the entry of the greatest value, the first of equals.
+func best(all []*directory.Entry, value func(*directory.Entry) float64) (out *directory.Entry) {
+	for _, e := range all {
+		if out == nil || value(e) > value(out) {
+			out = e
+		}
+	}
+	return out
+}
+
+func share(e *directory.Entry) float64 { return e.Share().Value }
+func lacks(e *directory.Entry) float64 { return e.Lacks().Value }
+func near(e *directory.Entry) float64  { return -float64(e.RTT()) }
+
+// take makes a peer a neighbour of a kind.
+func (s *slow) take(p event.PeerID, k Kind) error {
+	nb, is := s.neighbours[p]
+	s.neighbours[p] = neighbour{kind: k, since: s.now, accepted: is && nb.accepted}
+	s.did["chose a "+k.String()+" one"]++
+	if is {
+		s.did["chose a neighbour again"]++
+		return nil
+	}
+	if !s.linked[p] {
+		s.room--
+	}
+	if len(s.connects) == 0 || s.connects[0] != p {
+		return fmt.Errorf("the topology connects with %q, want %q first, for a %v slot", s.connects, p, k)
+	}
+	s.connects = s.connects[1:]
+	return nil
+}
+
+// drop gives a neighbour up.
+func (s *slow) drop(p event.PeerID) error {
+	delete(s.neighbours, p)
+	if len(s.gone) == 0 || s.gone[0] != p {
+		return fmt.Errorf("the topology gives up %q, want %q first", s.gone, p)
+	}
+	s.gone = s.gone[1:]
+	return nil
+}
+
+// choose does all of it, in order.
+func (s *slow) choose(acts []Act) error {
+	for _, a := range acts {
+		switch e := a.Effect.(type) {
+		case event.Connect:
+			s.connects = append(s.connects, e.To.Peer)
+		case event.Disconnect:
+			s.gone = append(s.gone, e.Peer)
+		case event.Audit:
+			s.audited = append(s.audited, e.Of.Peer)
+		}
+	}
+	steps := []func() error{s.silent, s.recast, s.ranged}
+	old := s.now-s.known.LastLearned >= 3*time.Second && s.now >= 3*time.Second || s.now >= 20*time.Second
+	if old && s.known.Origins > 0 && s.known.Published && !s.known.Starting {
+		steps = append(steps, s.similar, s.complementary, s.swap, s.nearest, s.extra)
+	}
+	for _, step := range append(steps, s.random, s.audit) {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// silent gives up those that have not accepted in 30 seconds, for a minute.
+func (s *slow) silent() (err error) {
+	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+		if err == nil && !nb.accepted && s.now-nb.since >= 30*time.Second {
+			s.retry[e.Index()] = s.now + time.Minute
+			s.did["gave up who did not accept"]++
+			err = s.drop(p)
+		}
+	})
+	return err
+}
+
+// recast makes random neighbours of those drawn from the own range that are outside of it now.
+func (s *slow) recast() error {
+	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+		if nb.kind == Ranged && (s.known.Within == nil || !s.known.Within(e)) {
+			nb.kind = Random
+			s.neighbours[p] = nb
+			s.did["made a ranged one random"]++
+		}
+	})
+	return nil
+}
+
+// ranged draws neighbours in the own range until four links lead into it, two of them our own. Linked peers come first.
+func (s *slow) ranged() error {
+	if s.known.Within == nil || s.known.Starting {
+		return nil
+	}
+	wanted := 4
+	s.each(func(_ event.PeerID, nb neighbour, e *directory.Entry) {
+		if nb.kind == Inbound && s.known.Within(e) && wanted > 2 {
+			wanted--
+		}
+	})
+	return s.draw(Ranged, min(s.room, wanted-s.count(Ranged)), true)
+}
+
+// draw takes up to n of the peers that can become neighbours of a kind, as the topology has drawn them.
+func (s *slow) draw(k Kind, n int, linkedFirst bool) error {
+	all := s.may(k, noNeighbours)
+	for range min(n, len(all)) {
+		if len(s.connects) == 0 {
+			return fmt.Errorf("nobody is drawn for a %v slot, want one of %d", k, len(all))
+		}
+		p := s.connects[0]
+		e := s.d.Lookup(p)
+		if !slices.Contains(all, e) {
+			return fmt.Errorf("%q is drawn for a %v slot, and cannot be", p, k)
+		}
+		if linkedFirst && !s.linked[p] && slices.ContainsFunc(all, func(e *directory.Entry) bool { return s.linked[e.Peer()] }) {
+			return fmt.Errorf("%q is drawn for a %v slot before those linked", p, k)
+		}
+		all = slices.DeleteFunc(all, func(x *directory.Entry) bool { return x == e })
+		if err := s.take(p, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *slow) similarSlots() int {
+	if s.known.Within != nil {
+		return s.top.cfg.Overlap / 2
+	}
+	return s.top.cfg.Overlap
+}
+
+// similar fills the slots for overlap, with neighbours of other kinds, too.
+func (s *slow) similar() error {
+	for s.count(Similar) < s.similarSlots() && s.room > 0 {
+		e := best(s.may(Similar, func(k Kind) bool { return k != Similar }), share)
+		if e == nil {
+			break
+		}
+		if err := s.take(e.Peer(), Similar); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill fills slots of a kind with the best of those that are no neighbours, or random ones.
+func (s *slow) fill(k Kind, slots int, value func(*directory.Entry) float64) error {
+	for range min(s.room, slots-s.count(k)) {
+		e := best(s.may(k, func(k Kind) bool { return k == Random }), value)
+		if e == nil {
+			break
+		}
+		if err := s.take(e.Peer(), k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *slow) complementary() error { return s.fill(Complementary, s.top.cfg.Complement, lacks) }
+
+func (s *slow) nearest() error {
+	if s.known.Within != nil {
+		return nil
+	}
+	return s.fill(Near, s.top.cfg.Near, near)
+}
+
+// swap gives up those that an audit refuted. Then one neighbour by overlap goes for a peer that is better beyond doubt.
+func (s *slow) swap() (err error) {
+	if !s.swaps {
+		return s.wait()
+	}
+	s.waits = 0
+	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+		if err == nil && nb.kind.byOverlap() && e.Refuted() {
+			s.retry[e.Index()] = s.now + time.Minute
+			delete(s.audits, e.Index())
+			s.did["gave up who was refuted"]++
+			err = s.drop(p)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	swapped, err := s.swapOne(Similar, rank.Shared)
+	if err == nil && !swapped {
+		_, err = s.swapOne(Complementary, rank.Lacked)
+	}
+	return err
+}
+
+// wait lets a swap wait for a minute at most: the topology looks for one when there may be one.
+func (s *slow) wait() error {
+	similar, _ := s.better(Similar, rank.Shared)
+	complementary, _ := s.better(Complementary, rank.Lacked)
+	if similar == nil && complementary == nil {
+		s.waits = 0
+		return nil
+	}
+	if s.waits++; s.waits > 60 {
+		return fmt.Errorf("a better neighbour than %v or %v waits for %d seconds", similar, complementary, s.waits)
+	}
+	return nil
+}
+
+// better compares all neighbours of a kind with all others. Of the pairs whose intervals separate it returns the one
+// with the least high bound and, of these, the greatest low bound.
+func (s *slow) better(k Kind, by rank.Measure) (out, in *directory.Entry) {
+	keep := 10 * time.Second
+	if s.known.Within != nil {
+		keep = 5 * time.Minute
+	}
+	low := func(e *directory.Entry) float64 { return by(candidate(e)).Low }
+	high := func(e *directory.Entry) float64 { return by(candidate(e)).High }
+	first := func(a, b, now float64) bool { return a < b || a == b && now < 0 }
+	s.each(func(_ event.PeerID, nb neighbour, e *directory.Entry) {
+		if nb.kind != k || s.now-nb.since < keep || !e.Judged() {
+			return
+		}
+		for _, c := range s.may(k, func(k Kind) bool { return !k.byOverlap() }) {
+			if low(c) <= high(e) {
+				continue
+			}
+			if out == nil || first(high(e), high(out), float64(e.Index()-out.Index())) {
+				out, in = e, c
+			} else if out == e && low(c) > low(in) {
+				in = c
+			}
+		}
+	})
+	return out, in
+}
+
+func (s *slow) swapOne(k Kind, by rank.Measure) (bool, error) {
+	out, in := s.better(k, by)
+	if out == nil {
+		return false, nil
+	}
+	s.did["swapped a "+k.String()+" one"]++
+	room := s.room
+	err := cmp.Or(s.drop(out.Peer()), s.take(in.Peer(), k))
+	s.room = room
+	return true, err
+}
+
+// extra gives up one random neighbour, whichever, where others have taken its place.
+func (s *slow) extra() error {
+	cfg, others, random, idle := s.top.cfg, s.count(Near)+s.count(Ranged), 0, map[event.PeerID]bool{}
+	for p, nb := range s.neighbours {
+		switch {
+		case nb.kind.byOverlap() && nb.accepted:
+			others++
+		case nb.kind == Random:
+			random++
+			idle[p] = s.linked[p] && s.known.Idle(p)
+		}
+	}
+	for _, may := range idle {
+		if may && random > cfg.slots()-others {
+			if len(s.gone) == 0 || !idle[s.gone[0]] {
+				return fmt.Errorf("the topology gives up %q, want a random one first", s.gone)
+			}
+			s.did["gave up a random one"]++
+			return s.drop(s.gone[0])
+		}
+	}
+	return nil
+}
+
+// random draws neighbours for all slots that nobody has.
+func (s *slow) random() error {
+	cfg := s.top.cfg
+	free := cfg.slots() - s.count(Similar) - s.count(Near) - s.count(Complementary) - s.count(Ranged)
+	elsewhere := s.known.Within != nil || s.known.Starting
+	if elsewhere {
+		free = min(free, cfg.slots()-s.similarSlots()-4)
+	}
+	return s.draw(Random, min(s.room, free-s.count(Random)), elsewhere)
+}
+
+// audit has those linked by overlap audited, each every ten minutes.
+func (s *slow) audit() error {
+	var want []event.PeerID
+	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+		if nb.kind.byOverlap() && e.SureMatches() && s.now >= s.audits[e.Index()] {
+			s.audits[e.Index()] = s.now + 10*time.Minute
+			want = append(want, p)
+			s.did["audited"]++
+		}
+	})
+	if !slices.Equal(want, s.audited) {
+		return fmt.Errorf("%q are audited, want %q", s.audited, want)
+	}
+	return nil
+}
+
+// compare says what of the topology is otherwise than it should be.
+func (s *slow) compare(top *Topology) error {
+	got := map[event.PeerID]neighbour{}
+	for p, nb := range top.neighbours {
+		got[p] = *nb
+	}
+	switch {
+	case !maps.Equal(got, s.neighbours):
+		return fmt.Errorf("neighbours are\n%v\nwant\n%v", got, s.neighbours)
+	case len(s.connects) > 0 || len(s.gone) > 0:
+		return fmt.Errorf("connects with %q and gives up %q, beside all it should", s.connects, s.gone)
+	case !maps.Equal(top.retry, s.retry) || !maps.Equal(top.audits, s.audits):
+		return fmt.Errorf("chosen again from %v and audited from %v, want %v and %v", top.retry, top.audits, s.retry, s.audits)
+	}
+	return nil
+}
+
+// TestChooseAgainstSlowTwin: neighbours are those of the plain rules in each second of a while, whatever goes wrong.
+func TestChooseAgainstSlowTwin(t *testing.T) {
+	did := map[string]int{}
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		cfg := Config{Overlap: rng.IntN(5), Complement: rng.IntN(3), Near: rng.IntN(3), Random: 1 + rng.IntN(4)}
+		ranged := seed%4 == 0
+		if ranged {
+			cfg.Overlap, cfg.Near, cfg.Random = 4, 2, 4+rng.IntN(4)
+		}
+		cfg.MaxLinks = cfg.slots() + rng.IntN(8)
+		w := newTown(t, seed, cfg, 1+rng.IntN(50), rng.IntN(2) == 0)
+		w.shy, w.did = []float64{0, 0.1, 0.4}[seed%3], did
+		if ranged {
+			half := coverage.Around(0, 1)
+			w.known.Within, w.known.Starting = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }, true
+		}
+		for range 150 {
+			w.second()
+		}
+	}
+	for _, what := range []string{
+		"chose a overlap one", "chose a complementary one", "chose a near one", "chose a random one", "chose a range one",
+		"chose a neighbour again", "made a ranged one random", "swapped a overlap one", "swapped a complementary one",
+		"gave up who did not accept", "gave up who was refuted", "gave up a random one", "audited",
+	} {
+		if did[what] < 10 {
+			t.Errorf("the twin %s %d times: the test says little of that", what, did[what])
+		}
+	}
+}
+
+// TestSettledAsMixed: over peers that stay as they are, slots become those of rank.Mixed, with which the experiment on
+// neighbours measures.
+func TestSettledAsMixed(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		m := rank.Default
+		if seed%2 == 1 {
+			m = rank.Mixed{Similar: rng.IntN(4), Complementary: rng.IntN(4), Near: rng.IntN(4), Random: 1 + rng.IntN(4)}
+		}
+		cfg := Config{Overlap: m.Similar, Complement: m.Complementary, Near: m.Near, Random: m.Random, MaxLinks: 20}
+		w := newTown(t, seed, cfg, 30+rng.IntN(50), false)
+		for range 90 {
+			w.second()
+		}
+
+		var all []rank.Candidate
+		for _, e := range w.d.Others() {
+			all = append(all, candidate(e))
+		}
+		want := m.Choose(all, rng)
+		complementary := want[m.Similar : m.Similar+m.Complementary]
+		near := want[m.Similar+m.Complementary : m.Similar+m.Complementary+m.Near]
+		similar := want[:m.Similar]
+		for k, want := range map[Kind][]rank.Candidate{Similar: similar, Complementary: complementary, Near: near} {
+			if got, want := w.indexes(k), sortedIndexes(want); !slices.Equal(got, want) {
+				t.Errorf("seed %d: %v neighbours %v, want %v of %+v", seed, k, got, want, m)
+			}
+		}
+		if n := w.top.count(Random); n != m.Random {
+			t.Errorf("seed %d: %d random neighbours of %+v", seed, n, m)
+		}
+	}
+}
+
+// indexes are those of the neighbours of a kind, sorted.
+func (w *town) indexes(k Kind) (out []int) {
+	for p, nb := range w.top.neighbours {
+		if nb.kind == k {
+			out = append(out, w.d.Lookup(p).Index())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sortedIndexes(all []rank.Candidate) (out []int) {
+	for _, c := range all {
+		out = append(out, c.Index)
+	}
+	slices.Sort(out)
+	return out
+}
