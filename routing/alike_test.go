@@ -1,6 +1,7 @@
 package routing_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -96,5 +97,117 @@ func TestPeersLikeUsFind(t *testing.T) {
 	}
 	if with, without := spent(true), spent(false); 2*with > without {
 		t.Errorf("%d messages with peers like us, %d without", with, without)
+	}
+}
+
+// TestPeersLikeUsThatWaste: peers like us that never answer, or name many who do not hold the key, are soon asked no
+// more for being like us.
+func TestPeersLikeUsThatWaste(t *testing.T) {
+	const depth, liars, searches = 4, 8, 30
+	for name, waste := range map[string]func(liar, other *routingtest.Node){
+		"silent": func(liar, _ *routingtest.Node) { liar.Mute = true },
+		"wrong":  func(liar, other *routingtest.Node) { liar.Knows[other.ID] = 0.0001 },
+	} {
+		net, nodes := ranged(t, 128, depth, routing.Config{})
+		node := nodes[0]
+		like := strangers(node, nodes)[:liars]
+		for i := range wrongEach * liars {
+			other, err := net.Add(overlay.PeerID(fmt.Sprint("other ", i)), routing.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range searches {
+				other.Claims[fmt.Sprint(j)] = true
+			}
+			waste(like[i%liars], other)
+		}
+		likeUs(node, depth, like...)
+		holders := slices.DeleteFunc(nodes[60:], func(o *routingtest.Node) bool { return node.Range.Contains(overlay.PlaceOf(o.ID)) })
+		asked := 0
+		for i := range searches {
+			holders[i].Holds[fmt.Sprint(i)] = true
+			net.Start(node.ID, routing.Query{ID: routing.QueryID(i), Key: []byte(fmt.Sprint(i)), Mode: routing.Any})
+			net.Run()
+			s := node.Done[i].Stats
+			for _, e := range s.Explain {
+				if slices.ContainsFunc(like, func(o *routingtest.Node) bool { return o.ID == e.Peer }) {
+					asked++
+				}
+			}
+			if s.Found != 1 {
+				t.Errorf("%s: %v", name, node.Done[i])
+			}
+		}
+		if asked > 5*liars {
+			t.Errorf("%s: they were asked %d times in %d searches", name, asked, searches)
+		}
+	}
+}
+
+// wrongEach is how many wrong names are too few for the others of the same answer to be given up.
+const wrongEach = 7
+
+// strangers are the nodes outside of a node's range that are not among its contacts.
+func strangers(node *routingtest.Node, nodes []*routingtest.Node) []*routingtest.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(o *routingtest.Node) bool {
+		known := slices.ContainsFunc(node.Ask, func(c coverage.Contact) bool { return c.Peer == string(o.ID) })
+		return known || node.Range.Contains(overlay.PlaceOf(o.ID))
+	})
+}
+
+// TestPeersLikeUsAreNoSecondVoice: a peer like us and a contact that both deny all of a range do not hide it from who
+// has another contact there.
+func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
+	const depth, holder = 3, 17
+	asked := 0
+	for denies := range 2 {
+		net, nodes := ranged(t, 64, depth, routing.Config{})
+		nodes[holder].Holds["k"] = true
+		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), depth)
+		for _, node := range nodes {
+			liar := slices.IndexFunc(strangers(node, nodes), func(o *routingtest.Node) bool {
+				return home.Contains(overlay.PlaceOf(o.ID)) && o != nodes[holder]
+			})
+			if liar < 0 || node.Range == home {
+				continue
+			}
+			contacts := slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return !home.Contains(c.Place) })
+			like := strangers(node, nodes)[liar]
+			likeUs(node, depth, like)
+			denier := net.Node(overlay.PeerID(contacts[denies].Peer))
+			like.Boasts, denier.Boasts = true, true
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Run()
+			like.Boasts, denier.Boasts = false, false
+			asked++
+			if node.Done[0].Stats.Found != 1 && denier != nodes[holder] {
+				t.Errorf("%s, with %s and %s denying: %v", node.ID, like.ID, denier.ID, node.Done[0])
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("nobody searched")
+	}
+}
+
+// TestPeerLikeUsBecomesAContact: a peer that was known for being like us, and was not asked for that, is asked about its
+// range once it is a contact there.
+func TestPeerLikeUsBecomesAContact(t *testing.T) {
+	const depth, holder = 3, 17
+	for i := range 10 {
+		net, nodes := ranged(t, 64, depth, routing.Config{})
+		node, key := nodes[5], fmt.Sprint(i)
+		nodes[holder].Holds[key] = true
+		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), depth)
+		inHome := func(c coverage.Contact) bool { return home.Contains(c.Place) }
+		node.More = node.Ask[slices.IndexFunc(node.Ask, inHome):][:1]
+		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
+		others := slices.DeleteFunc(strangers(node, nodes), func(o *routingtest.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
+		likeUs(node, depth, append(others[:8], net.Node(overlay.PeerID(node.More[0].Peer)))...)
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte(key), Mode: routing.Any})
+		net.Run()
+		if node.Done[0].Stats.Found != 1 {
+			t.Errorf("key %s: %v", key, node.Done[0])
+		}
 	}
 }

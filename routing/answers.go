@@ -139,7 +139,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		}
 		r.named(q, a, in.Records)
 		if a.contact == 0 {
-			q.answeredFor(placeOf(a.peer), in.Depth, 0)
+			q.answeredFor(a, placeOf(a.peer), in.Depth, 0)
 		}
 		r.contactAnswered(q, a, in)
 		r.advance(q)
@@ -164,10 +164,15 @@ func (r *Router) askFailed(in AskFailed) {
 	}
 }
 
-// askUnanswered notes that a question for candidates brought no answer.
+// askUnanswered notes that a question for candidates brought no answer. A contact gives back what it took: where many
+// are gone, the rest of the network can still be asked.
 func (r *Router) askUnanswered(q *flight, a *ask) {
 	a.state = failed
 	q.spoken(a.peer, false)
 	q.conclude(r.now, a.reason, Failed)
+	if a.contact > 0 && q.forSilent+askCost <= q.forContacts {
+		q.forSilent += askCost
+		q.Budget += askCost
+	}
 	r.contactFailed(a)
 }

@@ -72,8 +72,8 @@ type Config struct {
 	BudgetAny int // messages of an Any query; 0: 128
 	BudgetAll int // messages of an All query; 0: 640
 	// BudgetContacts is how many messages more a query may take once it asks contacts, unless it has a budget of its
-	// own. So it can ask about each range of a network of some ten thousand. 0: 256, but none where BudgetAny or
-	// BudgetAll is given.
+	// own. So it can ask about each range of a network of some ten thousand. Contacts that do not answer add what they
+	// took, up to as many messages again. 0: 256, but none where BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s

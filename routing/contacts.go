@@ -44,12 +44,14 @@ type covering struct {
 	contacts []coverage.Contact
 	deep     int          // depth of the range of most of them
 	once     coverage.Set // what somebody has answered for, our own directory included
-	twice    coverage.Set // what two have answered for
+	chosen   coverage.Set // the same, but for the word of peers like us
+	twice    coverage.Set // what two of these have answered for
 
-	wants  int           // how often more contacts were wanted
-	wanted bool          // they are waited for
-	gained bool          // and some have come
-	since  time.Duration // they were last wanted
+	wants    int           // how often more contacts were wanted
+	wanted   bool          // they are waited for
+	gained   bool          // and some have come
+	since    time.Duration // they were last wanted
+	reserved int           // messages set aside for asking, until it is known how many were asked
 }
 
 // cover begins to ask contacts; false when there are none, or they were asked before.
@@ -118,6 +120,14 @@ func (r *Router) overdue(q *flight, a *ask) bool {
 	return ok && r.now >= from
 }
 
+// roleOf says why a peer was asked for names; Chosen for informants.
+func (q *flight) roleOf(a *ask) coverage.Role {
+	if a.contact == 0 {
+		return coverage.Chosen
+	}
+	return q.cover.contacts[a.contact-1].Role
+}
+
 // contactsAsked is how many contacts were asked so far.
 func (q *flight) contactsAsked() int {
 	n := 0
@@ -130,10 +140,11 @@ func (q *flight) contactsAsked() int {
 }
 
 // nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
-// nobody is found, for those that one alone has. No second contact is asked while the first may still answer, or a peer
-// that it named. An Any query asks a few peers like us before others that cover no more.
+// nobody is found, for those that one alone has. No second contact is asked while a first one may still answer in time,
+// or a peer that it named, unless that name is in doubt. Those of several ranges are asked side by side. An Any query
+// asks a few peers like us before others that cover no more, but none that did badly of late.
 func (r *Router) nextContact(q *flight) int {
-	asked, alike, waits := make(map[int]bool, len(q.asks)), 0, q.probing > 0 || q.next(r.wary(q)) >= 0
+	asked, alike, waits := make(map[int]bool, len(q.asks)), 0, r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]
@@ -141,18 +152,17 @@ func (r *Router) nextContact(q *flight) int {
 			continue
 		}
 		asked[a.contact-1] = true
-		if q.cover.contacts[a.contact-1].Role == coverage.Alike {
+		if q.roleOf(a) == coverage.Alike {
 			alike++
 		}
-		if a.state != asking {
+		if a.state != asking || r.overdue(q, a) {
 			continue
 		}
-		waits = true
-		if rng := q.hopedOf(a); !r.overdue(q, a) {
-			if first.Covers(rng) {
-				second.Add(rng)
-			}
+		if rng := q.hopedOf(a); first.Covers(rng) {
+			second.Add(rng)
+		} else {
 			first.Add(rng)
+			waits = true
 		}
 	}
 	unfit := func(i int) bool {
@@ -164,7 +174,10 @@ func (r *Router) nextContact(q *flight) int {
 	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
 	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
 	if q.Mode == Any && !q.blurred && alike < mostAlike {
-		other := func(i int) bool { return q.cover.contacts[i].Role != coverage.Alike || unfit(i) }
+		other := func(i int) bool {
+			c := &q.cover.contacts[i]
+			return c.Role != coverage.Alike || unfit(i) || r.doubt(overlay.PeerID(c.Peer)) > 0
+		}
 		a := coverage.Next(q.cover.contacts, &first, other, nil, key)
 		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-coverage.FarWider) {
 			return a
@@ -200,6 +213,8 @@ func (r *Router) wantContacts(q *flight) bool {
 	if everybody(&c.once) && (q.found > 0 || everybody(&c.twice) || r.cfg.Undefended.Has(defence.Second)) || !r.mayWant(q) {
 		return false
 	}
+	q.spent += wantCost
+	c.reserved += wantCost
 	c.wants++
 	c.wanted, c.gained, c.since = true, false, r.now
 	r.emit(WantContacts{ID: q.ID, Ask: wantAsk})
@@ -224,10 +239,12 @@ func (q *flight) wantsNoLonger() {
 
 // contactsNamed goes on with the queries that want contacts. What is named for one serves all.
 func (r *Router) contactsNamed(in ContactsNamed) {
+	if q := r.open[in.ID]; q != nil {
+		q.stats.Inquiries += in.Asked
+		q.spent += min(in.Asked*askCost, q.cover.reserved) - q.cover.reserved
+		q.cover.reserved = 0
+	}
 	if in.Asked > 0 {
-		if q := r.open[in.ID]; q != nil {
-			q.spent += min(in.Asked*askCost, max(0, q.Budget-q.spent))
-		}
 		return
 	}
 	all := r.view.Contacts()
@@ -244,14 +261,15 @@ func (r *Router) contactsNamed(in ContactsNamed) {
 	}
 }
 
-// learn adds those of some contacts that are not known yet.
+// learn adds those of some contacts that are not known yet. One known as a peer like us alone is not known as a contact
+// of its range.
 func (c *covering) learn(contacts []coverage.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
-		known[c.contacts[i].Peer] = true
+		known[c.contacts[i].Peer] = known[c.contacts[i].Peer] || c.contacts[i].Role != coverage.Alike
 	}
 	for i := range contacts {
-		if !known[contacts[i].Peer] {
+		if contacts[i].Role != coverage.Alike && !known[contacts[i].Peer] {
 			c.contacts, c.gained = append(c.contacts, contacts[i]), true
 		}
 	}
@@ -285,13 +303,20 @@ func (q *flight) counted(depth int, right int32) int {
 
 // answeredFor notes that a peer has answered for the range of a depth around its place. A range far wider than others
 // is easily claimed, and who covers it hears of changes later than the peers of each part. So its word counts once: it
-// is not the second one.
-func (q *flight) answeredFor(p coverage.Place, depth int, right int32) {
+// is not the second one. The word of a peer like us is neither of the two: who makes up a summary like ours would else
+// need but one more liar to hide a range. The explanation keeps the range.
+func (q *flight) answeredFor(a *ask, p coverage.Place, depth int, right int32) {
 	rng := coverage.Around(p, q.counted(depth, right))
-	if q.cover.once.Covers(rng) && depth > q.cover.deep-coverage.FarWider {
+	reason := &q.stats.Explain[a.reason]
+	reason.Range, reason.Ranged = rng, true
+	q.cover.once.Add(rng)
+	if q.roleOf(a) == coverage.Alike {
+		return
+	}
+	if q.cover.chosen.Covers(rng) && depth > q.cover.deep-coverage.FarWider {
 		q.cover.twice.Add(rng)
 	}
-	q.cover.once.Add(rng)
+	q.cover.chosen.Add(rng)
 }
 
 // contactAnswered takes in what a contact's answer says besides names.
@@ -306,7 +331,7 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 		a.names = append(a.names, rec.Peer)
 	}
 	depth := max(a.depth, int(c.Depth)) // no more than it was asked for: a late boast is not believed
-	q.answeredFor(c.Place, depth, c.Right)
+	q.answeredFor(a, c.Place, depth, c.Right)
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
 	if q.blurred {
 		r.denied(q, coverage.Around(c.Place, depth), a.names)

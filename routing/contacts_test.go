@@ -105,6 +105,30 @@ func TestCovered(t *testing.T) {
 	}
 }
 
+// TestExplainedRanges: what was covered is the own range and those that the answers explained count for.
+func TestExplainedRanges(t *testing.T) {
+	for _, budget := range []int{1000, 2 * 3, 1} {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		node := nodes[5]
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: budget})
+		net.Run()
+		var covered coverage.Set
+		covered.Add(node.Range)
+		s := node.Done[0].Stats
+		for _, r := range s.Explain {
+			if answered := r.Why == routing.Contact && r.Result == routing.Answered; r.Ranged != answered {
+				t.Errorf("budget %d: %v has a range: %v", budget, r, r.Ranged)
+			}
+			if r.Ranged {
+				covered.Add(r.Range)
+			}
+		}
+		if got := covered.Share(); got != s.Covered {
+			t.Errorf("budget %d: the ranges explained are %v of the network, %v is covered", budget, got, s.Covered)
+		}
+	}
+}
+
 // TestAllCovers: a search for all holders asks for every range, and names each holder once.
 func TestAllCovers(t *testing.T) {
 	net, nodes := ranged(t, 64, 3, routing.Config{})
@@ -295,6 +319,47 @@ func TestMoreContacts(t *testing.T) {
 	}
 }
 
+// TestMoreContactsKeepTheBudget: what it takes to ask for more contacts is set aside at once, so that no confirmation
+// spends it, and what is not asked for is given back. It is told beside the questions that are explained.
+func TestMoreContactsKeepTheBudget(t *testing.T) {
+	wanted := 0
+	for budget := 8; budget <= 80; budget++ {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		for i, node := range nodes {
+			node.Holds["k"] = i%4 == 0
+		}
+		node := nodes[5]
+		var known []coverage.Contact
+		for i, contact := range node.Ask {
+			if i < 4 {
+				known = append(known, contact)
+			} else {
+				node.More = append(node.More, contact)
+			}
+		}
+		node.Ask = known
+		sent := 0
+		net.Trace = func(line string) {
+			switch {
+			case strings.Contains(line, "> Confirm"), strings.Contains(line, "> AskCandidates"):
+				sent += 2
+			case strings.Contains(line, "> WantContacts"):
+				sent, wanted = sent+2*4, wanted+1
+			}
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All, Budget: budget})
+		net.Run()
+		if s := node.Done[0].Stats; sent > budget || s.Messages != sent {
+			t.Errorf("with a budget of %d, %d messages were sent, and %d counted", budget, sent, s.Messages)
+		} else if s.Messages != 2*(len(s.Explain)+s.Inquiries) {
+			t.Errorf("with a budget of %d, %d messages, %d explained and %d inquiries", budget, s.Messages, len(s.Explain), s.Inquiries)
+		}
+	}
+	if wanted == 0 {
+		t.Error("more contacts were never wanted")
+	}
+}
+
 // TestPeersHoldInquiriesOpen: where those who were asked for more contacts hold the question open, a search asks second
 // contacts beside them. It does not ask for more again, and ends.
 func TestPeersHoldInquiriesOpen(t *testing.T) {
@@ -369,5 +434,79 @@ func TestWidestWordCountsOnce(t *testing.T) {
 		if found != want {
 			t.Errorf("mode %v: %d of %d found", mode, found, want)
 		}
+	}
+}
+
+// TestContactsThatNameTheDead: a contact that denies the holder and names peers that are gone hides it no better than
+// one that names nobody.
+func TestContactsThatNameTheDead(t *testing.T) {
+	const holder = 17
+	found := func(mode routing.Mode, dead int) (n int) {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		nodes[holder].Holds["k"] = true
+		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), 3)
+		for i, node := range nodes {
+			if i%2 == 0 && home.Contains(overlay.PlaceOf(node.ID)) {
+				node.Boasts = dead == 0
+				clear(node.Knows)
+				for j := range dead {
+					gone, err := net.Add(overlay.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					gone.Mute, gone.Claims["k"], node.Knows[gone.ID] = true, true, 0.0001
+				}
+			}
+		}
+		for i, node := range nodes {
+			if i == holder || home.Contains(overlay.PlaceOf(node.ID)) {
+				continue
+			}
+			for search := range routing.QueryID(3) { // the dead are known to have failed
+				net.Start(node.ID, routing.Query{ID: search, Key: []byte("k"), Mode: mode})
+				net.Run()
+				net.RunUntil(net.Now() + time.Minute)
+				n += node.Done[search].Stats.Found
+			}
+		}
+		return n
+	}
+	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+		nobody := found(mode, 0)
+		for _, dead := range []int{1, 4, 20} {
+			if n := found(mode, dead); n < nobody {
+				t.Errorf("%v: %d found it where they name %d dead, %d where they name nobody", mode, n, dead, nobody)
+			}
+		}
+	}
+}
+
+// TestWidestWordKeepsNobodyWaiting: a contact that claims to cover everybody, and names nobody, does not make a search ask
+// one range after the other, where a third of the peers do not answer either.
+func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
+	const depth, holder, liar = 5, 17, 30
+	searches := func(lies bool) (found int, worst time.Duration) {
+		net, nodes := ranged(t, 192, depth, routing.Config{})
+		nodes[holder].Holds["k"] = true
+		nodes[liar].Range, nodes[liar].Boasts = coverage.Range{}, true
+		for i := 3; i < len(nodes); i += 3 {
+			nodes[i].Mute = i != liar
+		}
+		for i := 1; i < len(nodes); i += 3 {
+			node, p := nodes[i], nodes[liar].ID
+			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
+			if lies {
+				node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+			}
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Run()
+			s := node.Done[0].Stats
+			found, worst = found+s.Found, max(worst, s.Elapsed)
+		}
+		return found, worst
+	}
+	found, worst := searches(false)
+	if n, took := searches(true); n < found || took > worst+time.Second {
+		t.Errorf("with the liar %d are found, within %v; without it %d, within %v", n, took, found, worst)
 	}
 }

@@ -15,6 +15,7 @@ type flight struct {
 	serves *request       // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
+	forSilent   int // messages that were added for contacts that did not answer, at most as many
 
 	started time.Duration
 	poor    bool // the directory is too poor to go by alone

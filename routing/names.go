@@ -1,10 +1,6 @@
 package routing
 
-import (
-	"slices"
-
-	"github.com/venn-p2p/venn/routing/defence"
-)
+import "github.com/venn-p2p/venn/routing/defence"
 
 // A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name that nothing else
 // supports is in doubt once another name from the same voice did not answer, or keeps the query waiting. It is not if
@@ -37,20 +33,26 @@ func (r *Router) waitsInVain(q *flight) {
 	r.rank(q)
 }
 
-// hopeful reports whether a peer is asked, or can be, that more speaks for than a name in doubt.
+// hopeful reports whether a peer can be asked that more speaks for than a name in doubt, or such a peer is asked and is
+// waited for.
 func (r *Router) hopeful(q *flight) bool {
 	if i := q.next(r.wary(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true
 	}
-	if q.probing == 0 || !slices.ContainsFunc(q.voices, func(v voice) bool { return v.doubtful() }) {
-		return q.probing > 0
+	if q.probing == 0 {
+		return false
 	}
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && !r.inDoubt(q, c) {
+		if c := &q.candidates[i]; c.state == asking && r.promises(q, c) {
 			return true
 		}
 	}
 	return false
+}
+
+// promises says whether a candidate under way is no name in doubt, and is waited for.
+func (r *Router) promises(q *flight, c *candidate) bool {
+	return !r.inDoubt(q, c) && (c.standing < suspect || r.holdsUp(q, c))
 }
 
 // affordName takes the messages of a name in doubt off the budget and off the part for names in doubt. It passes over

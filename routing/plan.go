@@ -246,6 +246,21 @@ func (r *Router) width(q *flight, best *candidate) int {
 	return min(w, r.cfg.Parallel)
 }
 
+// probingBeside is how many confirmations under way keep a candidate from being asked. Those that the plan does not
+// wait for keep only names in doubt: else a query would end before it has asked the others.
+func (r *Router) probingBeside(q *flight, best *candidate) int {
+	if r.inDoubt(q, best) {
+		return q.probing
+	}
+	n := 0
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && r.promises(q, c) {
+			n++
+		}
+	}
+	return n
+}
+
 // probe asks candidates for confirmation.
 func (r *Router) probe(q *flight) {
 	wary := r.wary(q)
@@ -255,7 +270,7 @@ func (r *Router) probe(q *flight) {
 			return
 		}
 		c := &q.candidates[i]
-		if q.probing >= r.width(q, c) {
+		if w := r.width(q, c); q.probing >= w && r.probingBeside(q, c) >= w {
 			return
 		}
 		if r.inDoubt(q, c) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -79,8 +80,9 @@ type Stats struct {
 	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
 	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
 	// not others find somebody. 0: it relied on none. What contacts and informants say has no age.
-	AsOf    time.Duration
-	Explain []Reason // who was asked, in the order of asking
+	AsOf      time.Duration
+	Explain   []Reason // who was asked, in the order of asking
+	Inquiries int      // peers asked for more contacts, besides those explained; the overlay chooses whom
 }
 
 // Why says what a peer was asked for.
@@ -137,6 +139,10 @@ type Reason struct {
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
+	// Range is what the answer of one that was asked for candidates counts for. It is valid if Ranged: no other, and
+	// nobody who has not answered, has one.
+	Range  coverage.Range
+	Ranged bool
 }
 
 func (r Reason) String() string {

@@ -152,6 +152,7 @@ func (r *Router) launch(q *flight) {
 	}
 	r.matched(q)
 	q.cover.once.Add(own)
+	q.cover.chosen.Add(own)
 	q.cover.twice.Add(own)
 	if q.Mode == All {
 		r.cover(q)

@@ -18,6 +18,8 @@ const (
 	voiceHalved = 5 * time.Minute
 	// doubtFrom is how much worse than half right a voice must have been to be doubted.
 	doubtFrom = 2
+	// alikeMisses is how many wrong names, with none right, make the answer of a peer like us a bad one.
+	alikeMisses = wrongNames / 2
 )
 
 // reputation is how the names fared that a peer gave in earlier queries, fading.
@@ -82,7 +84,8 @@ func (r *Router) proved(p overlay.PeerID) bool {
 
 // judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did
 // well. One did badly who failed, whose names were given up, or who named no holder though there was one. For a contact
-// it must be one in its range. Its own name counts neither way.
+// it must be one in its range. Its own name counts neither way. Peers like us are asked before others. So such a one
+// also did badly if it is late, or if it named nobody right, but several wrong or any in doubt.
 func (r *Router) judgeVoices(q *flight) {
 	for _, a := range q.asks {
 		v := q.voices[a.voice]
@@ -92,6 +95,8 @@ func (r *Router) judgeVoices(q *flight) {
 		case v.silent > 0 && v.silent == v.names: // it cost a dial each
 			r.voices.note(r.now, a.peer, 0, doubtFrom)
 		case v.givenUp, a.state == failed, a.denied, a.contact == 0 && a.state == answered && q.foundBeside(a.peer) > 0:
+			r.voices.note(r.now, a.peer, 0, 1)
+		case q.roleOf(&a) == coverage.Alike && (v.misses >= alikeMisses || v.doubtful() || a.state == asking && r.overdue(q, &a)):
 			r.voices.note(r.now, a.peer, 0, 1)
 		}
 	}

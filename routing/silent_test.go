@@ -1,0 +1,45 @@
+package routing_test
+
+import (
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// TestSilentContactsTakeNoBudget: where one of the two contacts of each range is gone, a search can still ask about all
+// ranges. Where all are gone, it takes no more than its budget and twice what is for contacts.
+func TestSilentContactsTakeNoBudget(t *testing.T) {
+	const depth, holder, usual, contacts = 3, 17, 8, 16
+	cfg := routing.Config{BudgetAny: usual, BudgetContacts: contacts}
+	for _, all := range []bool{false, true} {
+		net, nodes := ranged(t, 64, depth, cfg)
+		nodes[holder].Holds["k"] = true
+		for i, node := range nodes {
+			if i == holder || node.Range.Contains(overlay.PlaceOf(nodes[holder].ID)) {
+				continue
+			}
+			var down []*routingtest.Node
+			seen := map[coverage.Range]bool{}
+			for _, c := range node.Ask {
+				rng, p := coverage.Around(c.Place, depth), net.Node(overlay.PeerID(c.Peer))
+				if (all || !seen[rng]) && p != nodes[holder] && p != node {
+					p.Down = true
+					down = append(down, p)
+				}
+				seen[rng] = true
+			}
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Run()
+			s := node.Done[0].Stats
+			if s.Found != 1 && !all || s.Messages > usual+2*contacts {
+				t.Errorf("all %v, %s: %v", all, node.ID, node.Done[0])
+			}
+			for _, p := range down {
+				p.Down = false
+			}
+		}
+	}
+}
