@@ -123,7 +123,7 @@ func TestChangesAreHeardOf(t *testing.T) {
 	w.hear(self, events)
 	var versions [][2]int64
 	for _, l := range w.learned[self] {
-		versions = append(versions, [2]int64{l[1], l[3]})
+		versions = append(versions, [2]int64{int64(l.epoch.Sequence), int64(l.tail)})
 	}
 	if want := [][2]int64{{1, 0}, {1, 2}, {2, 0}}; !slices.Equal(versions, want) {
 		t.Errorf("heard of %v, want %v", versions, want)

@@ -34,8 +34,16 @@ type Watch struct {
 	mu      sync.Mutex
 	numbers map[peer.ID]int
 	members []member
-	learned map[int][][4]int64
+	learned map[int][]learnt   // that is yet to be published
 	latest  map[[2]int]version // of the second, that the first last learned
+	told    map[int]version    // the latest that each member has itself been heard to publish
+}
+
+// learnt is a version of a peer's collection that another knows now.
+type learnt struct {
+	of int
+	version
+	at int64 // ms, since the feed began
 }
 
 // version is a state of a peer's collection that it tells of: a summary, or a tail of it.
@@ -58,7 +66,8 @@ type member struct {
 // not shown then.
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
-		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][][4]int64), latest: make(map[[2]int]version),
+		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][]learnt), latest: make(map[[2]int]version),
+		told: make(map[int]version),
 	}
 }
 
@@ -77,6 +86,9 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 		number = w.add(n.ID(), p)
 	}
 	w.members = append(w.members, member{number, n, p.Rate})
+	if _, again := w.told[number]; !again {
+		w.told[number] = version{}
+	}
 	w.mu.Unlock()
 	events, err := n.Host().EventBus().Subscribe([]any{new(node.EvtSummaryPublished), new(node.EvtTailLearned), new(node.EvtSummaryLearned)}, eventbus.BufSize(eventQueue))
 	if err != nil {
@@ -128,15 +140,26 @@ func (w *Watch) hear(n int, events <-chan any) {
 		switch e := e.(type) {
 		case node.EvtSummaryPublished:
 			w.feed.Publish(Epoch{N: n, Sequence: e.Epoch.Sequence, Keys: e.Keys, Parts: e.Parts, Bytes: e.Bytes})
+			w.noteTold(n, version{e.Epoch, 0})
 		case node.EvtTailLearned:
 			if w.Number(e.Origin) == n {
 				w.feed.Publish(Tail{N: n, Sequence: e.Epoch.Sequence, Number: e.Number, Added: e.Added, Removed: e.Removed})
+				w.noteTold(n, version{e.Epoch, e.Number})
 			} else {
 				w.noteLearned(n, e.Origin, version{e.Epoch, e.Number})
 			}
 		case node.EvtSummaryLearned:
 			w.noteLearned(n, e.Origin, version{e.Epoch, 0})
 		}
+	}
+}
+
+// noteTold notes that a member's version has been published.
+func (w *Watch) noteTold(n int, v version) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v.after(w.told[n]) {
+		w.told[n] = v
 	}
 }
 
@@ -153,7 +176,7 @@ func (w *Watch) noteLearned(n int, origin peer.ID, v version) {
 	defer w.mu.Unlock()
 	if pair := [2]int{n, of}; v.after(w.latest[pair]) {
 		w.latest[pair] = v
-		w.learned[n] = append(w.learned[n], [4]int64{int64(of), int64(v.epoch.Sequence), time.Since(w.feed.began).Milliseconds(), int64(v.tail)})
+		w.learned[n] = append(w.learned[n], learnt{of, v, time.Since(w.feed.began).Milliseconds()})
 	}
 }
 
@@ -196,15 +219,29 @@ func (w *Watch) flushes(ctx context.Context) {
 	w.flush()
 }
 
+// flush publishes who has learned what. A member's version that others have learned of before it was itself heard to
+// publish it waits for that: viewers count who has heard of a version from when they know it.
 func (w *Watch) flush() {
-	w.mu.Lock()
-	learned := w.learned
-	w.learned = make(map[int][][4]int64)
-	w.mu.Unlock()
 	var events []Event
-	for n, l := range learned {
-		events = append(events, Learned{n, l})
+	w.mu.Lock()
+	for n, l := range w.learned {
+		e := Learned{N: n}
+		wait := l[:0]
+		for _, x := range l {
+			if told, member := w.told[x.of]; member && x.after(told) {
+				wait = append(wait, x)
+				continue
+			}
+			e.Learned = append(e.Learned, [4]int64{int64(x.of), int64(x.epoch.Sequence), x.at, int64(x.tail)})
+		}
+		if len(e.Learned) > 0 {
+			events = append(events, e)
+		}
+		if w.learned[n] = wait; len(wait) == 0 {
+			delete(w.learned, n)
+		}
 	}
+	w.mu.Unlock()
 	if len(events) > 0 {
 		w.feed.Publish(events...)
 	}

@@ -2,11 +2,13 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/libp2p/go-libp2p"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // TestAskGivesNoPrivateKeysAway asks a node for a key that it advertises, for a private one, and for one that nobody
@@ -44,5 +46,39 @@ func TestAskGivesNoPrivateKeysAway(t *testing.T) {
 	private, nobodys := ask("private"), ask("nobody's")
 	if len(private.Found) > 0 || private.End != nobodys.End || private.Messages != nobodys.Messages {
 		t.Errorf("a private key has the answer %+v, one that nobody holds %+v", private, nobodys)
+	}
+}
+
+// Nodes say what they learn side by side: one may be heard to know a tail before its maker is heard to have made it. A
+// viewer that was told so would count the first of them as one that never heard of it.
+func TestVersionsArePublishedBeforeWhoKnowsThem(t *testing.T) {
+	const maker, other = 0, 1
+	f := NewFeed(Header{}, 0)
+	w := NewWatch(f, false)
+	w.add("maker", Peer{Name: "maker"})
+	w.add("other", Peer{Name: "other"})
+	w.told[maker] = version{}
+	var p place
+	follow(t, f, &p)
+	published := func() (lines []string) {
+		w.flush()
+		return follow(t, f, &p)
+	}
+	summary, tail := version{summary.Epoch{Sequence: 7}, 0}, version{summary.Epoch{Sequence: 7}, 1}
+	w.noteLearned(other, "maker", summary)
+	if got := published(); len(got) != 0 {
+		t.Errorf("a summary that is yet to be published is known: %q", got)
+	}
+	w.noteTold(maker, summary)
+	w.noteLearned(other, "maker", tail)
+	if got := published(); len(got) != 1 || !strings.Contains(got[0], `"learned":[[0,7,`) || strings.Contains(got[0], "],[") {
+		t.Errorf("once the summary is published, and not its tail, there is %q", got)
+	}
+	w.noteTold(maker, tail)
+	if got := published(); len(got) != 1 || !strings.HasSuffix(strings.TrimSpace(got[0]), `,1]]}`) {
+		t.Errorf("once the tail is published there is %q", got)
+	}
+	if got := published(); len(got) != 0 || len(w.learned) != 0 {
+		t.Errorf("at the end there is %q, and %v waits", got, w.learned)
 	}
 }

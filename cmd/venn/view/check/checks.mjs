@@ -40,5 +40,5 @@ export async function open(browser, url, options = {}, init = null) {
  */
 export async function comes(claim, page, condition, arg = null, timeout = 30_000) {
   const holds = await page.waitForFunction(condition, arg, { timeout, polling: 100 }).then(() => true, () => false);
-  check(claim, holds, holds ? "" : `not within ${timeout / 1000} s; the page says: ${(await page.locator("#page").innerText()).slice(0, 300)}`);
+  check(claim, holds, holds ? "" : `not within ${timeout / 1000} s; the page says: ${(await page.locator("#page").innerText()).slice(0, 1500)}`);
 }
