@@ -188,7 +188,8 @@ func WithNeighbours(overlap, near, random int) Option {
 	}
 }
 
-// WithMemory limits the bytes of summaries kept of others, 1 or more. What is worth least goes first. Default 64 MiB.
+// WithMemory limits the bytes of summaries kept of others, 1 or more. What is worth least goes first. Where they are not
+// enough for all peers of a network, the node covers a range, as with [WithOrigins]. Default 64 MiB.
 func WithMemory(bytes int) Option {
 	return func(c *config) error {
 		if bytes < 1 {

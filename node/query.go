@@ -107,8 +107,9 @@ type QueryStats struct {
 	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
 	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
 	// not others find somebody. 0: it relied on none. What contacts and informants say has no age.
-	AsOf    time.Duration
-	Explain []Question // in the order of asking
+	AsOf      time.Duration
+	Explain   []Question // in the order of asking
+	Inquiries int        // peers asked for more contacts, besides those explained
 }
 
 // Question is one question of a query to a peer.
@@ -121,16 +122,21 @@ type Question struct {
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
+	Range       string        // of one asked for names, that its answer counts for: the first bits of the places in it, or "all"; "": not
 }
 
 // queryStats is what routing says of a query.
 func queryStats(s routing.Stats) QueryStats {
 	out := QueryStats{
 		End: s.End.String(), Self: s.Self, Found: s.Found, Probes: s.Probes, FalseProbes: s.FalseProbes, Messages: s.Messages,
-		Elapsed: s.Elapsed, Covered: s.Covered, AsOf: s.AsOf,
+		Elapsed: s.Elapsed, Covered: s.Covered, AsOf: s.AsOf, Inquiries: s.Inquiries,
 	}
 	for _, r := range s.Explain {
-		out.Explain = append(out.Explain, Question{peer.ID(r.Peer), r.Why.String(), r.Probability, r.Result.String(), r.Names, r.At, r.Took, r.Bytes})
+		question := Question{peer.ID(r.Peer), r.Why.String(), r.Probability, r.Result.String(), r.Names, r.At, r.Took, r.Bytes, ""}
+		if r.Ranged {
+			question.Range = r.Range.String()
+		}
+		out.Explain = append(out.Explain, question)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -24,6 +25,9 @@ type Status struct {
 	Unrotated    int     // of these, those known only under the previous seed
 	PartsHeld    int     // of their summaries
 	BytesHeld    int     // of these parts, on the wire
+	Covered      float64 // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
+	Range        string  // that this share is: the first bits of the places in it, or "all"; "": the node knows of nobody
+	Contacts     int     // peers that a search can ask about the rest; 0 where there is none
 	FalseMatches float64 // expected of a query for a key that nobody holds: the sum of the false-positive rates of what is held
 	PubsubBytes  int     // of parts learned so far by pubsub, those replaced since included
 	DirectBytes  int     // and by direct fetch
@@ -159,5 +163,14 @@ func (l *loop) status() Status {
 	}
 	s.Made, s.Taken = l.n.links.Counts()
 	s.Origins, s.PartsHeld, s.BytesHeld = l.core.Overlay.Totals()
+	if s.Origins > 0 || s.Links > 0 {
+		covers := l.core.Overlay.Covers()
+		s.Covered, s.Range = covers.Share(), covers.String()
+	}
+	for _, c := range l.core.Overlay.Contacts() {
+		if c.Role != coverage.Alike { // peers like us are asked for being so
+			s.Contacts++
+		}
+	}
 	return s
 }

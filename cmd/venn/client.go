@@ -80,7 +80,7 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 // broken is the error of a connection to the daemon that did not hold.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return errors.New("the daemon ended before it had answered; its log says why")
+		return errors.New("the daemon broke off before it had answered in full; its log says why")
 	}
 	return fmt.Errorf("daemon: %w", err)
 }

@@ -169,7 +169,10 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		Progress: func(p experiment.Progress) { show.update(stage{what: p.Experiment, share: p.Done, whole: true}) },
 	})
 	show.end()
-	if errors.Is(err, experiment.ErrUnknown) || errors.Is(err, experiment.ErrOptions) {
+	switch {
+	case errors.Is(err, experiment.ErrUnknown):
+		return usageError{fmt.Errorf("%w; `venn experiment list` shows them", err)}
+	case errors.Is(err, experiment.ErrOptions):
 		return usageError{err}
 	}
 	if c.IsSet("part") {

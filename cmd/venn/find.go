@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,9 @@ func findCommand() *cli.Command {
 }
 
 func find(ctx context.Context, c *cli.Command) error {
+	if c.Bool("all") && c.IsSet("count") {
+		return usageError{errors.New("--all and --count: one of them says how many to find")}
+	}
 	if c.Int("count") < 1 {
 		return usageError{fmt.Errorf("--count %d: must be 1 or more", c.Int("count"))}
 	}
@@ -105,11 +109,11 @@ func nobody(key string, end httpapi.FindEnd) string {
 	case whole && end.Covered <= 0:
 		return fmt.Sprintf("nobody was asked who has %s: no other peer is known", key)
 	case whole && end.Covered >= 1 && silent == 0:
-		return fmt.Sprintf("nobody has %s: all of the network was asked", key)
+		return fmt.Sprintf("nobody has %s: all of the network was asked or is known", key)
 	}
 	var doubts []string
 	if end.Covered > 0 && end.Covered < 1 {
-		doubts = append(doubts, fmt.Sprintf("only %s of the network was asked", share(end.Covered)))
+		doubts = append(doubts, fmt.Sprintf("only %s of the network was asked or is known", share(end.Covered)))
 	}
 	switch {
 	case silent == 1:
@@ -193,16 +197,25 @@ func printProvider(w io.Writer, p httpapi.Provider) error {
 }
 
 func explain(w io.Writer, end httpapi.FindEnd) {
-	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms; %s of the network was asked or is known here\n",
-		end.Key, end.End, end.Found, end.Message, end.Elapsed, share(end.Covered))
+	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms", end.Key, end.End, end.Found, end.Message, end.Elapsed)
+	if end.Covered > 0 || end.Found == 0 { // else the peer has it itself
+		fmt.Fprintf(w, "; %s of the network was asked or is known", share(end.Covered))
+	}
+	if end.AsOf > 0 {
+		fmt.Fprintf(w, " as of %.1f s ago", end.AsOf/1000)
+	}
+	if end.More > 0 {
+		fmt.Fprintf(w, "; %d peers were asked for more contacts", end.More)
+	}
+	fmt.Fprintln(w)
 	rows := make([][]string, len(end.Asked))
 	for i, a := range end.Asked {
 		rows[i] = []string{
 			"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names),
-			fmt.Sprintf("%.1f ms", a.At), fmt.Sprintf("%.1f ms", a.Took), strconv.Itoa(a.Bytes),
+			cmp.Or(a.Range, "-"), fmt.Sprintf("%.1f ms", a.At), fmt.Sprintf("%.1f ms", a.Took), strconv.Itoa(a.Bytes),
 		}
 	}
 	if len(rows) > 0 {
-		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES|ASKED AT|TOOK|BYTES", rows)
+		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES|RANGE|ASKED AT|TOOK|BYTES", rows)
 	}
 }

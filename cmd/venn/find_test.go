@@ -1,10 +1,45 @@
 package main
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/venn-p2p/venn/node/httpapi"
 )
+
+// TestKnownPart: status says how much of the network is known, and whom else it can ask.
+func TestKnownPart(t *testing.T) {
+	for want, s := range map[string]httpapi.Status{
+		"none: no other peer is known": {},
+		"all":                          {Covered: 1, Range: "all"},
+		".25 (range 01); 6 contacts for the rest": {Covered: .25, Range: "01", Contacts: 6},
+	} {
+		if got := knownPart(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestExplain: the end of a search is explained with the share that was covered, the age of what is known, the number of
+// peers asked for more contacts, and the range of each answer. Where the peer has the key itself, nothing was covered.
+func TestExplain(t *testing.T) {
+	var b bytes.Buffer
+	explain(&b, httpapi.FindEnd{Key: "K", End: "exhausted", Message: 12, Covered: .5, AsOf: 1234, More: 4, Asked: []httpapi.Asked{
+		{Peer: "P", Why: "contact", Result: "answered", Range: "011"}, {Peer: "Q", Why: "linked", Result: "lacks"},
+	}})
+	explain(&b, httpapi.FindEnd{Key: "K", End: "enough", Found: 1})
+	for _, want := range []string{
+		"K: exhausted; 0 found with 12 messages in 0.0 ms; .50 of the network was asked or is known as of 1.2 s ago; 4 peers were asked for more contacts\n",
+		"  P           contact  0.000        answered  0      011    0.0 ms",
+		"  Q           linked   0.000        lacks     0      -      0.0 ms",
+		"K: enough; 1 found with 0 messages in 0.0 ms\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q lacks %q", b.String(), want)
+		}
+	}
+}
 
 // TestNobody: that nobody has a key is said only if all were asked, and all of them answered.
 func TestNobody(t *testing.T) {
@@ -21,15 +56,15 @@ func TestNobody(t *testing.T) {
 		asked   []httpapi.Asked
 		want    string
 	}{
-		{"exhausted", 1, nil, "nobody has K: all of the network was asked"},
-		{"exhausted", 1, asked("matched", "lacks", "lacks"), "nobody has K: all of the network was asked"},
-		{"exhausted", 1, twice, "nobody has K: all of the network was asked"},
-		{"exhausted", 1, asked("contact", "failed"), "nobody has K: all of the network was asked"},
+		{"exhausted", 1, nil, "nobody has K: all of the network was asked or is known"},
+		{"exhausted", 1, asked("matched", "lacks", "lacks"), "nobody has K: all of the network was asked or is known"},
+		{"exhausted", 1, twice, "nobody has K: all of the network was asked or is known"},
+		{"exhausted", 1, asked("contact", "failed"), "nobody has K: all of the network was asked or is known"},
 		{"exhausted", 1, asked("matched", "failed", "lacks"), "nobody found who has K: 1 peer that was asked did not answer"},
 		{"exhausted", 1, asked("linked", "failed", "pending"), "nobody found who has K: 2 peers that were asked did not answer"},
-		{"exhausted", .419, asked("named", "lacks"), "nobody found who has K: only .41 of the network was asked"},
-		{"exhausted", .9999, nil, "nobody found who has K: only .99 of the network was asked"},
-		{"out of budget", .5, nil, "nobody found who has K: only .50 of the network was asked; out of budget"},
+		{"exhausted", .419, asked("named", "lacks"), "nobody found who has K: only .41 of the network was asked or is known"},
+		{"exhausted", .9999, nil, "nobody found who has K: only .99 of the network was asked or is known"},
+		{"out of budget", .5, nil, "nobody found who has K: only .50 of the network was asked or is known; out of budget"},
 		{"out of time", 1, asked("returned", "pending"), "nobody found who has K: 1 peer that was asked did not answer; out of time"},
 		{"out of time", 1, nil, "nobody found who has K: out of time"},
 		{"exhausted", 0, nil, "nobody was asked who has K: no other peer is known"},

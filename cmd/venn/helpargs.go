@@ -1,30 +1,60 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 )
 
 // helpOf leaves of a command line that asks for help the commands and --help alone: what stands between them is not
-// meant as the topic.
-func helpOf(root *cli.Command, args []string) []string {
-	end := len(args)
-	if i := slices.Index(args, "--"); i >= 0 {
-		end = i
+// meant as the topic. It refuses help on what is no command.
+func helpOf(root *cli.Command, args []string) ([]string, error) {
+	if len(args) > 2 && (args[1] == "help" || args[1] == "h") && !strings.HasPrefix(args[2], "-") {
+		return helpWith(root, args)
 	}
-	if !slices.ContainsFunc(args[:end], func(a string) bool { return a == "--help" || a == "-h" }) {
-		return args
+	if !slices.ContainsFunc(beforeDashes(args), func(a string) bool { return a == "--help" || a == "-h" }) {
+		return args, nil
 	}
-	out, at := args[:1:1], root
-	for i := 1; i < end; i++ {
-		if args[i] == "--repo" {
+	return append(append(args[:1:1], commandOf(root, args)...), "--help"), nil
+}
+
+// helpWith is the command line with --help that stands for `venn help COMMAND…`.
+func helpWith(root *cli.Command, args []string) ([]string, error) {
+	at := root
+	for _, name := range args[2:] {
+		sub := at.Command(name)
+		switch {
+		case sub == nil && at == root: // the parser has commands of its own
+			return args, nil
+		case sub == nil:
+			return nil, usageError{fmt.Errorf("no command %q in venn %s; `venn %s --help` says more", name, at.Name, at.Name)}
+		}
+		at = sub
+	}
+	return append(append(args[:1:1], args[2:]...), "--help"), nil
+}
+
+// commandOf is the path of the command that a command line runs, without the program's name; empty for none.
+func commandOf(root *cli.Command, args []string) (path []string) {
+	at, line := root, beforeDashes(args)
+	for i := 1; i < len(line); i++ {
+		if line[i] == "--repo" {
 			i++ // what it names is no command
 			continue
 		}
-		if sub := at.Command(args[i]); sub != nil {
-			out, at = append(out, args[i]), sub
+		if sub := at.Command(line[i]); sub != nil {
+			path, at = append(path, line[i]), sub
 		}
 	}
-	return append(out, "--help")
+	return path
+}
+
+// beforeDashes is a command line up to -- alone.
+func beforeDashes(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
+	}
+	return args
 }

@@ -43,18 +43,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if printTopic(stdout, root, args) {
 		return exitDone
 	}
-	err := root.Run(ctx, helpOf(root, args))
+	line, err := helpOf(root, args)
+	if err == nil {
+		err = root.Run(ctx, line)
+	}
 	if err == nil {
 		return exitDone
+	}
+	if errors.As(err, new(cli.ExitCoder)) { // of the parser's command help
+		err = usageError{fmt.Errorf("no command or topic %q; `venn help` lists them", args[len(args)-1])}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	if err != errNone { //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
+	switch {
+	case err == errNone: //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
+	case isUsage(err):
+		fmt.Fprintln(stderr, "venn:", withHelp(err, commandOf(root, args)))
+	default:
 		fmt.Fprintln(stderr, "venn:", err)
 	}
 	switch {
-	case errors.As(err, new(usageError)), errors.As(err, new(command.UsageError)):
+	case isUsage(err):
 		return exitUsage
 	case errors.Is(err, errNone):
 		return exitNone
@@ -68,6 +78,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// isUsage says whether an error is a fault of the command line.
+func isUsage(err error) bool {
+	return errors.As(err, new(usageError)) || errors.As(err, new(command.UsageError))
+}
+
+// withHelp is an error of usage in words. It names the command whose help explains it, unless it names a command itself.
+func withHelp(err error, path []string) string {
+	text := err.Error()
+	if strings.Contains(text, "`") {
+		return text
+	}
+	return fmt.Sprintf("%s; see `%s --help`", text, strings.Join(append([]string{"venn"}, path...), " "))
+}
 
 func app(stdout, stderr io.Writer) *cli.Command {
 	root := &cli.Command{
@@ -104,12 +128,14 @@ type clearer struct{ error }
 func (c clearer) Unwrap() error { return c.error }
 
 var (
-	oneDash  = regexp.MustCompile(`\b(flag|not defined:) -([a-z0-9][a-z0-9-]+)`)
+	unknown  = regexp.MustCompile(`^flag provided but not defined: -+`)
+	oneDash  = regexp.MustCompile(`\bflag -([a-z0-9][a-z0-9-]+)`)
 	badParse = regexp.MustCompile(`strconv\.Parse(\w+): parsing ".*": (invalid syntax|value out of range)`)
 )
 
 func (c clearer) Error() string {
-	text := oneDash.ReplaceAllString(c.error.Error(), "$1 --$2")
+	text := unknown.ReplaceAllString(c.error.Error(), "no flag --")
+	text = oneDash.ReplaceAllString(text, "flag --$1")
 	return badParse.ReplaceAllStringFunc(text, func(found string) string {
 		switch parts := badParse.FindStringSubmatch(found); {
 		case parts[2] == "value out of range":

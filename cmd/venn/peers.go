@@ -102,6 +102,8 @@ func neighboursCommand() *cli.Command {
 func similarCommand() *cli.Command {
 	return &cli.Command{
 		Name: "similar", Usage: "list the peers that hold the most of what the peer holds, as estimated",
+		Description: "Estimates go by the summaries that the peer holds. Where a network has more than it can hold, peers tell each\n" +
+			"other who is like them: those listed may be anywhere, and some may be missing. `venn status` says how much is known.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "`NUMBER` of peers to name at most"},
 			jsonFlag("as a JSON array"),
@@ -127,6 +129,10 @@ func similarCommand() *cli.Command {
 }
 
 func printSimilar(w io.Writer, all []httpapi.Similar) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "of the peers known here, nobody seems to hold any key that this peer holds")
+		return err
+	}
 	rows := make([][]string, len(all))
 	for i, s := range all {
 		rows[i] = []string{s.ID, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*s.Share.Value, 100*s.Share.Low, 100*s.Share.High), strconv.Itoa(s.Keys)}
@@ -161,9 +167,21 @@ keys                 %d
 own summary          %s
 linked peers         %d (%d connections)
 summaries of others  %d, %d bytes%s
+known of the network %s
 expected false matches of a query  %.3g
-`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, s.FalseMatches)
+`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, knownPart(s), s.FalseMatches)
 	return err
+}
+
+// knownPart says in which part of the network everybody is known, and how many can be asked about the rest.
+func knownPart(s httpapi.Status) string {
+	switch {
+	case s.Covered <= 0:
+		return "none: no other peer is known"
+	case s.Covered >= 1:
+		return "all"
+	}
+	return fmt.Sprintf("%s (range %s); %d contacts for the rest", share(s.Covered), s.Range, s.Contacts)
 }
 
 func overlapCommand() *cli.Command {

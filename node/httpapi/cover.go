@@ -58,10 +58,8 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	end := CoverEnd{End: "done", Asked: len(keys)}
 	var write func(any) error
 	for share, err := range a.Node.Shares(r.Context(), keys, top) {
-		if err != nil && write == nil {
+		if err != nil {
 			return err
-		} else if err != nil {
-			return nil // without a last line: the answer is not whole
 		}
 		if write == nil {
 			write = lines(w)

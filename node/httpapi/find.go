@@ -36,7 +36,8 @@ type FindEnd struct {
 	Elapsed float64 `json:"elapsed_ms"`
 	Covered float64 `json:"covered"`         // share of the network that was asked or is known here, in [0, 1]
 	AsOf    float64 `json:"as_of"`           // ms: age of the oldest word of a linked peer gone by in place of a question; 0: none was
-	Asked   []Asked `json:"asked,omitempty"` // every question, in order
+	Asked   []Asked `json:"asked,omitempty"` // every question about the key, in order
+	More    int     `json:"inquiries"`       // peers asked, besides, for more contacts: two messages each
 }
 
 // Asked says why a peer was asked, and what it answered.
@@ -49,6 +50,7 @@ type Asked struct {
 	At          float64 `json:"at_ms"`           // from the query's begin to the question
 	Took        float64 `json:"took_ms"`         // from the question to its last answer; or until it was given up; 0: pending
 	Bytes       int     `json:"bytes,omitempty"` // of the messages of question and answers
+	Range       string  `json:"range,omitempty"` // of one asked for names, that its answer counts for: first bits of places, or all
 }
 
 // find answers with a line for each provider as it is found, this node included, and one for how the query went.
@@ -119,7 +121,7 @@ func findEnd(results *node.Results, key string) FindEnd {
 	s, err := results.Stats()
 	end := FindEnd{
 		Key: key, End: s.End, Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
-		Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)),
+		Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)), More: s.Inquiries,
 	}
 	if err != nil {
 		end.End = err.Error()
@@ -131,5 +133,5 @@ func findEnd(results *node.Results, key string) FindEnd {
 }
 
 func asked(q node.Question) Asked {
-	return Asked{q.Peer.String(), q.Why, q.Probability, q.Result, q.Names, milliseconds(q.At), milliseconds(q.Took), q.Bytes}
+	return Asked{q.Peer.String(), q.Why, q.Probability, q.Result, q.Names, milliseconds(q.At), milliseconds(q.Took), q.Bytes, q.Range}
 }

@@ -54,11 +54,7 @@ func (a *api) backup(w http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotImplemented, errors.New("this program keeps nothing")}
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	if err := a.Backup(r.Context(), w); err != nil {
-		a.Log.Error("backup", "err", err)
-		panic(http.ErrAbortHandler) // the answer has begun
-	}
-	return nil
+	return a.Backup(r.Context(), w)
 }
 
 // shutdown ends the daemon. The answer says that it is about to.

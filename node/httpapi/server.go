@@ -99,7 +99,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return err
 }
 
-// handler is a handler whose error is answered in JSON.
+// handler is a handler whose error is answered in JSON, or cuts off an answer that has begun.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // api is the handlers and what they share.
@@ -195,7 +195,8 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
-// limited bounds a handler in size, time and number, and answers its error.
+// limited bounds a handler in size, time and number, and answers its error. Once the answer has begun, the error cuts it
+// off, so that the client sees that it is not whole.
 func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -220,11 +221,43 @@ func (a *api) limited(h handler) http.Handler {
 		_ = control.SetWriteDeadline(time.Now().Add(limit + time.Second))
 		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
-		if err := h(w, r); err != nil {
+		out := &answer{ResponseWriter: w}
+		if err := h(out, r); err != nil && out.begun {
+			a.Log.Warn("answer cut off", "path", r.URL.Path, "err", err)
+			panic(http.ErrAbortHandler)
+		} else if err != nil {
 			a.fail(w, r, err)
 		}
 	})
 }
+
+// answer notes whether anything was written: then the status and the header can no longer be changed.
+type answer struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.begun = true
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(b)
+}
+
+// Flush is for programs that want an http.Flusher.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError is for http.ResponseController.
+func (a *answer) FlushError() error {
+	a.begun = true
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // endless is how long events are sent.
 const endless = 10 * 365 * 24 * time.Hour

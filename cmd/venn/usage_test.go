@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUsageSaysWhere: a fault of the command line is one line. It names what is wrong, and the command whose help
+// explains it.
+func TestUsageSaysWhere(t *testing.T) {
+	for line, want := range map[string]string{
+		"find x --nope":               "no flag --nope; see `venn find --help`",
+		"--nope":                      "no flag --nope; see `venn --help`",
+		"--repo keys find --nope":     "no flag --nope; see `venn find --help`",
+		"find x --count many":         `invalid value "many" for flag --count: want a whole number; see ` + "`venn find --help`",
+		"find x --count 0":            "--count 0: must be 1 or more; see `venn find --help`",
+		"find":                        "venn find takes keys, or - to read them from standard input; see `venn find --help`",
+		"similar --top 0":             "--top 0: must be 1 to 1000; see `venn similar --help`",
+		"keys add --nope x":           "no flag --nope; see `venn keys add --help`",
+		"experiment run scale --no":   "no flag --no; see `venn experiment run --help`",
+		"experiment scenario show -x": "no flag --x; see `venn experiment scenario show --help`",
+		"experiment run alchemy":      "experiment: unknown experiment \"alchemy\"; `venn experiment list` shows them",
+		"nonsense":                    "no command \"nonsense\"; `venn help` lists them",
+		"help nonsense":               "no command or topic \"nonsense\"; `venn help` lists them",
+		"help find nonsense":          "no command \"nonsense\" in venn find; `venn find --help` says more",
+		"keys help nonsense":          "no command or topic \"nonsense\"; `venn help` lists them",
+	} {
+		code, stdout, stderr := venn(strings.Fields(line)...)
+		if code != exitUsage || stderr != "venn: "+want+"\n" || stdout != "" {
+			t.Errorf("venn %s ends with %d and prints %q and %q on stderr, want %q", line, code, stdout, stderr, want)
+		}
+	}
+}
+
+// TestHelpOfCommands: `venn help` takes the name of a command below another.
+func TestHelpOfCommands(t *testing.T) {
+	for line, want := range map[string]string{
+		"help find":           "venn find - find out",
+		"help keys add":       "venn keys add - say that",
+		"help experiment run": "venn experiment run - run experiments",
+		"h keys":              "venn keys - add, remove",
+		"help help":           "venn",
+		"keys help rm":        "venn keys rm - say that",
+	} {
+		code, stdout, stderr := venn(strings.Fields(line)...)
+		if code != exitDone || !strings.Contains(stdout, want) || stderr != "" {
+			t.Errorf("venn %s ends with %d and prints %q and %q on stderr, want %q", line, code, stdout, stderr, want)
+		}
+	}
+}
