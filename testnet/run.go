@@ -315,7 +315,7 @@ func (r *run) known(all []node.Status) int {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.converged == 0 && len(r.faulty) == 0 && n == len(all)*(len(r.roster)-1) {
+	if r.converged == 0 && len(all) > 0 && len(r.faulty) == 0 && n == len(all)*(len(r.roster)-1) {
 		r.converged = time.Since(r.started)
 	}
 	return n

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/testnet/link"
@@ -21,6 +22,14 @@ import (
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// TestNotStarted: a run that ends before its peers have been made says of none that they know each other.
+func TestNotStarted(t *testing.T) {
+	r := &run{roster: make([]peer.AddrInfo, 10)}
+	if r.known(nil); r.converged != 0 {
+		t.Errorf("peers that never started know each other after %v", r.converged)
+	}
+}
 
 func few(transport Transport) Config {
 	return Config{Peers: 6, Chunk: 1 << 20, Queries: 20, Transport: transport, Warmup: 3 * time.Second, Seed: 1}

@@ -27,7 +27,7 @@ var Strategy = strategy.Strategy{
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
 		"and once by a burst of 16 KiB. Params.BitsPerKey bounds them by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
 		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
-	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds"), deny},
+	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds"), memory, deny},
 	Connects:   true,
 	Open:       open,
 	Older: func(p strategy.Peer) strategy.Peer {
@@ -50,6 +50,9 @@ func undefended() strategy.Strategy {
 	}
 	return s
 }
+
+// memory bounds what is kept of others, as origins does.
+var memory = strategy.Parameter{Name: "memory", Unit: "bytes that a peer may keep of what others hold", Default: "64 MiB", Low: 1, High: 1e12, Whole: true}
 
 // deny is how many peers lie.
 var deny = strategy.Parameter{Name: "deny", Unit: "share of peers that name nobody to those who ask them for holders", Default: "none", High: 1}
@@ -80,7 +83,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}
 	r.config = overlay.Config{
 		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend,
-		ApplyDelta: r.applyDelta, Sample: r.sample, MaxOrigins: w.Params.Origins, Loop: true,
+		ApplyDelta: r.applyDelta, Sample: r.sample, MaxOrigins: w.Params.Origins,
+		Memory: int(w.Params.Own[memory.Name]), Loop: true,
 	}
 	return r.newPeer, nil
 }
@@ -149,7 +153,7 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	o := r.config
 	o.Self, o.Up, o.Down, o.Rand = peerID(self), up, down, v.host.Rand()
 	if strategy.Drawn(r.world.Params.Strong, r.world.Seed, self) {
-		o.MaxOrigins = 0
+		o.MaxOrigins, o.Memory = 0, 0
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))
