@@ -48,13 +48,13 @@ func ExampleKeep() {
 	self := coverage.Place(0)
 	var all []coverage.Candidate
 	for i := range 16 {
-		c := coverage.Candidate{Place: coverage.Place(i) << 60, Size: 1.0 / 8}
+		c := coverage.Candidate{Place: coverage.Place(i) << 60}
 		if i%5 == 4 {
 			c.Overlap = float64(i) / 16
 		}
 		all = append(all, c)
 	}
-	for i, keep := range coverage.Keep(coverage.Around(self, 1), self, all) {
+	for i, keep := range coverage.Keep(coverage.Around(self, 1), self, 8, all) {
 		if keep {
 			fmt.Print(i, " ")
 		}

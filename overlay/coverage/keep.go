@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Shares of the room for origins that each class has for certain. What a class leaves over goes to the others: to the
-// range first, then to the similar, to the useful, and to the rest.
+// Shares of the room for origins that each class has for certain, rounded down. What a class leaves over goes to the
+// others: to the range first, then to the similar, to the useful, and to the rest.
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
@@ -19,10 +19,9 @@ type Candidate struct {
 	Linked  bool    // it is a linked peer or about to be one: kept in any case, and it takes nothing from the classes
 	Overlap float64 // share of the own collection that it holds, by estimate; 0: none, or not known
 	Hits    int     // confirmations, of late, that it holds what was looked for
-	Size    float64 // part of the room that it takes
 }
 
-// Keep says which origins are kept in a room of 1, by the classes that they are in:
+// Keep says which origins are kept where there is room for a number of them, by the classes that they are in:
 //
 //   - linked: all;
 //   - the range: those in it, from the inside out;
@@ -32,8 +31,8 @@ type Candidate struct {
 //
 // Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same
 // answer. O(n log n).
-func Keep(own Range, self Place, all []Candidate) []bool {
-	k := keeper{all: all, keep: make([]bool, len(all)), left: 1, members: make([]member, 0, len(all))}
+func Keep(own Range, self Place, room int, all []Candidate) []bool {
+	k := keeper{all: all, keep: make([]bool, len(all)), left: room, members: make([]member, 0, len(all))}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
 	similar := func(c Candidate) (float64, bool) { return c.Overlap, c.Overlap > 0 }
 	useful := func(c Candidate) (float64, bool) { return float64(c.Hits), c.Hits > 0 }
@@ -43,12 +42,12 @@ func Keep(own Range, self Place, all []Candidate) []bool {
 	}
 	classes := []struct {
 		rank  func(Candidate) (float64, bool)
-		share float64
-	}{{inside, RangeShare}, {similar, SimilarShare}, {useful, UsefulShare}, {rest, 0}}
+		share int // in percent
+	}{{inside, 100 * RangeShare}, {similar, 100 * SimilarShare}, {useful, 100 * UsefulShare}, {rest, 0}}
 	orders := make([][]int, len(classes))
 	for i, c := range classes {
 		orders[i] = k.order(self, c.rank)
-		k.take(orders[i], c.share)
+		k.take(orders[i], room*c.share/100)
 	}
 	for _, order := range orders {
 		k.take(order, k.left)
@@ -60,7 +59,7 @@ func Keep(own Range, self Place, all []Candidate) []bool {
 type keeper struct {
 	all  []Candidate
 	keep []bool
-	left float64 // of the room
+	left int // of the room
 
 	members []member // those of a class, for one after the other
 }
@@ -90,18 +89,18 @@ func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
 	return out
 }
 
-// take keeps those of an order that are not kept yet, until one does not fit into a share of the room.
-func (k *keeper) take(order []int, share float64) {
+// take keeps those of an order that are not kept yet, as many as a share of the room holds.
+func (k *keeper) take(order []int, share int) {
 	share = min(share, k.left)
 	for _, i := range order {
-		if k.keep[i] {
+		switch {
+		case k.keep[i]:
 			continue
-		}
-		if k.all[i].Size > share {
+		case share == 0:
 			return
 		}
-		share -= k.all[i].Size
-		k.left -= k.all[i].Size
+		share--
+		k.left--
 		k.keep[i] = true
 	}
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // slowKeep keeps one candidate after the other, each time the best that is left of the class whose turn it is.
-func slowKeep(own Range, self Place, all []Candidate) map[Place]bool {
+func slowKeep(own Range, self Place, room int, all []Candidate) map[Place]bool {
 	kept := map[Place]bool{}
-	left := 1.0
+	left := room
 	better := []func(a, b Candidate) bool{
 		func(a, b Candidate) bool { return false },
 		func(a, b Candidate) bool { return a.Overlap > b.Overlap },
@@ -22,8 +22,8 @@ func slowKeep(own Range, self Place, all []Candidate) map[Place]bool {
 		func(c Candidate) bool { return c.Hits > 0 },
 		func(c Candidate) bool { return true },
 	}
-	take := func(class int, share float64) {
-		for share = min(share, left); ; {
+	take := func(class, share int) {
+		for share = min(share, left); share > 0; share-- {
 			best := -1
 			for i, c := range all {
 				if c.Linked || kept[c.Place] || !member[class](c) {
@@ -34,16 +34,15 @@ func slowKeep(own Range, self Place, all []Candidate) map[Place]bool {
 					best = i
 				}
 			}
-			if best < 0 || all[best].Size > share {
+			if best < 0 {
 				return
 			}
 			kept[all[best].Place] = true
-			share -= all[best].Size
-			left -= all[best].Size
+			left--
 		}
 	}
-	for class, share := range []float64{RangeShare, SimilarShare, UsefulShare, 0} {
-		take(class, share)
+	for class, percent := range []int{72, 22, 6, 0} {
+		take(class, room*percent/100)
 	}
 	for class := range better {
 		take(class, left)
@@ -61,7 +60,7 @@ func randomCandidates(rng *rand.Rand) []Candidate {
 	for i := range all {
 		all[i] = Candidate{
 			Place: Place(rng.Uint64()), Linked: rng.IntN(10) == 0, Overlap: max(0, float64(rng.IntN(9)-4)/4),
-			Hits: max(0, rng.IntN(6)-3), Size: float64(1+rng.IntN(3)) / 64,
+			Hits: max(0, rng.IntN(6)-3),
 		}
 	}
 	return all
@@ -74,19 +73,20 @@ func TestKeep(t *testing.T) {
 		self := Place(rng.Uint64())
 		own := Around(self, rng.IntN(5))
 		all := randomCandidates(rng)
-		want := slowKeep(own, self, all)
+		room := rng.IntN(40)
+		want := slowKeep(own, self, room, all)
 		for range 2 {
-			sum := 0.0
-			for i, keep := range Keep(own, self, all) {
+			kept := 0
+			for i, keep := range Keep(own, self, room, all) {
 				if keep != want[all[i].Place] {
 					t.Fatalf("seed %d: %+v kept: %v", seed, all[i], keep)
 				}
 				if keep && !all[i].Linked {
-					sum += all[i].Size
+					kept++
 				}
 			}
-			if sum > 1+1e-9 {
-				t.Fatalf("seed %d: %v of the room taken", seed, sum)
+			if kept > room {
+				t.Fatalf("seed %d: %d of %d places taken", seed, kept, room)
 			}
 			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		}
@@ -101,7 +101,7 @@ func TestKeepShares(t *testing.T) {
 	own := Around(self, 1)
 	var all []Candidate
 	for i := range 10 * n {
-		c := Candidate{Place: Place(rng.Uint64()), Size: 1.0 / n}
+		c := Candidate{Place: Place(rng.Uint64())}
 		switch {
 		case own.Contains(c.Place):
 		case i%2 == 0:
@@ -112,7 +112,7 @@ func TestKeepShares(t *testing.T) {
 		all = append(all, c)
 	}
 	counts := map[string]int{}
-	for i, keep := range Keep(own, self, all) {
+	for i, keep := range Keep(own, self, n, all) {
 		switch c := all[i]; {
 		case !keep:
 		case own.Contains(c.Place):
@@ -123,8 +123,37 @@ func TestKeepShares(t *testing.T) {
 			counts["useful"]++
 		}
 	}
-	if counts["range"] < n*RangeShare-1 || counts["similar"] < n*SimilarShare-1 || counts["useful"] < n*UsefulShare-1 {
+	if counts["range"] != n*RangeShare || counts["similar"] != n*SimilarShare || counts["useful"] != n*UsefulShare {
 		t.Errorf("kept %v of %d", counts, n)
+	}
+}
+
+// TestKeepFillsTheRoom: where there are more of each class than it has room for, no place stays empty, whatever the room.
+func TestKeepFillsTheRoom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	self := Place(rng.Uint64())
+	own := Around(self, 1)
+	all := make([]Candidate, 1200)
+	for i := range all {
+		all[i] = Candidate{Place: Place(rng.Uint64())}
+		if !own.Contains(all[i].Place) {
+			all[i].Overlap, all[i].Hits = float64(i%2), i+1
+		}
+	}
+	for room := range 200 {
+		kept, inside := 0, 0
+		for i, keep := range Keep(own, self, room, all) {
+			if keep {
+				kept++
+				if own.Contains(all[i].Place) {
+					inside++
+				}
+			}
+		}
+		others := room*22/100 + room*6/100
+		if kept != room || inside != room-others {
+			t.Errorf("%d places of %d are taken, %d by the range, want %d", kept, room, inside, room-others)
+		}
 	}
 }
 
@@ -141,9 +170,9 @@ func TestKeepIsFair(t *testing.T) {
 	all := make([]Candidate, peers)
 	for _, self := range places[:peers] {
 		for i, p := range places {
-			all[i] = Candidate{Place: p, Size: 1.0 / room, Linked: p == self}
+			all[i] = Candidate{Place: p, Linked: p == self}
 		}
-		for i, keep := range Keep(Around(self, depth), self, all) {
+		for i, keep := range Keep(Around(self, depth), self, room, all) {
 			if keep {
 				holders[i]++
 			}

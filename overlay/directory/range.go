@@ -126,14 +126,14 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		}
 		c := coverage.Candidate{
 			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
-			Hits: int(e.hits), Size: 1 / float64(room),
+			Hits: int(e.hits),
 		}
 		if e.cur != nil && !e.Refuted() {
 			c.Overlap = float64(e.share.value)
 		}
 		all, entries = append(all, c), append(entries, e)
 	}
-	for i, stays := range coverage.Keep(d.within, d.PlaceOf(d.Own().tag), all) {
+	for i, stays := range coverage.Keep(d.within, d.PlaceOf(d.Own().tag), room, all) {
 		if stays {
 			continue
 		}
