@@ -120,16 +120,24 @@ func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
 	return 1
 }
 
-// recast makes random neighbours of those that were drawn from the own range and are not in it any more.
+// recast makes random neighbours of those that were drawn from the own range and are not in it any more. It gives them
+// up if there are as many random ones as slots.
 func (t *Topology) recast(peers Peers) {
-	for _, p := range t.linked {
-		if nb, is := t.neighbours[p]; is && nb.kind == Ranged {
-			if e := peers.Lookup(p); t.within == nil || e != nil && !t.within(e) {
-				t.kinds[Ranged]--
-				t.kinds[Random]++
-				nb.kind = Random
-			}
+	for _, p := range slices.Clone(t.linked) {
+		nb, is := t.neighbours[p]
+		if !is || nb.kind != Ranged {
+			continue
 		}
+		if e := peers.Lookup(p); t.within != nil && (e == nil || t.within(e)) {
+			continue
+		}
+		if t.count(Random) >= t.cfg.slots() {
+			t.giveUp(p)
+			continue
+		}
+		t.kinds[Ranged]--
+		t.kinds[Random]++
+		nb.kind = Random
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -57,5 +58,30 @@ func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 	top.within = func(*directory.Entry) bool { return false }
 	if n := top.rangedSlots(d); n != RangeLinks {
 		t.Errorf("%d slots beside one of elsewhere, want %d", n, RangeLinks)
+	}
+}
+
+// TestNeighboursAreBounded: while nothing can be compared nobody gives random neighbours up. Ranges that come and go make
+// no more of them than there are slots. Links into the range come on top.
+func TestNeighboursAreBounded(t *testing.T) {
+	cfg := Config{Overlap: 2, Complement: 1, Near: 1, Random: 2, MaxLinks: 8}
+	w := newTown(t, 1, cfg, 60, false)
+	w.known.Published = false
+	for i := range 2 { // they fill the room for those who chose us
+		p := event.PeerID([]string{"a", "b"}[i])
+		w.top.Open(p)
+		w.top.Hear(0, p, event.Hello{Neighbour: true}, nil, false)
+	}
+	most := 0
+	for round := range 20 {
+		half := coverage.Around(coverage.Place(uint64(round)<<63), 1)
+		w.known.Within = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }
+		for range 4 {
+			w.second()
+		}
+		most = max(most, len(w.top.neighbours))
+	}
+	if want := cfg.MaxLinks + RangeLinks; most != want {
+		t.Errorf("%d neighbours at most, want %d", most, want)
 	}
 }

@@ -310,16 +310,21 @@ func (s *slow) silent() (err error) {
 	return err
 }
 
-// recast makes random neighbours of those drawn from the own range that are outside of it now.
-func (s *slow) recast() error {
+// recast makes random neighbours of those drawn from the own range that are outside of it now, or gives them up where
+// all slots have random ones.
+func (s *slow) recast() (err error) {
 	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
-		if nb.kind == Ranged && (s.known.Within == nil || !s.known.Within(e)) {
+		switch {
+		case err != nil || nb.kind != Ranged || s.known.Within != nil && s.known.Within(e):
+		case s.count(Random) == s.top.cfg.slots():
+			err = s.drop(p)
+		default:
 			nb.kind = Random
 			s.neighbours[p] = nb
 			s.did["made a ranged one random"]++
 		}
 	})
-	return nil
+	return err
 }
 
 // ranged draws neighbours in the own range until four links lead into it, two of them our own. Linked peers come first.
