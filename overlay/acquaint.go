@@ -33,23 +33,23 @@ const (
 
 // next says whom to ask now, and what; ok is false when nobody is to be asked.
 func (s *scope) next(now time.Duration) (to Record, q Inquiry, ok bool) {
-	if now < s.nextAsk || s.own() == nil {
+	if s.own() == nil || !s.due.Take(dueInquiry, now) {
 		return to, q, false
 	}
 	if to, ok = s.seek(now); ok {
-		s.nextAsk = now + seekEvery
+		s.due.By(dueInquiry, now+seekEvery)
 		q = s.inquiry(to.Peer)
 		similar := s.similar()
 		q.Near, q.Nearer, q.Known, q.Least = true, true, s.knownNearest(similar), s.least(similar)
 		return to, q, true
 	}
 	if s.depth == 0 {
-		s.nextAsk = now + seekEvery
+		s.due.By(dueInquiry, now+seekEvery)
 		return to, q, false
 	}
 	similar := s.similar()
 	if to, ok = s.meet(now, similar); ok {
-		s.nextAsk = now + seekEvery
+		s.due.By(dueInquiry, now+seekEvery)
 		delete(s.told, to.Peer) // who asks to be remembered says what it holds
 		q = s.inquiry(to.Peer)
 		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)
@@ -57,10 +57,10 @@ func (s *scope) next(now time.Duration) (to Record, q Inquiry, ok bool) {
 	}
 	near := len(s.exchange.Meeting()) < topology.RangeLinks
 	if to, ok = s.whomToAsk(s.reachable(similar), near); !ok {
-		s.nextAsk = now + neighbourEvery
+		s.due.By(dueInquiry, now+neighbourEvery)
 		return to, q, false
 	}
-	s.nextAsk = now + s.gossip.Asked()
+	s.due.By(dueInquiry, now+s.gossip.Asked())
 	if s.exchange.IsLinked(to.Peer) {
 		s.links[to.Peer] = now
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -23,9 +24,15 @@ type Overlay struct {
 	topology  *topology.Topology
 	scope     scope // which part of the network is known here, and whom to ask about the rest
 
-	nextTick   time.Duration
-	nextChoice time.Duration
+	due agenda.Agenda
 }
+
+// What is done only when it is due.
+const (
+	dueTick   = iota // budgets are credited, and what waits for them is sent
+	dueChoice        // all is looked through, and neighbours are chosen
+	dueTasks         // how many there are
+)
 
 // New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
 func New(cfg Config) (*Overlay, error) {
@@ -34,7 +41,7 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
+	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology()), due: agenda.New(dueTasks)}
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
 	o.scope = newScope(&o.cfg, o.directory, o.exchange)
 	return o, nil
@@ -240,14 +247,14 @@ func (o *Overlay) admit(now time.Duration, in PartsReceived) (a exchange.Arrival
 
 // tick does what time brings, at most every tickEvery.
 func (o *Overlay) tick(now time.Duration) {
-	if now >= o.nextTick {
-		o.nextTick = now + tickEvery
+	if o.due.Take(dueTick, now) {
+		o.due.By(dueTick, now+tickEvery)
 		o.exchange.Refill(now)
 		o.chooseDepth(now)
 		o.forgetOutside(now)
 		o.keepToRoom()
-		if now >= o.nextChoice {
-			o.nextChoice = now + neighbourEvery
+		if o.due.Take(dueChoice, now) {
+			o.due.By(dueChoice, now+neighbourEvery)
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
@@ -309,11 +316,11 @@ func (o *Overlay) refreshLinks(now time.Duration) {
 // waits for budget, for an answer or for its turn.
 func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
-		return o.nextTick
+		return o.due.At(dueTick)
 	}
-	at := min(o.nextChoice, o.exchange.Due())
+	at := min(o.due.At(dueChoice), o.exchange.Due())
 	if o.scope.depth > 0 || o.scope.seeking(o.now) {
-		at = min(at, o.scope.nextAsk)
+		at = min(at, o.scope.due.At(dueInquiry))
 	}
-	return max(o.nextTick, at)
+	return max(o.due.At(dueTick), at)
 }

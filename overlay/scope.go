@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -32,7 +33,7 @@ type scope struct {
 	outside  bool // there may be entries outside of the range with nothing held
 
 	gossip  coverage.Gossip
-	nextAsk time.Duration
+	due     agenda.Agenda
 	begun   time.Duration
 	fitted  time.Duration            // when the depth last changed
 	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
@@ -46,6 +47,13 @@ type scope struct {
 	empty      coverage.Bitmap // ranges without a contact at the last inquiry
 	emptyAsked int             // inquiries in a row that asked for them
 }
+
+// What the scope does only when it is due.
+const (
+	dueInquiry    = iota // somebody may be asked
+	dueUnlinked          // by one that seeks: a peer without a connection, too
+	dueScopeTasks        // how many there are
+)
 
 const (
 	// nearestMost is how many places are remembered for the estimate of the network's size alone.
@@ -90,7 +98,7 @@ func newScope(cfg *Config, d *directory.Directory, x *exchange.Exchange) scope {
 	return scope{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
-		links: map[PeerID]time.Duration{}, asked: map[PeerID]time.Duration{}, wanted: map[PeerID][]uint64{}, seeker: newSeeker(),
+		links: map[PeerID]time.Duration{}, asked: map[PeerID]time.Duration{}, wanted: map[PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueScopeTasks),
 	}
 }
 
@@ -240,7 +248,8 @@ func (s *scope) fit(now time.Duration) bool {
 	if depth == s.depth {
 		return false
 	}
-	s.depth, s.nextAsk, s.fitted = depth, now, now
+	s.depth, s.fitted = depth, now
+	s.due.By(dueInquiry, now)
 	for _, c := range s.contacts.All() {
 		s.notes(c.Place, true)
 	}

@@ -14,7 +14,6 @@ import (
 type seeker struct {
 	last map[PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
 	at   time.Duration            // when somebody was last asked
-	next time.Duration            // when a peer without a connection may be asked
 	vain int                      // questions in a row that brought nobody
 	over bool                     // the range stood still: from now on gossip brings who is there
 }
@@ -72,16 +71,17 @@ func (s *scope) seek(now time.Duration) (to Record, ok bool) {
 			consider(r)
 		}
 	}
-	var strange []Record
+	var unlinked []Record
 	for _, l := range nearest(s.place, s.askable(), topology.RangeLinks) {
 		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)
 		} else if !s.exchange.IsLinked(l.Record.Peer) && !s.awaits(l.Record.Peer) {
-			strange = append(strange, l.Record)
+			unlinked = append(unlinked, l.Record)
 		}
 	}
-	if best > 0 && now >= k.next && k.vain > 0 && len(strange) > 0 {
-		to, k.next = strange[0], now+seekNewEvery
+	if best > 0 && k.vain > 0 && len(unlinked) > 0 && s.due.Take(dueUnlinked, now) {
+		to = unlinked[0]
+		s.due.By(dueUnlinked, now+seekNewEvery)
 	}
 	if to.Peer == "" {
 		return to, false

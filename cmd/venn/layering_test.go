@@ -48,7 +48,7 @@ var layers = []layer{
 	{"overlay/exchange", []string{"summary/...", "overlay/group", "overlay/room", "overlay/coverage", "overlay/agenda", "overlay/defence", "overlay/event", "overlay/directory"}},
 	{"overlay/topology", []string{"summary/...", "overlay/group", "overlay/coverage", "overlay/rank", "overlay/agenda", "overlay/defence", "overlay/event", "overlay/directory"}},
 	{"overlay", []string{"summary/...", "overlay/group", "overlay/agenda", "overlay/cache", "overlay/compare", "overlay/coverage", "overlay/defence", "overlay/directory", "overlay/event", "overlay/exchange", "overlay/index", "overlay/rank", "overlay/topology"}},
-	{"overlay/tails", []string{"summary/...", "overlay/group", "overlay/room", "overlay/defence", "overlay"}},
+	{"overlay/tails", []string{"summary/...", "overlay/group", "overlay/room", "overlay/agenda", "overlay/defence", "overlay"}},
 	{"overlay/overlaytest", []string{"summary/...", "overlay/group", "overlay"}},
 	{"routing/match", []string{"summary/..."}},
 	{"routing/cover", nil},

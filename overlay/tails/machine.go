@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
@@ -86,7 +87,6 @@ type Machine struct {
 	bits     uint64           // of links, that are in use
 	early    []early
 	pulse    time.Duration // see Config.Pulse
-	tidyAt   time.Duration // origins are looked through
 	lagging  tagSet        // origins of which links say that they hold a later state than we
 	bare     tagSet        // origins whose feeder is gone, without another
 	late     lateness
@@ -94,11 +94,18 @@ type Machine struct {
 	rumoured time.Duration // when the last rumour went to some link
 	turn     int           // of links, for that
 	self     uint64        // the node's own tag
-	next     time.Duration // tick
+	due      agenda.Agenda
 	woken    time.Duration
 
 	refused int // tails
 }
+
+// What is done only when it is due.
+const (
+	dueTick  = iota // what is due to links is sent
+	dueTidy         // origins are looked through
+	dueTasks        // how many there are
+)
 
 // step is what changed between two states of the node's own.
 type step struct{ added, removed []summary.Fingerprint }
@@ -123,7 +130,7 @@ func New(cfg Config) *Machine {
 	return &Machine{
 		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing},
 		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
-		woken: -1,
+		due: agenda.New(dueTasks), woken: -1,
 	}
 }
 
@@ -284,10 +291,10 @@ func (m *Machine) learned(p overlay.PeerID) {
 
 // tidy drops, now and then, the origins without a summary held.
 func (m *Machine) tidy() {
-	if m.now < m.tidyAt {
+	if !m.due.Take(dueTidy, m.now) {
 		return
 	}
-	m.tidyAt = m.now + tidyEvery
+	m.due.By(dueTidy, m.now+tidyEvery)
 	var without []uint64
 	for i := range m.origins {
 		o := &m.origins[i]
@@ -492,8 +499,9 @@ func (m *Machine) ownTag() uint64 { return m.self }
 
 // tick sends what is due, every tickEvery at most.
 func (m *Machine) tick() {
-	if m.now >= m.next {
-		m.next, m.pulse, m.lag = m.now+tickEvery, m.cfg.Pulse(), m.behind()
+	if m.due.Take(dueTick, m.now) {
+		m.due.By(dueTick, m.now+tickEvery)
+		m.pulse, m.lag = m.cfg.Pulse(), m.behind()
 		m.tidy()
 		m.hurry()
 		m.rumour()
@@ -514,7 +522,7 @@ func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	for _, l := range m.links {
 		t := min(l.pulsed+m.pulse, l.soonest)
 		if len(m.lagging) > 0 {
-			t = m.next
+			t = m.due.At(dueTick)
 		}
 		if !due || t < at {
 			at, due = t, true
@@ -524,5 +532,5 @@ func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	if gossip && due {
 		at = min(at, m.rumoured+rumourEvery)
 	}
-	return max(at, m.next), due
+	return max(at, m.due.At(dueTick)), due
 }

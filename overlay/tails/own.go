@@ -38,7 +38,7 @@ func (m *Machine) changed(in Changed) {
 		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
 			m.own.change().state = fold(m.own.chain)
 			m.advanced(&m.own)
-			m.next = m.now // news of our own go at once
+			m.due.By(dueTick, m.now) // news of our own go at once
 			return
 		}
 	}
