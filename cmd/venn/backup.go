@@ -115,7 +115,9 @@ func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, 
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	_, err = io.Copy(w, body)
+	if _, err = io.Copy(w, body); errors.Is(err, io.ErrUnexpectedEOF) {
+		return broken(err)
+	}
 	return err
 }
 

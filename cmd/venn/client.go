@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,7 +93,7 @@ func (c *client) get(ctx context.Context, path string, parameters url.Values, v 
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	return json.NewDecoder(body).Decode(v)
+	return decode(body, v)
 }
 
 // post sends a body and reads the answer in JSON into v.
@@ -102,17 +103,28 @@ func (c *client) post(ctx context.Context, path string, parameters url.Values, b
 		return err
 	}
 	defer func() { _ = answer.Close() }()
-	return json.NewDecoder(answer).Decode(v)
+	return decode(answer, v)
+}
+
+// decode reads an answer in JSON into v.
+func decode(body io.Reader, v any) error {
+	err := json.NewDecoder(body).Decode(v)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return broken(err)
+	}
+	return err
 }
 
 // maxAnswerLine bounds a line of NDJSON.
 const maxAnswerLine = 16 << 20
 
-// eachLine calls f with the lines of an answer in NDJSON.
+// eachLine calls f with the lines of an answer in NDJSON. A last line without its end is the beginning of one that was
+// cut off: f does not get it.
 func eachLine(body io.ReadCloser, f func(line []byte) error) error {
 	defer func() { _ = body.Close() }()
 	in := bufio.NewScanner(body)
 	in.Buffer(make([]byte, 0, 1<<16), maxAnswerLine)
+	in.Split(wholeLine)
 	for in.Scan() {
 		if err := f(in.Bytes()); err != nil {
 			return err
@@ -122,4 +134,15 @@ func eachLine(body io.ReadCloser, f func(line []byte) error) error {
 		return broken(in.Err())
 	}
 	return nil
+}
+
+// wholeLine is a [bufio.SplitFunc] for lines that all have an end.
+func wholeLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	if end := bytes.IndexByte(data, '\n'); end >= 0 {
+		return end + 1, data[:end], nil
+	}
+	if atEOF && len(data) > 0 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil
 }

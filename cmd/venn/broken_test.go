@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// breakingDaemon stands in for a daemon that begins each answer with some text and then breaks off. It returns the folder
+// of its repository.
+func breakingDaemon(t *testing.T, begin string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "r")
+	mustVenn(t, "init", "--repo", dir)
+	l, err := net.Listen("unix", filepath.Join(dir, "control.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, begin)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return dir
+}
+
+// TestBrokenOff: of an answer that is broken off, what came in full is printed, nothing of the rest, and the error says
+// what happened.
+func TestBrokenOff(t *testing.T) {
+	const first = `{"key":"a","peer":"P"}`
+	for _, end := range []string{"", `{"key":"ab`, `{"key":"ab","peer":"Q"}`} {
+		dir := breakingDaemon(t, first+"\n"+end)
+		for line, want := range map[string]string{
+			"keys ls":         "a\n",
+			"keys ls --json":  first + "\n",
+			"keys has a":      "false a\n",
+			"find a":          "a  P  no address known\n",
+			"find a --json":   `{"key":"a","peer":"P","addresses":null}` + "\n",
+			"find a --jobs 2": "a  P  no address known\n",
+			"cover a":         "     0 keys  P  no address known\n",
+		} {
+			code, stdout, stderr := venn(append(strings.Fields(line), "--repo", dir)...)
+			if code != exitFailed || stdout != want || stderr != "venn: the daemon broke off before it had answered in full; its log says why\n" {
+				t.Errorf("venn %s, broken off after %q, ends with %d and prints %q and %q on stderr, want %q", line, end, code, stdout, stderr, want)
+			}
+		}
+	}
+	dir := breakingDaemon(t, `{"id":`)
+	for _, line := range []string{"status", "status --json", "id", "keys add x", "peers", "backup " + filepath.Join(t.TempDir(), "b")} {
+		code, stdout, stderr := venn(append(strings.Fields(line), "--repo", dir)...)
+		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the daemon broke off") {
+			t.Errorf("venn %s, broken off, ends with %d and prints %q and %q on stderr", line, code, stdout, stderr)
+		}
+	}
+}
