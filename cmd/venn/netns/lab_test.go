@@ -65,7 +65,7 @@ func newLab(t *testing.T) *lab {
 	}
 	for _, program := range []string{"ip", "iptables", "tc"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("no program %s", program)
+			t.Fatalf("no program %s: it is in the package iproute2 or iptables", program)
 		}
 	}
 	l := &lab{t: t, dir: t.TempDir()}
