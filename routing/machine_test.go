@@ -32,6 +32,9 @@ type driver struct {
 	confirms []routing.Confirm
 	asks     []routing.AskCandidates
 	forwards []routing.Forward
+	wants    []routing.WantContacts // not yet answered with how many are asked
+
+	ranged bool // the directory covers a part of the network
 }
 
 // ledger is what a query may have spent at least.
@@ -40,10 +43,27 @@ type ledger struct {
 	asked         map[overlay.PeerID]int  // to confirm
 	spoke         map[overlay.PeerID]bool // for candidates, itself among them
 	found         map[overlay.PeerID]bool
-	set           map[overlay.PeerID]int // aside for children
+	set           map[overlay.PeerID]int           // aside for children
+	usual         bool                             // the budget is the usual one, which grows with contacts
+	contacts      map[overlay.PeerID]time.Duration // asked for candidates and silent so far, and when they were asked
+	wants         int                              // for more contacts
+	inquiries     int                              // peers asked for more contacts
 }
 
-const fuzzPeers = 12
+// mostMessages is how many messages a query may take: what contacts add counts, and again what those took that are silent.
+func (l *ledger) mostMessages() int {
+	if !l.usual {
+		return l.budget
+	}
+	return l.budget + fuzzContacts + min(2*len(l.contacts), fuzzContacts)
+}
+
+const (
+	fuzzPeers    = 12
+	fuzzAny      = 12 // messages of the usual budgets
+	fuzzAll      = 40
+	fuzzContacts = 16 // that contacts add
+)
 
 func peer(i int) overlay.PeerID { return overlay.PeerID(rune('a' + i%fuzzPeers)) }
 
@@ -70,11 +90,34 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
-func (d *driver) Covers() coverage.Range { return coverage.Range{} }
+func (d *driver) Covers() coverage.Range {
+	if !d.ranged {
+		return coverage.Range{}
+	}
+	return coverage.Around(overlay.PlaceOf("a"), 1+d.byte()%5)
+}
 
-func (d *driver) Sharp() coverage.Range        { return coverage.Range{} }
-func (d *driver) Peers() []coverage.Contact    { return nil }
-func (d *driver) Contacts() []coverage.Contact { return nil }
+func (d *driver) Sharp() coverage.Range { return d.Covers() }
+
+// contacts draws who is a contact, of which range and why; a peer like us may be one of a range, too.
+func (d *driver) contacts(roles int) (out []coverage.Contact) {
+	if !d.ranged {
+		return nil
+	}
+	for i := range 2 * fuzzPeers {
+		if b := d.byte(); b&1 == 1 {
+			p := peer(i)
+			out = append(out, coverage.Contact{
+				Peer: string(p), Record: []byte{1}, Place: overlay.PlaceOf(p), Depth: coverage.ContactDepth(b >> 1 % 8),
+				Right: int32(b >> 6), Role: coverage.Role(b >> 4 % roles),
+			})
+		}
+	}
+	return out
+}
+
+func (d *driver) Peers() []coverage.Contact    { return d.contacts(1) }
+func (d *driver) Contacts() []coverage.Contact { return d.contacts(3) }
 
 func (d *driver) Informants() []overlay.Informant {
 	b := d.byte()
@@ -109,12 +152,13 @@ func run(data []byte, fail func(string, ...any)) string {
 	d := &driver{data: data, fail: fail, open: map[routing.QueryID]*ledger{}, served: map[uint64]bool{}}
 	r, err := routing.New(routing.Config{
 		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)),
-		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2, Incomplete: func() bool { return d.byte()&1 == 1 },
+		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2,
+		BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
 	}, d)
 	if err != nil {
 		panic(err)
 	}
-	d.router = r
+	d.router, d.ranged = r, len(data)%2 == 1
 	for steps := 0; len(d.data) > 0 && steps < 500; steps++ {
 		d.step(d.input())
 	}
@@ -150,7 +194,7 @@ func (d *driver) input() routing.Input {
 		d.nextID++
 		q := routing.Query{
 			ID: d.nextID, Key: []byte{byte(d.byte())}, Mode: routing.Mode(d.byte() % 3), Want: d.byte() % 4,
-			Budget: d.byte() % 64, Deadline: d.now + time.Duration(d.byte())*100*time.Millisecond,
+			Budget: max(0, d.byte()%96-32), Deadline: d.now + time.Duration(d.byte())*100*time.Millisecond,
 		}
 		return routing.Start{Query: q}
 	case 3:
@@ -171,7 +215,7 @@ func (d *driver) input() routing.Input {
 			if kind == 9 {
 				return routing.AskFailed{ID: a.ID, Peer: a.To}
 			}
-			return routing.CandidatesReceived{ID: a.ID, From: a.To, Records: d.records(), Messages: d.byte() - 8}
+			return routing.CandidatesReceived{ID: a.ID, From: a.To, Records: d.records(), Messages: d.byte() - 8, Depth: d.byte()%40 - 2}
 		}
 	case 10, 11:
 		if len(d.forwards) > 0 {
@@ -189,6 +233,10 @@ func (d *driver) input() routing.Input {
 		}
 	case 14:
 		d.now += time.Duration(d.byte()) * 50 * time.Millisecond
+	case 15:
+		if d.ranged {
+			return routing.ContactsNamed{ID: id, Awaited: d.byte() % 3}
+		}
 	}
 	return routing.Tick{}
 }
@@ -198,12 +246,25 @@ func (d *driver) step(in routing.Input) {
 	case routing.Start:
 		d.open[in.Query.ID] = &ledger{
 			budget: in.Query.Budget, asked: map[overlay.PeerID]int{}, spoke: map[overlay.PeerID]bool{}, found: map[overlay.PeerID]bool{}, set: map[overlay.PeerID]int{},
+			contacts: map[overlay.PeerID]time.Duration{},
 		}
 		if in.Query.Budget == 0 {
-			d.open[in.Query.ID].budget = map[routing.Mode]int{routing.Any: 128, routing.All: 640}[in.Query.Mode]
+			d.open[in.Query.ID].usual = d.ranged
+			d.open[in.Query.ID].budget = map[routing.Mode]int{routing.Any: fuzzAny, routing.All: fuzzAll}[in.Query.Mode]
 		}
 	case routing.Asked:
 		d.served[in.Request] = false
+	case routing.CandidatesReceived:
+		const askTimeout = 4 * time.Second
+		if l := d.open[in.ID]; l != nil && d.now < l.contacts[in.From]+askTimeout {
+			delete(l.contacts, in.From)
+		}
+	case routing.AskFailed:
+		if l := d.open[in.ID]; l != nil {
+			if _, silent := l.contacts[in.Peer]; silent {
+				l.contacts[in.Peer] = -time.Hour // what it says later comes too late
+			}
+		}
 	case routing.ForwardReturned:
 		if l := d.open[in.ID]; l != nil && in.Final {
 			l.spent -= l.set[in.From] // what it really spent isn't known here
@@ -214,6 +275,16 @@ func (d *driver) step(in routing.Input) {
 	for _, e := range d.router.Step(d.now, in) {
 		fmt.Fprintln(&d.trace, "  ", e)
 		d.check(e)
+	}
+	wants := d.wants
+	d.wants = nil
+	for _, w := range wants { // the overlay says at once how many it asks
+		asked := d.byte() % (w.Ask + 1)
+		if l := d.open[w.ID]; l != nil {
+			l.spent += 2 * asked
+			l.inquiries += asked
+		}
+		d.step(routing.ContactsNamed{ID: w.ID, Asked: asked, Awaited: asked})
 	}
 }
 
@@ -234,7 +305,20 @@ func (d *driver) check(e routing.Effect) {
 		d.asks = append(d.asks, e)
 		if l := d.ledger(e.ID); l != nil {
 			l.spent += 2
+			if l.spoke[e.To] {
+				d.fail("asked for candidates twice: %v", e)
+			}
 			l.spoke[e.To] = true
+			if len(e.Envelope) > 0 {
+				l.contacts[e.To] = d.now
+			}
+		}
+	case routing.WantContacts:
+		d.wants = append(d.wants, e)
+		if l := d.ledger(e.ID); l != nil {
+			if l.wants++; l.wants > 4 {
+				d.fail("wants more contacts a fifth time: %v", e)
+			}
 		}
 	case routing.Forward:
 		d.forwards = append(d.forwards, e)
@@ -284,8 +368,16 @@ func (d *driver) done(e routing.Done) {
 		return
 	}
 	delete(d.open, e.ID)
-	if e.Stats.Messages > l.budget || l.spent > e.Stats.Messages {
-		d.fail("budget %d, at least %d spent: %v", l.budget, l.spent, e)
+	if e.Stats.Messages > l.mostMessages() || l.spent > e.Stats.Messages {
+		d.fail("budget %d, at least %d spent: %v", l.mostMessages(), l.spent, e)
+	}
+	if s := e.Stats; s.Inquiries != l.inquiries || !(s.Covered >= 0 && s.Covered <= 1) {
+		d.fail("%d inquiries, %v of the network is covered: %v", s.Inquiries, s.Covered, e)
+	}
+	for _, r := range e.Stats.Explain {
+		if r.Ranged && r.Why != routing.Contact && r.Why != routing.Informant {
+			d.fail("a range without an answer: %v", r)
+		}
 	}
 	if e.Stats.Found != len(l.found) {
 		d.fail("%d found, but %v", len(l.found), e)
