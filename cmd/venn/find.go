@@ -107,9 +107,9 @@ func nobody(key string, end httpapi.FindEnd) string {
 	silent, whole := silent(end.Asked), end.End == "exhausted"
 	switch {
 	case whole && end.Covered <= 0:
-		return fmt.Sprintf("nobody was asked who has %s: no other peer is known", key)
+		return fmt.Sprintf("nobody was asked who has %q: no other peer is known", key)
 	case whole && end.Covered >= 1 && silent == 0:
-		return fmt.Sprintf("nobody has %s: all of the network was asked or is known", key)
+		return fmt.Sprintf("nobody has %q: all of the network was asked or is known", key)
 	}
 	var doubts []string
 	if end.Covered > 0 && end.Covered < 1 {
@@ -124,7 +124,7 @@ func nobody(key string, end httpapi.FindEnd) string {
 	if !whole {
 		doubts = append(doubts, end.End)
 	}
-	return fmt.Sprintf("nobody found who has %s: %s", key, strings.Join(doubts, "; "))
+	return fmt.Sprintf("nobody found who has %q: %s", key, strings.Join(doubts, "; "))
 }
 
 // silent is how many of the peers that were asked whether they hold a key have said nothing.
@@ -172,7 +172,7 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 		return printProvider(out, p)
 	})
 	if err == nil && end.End == "" {
-		err = fmt.Errorf("daemon: the answer for %s is not whole", key)
+		err = fmt.Errorf("daemon: the answer for %q is not whole", key)
 	}
 	if c.Bool("explain") && end.End != "" {
 		explain(errs, end)
