@@ -203,6 +203,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	for want, option := range map[string]Option{
 		"option 0 is nil":                       nil,
 		"10, 100 bit/s, must be 0":              WithBandwidth(10, 100), // meant as Mbit/s
+		"memory of 64 bytes, must be 65536 or":  WithMemory(64),         // meant as MiB
 		"bootstrap peer 0 at []: empty peer ID": WithBootstrap(peer.AddrInfo{}),
 		"WithDatastore of nil":                  WithDatastore(nil),
 	} {

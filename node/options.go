@@ -188,12 +188,15 @@ func WithNeighbours(overlap, near, random int) Option {
 	}
 }
 
-// WithMemory limits the bytes of summaries kept of others, 1 or more. What is worth least goes first. Where they are not
+// leastMemory is enough for a few dozen small summaries. Less is a mistake: a size in MiB.
+const leastMemory = 1 << 16
+
+// WithMemory limits the bytes of summaries kept of others, 65,536 or more. What is worth least goes first. Where they are not
 // enough for all peers of a network, the node covers a range, as with [WithOrigins]. Default 64 MiB.
 func WithMemory(bytes int) Option {
 	return func(c *config) error {
-		if bytes < 1 {
-			return fmt.Errorf("node: memory of %d bytes, must be 1 or more", bytes)
+		if bytes < leastMemory {
+			return fmt.Errorf("node: memory of %d bytes, must be %d or more", bytes, leastMemory)
 		}
 		c.memory = bytes
 		return nil

@@ -29,7 +29,7 @@ type Config struct {
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
-	Memory       int           // bytes that each peer may keep of what others hold; 0: the node's default
+	Memory       int           // bytes that each peer may keep of what others hold, from MinMemory; 0: the node's default
 	Connections  int           // that each peer makes and accepts at most, from MinConnections; 0: the node's default
 	Origins      int           // peers whose summaries each peer may keep; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
@@ -69,6 +69,7 @@ const (
 	DefaultMinutes      = 5
 	DefaultFindTimeout  = 10 * time.Second
 
+	MinMemory      = 1 << 16
 	MinConnections = 13 // five eighths of them are links, for eight neighbours
 )
 
@@ -139,8 +140,11 @@ func (c *Config) check() error {
 	if c.Connections < 0 || c.Connections > 0 && c.Connections < MinConnections {
 		fault("%d connections, want %d or more", c.Connections, MinConnections)
 	}
-	if c.Memory < 0 || c.Origins < 0 {
-		fault("memory of %d bytes, summaries of %d peers, want 0 or more", c.Memory, c.Origins)
+	if c.Memory != 0 && c.Memory < MinMemory {
+		fault("memory of %d bytes, want %d or more", c.Memory, MinMemory)
+	}
+	if c.Origins < 0 {
+		fault("summaries of %d peers, want 0 or more", c.Origins)
 	}
 	if !(c.Churn >= 0 && c.Churn <= 1) {
 		fault("churn %v, want 0 to 1", c.Churn)

@@ -304,7 +304,7 @@ func TestBadConfig(t *testing.T) {
 		"find":      {FindTimeout: -1},
 		"few lines": {Connections: MinConnections - 1},
 		"origins":   {Origins: -1},
-		"memory":    {Memory: -1},
+		"memory":    {Memory: MinMemory - 1},
 		"churn":     {Churn: 1.5},
 		"minutes":   {Churn: 0.5, Minutes: -1},
 		"adds":      {Adds: -1},

@@ -91,7 +91,7 @@ func testnetCommand() *cli.Command {
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
 			&cli.IntFlag{Name: "connections", Usage: "let each peer make and accept at most this number of `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
 			&cli.IntFlag{Name: "origins", Usage: "let each peer keep summaries of this number of `PEERS`: of more, it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},
-			&cli.IntFlag{Name: "memory", Usage: "and at most `BYTES` of them (default: 64 MiB)", HideDefault: true, Validator: within(1, 1<<40)},
+			&cli.IntFlag{Name: "memory", Usage: "and at most `BYTES` of them (default: 64 MiB)", HideDefault: true, Validator: within(testnet.MinMemory, 1<<40)},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
 			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
 			&cli.FloatFlag{Name: "adds", Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: goodAdds},
