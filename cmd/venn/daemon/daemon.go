@@ -228,7 +228,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		node.WithStore(d.store), node.WithBootstrap(d.bootstrap...),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
-		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
+		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory), node.WithOrigins(d.cfg.Limits.Origins),
 		node.WithLogger(d.log), node.WithRegisterer(d.registry),
 	}
 	if until, ok := d.cfg.Network.Previous(); ok {

@@ -77,7 +77,8 @@ type Limits struct {
 	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
 	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
 	Connections int     `toml:"connections" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
-	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most."`
+	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most; 65536 or more."`
+	Origins     int     `toml:"origins" doc:"Peers whose summaries are kept at most, linked ones not counted. Of a larger network the peer covers a range and asks others about the rest. Memory is mostly the tighter limit."`
 	Cache       int64   `toml:"cache" doc:"Bytes of the store's cache."`
 }
 
@@ -120,7 +121,7 @@ func newConfig() (Config, error) {
 		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
 		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
 		Content:   Content{ServedBy: []string{}},
-		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Cache: 32 << 20},
+		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Origins: 1 << 17, Cache: 32 << 20},
 		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
 		Log:       Log{Level: "info", Format: "text"},
 	}, nil
@@ -286,6 +287,7 @@ func (c Config) Check() error {
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
 	fault(c.Limits.Connections >= 13, "limits.connections is %d, must be 13 or more", c.Limits.Connections)
 	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)
+	fault(c.Limits.Origins >= 1, "limits.origins is %d, must be 1 or more", c.Limits.Origins)
 	fault(c.Limits.Cache >= 1<<20, "limits.cache is %d bytes, must be 1048576 or more", c.Limits.Cache)
 	if c.HTTP.Listen != "" {
 		_, _, err := net.SplitHostPort(c.HTTP.Listen)

@@ -126,6 +126,8 @@ func TestBadConfigs(t *testing.T) {
 	r := newRepo(t)
 	for text, want := range map[string]string{
 		"[limits]\nconnections = 12":           "limits.connections is 12, must be 13",
+		"[limits]\nmemory = 64":                "limits.memory is 64 bytes, must be 65536",
+		"[limits]\norigins = 0":                "limits.origins is 0, must be 1",
 		"[limits]\nshare = 2.0":                "limits.share",
 		"[limits]\nup = -1":                    "up",
 		"[limits]\nup = 100":                   "limits.up is 100 bit/s, must be 0 (not declared) or 8000 or more",
