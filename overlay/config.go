@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/scope"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -191,5 +192,13 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 func (c *Config) topology() topology.Config {
 	return topology.Config{
 		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks, Rand: c.Rand, Undefended: c.Undefended,
+	}
+}
+
+// scope is the scope's part of the configuration.
+func (c *Config) scope() scope.Config {
+	return scope.Config{
+		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord, Sample: c.Sample,
+		Rand: c.Rand, Undefended: c.Undefended,
 	}
 }

@@ -1,23 +1,10 @@
 // Package overlay is what a peer knows of the others and how it comes to know it.
 //
 // It joins four machines and only passes between them. The directory keeps the summaries of others (package directory),
-// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The scope, here,
-// says which part of the network this peer covers, and whom it asks about the rest. It reads the directory and the
-// exchange and changes neither: what follows from it for them, the overlay does. Each machine has invariants
-// ([Overlay.Check]) and a stable String. Package event has the inputs and effects of all; the names that drivers use for
-// them are here.
-//
-// The machines' packages explain their words. Those of the scope, one meaning each:
-//
-//   - The range of a peer is the part of the network that it covers, by places (package coverage). It vouches for a
-//     range when it knows all origins there that it heard of. Its sharp range is the one in which it expects few false
-//     matches.
-//   - The focus is the range that the line is for first, where memory is enough for everybody and the line is not.
-//   - A contact is a peer that can be asked about another range.
-//   - An inquiry asks a peer to name others, in a round of gossip, for a search, or to find the own place. An answer
-//     names peers by their records, and introduces peers by the first parts of their summaries.
-//   - The similar hold keys of ours beyond doubt, by estimate. A stranger is any peer that is not among them.
-//   - A meeting place is one that two peers with keys in common both look up; who asks there is a visitor.
+// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The scope says
+// which part of the network this peer covers, and whom it asks about the rest (package scope). Each machine explains its
+// words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs and effects of all; the
+// names that drivers use for them are here.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
 // must carry out, in order. There are no goroutines, clocks, files or sockets here, and the only randomness is the

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
 )
@@ -16,10 +15,10 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
-		if o.scope.depth > 0 && !o.scope.ownRange().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
+		if !o.scope.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
-			if o.scope.wider(in.Hello) { // few of those that it knows are as it is
-				depth = o.scope.depth
+			if o.scope.Wider(in.Hello) { // few of those that it knows are as it is
+				depth = o.scope.Depth()
 			}
 			o.learnPeer(now, in.Peer, Named{Record: r, Depth: depth})
 			continue
@@ -30,14 +29,9 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
-	o.scope.changed = true
-	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.scope.wider(in.Hello) && o.wideNeighbours() >= mostWide)
+	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.scope.Wider(in.Hello) && o.wideNeighbours() >= mostWide)
 	o.act(now)
-	if e := o.directory.Lookup(in.Peer); e != nil && !o.scope.starting(now) {
-		if _, said := o.scope.depthOf(e); said {
-			o.scope.keepContact(e) // it covers more than we: a search asks it first
-		}
-	}
+	o.scope.Hear(now, in.Peer)
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
 	}
@@ -47,17 +41,11 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 // would have a link to everybody.
 const mostWide = 4
 
-// wider says whether a peer covers far more than we, and knows more than twice as many origins as there are in our range:
-// a peer that has just begun does not know its range yet.
-func (s *scope) wider(h Hello) bool {
-	return h.Depth <= s.depth-coverage.FarWider && float64(h.Origins) > 2*max(1, math.Ldexp(s.size, -s.depth))
-}
-
 // wideNeighbours is how many of those who chose us cover far more than we.
 func (o *Overlay) wideNeighbours() (n int) {
 	for _, p := range o.exchange.Linked() {
 		if k, is := o.topology.KindOf(p); is && k == topology.Inbound {
-			if h, said := o.exchange.Said(p); said && o.scope.wider(h) {
+			if h, said := o.exchange.Said(p); said && o.scope.Wider(h) {
 				n++
 			}
 		}
@@ -74,7 +62,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 	h := o.exchange.Greet(now, p, Hello{
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
-		Depth: o.scope.depth, Network: int(min(o.scope.size, math.MaxInt32)), Again: with == exchange.NoneAndAgain,
+		Depth: o.scope.Depth(), Network: int(min(o.scope.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
 	})
 	o.effects.Emit(SayHello{To: p, Hello: h})
 }

@@ -1,48 +1,41 @@
 package overlay
 
 import (
-	"maps"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/scope"
 )
 
 // acquaint asks somebody when it is time for it.
 func (o *Overlay) acquaint(now time.Duration) {
-	if to, q, ok := o.scope.next(now); ok {
-		o.ask(to, q)
+	if to, q, ok := o.scope.Inquire(now); ok {
+		o.ask(0, to, q)
 	}
 }
 
-// ask sends a peer an inquiry.
-func (o *Overlay) ask(to Record, q Inquiry) { o.askFor(0, to, q) }
-
-// askFor sends a peer an inquiry for a search; 0: for none.
-func (o *Overlay) askFor(search uint64, to Record, q Inquiry) {
-	o.scope.asked[to.Peer] = o.now
+// ask sends a peer an inquiry for a search; 0: for none.
+func (o *Overlay) ask(search uint64, to Record, q Inquiry) {
 	o.effects.Emit(AskPeers{To: to, Inquiry: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
 // onPeersAsked answers an inquiry.
 func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
-	s, q := &o.scope, in.Inquiry
-	if s.served++; s.served > maxServed || !o.exchange.Spare() {
-		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: s.seen.vouched}})
+	q := in.Inquiry
+	if !o.scope.Serves() || !o.exchange.Spare() {
+		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: o.scope.Vouched()}})
 		return
 	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
 		o.introduce(now, in.From, i)
 	}
-	names := s.answer(in.From, q)
+	names := o.scope.Answer(in.From, q)
 	if q.Meet != 0 {
-		s.visit(now, in.From)
-		o.directory.Beside(s.meeting.visitorBytes())
+		o.scope.Visit(now, in.From)
+		o.directory.Beside(o.scope.VisitorBytes())
 	}
 	o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: names})
 	o.exchange.Spend(in.From, exchange.NamesBytes(names))
@@ -50,75 +43,43 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 
 // onPeersNamed takes in an answer to an inquiry.
 func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
-	s := &o.scope
-	if !o.scope.awaits(in.From) {
+	if !o.scope.Answered(now, in.From, in.Names.Depth) {
 		return
 	}
-	delete(s.asked, in.From)
-	defer o.contactsNamed(in.From)
-	if place := exchange.PlaceOf(in.From); o.scope.starting(now) {
-		s.contacts.Lives(place, string(in.From))
-	} else {
-		s.contacts.Answered(place, string(in.From), in.Names.Depth)
-	}
-	o.scope.meetAnswered(in.From)
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
-		o.scope.meetNamed(in.From, n.Record)
-		switch o.learnPeer(now, in.From, n) {
-		case oneNear:
-			s.seeker.vain = 0
-			s.gossip.Learned()
-		case firstElsewhere:
-			s.gossip.Learned()
-		}
+		o.scope.Nearer(in.From, n.Record)
+		o.scope.Learned(o.learnPeer(now, in.From, n))
 	}
 	for _, i := range in.Names.Similar[:min(len(in.Names.Similar), event.MaxSimilar)] {
 		if o.introduce(now, in.From, i) {
-			s.gossip.Learned()
+			o.scope.Learned(scope.OneAlike)
 		}
 	}
+	o.contactsNamed(in.From)
 }
 
-// news is what a peer that another names is worth. Second contacts of a range are none: they are taken as they come,
-// and nobody is asked again because of them.
-type news uint8
-
-const (
-	noNews         news = iota
-	oneNear             // a peer of the own range
-	firstElsewhere      // the first contact of another range
-)
-
 // learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact.
-func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) news {
+func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) scope.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
-		return noNews
+		return scope.NoNews
 	}
 	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
-		return noNews
+		return scope.NoNews
 	}
 	if p, err := o.cfg.OpenRecord(r.Envelope); err != nil || p != r.Peer {
 		o.effects.Emit(Report{Peer: from, Fault: FaultRecord})
-		return noNews
+		return scope.NoNews
 	}
-	if place := exchange.PlaceOf(r.Peer); !o.scope.ownRange().Contains(place) {
-		first := o.scope.contacts.Empty(coverage.Around(place, o.scope.wideDepth()))
-		depth, by := n.Depth, coverage.ByHearsay
-		if o.scope.starting(now) { // others look for their depth, too: it is taken to be as ours
-			depth, by = o.scope.depth, coverage.ByGuess
-		}
-		if o.scope.addContact(r, depth, by) && first {
-			return firstElsewhere
-		}
-		return noNews
+	if !o.scope.Range().Contains(exchange.PlaceOf(r.Peer)) {
+		return o.scope.Elsewhere(now, n)
 	}
 	met := o.directory.Meet(now, from, r)
 	o.pass()
 	if met {
-		return oneNear
+		return scope.OneNear
 	}
-	return noNews
+	return scope.NoNews
 }
 
 // introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says
@@ -149,72 +110,35 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 
 // onPeersSilent notes that an inquiry was not answered.
 func (o *Overlay) onPeersSilent(in PeersSilent) {
-	if !o.scope.awaits(in.From) {
+	if !o.scope.Silent(in.From, in.Later) {
 		return
 	}
-	delete(o.scope.asked, in.From)
-	defer o.contactsNamed(in.From)
-	if in.Later {
-		return
+	if !in.Later {
+		o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
 	}
-	o.scope.contacts.Failed(exchange.PlaceOf(in.From), string(in.From))
-	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
+	o.contactsNamed(in.From)
 }
 
 // forgetInquiries gives up answers that were awaited for longer than any driver waits. So the memory of them is bounded
 // where a driver says nothing at all. Nobody is to blame.
 func (o *Overlay) forgetInquiries(now time.Duration) {
-	for _, p := range slices.Sorted(maps.Keys(o.scope.asked)) {
-		if now-o.scope.asked[p] >= inquiryTime {
-			o.onPeersSilent(PeersSilent{From: p, Later: true})
-		}
+	for _, p := range o.scope.Overdue(now) {
+		o.onPeersSilent(PeersSilent{From: p, Later: true})
 	}
 }
 
-// onContactAnswered notes how a contact answered a question about a key.
-func (o *Overlay) onContactAnswered(in ContactAnswered) {
-	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
-	case in.Failed:
-		o.scope.contacts.Failed(at, p)
-	case in.Proved:
-		o.scope.contacts.Proved(at, p)
-	case in.Denied:
-		o.scope.contacts.Denied(at, p)
-	default:
-		o.scope.contacts.Answered(at, p, in.Depth)
-	}
-}
-
-// onContactsWanted asks a few peers for contacts: in the ranges where there is none, else in those where there is one.
+// onContactsWanted asks a few peers for the contacts that a search wants.
 func (o *Overlay) onContactsWanted(in ContactsWanted) {
-	s := &o.scope
-	depth := min(s.depth, coverage.MaxBits)
-	lacks := s.contacts.Lacks(1, depth)
-	if lacks.Len() == 0 {
-		lacks = s.contacts.Lacks(coverage.ContactsEach, depth)
+	to, q := o.scope.Want(in.Search, in.Ask)
+	for _, r := range to {
+		o.ask(in.Search, r, q)
 	}
-	asked := 0
-	if lacks.Len() > 0 {
-		q := Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
-		for _, to := range o.scope.someToAsk(in.Ask) {
-			asked++
-			s.wanted[to.Peer] = []uint64{in.Search}
-			o.askFor(in.Search, to, q)
-		}
-	}
-	for p, searches := range s.wanted {
-		if o.scope.prompt(p) && !slices.Contains(searches, in.Search) {
-			s.wanted[p] = append(searches, in.Search)
-		}
-	}
-	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: asked, Awaited: o.scope.awaitedBy(in.Search)})
+	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.scope.Awaited(in.Search)})
 }
 
 // contactsNamed tells the searches that wait for a peer that it has answered, or has not in time.
 func (o *Overlay) contactsNamed(from PeerID) {
-	searches := o.scope.wanted[from]
-	delete(o.scope.wanted, from)
-	for _, search := range searches {
-		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.scope.awaitedBy(search)})
+	for _, search := range o.scope.Release(from) {
+		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.scope.Awaited(search)})
 	}
 }

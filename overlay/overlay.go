@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/scope"
 	"github.com/venn-p2p/venn/overlay/topology"
 )
 
@@ -22,7 +23,7 @@ type Overlay struct {
 	directory *directory.Directory
 	exchange  *exchange.Exchange
 	topology  *topology.Topology
-	scope     scope // which part of the network is known here, and whom to ask about the rest
+	scope     *scope.Scope
 
 	due agenda.Agenda
 }
@@ -43,7 +44,7 @@ func New(cfg Config) (*Overlay, error) {
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology()), due: agenda.New(dueTasks)}
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
-	o.scope = newScope(&o.cfg, o.directory, o.exchange)
+	o.scope = scope.New(o.cfg.scope(), o.directory, o.exchange)
 	return o, nil
 }
 
@@ -54,11 +55,12 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
 	}
 	o.effects.Begin()
-	o.now, o.scope.now = now, now
+	o.now = now
+	o.scope.At(now)
 	if !o.begun {
 		o.begun = true
 		o.exchange.Begin(now)
-		o.scope.begun = now
+		o.scope.Begin(now)
 		o.topology.Begin(now)
 	}
 	o.take(now, in)
@@ -120,7 +122,7 @@ func (o *Overlay) take(now time.Duration, in Input) {
 	case PeersSilent:
 		o.onPeersSilent(in)
 	case ContactAnswered:
-		o.onContactAnswered(in)
+		o.scope.ContactAnswered(in)
 	case ContactsWanted:
 		o.onContactsWanted(in)
 	case Tick:
@@ -136,13 +138,13 @@ func (o *Overlay) pass() {
 		case directory.Added:
 			e := o.directory.Entry(c.Index)
 			o.exchange.Added(e, o.directory.Place(e))
-			o.scope.changed = true
+			o.scope.Changed()
 			continue
 		case directory.Renewed:
-			o.scope.changed = true
+			o.scope.Changed()
 		case directory.Removed:
 			o.topology.Removed(c.Index)
-			o.scope.changed = true
+			o.scope.Changed()
 		}
 		o.exchange.Changed(c)
 	}
@@ -163,7 +165,7 @@ func (o *Overlay) act(now time.Duration) {
 func (o *Overlay) publish(now time.Duration, in Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
-		o.scope.moved(now)
+		o.scope.Published(now)
 	}
 }
 
@@ -185,7 +187,7 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 		return
 	}
 	o.directory.Close(in.Peer)
-	delete(o.scope.links, in.Peer)
+	o.scope.Close(in.Peer)
 	o.pass()
 	o.topology.Close(in.Peer)
 }
@@ -258,15 +260,13 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
-			o.scope.usual = max(o.scope.depth, o.exchange.UsualDepth())
-			o.scope.survey()
-			o.scope.served = 0
-			o.focus()
+			o.scope.Survey()
+			o.exchange.SetFocus(o.scope.Focus())
 			o.choose(now)
 			o.refreshLinks(now)
 		}
 		o.acquaint(now)
-		slow := o.scope.slowStart(now)
+		slow := o.scope.SlowStart(now)
 		o.exchange.Round(now, func() bool { return o.directory.Short() || slow() })
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
@@ -296,8 +296,8 @@ func (o *Overlay) choose(now time.Duration) {
 	}
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
-		Idle: o.exchange.Idle, Within: o.scope.withinRange(), Starting: o.scope.starting(now),
-		Parts: o.scope.parts(), Depth: o.scope.depth, Place: o.directory.Place,
+		Idle: o.exchange.Idle, Within: o.scope.Within(), Starting: o.scope.Starting(now),
+		Parts: o.scope.Parts(), Depth: o.scope.Depth(), Place: o.directory.Place,
 	})
 	o.act(now)
 }
@@ -305,7 +305,7 @@ func (o *Overlay) choose(now time.Duration) {
 // refreshLinks repeats hellos that have changed, and lets links recover.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
-		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.size), o.scope.farWider()); due {
+		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.Size()), o.scope.FarWider()); due {
 			o.hello(now, p, with)
 		}
 		o.exchange.Settle(now, p)
@@ -318,9 +318,5 @@ func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
 		return o.due.At(dueTick)
 	}
-	at := min(o.due.At(dueChoice), o.exchange.Due())
-	if o.scope.depth > 0 || o.scope.seeking(o.now) {
-		at = min(at, o.scope.due.At(dueInquiry))
-	}
-	return max(o.due.At(dueTick), at)
+	return max(o.due.At(dueTick), min(o.due.At(dueChoice), o.exchange.Due(), o.scope.Due()))
 }

@@ -3,7 +3,6 @@ package overlay
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
@@ -11,13 +10,13 @@ import (
 // chooseDepth fits the own range to what there is for it.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	for _, p := range o.directory.Refused() {
-		o.scope.notes(p, false)
+		o.scope.Note(p, false)
 	}
-	if !o.scope.fit(now) {
+	if !o.scope.Fit(now) {
 		return
 	}
-	o.directory.SetRange(o.scope.ownRange())
-	o.exchange.SetRange(o.scope.ownRange())
+	o.directory.SetRange(o.scope.Range())
+	o.exchange.SetRange(o.scope.Range())
 	for _, p := range o.exchange.Linked() {
 		o.hello(now, p, exchange.NoRecords)
 	}
@@ -26,18 +25,16 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 // forgetOutside forgets the peers outside of the range with nothing held, once the depth stands still. Those of use are
 // contacts.
 func (o *Overlay) forgetOutside(now time.Duration) {
-	s := &o.scope
-	if !s.outside || o.scope.starting(now) {
+	if !o.scope.Settled(now) {
 		return
 	}
-	s.outside = false
 	for _, e := range o.directory.Others() {
 		if e == nil || e.Held() != nil || o.exchange.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
 			continue
 		}
-		if p := o.directory.Place(e); !o.scope.ownRange().Contains(p) {
-			o.scope.keepContact(e)
-			s.notes(p, e.Record().Envelope != nil)
+		if p := o.directory.Place(e); !o.scope.Range().Contains(p) {
+			o.scope.Keep(e)
+			o.scope.Note(p, e.Record().Envelope != nil)
 			o.directory.Remove(e.Index())
 		}
 	}
@@ -48,9 +45,9 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {
-			o.scope.notes(o.directory.Place(e), true)
+			o.scope.Note(o.directory.Place(e), true)
 		}
-		o.scope.keepContact(e)
+		o.scope.Keep(e)
 	})
 	o.pass()
 }
@@ -63,11 +60,4 @@ func (o *Overlay) comeBack(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
 		o.hello(now, p, exchange.NoneAndAgain)
 	}
-}
-
-// focus has the line carry summaries of the focus first.
-func (o *Overlay) focus() {
-	s := &o.scope
-	s.refocus()
-	o.exchange.SetFocus(coverage.Around(s.place, s.focus), s.seen.sharp <= s.focus)
 }

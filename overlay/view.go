@@ -58,7 +58,7 @@ func (o *Overlay) Memory() int { return o.directory.Memory() }
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of
 // their summary.
 func (o *Overlay) Incomplete() bool {
-	return o.directory.Incomplete() || o.scope.depth == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
+	return o.directory.Incomplete() || o.scope.Depth() == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
 
 // Origins returns the number of peers that at least a part is held of.
@@ -80,7 +80,7 @@ func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }
 func (o *Overlay) Links() int { return o.exchange.Links() }
 
 // Record returns the certified addresses of a peer.
-func (o *Overlay) Record(p PeerID) (Record, bool) { return o.scope.record(p) }
+func (o *Overlay) Record(p PeerID) (Record, bool) { return o.directory.RecordOf(p) }
 
 // Held returns the prefix that answers queries about a peer.
 func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
@@ -115,24 +115,24 @@ func (o *Overlay) Similar(n int) []Alike {
 
 // Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
 // heard of are known, and they are not far fewer than there should be.
-func (o *Overlay) Vouched() int { return o.scope.seen.vouched }
+func (o *Overlay) Vouched() int { return o.scope.Vouched() }
 
 // Covers is the range for which this peer can vouch.
-func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
+func (o *Overlay) Covers() coverage.Range { return coverage.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
 
 // Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.seen.sharp) }
+func (o *Overlay) Sharp() coverage.Range { return o.scope.Sharp() }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
 // for it comes one other peer of each half of a range, if one is known, or of each smaller part where most peers cover
 // less. It counts for that part, and is asked for what those chosen leave over. Contacts that turn out deeper than they
 // were said to be may all be of one half. Last come the peers like us beyond our range, the most similar first: of those
 // a search asks a few before others.
-func (o *Overlay) Contacts() []coverage.Contact { return o.scope.allContacts() }
+func (o *Overlay) Contacts() []coverage.Contact { return o.scope.Contacts() }
 
 // Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
 // none where lines carry enough of everybody's summary.
-func (o *Overlay) Peers() []coverage.Contact { return o.scope.focusPeers() }
+func (o *Overlay) Peers() []coverage.Contact { return o.scope.FocusPeers() }
 
 // Own returns this node's own summary, nil before the first [Published].
 func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }
@@ -208,13 +208,7 @@ func (o *Overlay) Totals() (peers, parts, bytes int) {
 // of their summaries, signed headers and records, those of contacts included. It takes time in proportion to the
 // entries.
 func (o *Overlay) DirectoryBytes() int {
-	bytes := o.directory.EncodedBytes()
-	for c := range o.scope.contacts.Each() {
-		if e := o.directory.Lookup(PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
-			bytes += len(c.Record)
-		}
-	}
-	return bytes
+	return o.directory.EncodedBytes() + o.scope.ContactBytes()
 }
 
 // LinkBudget is what a link carries for summaries.

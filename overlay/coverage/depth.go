@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// RangeLinks is how many links are to lead into the own range, where that is not everybody.
+const RangeLinks = 4
+
 // Means is what a peer has for the origins of its range.
 type Means struct {
 	Memory float64 // bytes for what is known of origins

@@ -71,3 +71,12 @@ func (d *Directory) countSigned(e *Entry, before int) {
 		d.signed += e.signedBytes() - before
 	}
 }
+
+// RecordOf is the certified addresses of a peer.
+func (d *Directory) RecordOf(p event.PeerID) (event.Record, bool) {
+	e := d.Lookup(p)
+	if e == nil || e.Record().Envelope == nil {
+		return event.Record{}, false
+	}
+	return e.Record(), true
+}

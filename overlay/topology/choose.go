@@ -69,7 +69,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 	}
 	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary) - t.count(Ranged)
 	if t.within != nil || known.Starting { // nobody stands in for those who come by gossip
-		free = min(free, t.cfg.slots()-t.similarSlots()-RangeLinks)
+		free = min(free, t.cfg.slots()-t.similarSlots()-coverage.RangeLinks)
 		random = linkedFirst
 	}
 	t.fill(now, known.Peers, Random, free, room, random)
@@ -152,7 +152,7 @@ func (t *Topology) rangedSlots(peers Peers) int {
 			}
 		}
 	}
-	return max(RangeLinks/2, RangeLinks-theirs)
+	return max(coverage.RangeLinks/2, coverage.RangeLinks-theirs)
 }
 
 // keepFor is how long a neighbour by overlap is kept at least.

@@ -47,17 +47,17 @@ func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 	publish(t, d, 0, 1)
 	top := New(Config{Random: 4, Overlap: 4, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))})
 	top.within = func(*directory.Entry) bool { return true }
-	if n := top.rangedSlots(d); n != RangeLinks {
-		t.Errorf("%d slots without anybody, want %d", n, RangeLinks)
+	if n := top.rangedSlots(d); n != coverage.RangeLinks {
+		t.Errorf("%d slots without anybody, want %d", n, coverage.RangeLinks)
 	}
 	top.Open(peer)
 	top.add(0, peer, neighbour{kind: Inbound, accepted: true})
-	if n := top.rangedSlots(d); n != RangeLinks-1 {
-		t.Errorf("%d slots beside one who chose us, want %d", n, RangeLinks-1)
+	if n := top.rangedSlots(d); n != coverage.RangeLinks-1 {
+		t.Errorf("%d slots beside one who chose us, want %d", n, coverage.RangeLinks-1)
 	}
 	top.within = func(*directory.Entry) bool { return false }
-	if n := top.rangedSlots(d); n != RangeLinks {
-		t.Errorf("%d slots beside one of elsewhere, want %d", n, RangeLinks)
+	if n := top.rangedSlots(d); n != coverage.RangeLinks {
+		t.Errorf("%d slots beside one of elsewhere, want %d", n, coverage.RangeLinks)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestNeighboursAreBounded(t *testing.T) {
 		}
 		most = max(most, len(w.top.neighbours))
 	}
-	if want := cfg.MaxLinks + RangeLinks; most != want {
+	if want := cfg.MaxLinks + coverage.RangeLinks; most != want {
 		t.Errorf("%d neighbours at most, want %d", most, want)
 	}
 }

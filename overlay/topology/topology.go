@@ -85,9 +85,6 @@ type Topology struct {
 	acts       []Act
 }
 
-// RangeLinks is how many links are to lead into the own range, where that is not everybody.
-const RangeLinks = 4
-
 // dueSwap is when there may be a better neighbour for a slot that is taken.
 const dueSwap = 0
 

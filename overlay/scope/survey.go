@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"github.com/venn-p2p/venn/overlay/coverage"
@@ -24,20 +24,29 @@ type surveyed struct {
 	size    float64 // of the network, by which the range is vouched for
 }
 
-// survey looks at all entries, unless nothing has changed since it last did. O(entries) after a change.
-func (s *scope) survey() {
+// Survey does what is done once a second. It looks at all entries, unless nothing has changed since it last did:
+// O(entries) after a change.
+func (s *Scope) Survey() {
+	s.usual = max(s.depth, s.exchange.UsualDepth())
+	s.served = 0
 	if of := s.surveyed(); of != s.seen.of {
 		s.seen = s.look(of)
 	}
 }
 
+// Vouched is the depth of the widest range around this peer for which it can vouch.
+func (s *Scope) Vouched() int { return s.seen.vouched }
+
+// Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
+func (s *Scope) Sharp() coverage.Range { return coverage.Around(s.place, s.seen.sharp) }
+
 // surveyed is what a survey would depend on now.
-func (s *scope) surveyed() surveyed {
-	return surveyed{s.directory.Version(), s.depth, s.farWider(), s.expected()}
+func (s *Scope) surveyed() surveyed {
+	return surveyed{s.directory.Version(), s.depth, s.FarWider(), s.expected()}
 }
 
 // look is the survey of all entries as they are.
-func (s *scope) look(of surveyed) survey {
+func (s *Scope) look(of surveyed) survey {
 	out := survey{of: of, vouched: s.vouch(), sharp: coverage.MaxDepth}
 	var blur [coverage.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
 	for _, e := range s.directory.Others() {

@@ -1,13 +1,15 @@
-package overlay
+package scope
 
 import (
 	"cmp"
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
@@ -20,8 +22,8 @@ const (
 	emptyFirst = 4
 )
 
-// keepContact makes a contact of an entry's peer, if its range has place for one.
-func (s *scope) keepContact(e *directory.Entry) {
+// Keep makes a contact of an entry's peer, if its range has place for one.
+func (s *Scope) Keep(e *directory.Entry) {
 	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
 		depth, said := s.depthOf(e)
 		switch {
@@ -35,25 +37,31 @@ func (s *scope) keepContact(e *directory.Entry) {
 	}
 }
 
-// farWider says whether the own range is far wider than those of most linked peers. It is not as long as it may soon be
+// FarWider says whether the own range is far wider than those of most linked peers. It is not as long as it may soon be
 // another.
-func (s *scope) farWider() bool { return s.usual >= s.depth+coverage.FarWider && !s.starting(s.now) }
+func (s *Scope) FarWider() bool { return s.usual >= s.depth+coverage.FarWider && !s.Starting(s.now) }
 
-// parts is the depth of the ranges, a part of the own one each, that a peer whose range is far wider than others needs
+// Parts is the depth of the ranges, a part of the own one each, that a peer whose range is far wider than others needs
 // links into; 0: it is not.
-func (s *scope) parts() int {
-	if !s.farWider() {
+func (s *Scope) Parts() int {
+	if !s.FarWider() {
 		return 0
 	}
 	return min(s.usual, s.depth+coverage.MaxBits)
 }
 
+// Wider says whether a peer covers far more than we, and knows more than twice as many origins as there are in our range:
+// a peer that has just begun does not know its range yet.
+func (s *Scope) Wider(h event.Hello) bool {
+	return h.Depth <= s.depth-coverage.FarWider && float64(h.Origins) > 2*max(1, math.Ldexp(s.size, -s.depth))
+}
+
 // depthOf is the depth of the range that an entry's peer covers. It is what the peer says if it is linked, covers more
 // than others and knows about as many origins as it should. Else it is a guess: as ours, or as that of most if ours is
 // far wider.
-func (s *scope) depthOf(e *directory.Entry) (depth int, said bool) {
+func (s *Scope) depthOf(e *directory.Entry) (depth int, said bool) {
 	depth = s.depth
-	if s.farWider() {
+	if s.FarWider() {
 		depth = s.usual
 	}
 	h, linked := s.exchange.Said(e.Peer())
@@ -63,7 +71,7 @@ func (s *scope) depthOf(e *directory.Entry) (depth int, said bool) {
 	return depth, false
 }
 
-func (s *scope) addContact(r Record, depth int, by coverage.Word) bool {
+func (s *Scope) addContact(r event.Record, depth int, by coverage.Word) bool {
 	if s.depth == 0 || r.Peer == s.cfg.Self {
 		return false
 	}
@@ -77,8 +85,8 @@ func (s *scope) addContact(r Record, depth int, by coverage.Word) bool {
 	})
 }
 
-// allContacts lists the contacts, see [Overlay.Contacts].
-func (s *scope) allContacts() []coverage.Contact {
+// Contacts lists the contacts, see package overlay.
+func (s *Scope) Contacts() []coverage.Contact {
 	out := s.contacts.All()
 	if s.depth == 0 {
 		return out
@@ -94,7 +102,7 @@ func (s *scope) allContacts() []coverage.Contact {
 			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: coverage.ContactDepth(depth),
 			Denials: denials, Right: right, Role: coverage.Spare,
 		}
-		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.ownRange().Contains(c.Place) {
+		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.Range().Contains(c.Place) {
 			continue
 		}
 		at, some := spare[c.Range()]
@@ -108,11 +116,48 @@ func (s *scope) allContacts() []coverage.Contact {
 	return append(out, s.similarContacts()...)
 }
 
+// ContactBytes is the size of the records of contacts that the directory does not hold.
+func (s *Scope) ContactBytes() (bytes int) {
+	for c := range s.contacts.Each() {
+		if e := s.directory.Lookup(event.PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
+			bytes += len(c.Record)
+		}
+	}
+	return bytes
+}
+
+// Elsewhere takes in a peer of another range that somebody names. It says what that is worth.
+func (s *Scope) Elsewhere(now time.Duration, n event.Named) News {
+	first := s.contacts.Empty(coverage.Around(exchange.PlaceOf(n.Record.Peer), s.wideDepth()))
+	depth, by := n.Depth, coverage.ByHearsay
+	if s.Starting(now) { // others look for their depth, too: it is taken to be as ours
+		depth, by = s.depth, coverage.ByGuess
+	}
+	if s.addContact(n.Record, depth, by) && first {
+		return FirstElsewhere
+	}
+	return NoNews
+}
+
+// ContactAnswered notes how a contact answered a question about a key.
+func (s *Scope) ContactAnswered(in event.ContactAnswered) {
+	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
+	case in.Failed:
+		s.contacts.Failed(at, p)
+	case in.Proved:
+		s.contacts.Proved(at, p)
+	case in.Denied:
+		s.contacts.Denied(at, p)
+	default:
+		s.contacts.Answered(at, p, in.Depth)
+	}
+}
+
 // spareDepth is the depth of the parts of other ranges that have a spare contact each: a half of what most peers cover,
 // and at most of what we do. A peer whose range is far wider than others has one for each half of a range as its own:
 // there are too many smaller parts.
-func (s *scope) spareDepth() int {
-	if s.farWider() {
+func (s *Scope) spareDepth() int {
+	if s.FarWider() {
 		return s.depth + 1
 	}
 	return max(s.depth, s.usual) + 1
@@ -120,10 +165,10 @@ func (s *scope) spareDepth() int {
 
 // similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here,
 // and most of those are known to one of the others.
-func (s *scope) similarContacts() (out []coverage.Contact) {
+func (s *Scope) similarContacts() (out []coverage.Contact) {
 	for _, e := range s.similar() {
 		place := s.directory.Place(e)
-		if s.ownRange().Contains(place) || e.Record().Envelope == nil || e.DialFails() > 0 {
+		if s.Range().Contains(place) || e.Record().Envelope == nil || e.DialFails() > 0 {
 			continue
 		}
 		depth, _ := s.depthOf(e)
@@ -139,7 +184,7 @@ func (s *scope) similarContacts() (out []coverage.Contact) {
 // lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: one in each wide range in which
 // we know nobody. Once there are none, or a few inquiries did not change them, there are besides a few wide ranges in
 // which we know one alone. The second can wait, but not for a range that stays empty.
-func (s *scope) lacks() coverage.Bitmap {
+func (s *Scope) lacks() coverage.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)
 	if s.emptyAsked++; none != s.empty {
@@ -158,11 +203,11 @@ func (s *scope) lacks() coverage.Bitmap {
 
 // wideDepth is the depth of the ranges in each of which contacts are looked for beforehand. Those of all narrower ranges
 // would cost more than most searches need: see wanted.go.
-func (s *scope) wideDepth() int { return min(s.depth, wideRanges) }
+func (s *Scope) wideDepth() int { return min(s.depth, wideRanges) }
 
 // someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds those without a
 // contact that this peer needs before others: near its own range, and where it looks for its like.
-func (s *scope) someOf(wide []coverage.Range) coverage.Bitmap {
+func (s *Scope) someOf(wide []coverage.Range) coverage.Bitmap {
 	depth := min(s.depth, coverage.MaxBits)
 	if depth == s.wideDepth() {
 		return coverage.NewBitmap(depth, wide...)
@@ -184,7 +229,7 @@ func (s *scope) someOf(wide []coverage.Range) coverage.Bitmap {
 }
 
 // lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.
-func lacksIn(q Inquiry, r coverage.Range) bool {
+func lacksIn(q event.Inquiry, r coverage.Range) bool {
 	depth := min(q.Depth, coverage.MaxBits)
 	first := int(uint64(r.First()) >> (64 - depth))
 	for i := first; i < first+1<<(depth-r.Depth()); i++ {

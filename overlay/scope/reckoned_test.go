@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"fmt"
@@ -7,38 +7,39 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // TestReckoned: an own count of a few places bends to what most links say, but no majority of liars can halve it.
 func TestReckoned(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	o.scope.size = 1000
-	if got := o.scope.reckoned(); got != 1000 {
+	o.size = 1000
+	if got := o.reckoned(); got != 1000 {
 		t.Errorf("without links %v", got)
 	}
-	says := func(p PeerID, network int) {
-		step(t, o, 0, LinkOpened{Peer: p})
-		step(t, o, 0, HelloReceived{Peer: p, Hello: Hello{Network: network}})
+	says := func(p event.PeerID, network int) {
+		step(t, o, 0, event.LinkOpened{Peer: p})
+		step(t, o, 0, event.HelloReceived{Peer: p, Hello: event.Hello{Network: network}})
 	}
 	for i := range 3 {
-		says(PeerID(fmt.Sprint("link", i)), 800)
+		says(event.PeerID(fmt.Sprint("link", i)), 800)
 	}
 	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
-		o.scope.size = c.size
-		if got := o.scope.reckoned(); got != c.want {
+		o.size = c.size
+		if got := o.reckoned(); got != c.want {
 			t.Errorf("own count %v, links say 800: reckoned %v, want %v", c.size, got, c.want)
 		}
 	}
-	o.scope.size = 800
+	o.size = 800
 	for i, said := range []int{410, 410, 410, 1600, 1600, 1600} {
 		if i == 3 {
 			for j := range 3 {
-				step(t, o, 0, LinkClosed{Peer: PeerID(fmt.Sprint("liar", j))})
+				step(t, o, 0, event.LinkClosed{Peer: event.PeerID(fmt.Sprint("liar", j))})
 			}
 		}
-		says(PeerID(fmt.Sprint("liar", i)), said)
-		if got := o.scope.reckoned(); got != 800 {
+		says(event.PeerID(fmt.Sprint("liar", i)), said)
+		if got := o.reckoned(); got != 800 {
 			t.Errorf("%d of %d links lie %d: reckoned %v, want 800", i%3+1, i%3+4, said, got)
 		}
 	}
@@ -49,29 +50,29 @@ func TestReckoned(t *testing.T) {
 func TestSecondContactsComeLater(t *testing.T) {
 	const depth = 3
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	o.scope.depth = depth
-	o.scope.contacts.SetDepth(depth)
-	for i, none := 0, o.scope.contacts.Lacks(1, depth); none.Len() > 0; i++ {
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	for i, none := 0, o.contacts.Lacks(1, depth); none.Len() > 0; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
 		if !none.Has(place) {
 			continue
 		}
-		lacks := o.scope.lacks()
+		lacks := o.lacks()
 		for r := range lacks.All() {
-			if r.Contains(o.scope.place) {
+			if r.Contains(o.place) {
 				t.Fatalf("our own range lacks a contact")
 			}
-			for _, c := range o.scope.contacts.All() {
+			for _, c := range o.contacts.All() {
 				if r.Contains(c.Place) {
 					t.Fatalf("%v lacks a contact beside %q while others have none", r, c.Peer)
 				}
 			}
 		}
-		o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
-		none = o.scope.contacts.Lacks(1, depth)
+		o.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+		none = o.contacts.Lacks(1, depth)
 	}
-	if lacks := o.scope.lacks(); lacks.Len() != secondContacts {
+	if lacks := o.lacks(); lacks.Len() != secondContacts {
 		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), secondContacts)
 	}
 }
@@ -81,26 +82,26 @@ func TestSecondContactsComeLater(t *testing.T) {
 func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	const depth = 3
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	o.scope.depth = depth
-	o.scope.contacts.SetDepth(depth)
-	none := o.scope.contacts.Lacks(1, depth)
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	none := o.contacts.Lacks(1, depth)
 	empty := none.Nth(0)
 	for i := 0; none.Len() > 1; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
 		if !empty.Contains(place) && none.Has(place) {
-			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
-			none = o.scope.contacts.Lacks(1, depth)
+			o.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+			none = o.contacts.Lacks(1, depth)
 		}
 	}
 	for range emptyFirst {
-		if got := o.scope.lacks(); got != coverage.NewBitmap(depth, empty) {
+		if got := o.lacks(); got != coverage.NewBitmap(depth, empty) {
 			t.Fatalf("asked for %v, want the empty range alone", got)
 		}
 	}
 	asked := map[coverage.Range]bool{}
 	for range 100 {
-		got := o.scope.lacks()
+		got := o.lacks()
 		if !got.Has(empty.First()) || got.Len() != 1+secondContacts {
 			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
 		}
@@ -118,25 +119,25 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 func TestSecondContactsAreNoNews(t *testing.T) {
 	const depth = 3
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	o.scope.depth = depth
-	o.scope.contacts.SetDepth(depth)
-	o.directory.SetRange(o.scope.ownRange())
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	o.directory.SetRange(o.Range())
 	inBucket := map[coverage.Range]int{}
 	for i := range 60 {
-		r := Record{Peer: PeerID(fmt.Sprint("peer", i))}
+		r := event.Record{Peer: event.PeerID(fmt.Sprint("peer", i))}
 		r.Envelope = []byte(r.Peer)
 		bucket := coverage.Around(coverage.Place(group.OriginTag(string(r.Peer))), depth)
-		own := bucket == o.scope.ownRange()
+		own := bucket == o.Range()
 		inBucket[bucket]++
 		for range 20 {
-			o.scope.gossip.Asked()
+			o.gossip.Asked()
 		}
-		o.scope.asked["friend"], o.scope.seeker.vain = o.scope.now, 1
-		o.onPeersNamed(0, PeersNamed{From: "friend", Names: Names{Peers: []Named{{Record: r, Depth: depth}}}})
-		if news := o.scope.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
+		o.asked["friend"], o.seeker.vain = o.now, 1
+		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: event.Names{Peers: []event.Named{{Record: r, Depth: depth}}}})
+		if news := o.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)
 		}
-		if brought := o.scope.seeker.vain == 0; brought != own {
+		if brought := o.seeker.vain == 0; brought != own {
 			t.Errorf("%q of range %v (ours %v): brought somebody: %v", r.Peer, bucket, own, brought)
 		}
 	}

@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"cmp"
@@ -23,10 +23,16 @@ const (
 	mostSample  = 2 << 10
 )
 
-// answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
+// Serves counts an inquiry that came, and says whether it is to be answered with names.
+func (s *Scope) Serves() bool {
+	s.served++
+	return s.served <= maxServed
+}
+
+// Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
 // it lacks, and the summaries of those like it.
-func (s *scope) answer(from PeerID, q Inquiry) Names {
-	out := Names{Depth: s.seen.vouched}
+func (s *Scope) Answer(from event.PeerID, q event.Inquiry) event.Names {
+	out := event.Names{Depth: s.seen.vouched}
 	asker := exchange.PlaceOf(from)
 	known := make(map[uint32]uint16, len(q.Known))
 	for _, k := range q.Known {
@@ -49,7 +55,7 @@ func (s *scope) answer(from PeerID, q Inquiry) Names {
 }
 
 // namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
-func (s *scope) namesNear(own coverage.Range, within uint64, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
+func (s *Scope) namesNear(own coverage.Range, within uint64, asker coverage.Place, from event.PeerID, known map[uint32]uint16) []event.Named {
 	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
 		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within
@@ -60,12 +66,12 @@ func (s *scope) namesNear(own coverage.Range, within uint64, asker coverage.Plac
 				return
 			}
 		}
-		self := located{Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
+		self := located{event.Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
 		if self.Record.Envelope != nil && news(self) {
 			yield(self)
 		}
 	}
-	var out []Named
+	var out []event.Named
 	for _, l := range nearest(asker, all, event.MaxNamed/2) {
 		out = append(out, l.Named)
 	}
@@ -88,7 +94,7 @@ func nearness(asker coverage.Place, known map[uint32]uint16) uint64 {
 
 // namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
 // that cover any of these ranges and far more than the asker.
-func (s *scope) namesOf(q Inquiry, from PeerID, most int) []Named {
+func (s *Scope) namesOf(q event.Inquiry, from event.PeerID, most int) []event.Named {
 	depth := min(max(q.Depth, 0), coverage.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
 		return nil
@@ -100,13 +106,13 @@ func (s *scope) namesOf(q Inquiry, from PeerID, most int) []Named {
 	if depth == 0 {
 		return nil
 	}
-	byRange := map[int]Named{}
+	byRange := map[int]event.Named{}
 	var order []int
 	out := s.widest(q, from, min(most, widestNamed))
 	for l := range s.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]
-		isOut := func(n Named) bool { return n.Record.Peer == l.Record.Peer }
+		isOut := func(n event.Named) bool { return n.Record.Peer == l.Record.Peer }
 		if !wanted || l.Record.Peer == from || slices.ContainsFunc(out, isOut) || has && s.cfg.Rand.IntN(2) == 0 {
 			continue
 		}
@@ -124,8 +130,8 @@ func (s *scope) namesOf(q Inquiry, from PeerID, most int) []Named {
 
 // widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
 // equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
-func (s *scope) widest(q Inquiry, from PeerID, n int) (out []Named) {
-	if s.starting(s.now) {
+func (s *Scope) widest(q event.Inquiry, from event.PeerID, n int) (out []event.Named) {
+	if s.Starting(s.now) {
 		return nil
 	}
 	asker := exchange.PlaceOf(from)
@@ -148,7 +154,7 @@ func (s *scope) widest(q Inquiry, from PeerID, n int) (out []Named) {
 
 // alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
 // that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
-func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
+func (s *Scope) alike(from event.PeerID, q event.Inquiry, known map[uint32]uint16) []event.Introduction {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
 		return nil
@@ -159,7 +165,7 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 	var all []coverage.Likeness
 	entries, visitors := map[coverage.Place]*directory.Entry{}, map[coverage.Place]*visitor{}
 	consider := func(p coverage.Place, held *summary.Prefix) bool {
-		common, ok := samples.With(s.cfg.Sample(held), Confidence)
+		common, ok := samples.With(s.cfg.Sample(held), directory.Confidence)
 		share := common.Value / max(1, n)
 		if !ok || common.Low <= 0 || share <= least {
 			return false
@@ -180,7 +186,7 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 		}
 	}
 	none := func(coverage.Place) bool { return false }
-	var out []Introduction
+	var out []event.Introduction
 	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {
 		if v := visitors[l.Place]; v != nil {
 			out = append(out, v.says)
@@ -193,7 +199,7 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 
 // unknownTo yields, by place, the entries that an asker can be introduced to: it knows none of their summaries, or an
 // earlier epoch.
-func (s *scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[coverage.Place, *directory.Entry] {
+func (s *Scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[coverage.Place, *directory.Entry] {
 	return func(yield func(coverage.Place, *directory.Entry) bool) {
 		for _, e := range s.someOthers() {
 			if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
@@ -215,7 +221,7 @@ func (s *scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.
 const maxCompared = 1024
 
 // someOthers are the entries of others or, of more than maxCompared, as many in a row from anywhere on.
-func (s *scope) someOthers() []*directory.Entry {
+func (s *Scope) someOthers() []*directory.Entry {
 	all := s.directory.Others()
 	if len(all) <= maxCompared {
 		return all
@@ -230,10 +236,10 @@ func window[T any](all []T, n, from int) []T {
 }
 
 // introduction is the first parts of what is held of an entry.
-func introduction(e *directory.Entry) (Introduction, bool) {
+func introduction(e *directory.Entry) (event.Introduction, bool) {
 	p := e.Newest()
 	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
-		return Introduction{}, false
+		return event.Introduction{}, false
 	}
 	end := 1
 	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
@@ -241,7 +247,7 @@ func introduction(e *directory.Entry) (Introduction, bool) {
 	}
 	run, err := p.Run(0, end)
 	if err != nil || run.EncodedBytes() > mostSample {
-		return Introduction{}, false
+		return event.Introduction{}, false
 	}
-	return Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
+	return event.Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
 }

@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // acquainted is an overlay that covers half of the places and has heard of origins that are like it.
-func acquainted(t *testing.T, origins int) *Overlay {
+func acquainted(t *testing.T, origins int) *world {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	fps := make([]summary.Fingerprint, 200)
@@ -24,29 +25,29 @@ func acquainted(t *testing.T, origins int) *Overlay {
 }
 
 // knowing is a peer with keys of its own that knows some origins of other keys.
-func knowing(t *testing.T, self PeerID, own, others []summary.Fingerprint, origins int) *Overlay {
+func knowing(t *testing.T, self event.PeerID, own, others []summary.Fingerprint, origins int) *world {
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{Self: self})
 	s := sign(t, self, own)
-	step(t, o, 0, Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+	step(t, o, 0, event.Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
 	knows(t, o, others, "id", origins)
-	if n := o.Origins(); n != origins {
+	if n := o.directory.Origins(); n != origins {
 		t.Fatalf("%d of %d origins are known", n, origins)
 	}
 	return o
 }
 
 // knows introduces origins to a peer, a few at a time.
-func knows(t *testing.T, o *Overlay, fps []summary.Fingerprint, name string, origins int) {
+func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origins int) {
 	t.Helper()
 	for i := range origins {
-		s := sign(t, PeerID(fmt.Sprint(name, i)), fps)
+		s := sign(t, event.PeerID(fmt.Sprint(name, i)), fps)
 		run, err := s.stream.Run(0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.ask(Record{Peer: "friend"}, Inquiry{})
-		step(t, o, 0, PeersNamed{From: "friend", Names: Names{Similar: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		o.ask("friend")
+		step(t, o, 0, event.PeersNamed{From: "friend", Names: event.Names{Similar: []event.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	}
 }
 
@@ -56,15 +57,15 @@ func TestKnownThoughNotReached(t *testing.T) {
 	const origins = 8
 	o := acquainted(t, origins)
 	for i := range origins / 2 {
-		step(t, o, time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
+		step(t, o, time.Second, event.DialFailed{Peer: event.PeerID(fmt.Sprint("id", i))})
 	}
-	similar := o.scope.similar()
-	if n := len(o.scope.reachable(similar)); n != origins/2 {
+	similar := o.similar()
+	if n := len(o.reachable(similar)); n != origins/2 {
 		t.Errorf("%d may be asked, want %d", n, origins/2)
 	}
 	for _, near := range []bool{false, true} {
-		q := o.scope.inquiry("friend")
-		q.Near, q.Known = near, o.scope.knownTo(similar, near)
+		q := o.inquiry("friend")
+		q.Near, q.Known = near, o.knownTo(similar, near)
 		if len(q.Known) != origins {
 			t.Errorf("%d are said to be known, want %d", len(q.Known), origins)
 		}
@@ -77,20 +78,8 @@ func TestKnownThoughNotReached(t *testing.T) {
 	}
 }
 
-// TestNoRoomToDial: who was not dialled, because there was no room for a connection, is asked as before.
-func TestNoRoomToDial(t *testing.T) {
-	const origins = 4
-	o := acquainted(t, origins)
-	for i := range origins {
-		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i)), Here: true})
-	}
-	if n := len(o.scope.reachable(o.scope.similar())); n != origins {
-		t.Errorf("%d may be asked, want %d", n, origins)
-	}
-}
-
 // tagAt is the tag of the entry at the place with the given first bits.
-func tagAt(o *Overlay, place uint32) uint64 {
+func tagAt(o *world, place uint32) uint64 {
 	for _, e := range o.directory.Others() {
 		if e != nil && uint32(o.directory.Place(e)>>32) == place {
 			return e.Tag()
@@ -103,22 +92,22 @@ func tagAt(o *Overlay, place uint32) uint64 {
 // is forgotten.
 func TestAskedLater(t *testing.T) {
 	o := acquainted(t, 1)
-	o.scope.contacts.SetDepth(1)
-	contact := PeerID("")
+	o.contacts.SetDepth(1)
+	contact := event.PeerID("")
 	for i := 0; contact == ""; i++ {
-		p := PeerID(fmt.Sprint("contact", i))
-		if coverage.Around(o.scope.place, 1).Contains(coverage.Place(group.OriginTag(string(p)))) {
+		p := event.PeerID(fmt.Sprint("contact", i))
+		if coverage.Around(o.place, 1).Contains(coverage.Place(group.OriginTag(string(p)))) {
 			continue
 		}
 		contact = p
-		o.scope.contacts.Add(coverage.Contact{Peer: string(p), Record: []byte(p), Place: coverage.Place(group.OriginTag(string(p)))})
+		o.contacts.Add(coverage.Contact{Peer: string(p), Record: []byte(p), Place: coverage.Place(group.OriginTag(string(p)))})
 	}
 	for _, later := range []bool{true, false} {
 		for range 5 {
-			o.ask(Record{Peer: contact}, Inquiry{})
-			o.onPeersSilent(PeersSilent{From: contact, Later: later})
+			o.ask(contact)
+			o.onPeersSilent(event.PeersSilent{From: contact, Later: later})
 		}
-		if _, kept := o.scope.contacts.Get(coverage.Place(group.OriginTag(string(contact))), string(contact)); kept != later {
+		if _, kept := o.contacts.Get(coverage.Place(group.OriginTag(string(contact))), string(contact)); kept != later {
 			t.Errorf("not asked yet: %v, kept: %v", later, kept)
 		}
 	}
@@ -129,15 +118,15 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	const linked = 3
 	o := acquainted(t, linked+1)
 	for i := range linked {
-		p := PeerID(fmt.Sprint("id", i))
-		step(t, o, 0, LinkOpened{Peer: p})
-		o.scope.links[p] = time.Second
+		p := event.PeerID(fmt.Sprint("id", i))
+		step(t, o, 0, event.LinkOpened{Peer: p})
+		o.links[p] = time.Second
 	}
-	asked := map[PeerID]int{}
+	asked := map[event.PeerID]int{}
 	for round := range 2 * linked {
-		to := o.scope.linkedAlike(o.scope.similar())[0].Peer()
+		to := o.linkedAlike(o.similar())[0].Peer()
 		asked[to]++
-		o.scope.links[to] = time.Duration(2+round) * time.Second
+		o.links[to] = time.Duration(2+round) * time.Second
 	}
 	for p, n := range asked {
 		if n != 2 {
@@ -151,26 +140,26 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		for _, similar := range []bool{false, true} {
 			o := acquainted(t, 6)
-			o.scope.depth = 2
-			o.scope.contacts.SetDepth(2)
+			o.depth = 2
+			o.contacts.SetDepth(2)
 			contacts := meets(o, 2)
-			for _, p := range []PeerID{"id0", "id1", "id2"} {
-				step(t, o, 0, LinkOpened{Peer: p})
+			for _, p := range []event.PeerID{"id0", "id1", "id2"} {
+				step(t, o, 0, event.LinkOpened{Peer: p})
 			}
 			asked := 0
 			for {
 				var alike []*directory.Entry
 				if similar {
-					alike = o.scope.reachable(o.scope.similar())
+					alike = o.reachable(o.similar())
 				}
-				to, ok := o.scope.whomToAsk(alike, near)
+				to, ok := o.whomToAsk(alike, near)
 				if !ok {
 					break
 				}
-				if o.scope.awaits(to.Peer) {
+				if o.awaits(to.Peer) {
 					t.Fatalf("near %v, similar %v: %q is asked again, after %d others", near, similar, to.Peer, asked)
 				}
-				o.ask(to, Inquiry{})
+				o.ask(to.Peer)
 				asked++
 			}
 			if contacts == 0 || asked < 3+3 {
@@ -184,11 +173,12 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 func TestSeekersAskForTheirLike(t *testing.T) {
 	o := acquainted(t, 1)
 	o.cfg.Memory = 1 << 20 // for a few hundred origins
-	step(t, o, 0, LinkOpened{Peer: "id0"})
-	var sought *Inquiry
+	o.Changed()
+	step(t, o, 0, event.LinkOpened{Peer: "id0"})
+	var sought *event.Inquiry
 	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
-		for _, e := range step(t, o, now, Tick{}) {
-			if a, ok := e.(AskPeers); ok {
+		for _, e := range step(t, o, now, event.Tick{}) {
+			if a, ok := e.(event.AskPeers); ok {
 				sought = &a.Inquiry
 			}
 		}
@@ -196,7 +186,7 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 	if sought == nil || !sought.Near || !sought.Nearer {
 		t.Fatalf("asked %+v", sought)
 	}
-	if bar := o.scope.least(o.scope.similar()); sought.Least != bar || bar > 1<<15 {
+	if bar := o.least(o.similar()); sought.Least != bar || bar > 1<<15 {
 		t.Errorf("peers that hold %d/65536 are of interest, want %d", sought.Least, bar)
 	}
 	if len(sought.Known) == 0 || sought.Known[0].Sequence == 0 {
@@ -210,19 +200,19 @@ func TestSeekingAsksNobodyTwice(t *testing.T) {
 		o := acquainted(t, 2)
 		o.directory.SetRoom(littleRoom - 1)
 		if linked {
-			o.Step(0, LinkOpened{Peer: "id0"})
-			o.Step(0, LinkOpened{Peer: "id1"})
+			step(t, o, 0, event.LinkOpened{Peer: "id0"})
+			step(t, o, 0, event.LinkOpened{Peer: "id1"})
 		} else {
-			o.scope.seeker.vain = 1 // so that peers without a connection are asked
+			o.seeker.vain = 1 // so that peers without a connection are asked
 		}
-		o.ask(Record{Peer: "id0"}, Inquiry{})
+		o.ask("id0")
 		asked := 0
 		for now := time.Second; now < stillAfter; now += seekNewEvery {
-			if to, ok := o.scope.seek(now); ok {
-				if o.scope.awaits(to.Peer) {
+			if to, ok := o.seek(now); ok {
+				if o.awaits(to.Peer) {
 					t.Fatalf("linked %v: %q is asked again", linked, to.Peer)
 				}
-				o.ask(to, Inquiry{})
+				o.ask(to.Peer)
 				asked++
 			}
 		}

@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -21,27 +23,27 @@ func randomKeys(seed uint64, n int) []summary.Fingerprint {
 }
 
 // visit has a peer ask at a meeting place, with its summary, and returns what it is answered.
-func visit(t *testing.T, o *Overlay, now time.Duration, from PeerID, fps []summary.Fingerprint, place coverage.Place) Names {
+func visit(t *testing.T, o *world, now time.Duration, from event.PeerID, fps []summary.Fingerprint, place coverage.Place) event.Names {
 	t.Helper()
 	return visitOf(t, o, now, sign(t, from, fps), 1, place)
 }
 
 // visitOf is visit of the origin of a summary, with the given number of parts.
-func visitOf(t *testing.T, o *Overlay, now time.Duration, s signed, parts int, place coverage.Place) Names {
+func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, place coverage.Place) event.Names {
 	t.Helper()
-	from := PeerID(s.record)
+	from := event.PeerID(s.record)
 	run, err := s.stream.Run(0, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Inquiry{Depth: 7, Meet: place, Own: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
-	for _, e := range step(t, o, now, PeersAsked{From: from, Inquiry: q}) {
-		if a, ok := e.(AnswerPeers); ok {
+	q := event.Inquiry{Depth: 7, Meet: place, Own: []event.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
+	for _, e := range step(t, o, now, event.PeersAsked{From: from, Inquiry: q}) {
+		if a, ok := e.(event.AnswerPeers); ok {
 			return a.Names
 		}
 	}
 	t.Fatal("no answer")
-	return Names{}
+	return event.Names{}
 }
 
 // TestVisitorsMeet: a peer that asks at a meeting place hears of an earlier visitor that is like it, and of no other.
@@ -52,7 +54,7 @@ func TestVisitorsMeet(t *testing.T) {
 	interest := randomKeys(5, 100)
 	visit(t, o, time.Second, "early", interest, place)
 	visit(t, o, time.Second, "other", randomKeys(6, 100), place)
-	for _, p := range []PeerID{"early", "other"} {
+	for _, p := range []event.PeerID{"early", "other"} {
 		o.directory.Remove(o.directory.Lookup(p).Index())
 	}
 	o.pass()
@@ -69,14 +71,14 @@ func TestVisitorsMeet(t *testing.T) {
 		t.Errorf("visitors are remembered for ever: %+v", names.Similar)
 	}
 	for i := range 2 * maxVisitors {
-		visit(t, o, time.Hour+time.Duration(i)*time.Second, PeerID(fmt.Sprint("crowd", i)), interest, place)
+		visit(t, o, time.Hour+time.Duration(i)*time.Second, event.PeerID(fmt.Sprint("crowd", i)), interest, place)
 	}
-	if n := len(o.scope.meeting.visitors); n > maxVisitors {
+	if n := len(o.meeting.visitors); n > maxVisitors {
 		t.Errorf("%d visitors are remembered, at most %d", n, maxVisitors)
 	}
-	taken := o.Memory()
+	taken := o.directory.Memory()
 	o.directory.Beside(0)
-	if visitors := taken - o.Memory(); visitors < 800*maxVisitors || visitors > 4000*maxVisitors {
+	if visitors := taken - o.directory.Memory(); visitors < 800*maxVisitors || visitors > 4000*maxVisitors {
 		t.Errorf("%d visitors are counted as %d bytes", maxVisitors, visitors)
 	}
 }
@@ -99,7 +101,7 @@ func TestHugeSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	visitOf(t, o, time.Second, signed{stream, envelope, []byte("huge")}, 1, 1<<60)
-	if _, ok := o.Held("huge"); !ok {
+	if e := o.directory.Lookup("huge"); e == nil || e.Held() == nil {
 		t.Fatal("its summary is not known")
 	}
 	late := sign(t, "late", interest)
@@ -115,37 +117,37 @@ func TestHugeSample(t *testing.T) {
 // TestLookup asks peers ever nearer to the meeting place, each once, and ends there.
 func TestLookup(t *testing.T) {
 	o := acquainted(t, 8)
-	o.scope.depth = 1
-	o.scope.contacts.SetDepth(1)
+	o.depth = 1
+	o.contacts.SetDepth(1)
 	now := time.Minute
-	m := &o.scope.meeting
-	to, ok := o.scope.meet(now, nil)
+	m := &o.meeting
+	to, ok := o.meet(now, nil)
 	if !ok {
 		t.Fatal("nobody is asked, though one is known")
 	}
-	place, last := m.place, m.place.Distance(PlaceOf(to.Peer))
-	if last >= place.Distance(o.scope.place) {
+	place, last := m.place, m.place.Distance(exchange.PlaceOf(to.Peer))
+	if last >= place.Distance(o.place) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
 	for hop := 1; ; hop++ {
-		o.scope.asked[to.Peer] = o.scope.now
-		if _, again := o.scope.meet(now, nil); again {
+		o.asked[to.Peer] = o.now
+		if _, again := o.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
-		var names []Named
+		var names []event.Named
 		for i := range 20 {
-			p := PeerID(fmt.Sprint("named", hop, i))
-			names = append(names, Named{Record: Record{Peer: p, Envelope: []byte(p)}})
+			p := event.PeerID(fmt.Sprint("named", hop, i))
+			names = append(names, event.Named{Record: event.Record{Peer: p, Envelope: []byte(p)}})
 		}
-		names = append(names, Named{Record: Record{Peer: "forged", Envelope: []byte("not its own")}})
-		step(t, o, now, PeersNamed{From: to.Peer, Names: Names{Peers: names[:16]}})
-		if to, ok = o.scope.meet(now, nil); !ok {
+		names = append(names, event.Named{Record: event.Record{Peer: "forged", Envelope: []byte("not its own")}})
+		step(t, o, now, event.PeersNamed{From: to.Peer, Names: event.Names{Peers: names[:16]}})
+		if to, ok = o.meet(now, nil); !ok {
 			if hop > mostHops {
 				t.Errorf("%d peers were asked", hop)
 			}
 			break
 		}
-		if d := place.Distance(PlaceOf(to.Peer)); d >= last {
+		if d := place.Distance(exchange.PlaceOf(to.Peer)); d >= last {
 			t.Errorf("%q is no nearer", to.Peer)
 		} else {
 			last = d
@@ -161,12 +163,12 @@ func TestLookup(t *testing.T) {
 			t.Errorf("after %d lookups the next comes in %v", m.lookups, wait)
 		}
 		for now = m.next; ; {
-			to, ok := o.scope.meet(now, nil)
+			to, ok := o.meet(now, nil)
 			if !ok {
 				break
 			}
-			o.scope.asked[to.Peer] = o.scope.now
-			step(t, o, now, PeersSilent{From: to.Peer})
+			o.asked[to.Peer] = o.now
+			step(t, o, now, event.PeersSilent{From: to.Peer})
 		}
 		ended = now
 	}
@@ -184,7 +186,7 @@ func TestLookup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step(t, o, now, Published{Envelope: own.envelope, Record: own.record, Stream: next})
+		step(t, o, now, event.Published{Envelope: own.envelope, Record: own.record, Stream: next})
 		if m.place != 0 || m.lookups != 0 || m.next > now+meetAgain {
 			t.Errorf("with another collection the lookups do not begin again: %+v", m)
 		}
@@ -196,30 +198,30 @@ func TestLookup(t *testing.T) {
 func TestMeetingAsksNobodyTwice(t *testing.T) {
 	for _, answers := range []bool{true, false} {
 		o := acquainted(t, 3)
-		o.scope.depth = 1
-		first, ok := o.scope.meet(0, nil)
+		o.depth = 1
+		first, ok := o.meet(0, nil)
 		if !ok {
 			t.Fatal("nobody is asked about the meeting place")
 		}
-		m := &o.scope.meeting
+		m := &o.meeting
 		m.place, m.last = 0, "" // as if it had not begun
-		o.ask(first, Inquiry{})
-		if to, ok := o.scope.meet(0, nil); ok {
+		o.ask(first.Peer)
+		if to, ok := o.meet(0, nil); ok {
 			t.Errorf("%q is asked while the answer of %q is awaited", to.Peer, first.Peer)
 		}
 		now := promptTime
 		if answers {
-			o.Step(time.Millisecond, PeersNamed{From: first.Peer})
+			step(t, o, time.Millisecond, event.PeersNamed{From: first.Peer})
 			now = time.Millisecond
 		}
-		o.scope.now = now
-		to, ok := o.scope.meet(now, nil)
+		o.now = now
+		to, ok := o.meet(now, nil)
 		for range 3 { // it takes note first that the answer is late
 			if !ok {
-				to, ok = o.scope.meet(now, nil)
+				to, ok = o.meet(now, nil)
 			}
 		}
-		if ok && o.scope.awaits(to.Peer) || answers != (to.Peer == first.Peer) {
+		if ok && o.awaits(to.Peer) || answers != (to.Peer == first.Peer) {
 			t.Errorf("answers %v: %q is asked then, and was %q", answers, to.Peer, first.Peer)
 		}
 	}
@@ -233,20 +235,20 @@ func TestNewcomerMeets(t *testing.T) {
 	for _, alike := range []int{0, fewAlike} {
 		place := acquainted(t, 0)
 		asked := 0
-		round := func(o *Overlay, self PeerID, now time.Duration) {
-			o.scope.now = now
+		round := func(o *world, self event.PeerID, now time.Duration) {
+			o.now = now
 			o.effects.Begin()
 			o.exchange.Refill(now)
 			o.acquaint(now)
 			for _, e := range slices.Clone(o.effects.List()) {
-				ask, ok := e.(AskPeers)
+				ask, ok := e.(event.AskPeers)
 				if !ok {
 					continue
 				}
 				asked++
-				for _, a := range step(t, place, now, PeersAsked{From: self, Inquiry: ask.Inquiry}) {
-					if a, ok := a.(AnswerPeers); ok {
-						o.onPeersNamed(now, PeersNamed{From: ask.To.Peer, Names: a.Names})
+				for _, a := range step(t, place, now, event.PeersAsked{From: self, Inquiry: ask.Inquiry}) {
+					if a, ok := a.(event.AnswerPeers); ok {
+						o.onPeersNamed(now, event.PeersNamed{From: ask.To.Peer, Names: a.Names})
 					}
 				}
 				if e := place.directory.Lookup(self); e != nil {
@@ -257,8 +259,8 @@ func TestNewcomerMeets(t *testing.T) {
 		}
 		early, late := knowing(t, "early", interest, interest, alike), knowing(t, "late", interest, randomKeys(6, 100), fewAlike)
 		knows(t, early, randomKeys(6, 100), "stranger", fewAlike)
-		early.scope.depth, late.scope.depth = 1, 1
-		if n := len(early.scope.similar()); n != alike {
+		early.depth, late.depth = 1, 1
+		if n := len(early.similar()); n != alike {
 			t.Fatalf("%d alike are known, want %d", n, alike)
 		}
 		for now := time.Second; now < until; now += time.Second {
@@ -280,20 +282,20 @@ func TestNewcomerMeets(t *testing.T) {
 // record of the others.
 func TestLookupOpensFew(t *testing.T) {
 	o := acquainted(t, 8)
-	o.scope.depth = 1
-	to, ok := o.scope.meet(time.Minute, nil)
+	o.depth = 1
+	to, ok := o.meet(time.Minute, nil)
 	if !ok {
 		t.Fatal("nobody is asked, though one is known")
 	}
 	opened := 0
-	o.cfg.OpenRecord = func(b []byte) (PeerID, error) { opened++; return PeerID(b), nil }
-	m := &o.scope.meeting
-	o.scope.meetAnswered(to.Peer)
+	o.cfg.OpenRecord = func(b []byte) (event.PeerID, error) { opened++; return event.PeerID(b), nil }
+	m := &o.meeting
+	o.meetAnswered(to.Peer)
 	for i, nearer := 0, 0; nearer < 2*meetNamed; i++ {
-		p := PeerID(fmt.Sprint("named", i))
-		if m.place.Distance(PlaceOf(p)) < m.reached {
+		p := event.PeerID(fmt.Sprint("named", i))
+		if m.place.Distance(exchange.PlaceOf(p)) < m.reached {
 			nearer++
-			o.scope.meetNamed(to.Peer, Record{Peer: p, Envelope: []byte(p)})
+			o.Nearer(to.Peer, event.Record{Peer: p, Envelope: []byte(p)})
 		}
 	}
 	if opened != meetNamed || len(m.named) != meetNamed {

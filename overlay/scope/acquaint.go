@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"cmp"
@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/topology"
 )
 
 // A peer that covers a part of the network asks others, in rounds, for peers. It asks for peers of its own range until
@@ -31,8 +31,26 @@ const (
 	maxAlike = event.MaxKnown * 3 / 4
 )
 
-// next says whom to ask now, and what; ok is false when nobody is to be asked.
-func (s *scope) next(now time.Duration) (to Record, q Inquiry, ok bool) {
+// noneEvery is the time until somebody is looked for again after there was nobody to ask.
+const noneEvery = time.Second
+
+// Due returns when somebody may be asked, if nothing happens until then.
+func (s *Scope) Due() time.Duration {
+	if s.depth > 0 || s.seeking(s.now) {
+		return s.due.At(dueInquiry)
+	}
+	return agenda.Never
+}
+
+// Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
+func (s *Scope) Inquire(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
+	if to, q, ok = s.next(now); ok {
+		s.asked[to.Peer] = now
+	}
+	return to, q, ok
+}
+
+func (s *Scope) next(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
 	if s.own() == nil || !s.due.Take(dueInquiry, now) {
 		return to, q, false
 	}
@@ -55,9 +73,9 @@ func (s *scope) next(now time.Duration) (to Record, q Inquiry, ok bool) {
 		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)
 		return to, q, true
 	}
-	near := len(s.exchange.Meeting()) < topology.RangeLinks
+	near := len(s.exchange.Meeting()) < coverage.RangeLinks
 	if to, ok = s.whomToAsk(s.reachable(similar), near); !ok {
-		s.due.By(dueInquiry, now+neighbourEvery)
+		s.due.By(dueInquiry, now+noneEvery)
 		return to, q, false
 	}
 	s.due.By(dueInquiry, now+s.gossip.Asked())
@@ -71,7 +89,7 @@ func (s *scope) next(now time.Duration) (to Record, q Inquiry, ok bool) {
 
 // similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot
 // be dialled just now are among them: else others would name them again and again.
-func (s *scope) similar() []*directory.Entry {
+func (s *Scope) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range s.directory.Others() {
 		if e != nil && e.Held() != nil && e.Share().Low > 0 && e.Share().Value >= leastAlike && !e.Covered() && !e.Refuted() {
@@ -85,7 +103,7 @@ func (s *scope) similar() []*directory.Entry {
 }
 
 // reachable are those of the entries that can be asked now.
-func (s *scope) reachable(all []*directory.Entry) (out []*directory.Entry) {
+func (s *Scope) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range all {
 		if e.Record().Envelope != nil && e.DialFails() == 0 && !s.awaits(e.Peer()) {
 			out = append(out, e)
@@ -97,7 +115,7 @@ func (s *scope) reachable(all []*directory.Entry) (out []*directory.Entry) {
 // whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
 // peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked
 // whose answer is awaited: of two answers only the first would count.
-func (s *scope) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
+func (s *Scope) whomToAsk(similar []*directory.Entry, near bool) (event.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {
 		if r, ok := s.nearby(); ok {
@@ -116,17 +134,17 @@ func (s *scope) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) 
 	if len(similar) > 0 {
 		return similar[s.gossip.Pick(len(similar), s.cfg.Rand)].Record(), true
 	}
-	all := slices.DeleteFunc(s.contacts.All(), func(c coverage.Contact) bool { return s.awaits(PeerID(c.Peer)) })
+	all := slices.DeleteFunc(s.contacts.All(), func(c coverage.Contact) bool { return s.awaits(event.PeerID(c.Peer)) })
 	if len(all) == 0 {
 		return s.nearby()
 	}
 	c := all[s.cfg.Rand.IntN(len(all))]
-	return Record{Peer: PeerID(c.Peer), Envelope: c.Record}, true
+	return event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, true
 }
 
 // linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
 // them costs no connection. The peer not asked for longest comes first: it has had the most time to learn of others.
-func (s *scope) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
+func (s *Scope) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
 		if 2*e.Share().Value >= similar[0].Share().Value && s.exchange.IsLinked(e.Peer()) {
 			out = append(out, e)
@@ -139,48 +157,48 @@ func (s *scope) linkedAlike(similar []*directory.Entry) (out []*directory.Entry)
 }
 
 // unaskedLink draws a linked peer that was not asked since it was linked.
-func (s *scope) unaskedLink() (Record, bool) {
-	var all []Record
+func (s *Scope) unaskedLink() (event.Record, bool) {
+	var all []event.Record
 	for _, p := range s.exchange.Linked() {
-		if r, ok := s.record(p); ok && s.links[p] == 0 && !s.awaits(p) {
+		if r, ok := s.directory.RecordOf(p); ok && s.links[p] == 0 && !s.awaits(p) {
 			all = append(all, r)
 		}
 	}
 	if len(all) == 0 {
-		return Record{}, false
+		return event.Record{}, false
 	}
 	return all[s.cfg.Rand.IntN(len(all))], true
 }
 
 // nearby draws one of the few peers nearest to us that can be asked. It leaves out those asked in the search for our
 // range.
-func (s *scope) nearby() (Record, bool) {
-	all := nearest(s.place, s.askable(), topology.RangeLinks)
+func (s *Scope) nearby() (event.Record, bool) {
+	all := nearest(s.place, s.askable(), coverage.RangeLinks)
 	all = slices.DeleteFunc(all, func(l located) bool {
 		_, sought := s.seeker.last[l.Record.Peer]
 		return sought || s.awaits(l.Record.Peer)
 	})
 	if len(all) == 0 {
-		return Record{}, false
+		return event.Record{}, false
 	}
 	return all[s.cfg.Rand.IntN(len(all))].Record, true
 }
 
 // located is a peer that can be asked, with its place.
 type located struct {
-	Named
+	event.Named
 	place coverage.Place
 }
 
 // askable yields the peers that can be asked: those with a record in the directory, and the contacts.
-func (s *scope) askable() iter.Seq[located] {
+func (s *Scope) askable() iter.Seq[located] {
 	return func(yield func(located) bool) {
 		for _, e := range s.directory.Others() {
 			if e == nil || e.Record().Envelope == nil || e.Peer() == "" || e.DialFails() > 0 || e.Covered() {
 				continue
 			}
 			depth, _ := s.depthOf(e)
-			if !yield(located{Named{Record: e.Record(), Depth: depth}, s.directory.Place(e)}) {
+			if !yield(located{event.Named{Record: e.Record(), Depth: depth}, s.directory.Place(e)}) {
 				return
 			}
 		}
@@ -188,7 +206,7 @@ func (s *scope) askable() iter.Seq[located] {
 			if c.Refuted() || c.Failed > 0 {
 				continue
 			}
-			if !yield(located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
+			if !yield(located{event.Named{Record: event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
 				return
 			}
 		}
@@ -214,20 +232,20 @@ func nearest(p coverage.Place, all iter.Seq[located], n int) []located {
 }
 
 // least is the bar as an inquiry says it.
-func (s *scope) least(similar []*directory.Entry) uint16 {
+func (s *Scope) least(similar []*directory.Entry) uint16 {
 	return uint16(math.MaxUint16 * min(1, s.bar(similar)))
 }
 
 // bar is the overlap from which a peer is of interest. That is clearly more than the least similar peer has for which
 // there is room. As long as rounds bring better peers, it is not far less than the most similar one has.
-func (s *scope) bar(similar []*directory.Entry) float64 {
+func (s *Scope) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
 		return leastAlike
 	}
 	bar := max(leastAlike, s.gossip.Bar(similar[0].Share().Value))
 	left := s.similarRoom()
 	for _, e := range similar {
-		if s.exchange.IsLinked(e.Peer()) || s.ownRange().Contains(s.directory.Place(e)) {
+		if s.exchange.IsLinked(e.Peer()) || s.Range().Contains(s.directory.Place(e)) {
 			continue
 		}
 		if left--; left == 0 {
@@ -242,11 +260,11 @@ func (s *scope) bar(similar []*directory.Entry) float64 {
 
 // similarRoom is how many of the similar certainly have room, beside those in the range and the linked. That is their
 // share, or what the range and the useful leave over.
-func (s *scope) similarRoom() int {
+func (s *Scope) similarRoom() int {
 	most := float64(s.directory.Room())
 	inside := 0
 	for _, e := range s.directory.Others() {
-		if e != nil && s.ownRange().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {
+		if e != nil && s.Range().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {
 			inside++
 		}
 	}
@@ -255,14 +273,14 @@ func (s *scope) similarRoom() int {
 }
 
 // inquiry is what every question to a peer says.
-func (s *scope) inquiry(to PeerID) Inquiry {
+func (s *Scope) inquiry(to event.PeerID) event.Inquiry {
 	lacks := s.lacks()
-	q := Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
+	q := event.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
 	own := s.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !s.exchange.Knows(to) {
 		if i, ok := introduction(own); ok {
-			q.Own = []Introduction{i}
+			q.Own = []event.Introduction{i}
 			if len(s.told) >= maxTold {
 				clear(s.told)
 			}
@@ -273,36 +291,36 @@ func (s *scope) inquiry(to PeerID) Inquiry {
 }
 
 // knownNearest lists the few known peers that are nearest to us and the similar, by place.
-func (s *scope) knownNearest(similar []*directory.Entry) []KnownOrigin {
+func (s *Scope) knownNearest(similar []*directory.Entry) []event.KnownOrigin {
 	out := s.knownTo(similar, false)
 	for _, l := range nearest(s.place, s.askable(), nearKnown) {
-		out = append(out, KnownOrigin{Place: uint32(l.place >> 32)})
+		out = append(out, event.KnownOrigin{Place: uint32(l.place >> 32)})
 	}
 	return sortKnown(out)
 }
 
 // sortKnown sorts by place, and leaves of those at one place the latest.
-func sortKnown(all []KnownOrigin) []KnownOrigin {
-	slices.SortFunc(all, func(a, b KnownOrigin) int {
+func sortKnown(all []event.KnownOrigin) []event.KnownOrigin {
+	slices.SortFunc(all, func(a, b event.KnownOrigin) int {
 		return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(b.Sequence, a.Sequence))
 	})
-	return slices.CompactFunc(all, func(a, b KnownOrigin) bool { return a.Place == b.Place })
+	return slices.CompactFunc(all, func(a, b event.KnownOrigin) bool { return a.Place == b.Place })
 }
 
 // knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
-func (s *scope) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
-	var out []KnownOrigin
+func (s *Scope) knownTo(similar []*directory.Entry, near bool) []event.KnownOrigin {
+	var out []event.KnownOrigin
 	list := func(e *directory.Entry) {
 		if len(out) < event.MaxKnown {
 			ep, _ := e.Epoch()
-			out = append(out, KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
+			out = append(out, event.KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
 		}
 	}
 	for _, e := range similar {
 		list(e)
 	}
 	for _, e := range s.directory.Others() {
-		if near && e != nil && e.Record().Envelope != nil && s.ownRange().Contains(s.directory.Place(e)) && !slices.Contains(similar, e) {
+		if near && e != nil && e.Record().Envelope != nil && s.Range().Contains(s.directory.Place(e)) && !slices.Contains(similar, e) {
 			list(e)
 		}
 	}

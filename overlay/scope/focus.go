@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"time"
@@ -17,8 +17,14 @@ const (
 	usefulBits = 8
 )
 
-// refocus fits the range that the line is for first to what lines carry.
-func (s *scope) refocus() {
+// Focus fits the range that the line is for first to what lines carry, and returns it. whole says that it is sharp
+// already.
+func (s *Scope) Focus() (focus coverage.Range, whole bool) {
+	s.refocus()
+	return coverage.Around(s.place, s.focus), s.seen.sharp <= s.focus
+}
+
+func (s *Scope) refocus() {
 	switch {
 	case s.depth > 0:
 		s.focus = 0 // memory is what there is little of
@@ -29,8 +35,8 @@ func (s *scope) refocus() {
 	}
 }
 
-// focusPeers lists the peers to ask about ranges as wide as our focus, see [Overlay.Peers].
-func (s *scope) focusPeers() []coverage.Contact {
+// FocusPeers lists the peers to ask about ranges as wide as our focus, see package overlay.
+func (s *Scope) FocusPeers() []coverage.Contact {
 	if s.focus == 0 {
 		return nil
 	}

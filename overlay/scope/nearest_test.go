@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 // TestNearest compares with a sort of all, where some are named twice.
@@ -19,7 +20,7 @@ func TestNearest(t *testing.T) {
 		for range rng.IntN(40) {
 			i := rng.IntN(25)
 			place := coverage.Place(rand.New(rand.NewPCG(uint64(i), 2)).Uint64())
-			all = append(all, located{Named{Record: Record{Peer: PeerID(fmt.Sprint(i))}}, place})
+			all = append(all, located{event.Named{Record: event.Record{Peer: event.PeerID(fmt.Sprint(i))}}, place})
 		}
 		p, n := coverage.Place(rng.Uint64()), 1+rng.IntN(20)
 		got := nearest(p, slices.Values(all), n)

@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"fmt"
@@ -8,38 +8,39 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
 // deep is a peer whose range is of a depth, in a network that it knows nobody of.
-func deep(t *testing.T, depth int) *Overlay {
+func deep(t *testing.T, depth int) *world {
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
-	o.scope.depth = depth
-	o.scope.contacts.SetDepth(depth)
+	o.depth = depth
+	o.contacts.SetDepth(depth)
 	return o
 }
 
 // meets makes contacts of peers until every range of a depth has one. It returns how many it made up.
-func meets(o *Overlay, depth int) int {
+func meets(o *world, depth int) int {
 	i := 0
-	for lacks := o.scope.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
-		p := PeerID(fmt.Sprint("contact", i))
+	for lacks := o.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
+		p := event.PeerID(fmt.Sprint("contact", i))
 		if lacks.Has(exchange.PlaceOf(p)) {
-			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, coverage.ByHearsay)
-			lacks = o.scope.contacts.Lacks(1, depth)
+			o.addContact(event.Record{Peer: p, Envelope: []byte(p)}, o.depth, coverage.ByHearsay)
+			lacks = o.contacts.Lacks(1, depth)
 		}
 	}
 	return i
 }
 
 // inquiries are those that a peer has sent since it was last asked.
-func inquiries(o *Overlay) (out []AskPeers, named []ContactsNamed) {
+func inquiries(o *world) (out []event.AskPeers, named []event.ContactsNamed) {
 	for _, e := range o.effects.List() {
 		switch e := e.(type) {
-		case AskPeers:
+		case event.AskPeers:
 			out = append(out, e)
-		case ContactsNamed:
+		case event.ContactsNamed:
 			named = append(named, e)
 		}
 	}
@@ -51,22 +52,22 @@ func inquiries(o *Overlay) (out []AskPeers, named []ContactsNamed) {
 func TestContactsOfWideRanges(t *testing.T) {
 	const depth = wideRanges + 3
 	o := deep(t, depth)
-	first := o.scope.lacks()
+	first := o.lacks()
 	if want := 1<<wideRanges - 1 + 1<<(depth-wideRanges) - 1; first.Len() != want {
 		t.Errorf("asks for %d ranges, want %d", first.Len(), want)
 	}
 	for r := range first.All() {
-		if r.Depth() != depth || r.Contains(o.scope.place) {
+		if r.Depth() != depth || r.Contains(o.place) {
 			t.Errorf("asks for %v", r)
 		}
 	}
 	meets(o, wideRanges)
 	for range 100 {
-		if rest := o.scope.lacks(); rest.Len() > 1<<(depth-wideRanges)-1+secondContacts {
+		if rest := o.lacks(); rest.Len() > 1<<(depth-wideRanges)-1+secondContacts {
 			t.Fatalf("with a contact in each wide range it asks for %d more", rest.Len())
 		}
 	}
-	if lacks := o.scope.contacts.Lacks(1, depth); lacks.Len() < 1<<(depth-1) {
+	if lacks := o.contacts.Lacks(1, depth); lacks.Len() < 1<<(depth-1) {
 		t.Errorf("only %d ranges lack a contact: nothing was saved", lacks.Len())
 	}
 }
@@ -76,48 +77,48 @@ func TestContactsOfWideRanges(t *testing.T) {
 func TestWantedContacts(t *testing.T) {
 	const depth = wideRanges + 1
 	o := deep(t, depth)
-	o.onContactsWanted(ContactsWanted{Search: 7, Ask: 4})
+	o.onContactsWanted(event.ContactsWanted{Search: 7, Ask: 4})
 	if asked, named := inquiries(o); len(asked) != 0 || len(named) != 1 || named[0].Awaited != 0 {
 		t.Errorf("knowing nobody it asks %v and says %v", asked, named)
 	}
 	meets(o, wideRanges)
-	lacked := o.scope.contacts.Lacks(1, depth)
+	lacked := o.contacts.Lacks(1, depth)
 	o.effects.Begin()
-	o.onContactsWanted(ContactsWanted{Search: 7, Ask: 4})
+	o.onContactsWanted(event.ContactsWanted{Search: 7, Ask: 4})
 	asked, named := inquiries(o)
-	if len(asked) != 4 || len(named) != 1 || named[0] != (ContactsNamed{Search: 7, Asked: 4, Awaited: 4}) {
+	if len(asked) != 4 || len(named) != 1 || named[0] != (event.ContactsNamed{Search: 7, Asked: 4, Awaited: 4}) {
 		t.Fatalf("asks %d peers and says %v", len(asked), named)
 	}
 	for i, a := range asked {
 		if a.Search != 7 || !slices.Equal(a.Inquiry.Lacks, lacked.Bytes()) {
 			t.Errorf("asks %+v", a)
 		}
-		if slices.ContainsFunc(asked[:i], func(b AskPeers) bool { return b.To.Peer == a.To.Peer }) {
+		if slices.ContainsFunc(asked[:i], func(b event.AskPeers) bool { return b.To.Peer == a.To.Peer }) {
 			t.Errorf("asks %q twice", a.To.Peer)
 		}
 	}
 	o.effects.Begin()
-	o.onContactsWanted(ContactsWanted{Search: 8, Ask: 100})
-	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b AskPeers) bool { return b.To.Peer == asked[0].To.Peer }) {
+	o.onContactsWanted(event.ContactsWanted{Search: 8, Ask: 100})
+	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b event.AskPeers) bool { return b.To.Peer == asked[0].To.Peer }) {
 		t.Errorf("asks %q again before it has answered", asked[0].To.Peer)
 	}
 	for i, a := range asked {
 		o.effects.Begin()
 		if i%2 == 0 {
-			o.onPeersNamed(0, PeersNamed{From: a.To.Peer, Names: Names{Depth: depth}})
+			o.onPeersNamed(0, event.PeersNamed{From: a.To.Peer, Names: event.Names{Depth: depth}})
 		} else {
-			o.onPeersSilent(PeersSilent{From: a.To.Peer})
+			o.onPeersSilent(event.PeersSilent{From: a.To.Peer})
 		}
-		if _, named := inquiries(o); len(named) != 2 || named[0] != (ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) || named[1].Search != 8 {
+		if _, named := inquiries(o); len(named) != 2 || named[0] != (event.ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) || named[1].Search != 8 {
 			t.Errorf("answer %d: says %v, want %d awaited", i, named, len(asked)-i-1)
 		}
 	}
 	meets(o, depth)
-	clear(o.scope.wanted)
-	clear(o.scope.asked)
+	clear(o.wanted)
+	clear(o.asked)
 	o.effects.Begin()
-	o.onContactsWanted(ContactsWanted{Search: 9, Ask: 1})
-	few := o.scope.contacts.Lacks(coverage.ContactsEach, depth)
+	o.onContactsWanted(event.ContactsWanted{Search: 9, Ask: 1})
+	few := o.contacts.Lacks(coverage.ContactsEach, depth)
 	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, few.Bytes()) {
 		t.Errorf("with a contact in every range it asks %v", asked)
 	}
@@ -128,32 +129,32 @@ func TestWantedContacts(t *testing.T) {
 func TestSearchesShareAnswers(t *testing.T) {
 	o := deep(t, wideRanges+1)
 	meets(o, wideRanges)
-	wants := func(search uint64, ask int) (asked []AskPeers, said ContactsNamed) {
+	wants := func(search uint64, ask int) (asked []event.AskPeers, said event.ContactsNamed) {
 		o.effects.Begin()
-		o.onContactsWanted(ContactsWanted{Search: search, Ask: ask})
+		o.onContactsWanted(event.ContactsWanted{Search: search, Ask: ask})
 		asked, named := inquiries(o)
 		return asked, named[0]
 	}
 	asked, _ := wants(1, 4)
-	if _, said := wants(2, 1); said != (ContactsNamed{Search: 2, Asked: 1, Awaited: 5}) {
+	if _, said := wants(2, 1); said != (event.ContactsNamed{Search: 2, Asked: 1, Awaited: 5}) {
 		t.Errorf("a second search, which shares what was asked for the first: %+v", said)
 	}
 	rest, _ := wants(3, 1000)
 	most := 5 + len(rest)
-	if _, said := wants(4, 4); said != (ContactsNamed{Search: 4, Awaited: most}) {
+	if _, said := wants(4, 4); said != (event.ContactsNamed{Search: 4, Awaited: most}) {
 		t.Errorf("a search with nobody left to ask: %+v, want %d answers shared", said, most)
 	}
 	o.effects.Begin()
-	o.onPeersSilent(PeersSilent{From: asked[0].To.Peer})
-	want := []ContactsNamed{
+	o.onPeersSilent(event.PeersSilent{From: asked[0].To.Peer})
+	want := []event.ContactsNamed{
 		{Search: 1, Awaited: 3}, {Search: 2, Awaited: 4}, {Search: 3, Awaited: most - 1}, {Search: 4, Awaited: most - 1},
 	}
 	if _, named := inquiries(o); !slices.Equal(named, want) {
 		t.Errorf("an answer that all wait for: %+v, want %+v", named, want)
 	}
-	o.scope.now += promptTime
-	o.scope.asked[asked[0].To.Peer] = o.scope.now // a round of gossip asks it
-	if _, said := wants(5, 4); said != (ContactsNamed{Search: 5}) {
+	o.now += promptTime
+	o.asked[asked[0].To.Peer] = o.now // a round of gossip asks it
+	if _, said := wants(5, 4); said != (event.ContactsNamed{Search: 5}) {
 		t.Errorf("a search with nobody left to ask waits for those who are slow: %+v", said)
 	}
 }
@@ -163,29 +164,29 @@ func TestSearchesShareAnswers(t *testing.T) {
 func TestInquiriesAreForgotten(t *testing.T) {
 	o := deep(t, wideRanges+1)
 	meets(o, wideRanges)
-	o.onContactsWanted(ContactsWanted{Search: 1, Ask: 4})
+	o.onContactsWanted(event.ContactsWanted{Search: 1, Ask: 4})
 	asked, _ := inquiries(o)
 	for now := time.Duration(0); now < inquiryTime; now += time.Second {
-		step(t, o, now, Tick{})
+		step(t, o, now, event.Tick{})
 		for _, a := range asked {
-			if !o.scope.awaits(a.To.Peer) {
+			if !o.awaits(a.To.Peer) {
 				t.Fatalf("the answer of %q is given up after %v", a.To.Peer, now)
 			}
 		}
 	}
-	said := []ContactsNamed(nil)
-	for now := inquiryTime; now < inquiryTime+2*neighbourEvery; now += tickEvery {
-		step(t, o, now, Tick{})
+	said := []event.ContactsNamed(nil)
+	for now := inquiryTime; now < inquiryTime+2*time.Second; now += 200 * time.Millisecond {
+		step(t, o, now, event.Tick{})
 		_, named := inquiries(o)
 		said = append(said, named...)
 	}
-	if len(o.scope.asked) != 0 || len(o.scope.wanted) != 0 {
-		t.Errorf("%d inquiries are remembered, %d for searches", len(o.scope.asked), len(o.scope.wanted))
+	if len(o.asked) != 0 || len(o.wanted) != 0 {
+		t.Errorf("%d inquiries are remembered, %d for searches", len(o.asked), len(o.wanted))
 	}
-	if len(said) != len(asked) || said[len(said)-1] != (ContactsNamed{Search: 1}) {
+	if len(said) != len(asked) || said[len(said)-1] != (event.ContactsNamed{Search: 1}) {
 		t.Errorf("says %+v", said)
 	}
-	for c := range o.scope.contacts.Each() {
+	for c := range o.contacts.Each() {
 		if c.Failed > 0 {
 			t.Errorf("%q is blamed", c.Peer)
 		}
@@ -197,13 +198,13 @@ func TestSilentContactIsReplaced(t *testing.T) {
 	const depth = 3
 	o := deep(t, depth)
 	meets(o, depth)
-	c := o.scope.contacts.All()[0]
-	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Failed: true})
-	if got := o.scope.contacts.Lacks(1, depth); got.Len() != 1 || !got.Has(c.Place) {
+	c := o.contacts.All()[0]
+	o.ContactAnswered(event.ContactAnswered{Peer: event.PeerID(c.Peer), Failed: true})
+	if got := o.contacts.Lacks(1, depth); got.Len() != 1 || !got.Has(c.Place) {
 		t.Errorf("lacking are %v", got)
 	}
-	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Depth: depth})
-	if got := o.scope.contacts.Lacks(1, depth); got.Len() != 0 {
+	o.ContactAnswered(event.ContactAnswered{Peer: event.PeerID(c.Peer), Depth: depth})
+	if got := o.contacts.Lacks(1, depth); got.Len() != 0 {
 		t.Errorf("it answers, and lacking are %v", got)
 	}
 }
@@ -214,20 +215,20 @@ func TestWidestAreNamed(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
 	meets(o, depth)
-	one := coverage.NewBitmap(depth, coverage.Around(o.scope.contacts.All()[0].Place, depth))
+	one := coverage.NewBitmap(depth, coverage.Around(o.contacts.All()[0].Place, depth))
 	var strong []coverage.Contact
 	for i := 0; len(strong) < 3; i++ {
 		c := coverage.Contact{Peer: fmt.Sprint("strong", i), Depth: coverage.ContactDepth(len(strong))}
-		if c.Place = exchange.PlaceOf(PeerID(c.Peer)); o.scope.contacts.Add(c) {
+		if c.Place = exchange.PlaceOf(event.PeerID(c.Peer)); o.contacts.Add(c) {
 			strong = append(strong, c)
 		}
 	}
 	for _, c := range []struct{ depth, want int }{{depth, 2}, {coverage.FarWider + 1, 2}, {coverage.FarWider, 1}, {coverage.FarWider - 1, 0}} {
-		q := Inquiry{Depth: c.depth, Lacks: one.Bytes()}
+		q := event.Inquiry{Depth: c.depth, Lacks: one.Bytes()}
 		if c.depth != depth {
 			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
 		}
-		named := o.scope.namesOf(q, "asker", 16)
+		named := o.namesOf(q, "asker", 16)
 		wide := 0
 		for _, n := range named {
 			if n.Depth+coverage.FarWider <= c.depth {
@@ -255,9 +256,9 @@ func TestContactsHaveGroups(t *testing.T) {
 	o := deep(t, 1)
 	add := func(name string) coverage.Group {
 		for i := 0; ; i++ {
-			p := PeerID(fmt.Sprint(name, i))
-			if o.scope.addContact(Record{Peer: p, Envelope: []byte(name)}, 1, coverage.ByHearsay) {
-				c, _ := o.scope.contacts.Get(exchange.PlaceOf(p), string(p))
+			p := event.PeerID(fmt.Sprint(name, i))
+			if o.addContact(event.Record{Peer: p, Envelope: []byte(name)}, 1, coverage.ByHearsay) {
+				c, _ := o.contacts.Get(exchange.PlaceOf(p), string(p))
 				return c.Group
 			}
 		}
@@ -265,7 +266,7 @@ func TestContactsHaveGroups(t *testing.T) {
 	if got := add("without"); got != 0 {
 		t.Errorf("without groups it is of group %d", got)
 	}
-	o.cfg.Group = func(r Record) string { return string(r.Envelope) }
+	o.cfg.Group = func(r event.Record) string { return string(r.Envelope) }
 	if got := add("network"); got == 0 || got != coverage.GroupOf("network") {
 		t.Errorf("it is of group %d, want %d", got, coverage.GroupOf("network"))
 	}
@@ -275,14 +276,14 @@ func TestContactsHaveGroups(t *testing.T) {
 func TestWidestAreNamedOnce(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
-	peer := PeerID("wide")
-	for i := 0; o.scope.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
-		peer = PeerID(fmt.Sprint("wide", i))
+	peer := event.PeerID("wide")
+	for i := 0; o.Range().Contains(exchange.PlaceOf(peer)); i++ {
+		peer = event.PeerID(fmt.Sprint("wide", i))
 	}
-	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, coverage.ByHearsay)
+	o.addContact(event.Record{Peer: peer, Envelope: []byte(peer)}, 0, coverage.ByHearsay)
 	one := coverage.NewBitmap(depth, coverage.Around(exchange.PlaceOf(peer), depth))
-	q := Inquiry{Depth: depth, Lacks: one.Bytes()}
-	if named := o.scope.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
+	q := event.Inquiry{Depth: depth, Lacks: one.Bytes()}
+	if named := o.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)
 	}
 }

@@ -1,23 +1,38 @@
-package overlay
+package scope
 
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// scope is the part of the network that this peer knows itself, and those it can ask about the rest. At depth 0 the
-// part is everybody, and there is nobody to ask.
-type scope struct {
-	cfg       *Config
-	directory *directory.Directory // read here, and changed by the overlay only; as the exchange
+// Config holds the parameters of a [Scope]. All must be set, unless it says otherwise; package overlay has the defaults.
+type Config struct {
+	Self       event.PeerID
+	Memory     int                                         // bytes that the directory may take
+	MaxOrigins int                                         // that it may know
+	Group      func(event.Record) string                   // whose addresses a record has; nil: there are no groups
+	OpenRecord func(envelope []byte) (event.PeerID, error) // verifies a record
+	Sample     func(*summary.Prefix) compare.Sample        // of a prefix
+	Rand       *rand.Rand                                  // the only source of randomness
+	Undefended defence.Off                                 // for tests
+}
+
+// Scope is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Scope struct {
+	cfg       Config
+	directory *directory.Directory // read, and never changed; as the exchange
 	exchange  *exchange.Exchange
 	now       time.Duration // of the step
 
@@ -35,24 +50,24 @@ type scope struct {
 	gossip  coverage.Gossip
 	due     agenda.Agenda
 	begun   time.Duration
-	fitted  time.Duration            // when the depth last changed
-	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	asked   map[PeerID]time.Duration // whose answers to inquiries are awaited, and since when
-	wanted  map[PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
+	fitted  time.Duration                  // when the depth last changed
+	links   map[event.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
+	asked   map[event.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
+	wanted  map[event.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
 	seeker  seeker
 	meeting meeting
-	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
-	served  int                      // inquiries answered in this second
+	told    map[event.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
+	served  int                            // inquiries answered in this second
 
 	empty      coverage.Bitmap // ranges without a contact at the last inquiry
 	emptyAsked int             // inquiries in a row that asked for them
 }
 
-// What the scope does only when it is due.
+// What is done only when it is due.
 const (
-	dueInquiry    = iota // somebody may be asked
-	dueUnlinked          // by one that seeks: a peer without a connection, too
-	dueScopeTasks        // how many there are
+	dueInquiry  = iota // somebody may be asked
+	dueUnlinked        // by one that seeks: a peer without a connection, too
+	dueTasks           // how many there are
 )
 
 const (
@@ -93,36 +108,56 @@ const (
 	freshWithin = 10 * time.Minute
 )
 
-func newScope(cfg *Config, d *directory.Directory, x *exchange.Exchange) scope {
+// New returns a scope at depth 0, without contacts, beside a directory and an exchange.
+func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Scope {
 	place := exchange.PlaceOf(cfg.Self)
-	return scope{
+	return &Scope{
 		cfg: cfg, directory: d, exchange: x,
-		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
-		links: map[PeerID]time.Duration{}, asked: map[PeerID]time.Duration{}, wanted: map[PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueScopeTasks),
+		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[event.PeerID]summary.Epoch{},
+		links: map[event.PeerID]time.Duration{}, asked: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 
 // own is our own summary, nil before the first is published.
-func (s *scope) own() *summary.Prefix { return s.directory.Own().Held() }
+func (s *Scope) own() *summary.Prefix { return s.directory.Own().Held() }
 
-// record is the certified addresses of a peer.
-func (s *scope) record(p PeerID) (Record, bool) {
-	e := s.directory.Lookup(p)
-	if e == nil || e.Record().Envelope == nil {
-		return Record{}, false
+// At says what time it is: that of the step.
+func (s *Scope) At(now time.Duration) { s.now = now }
+
+// Begin says when the node started.
+func (s *Scope) Begin(now time.Duration) { s.begun = now }
+
+// Changed notes that places came or went.
+func (s *Scope) Changed() { s.changed = true }
+
+// Close notes that there is no connection to a peer any more.
+func (s *Scope) Close(p event.PeerID) { delete(s.links, p) }
+
+// Hear notes that a linked peer has said hello.
+func (s *Scope) Hear(now time.Duration, p event.PeerID) {
+	s.changed = true
+	if e := s.directory.Lookup(p); e != nil && !s.Starting(now) {
+		if _, said := s.depthOf(e); said {
+			s.Keep(e) // it covers more than we: a search asks it first
+		}
 	}
-	return e.Record(), true
 }
 
-// ownRange is what this peer covers, or means to.
-func (s *scope) ownRange() coverage.Range { return coverage.Around(s.place, s.depth) }
+// Depth is that of the own range.
+func (s *Scope) Depth() int { return s.depth }
 
-// withinRange says whether entries are in the own range; nil if that is everybody.
-func (s *scope) withinRange() func(*directory.Entry) bool {
+// Size is how many origins there are in the whole network, by estimate.
+func (s *Scope) Size() float64 { return s.size }
+
+// Range is what this peer covers, or means to.
+func (s *Scope) Range() coverage.Range { return coverage.Around(s.place, s.depth) }
+
+// Within says whether entries are in the own range; nil if that is everybody.
+func (s *Scope) Within() func(*directory.Entry) bool {
 	if s.depth == 0 {
 		return nil
 	}
-	return func(e *directory.Entry) bool { return s.ownRange().Contains(s.directory.Place(e)) }
+	return func(e *directory.Entry) bool { return s.Range().Contains(s.directory.Place(e)) }
 }
 
 // noted is the place of an origin that is not kept.
@@ -131,8 +166,8 @@ type noted struct {
 	signed bool // something signed by it was held
 }
 
-// notes remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
-func (s *scope) notes(p coverage.Place, signed bool) {
+// Note remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
+func (s *Scope) Note(p coverage.Place, signed bool) {
 	if p == s.place {
 		return
 	}
@@ -155,7 +190,7 @@ func (s *scope) notes(p coverage.Place, signed bool) {
 // means is what there is for the own range: memory, a number of origins, and a line that repeatedly carries the first
 // parts of all. What it carries of the further parts does not count. In a network small enough a peer on a slow line
 // knows everybody a little. It asks those who know more, or has a focus (see focus.go).
-func (s *scope) means() coverage.Means {
+func (s *Scope) means() coverage.Means {
 	memory, wire, n := s.directory.Average()
 	if n < fewKnown {
 		memory, wire = unknownMemory, unknownWire
@@ -166,9 +201,9 @@ func (s *scope) means() coverage.Means {
 	}
 }
 
-// slowStart says, when called for one new origin after another, whether no more are taken in until the range is known.
-func (s *scope) slowStart(now time.Duration) func() bool {
-	if !s.starting(now) {
+// SlowStart says, when called for one new origin after another, whether no more are taken in until the range is known.
+func (s *Scope) SlowStart(now time.Duration) func() bool {
+	if !s.Starting(now) {
 		return func() bool { return false }
 	}
 	left := int(firstOrigins*float64(s.directory.Room())) - s.exchange.Asking()
@@ -180,8 +215,8 @@ func (s *scope) slowStart(now time.Duration) func() bool {
 	return func() bool { left--; return left < 0 }
 }
 
-// starting says whether the range of a peer with little room may soon be another.
-func (s *scope) starting(now time.Duration) bool {
+// Starting says whether the range of a peer with little room may soon be another.
+func (s *Scope) Starting(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
@@ -190,7 +225,7 @@ const usualRoom = 256
 
 // ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places, so those
 // with nothing signed held count for little more than the others.
-func (s *scope) ownEstimate() float64 {
+func (s *Scope) ownEstimate() float64 {
 	var room [2 * usualRoom]coverage.Place // on the stack
 	signed, told := room[:0:usualRoom], room[usualRoom:usualRoom]
 	for _, n := range s.nearest {
@@ -215,7 +250,7 @@ func (s *scope) ownEstimate() float64 {
 
 // wordOfLinks is how many origins there are by the word of the links, as far as that is credible: more than half of them say
 // at least so many, or at most so many. It is 0 while few say anything.
-func (s *scope) wordOfLinks() (atLeast, atMost float64) {
+func (s *Scope) wordOfLinks() (atLeast, atMost float64) {
 	all := s.exchange.Networks()
 	if len(all) < fewVoices {
 		return 0, 0
@@ -226,7 +261,7 @@ func (s *scope) wordOfLinks() (atLeast, atMost float64) {
 
 // reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off. So it counts for
 // little more than most links say, unless that is far less. Half of the links cannot move it either way.
-func (s *scope) reckoned() float64 {
+func (s *Scope) reckoned() float64 {
 	size := s.size
 	atLeast, atMost := s.wordOfLinks()
 	if atMost > size/2 {
@@ -235,8 +270,8 @@ func (s *scope) reckoned() float64 {
 	return max(size, atLeast)
 }
 
-// fit fits the own range to what there is for it, and says whether that changed it.
-func (s *scope) fit(now time.Duration) bool {
+// Fit fits the own range to what there is for it, and says whether that changed it.
+func (s *Scope) Fit(now time.Duration) bool {
 	if !s.changed {
 		return false
 	}
@@ -251,29 +286,39 @@ func (s *scope) fit(now time.Duration) bool {
 	s.depth, s.fitted = depth, now
 	s.due.By(dueInquiry, now)
 	for _, c := range s.contacts.All() {
-		s.notes(c.Place, true)
+		s.Note(c.Place, true)
 	}
 	s.contacts.SetDepth(depth)
 	for _, e := range s.directory.Others() {
 		if e != nil {
-			s.keepContact(e)
+			s.Keep(e)
 		}
 	}
 	s.outside = true
 	return true
 }
 
+// Settled says, once after each change of the depth, that it stands still: the peers outside of the range with nothing
+// held can be forgotten.
+func (s *Scope) Settled(now time.Duration) bool {
+	if !s.outside || s.Starting(now) {
+		return false
+	}
+	s.outside = false
+	return true
+}
+
 // expected is how many origins there should be in all, for the own range to be vouched for. Of a range far wider than
 // others what is known near us says little.
-func (s *scope) expected() float64 {
-	if s.farWider() {
+func (s *Scope) expected() float64 {
+	if s.FarWider() {
 		return s.reckoned()
 	}
 	return s.size
 }
 
 // vouch works out for which range this peer can vouch.
-func (s *scope) vouch() int {
+func (s *Scope) vouch() int {
 	var held [coverage.MaxDepth + 1]int // by how many first bits they share with us
 	depth := min(max(s.depth, s.directory.Lost()), coverage.MaxDepth)
 	for _, e := range s.directory.Others() {
@@ -290,7 +335,7 @@ func (s *scope) vouch() int {
 	for shared := coverage.MaxDepth - 1; shared >= 0; shared-- {
 		held[shared] += held[shared+1]
 	}
-	partial, size := s.depth > 0 || s.farWider(), s.expected()
+	partial, size := s.depth > 0 || s.FarWider(), s.expected()
 	for depth < coverage.MaxDepth && partial && float64(held[depth]+1) < filledTo*math.Ldexp(size, -depth) {
 		depth++
 	}

@@ -1,9 +1,10 @@
-package overlay
+package scope
 
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 // A peer with little room first looks for those nearest to its place, as a lookup of Kademlia does. It asks the peers
@@ -12,10 +13,10 @@ import (
 
 // seeker is the state of that.
 type seeker struct {
-	last map[PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
-	at   time.Duration            // when somebody was last asked
-	vain int                      // questions in a row that brought nobody
-	over bool                     // the range stood still: from now on gossip brings who is there
+	last map[event.PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
+	at   time.Duration                  // when somebody was last asked
+	vain int                            // questions in a row that brought nobody
+	over bool                           // the range stood still: from now on gossip brings who is there
 }
 
 const (
@@ -31,48 +32,48 @@ const (
 	seekVain  = 2
 )
 
-func newSeeker() seeker { return seeker{last: map[PeerID]time.Duration{}} }
+func newSeeker() seeker { return seeker{last: map[event.PeerID]time.Duration{}} }
 
 // asks notes that a peer asks us: there is a connection to it.
-func (s *seeker) asks(p PeerID) {
+func (s *seeker) asks(p event.PeerID) {
 	if _, known := s.last[p]; !known && len(s.last) < seekMost {
 		s.last[p] = 0
 	}
 }
 
 // due says whether a peer may be asked now, with or without a connection to it, and since when it was not.
-func (s *seeker) due(now time.Duration, p PeerID) (since time.Duration, ok bool) {
+func (s *seeker) due(now time.Duration, p event.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
 	return since, since == 0 || s.vain < seekVain && now-since >= seekAgain
 }
 
 // seeking says whether a peer with little room still looks for those nearest to it.
-func (s *scope) seeking(now time.Duration) bool {
+func (s *Scope) seeking(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
 // seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
 // before all. Then, when the last question brought nobody, come the nearest of the others. Nobody is asked whose answer
 // is awaited.
-func (s *scope) seek(now time.Duration) (to Record, ok bool) {
+func (s *Scope) seek(now time.Duration) (to event.Record, ok bool) {
 	k := &s.seeker
-	k.over = k.over || k.at > 0 && s.depth > 0 && !s.starting(now)
+	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)
 	if !s.seeking(now) || len(k.last) >= seekMost {
 		return to, false
 	}
 	best := now
-	consider := func(r Record) {
+	consider := func(r event.Record) {
 		if since, due := k.due(now, r.Peer); due && since < best && !s.awaits(r.Peer) {
 			to, best = r, since
 		}
 	}
 	for _, p := range s.exchange.Linked() {
-		if r, known := s.record(p); known {
+		if r, known := s.directory.RecordOf(p); known {
 			consider(r)
 		}
 	}
-	var unlinked []Record
-	for _, l := range nearest(s.place, s.askable(), topology.RangeLinks) {
+	var unlinked []event.Record
+	for _, l := range nearest(s.place, s.askable(), coverage.RangeLinks) {
 		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)
 		} else if !s.exchange.IsLinked(l.Record.Peer) && !s.awaits(l.Record.Peer) {

@@ -1,4 +1,4 @@
-package overlay
+package scope
 
 import (
 	"iter"
@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,26 +22,26 @@ import (
 
 // meeting is the state of that: the lookup under way, and the visitors of this peer.
 type meeting struct {
-	place   coverage.Place  // that is looked up; 0: none is
-	named   []located       // peers nearer to it than those who named them; at most meetNamed of each
-	opened  int             // records of the last answer that were opened for that
-	asked   map[PeerID]bool // in this lookup
-	last    PeerID          // whom was asked last
-	reached uint64          // distance from the place to the nearest peer that has answered, ourselves at first
-	lookups int             // since the places of our collection changed
-	least   [2]uint64       // hashes that the places of the last lookups go by
-	next    time.Duration   // no lookup begins before
-	ended   time.Duration   // when the last lookup ended; 0: none has
+	place   coverage.Place        // that is looked up; 0: none is
+	named   []located             // peers nearer to it than those who named them; at most meetNamed of each
+	opened  int                   // records of the last answer that were opened for that
+	asked   map[event.PeerID]bool // in this lookup
+	last    event.PeerID          // whom was asked last
+	reached uint64                // distance from the place to the nearest peer that has answered, ourselves at first
+	lookups int                   // since the places of our collection changed
+	least   [2]uint64             // hashes that the places of the last lookups go by
+	next    time.Duration         // no lookup begins before
+	ended   time.Duration         // when the last lookup ended; 0: none has
 
 	visitors []visitor // the latest last; at most maxVisitors
 }
 
 // visitor is a peer that asked here for its like.
 type visitor struct {
-	peer   PeerID
+	peer   event.PeerID
 	place  coverage.Place
 	prefix *summary.Prefix
-	says   Introduction
+	says   event.Introduction
 	until  time.Duration
 }
 
@@ -75,9 +76,9 @@ const (
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
 // answer of the nearest peer to something else it waits a little, and then passes over that peer.
-func (s *scope) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
+func (s *Scope) meet(now time.Duration, similar []*directory.Entry) (to event.Record, ok bool) {
 	m := &s.meeting
-	if s.starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
+	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
 		return to, false
 	}
 	if m.place == 0 && !s.beginLookup() {
@@ -122,8 +123,8 @@ func (m *meeting) pause() time.Duration {
 	return wait
 }
 
-// moved begins with the lookups again once our collection has another place than the one looked up.
-func (s *scope) moved(now time.Duration) {
+// Published begins with the lookups again once our collection has another place than the one looked up.
+func (s *Scope) Published(now time.Duration) {
 	m := &s.meeting
 	begun := m.lookups
 	if m.place != 0 {
@@ -138,7 +139,7 @@ func (s *scope) moved(now time.Duration) {
 }
 
 // beginLookup begins to look up a meeting place. It is false while nothing is published.
-func (s *scope) beginLookup() bool {
+func (s *Scope) beginLookup() bool {
 	m := &s.meeting
 	hash := m.lookups % 2
 	least, ok := s.cfg.Sample(s.own()).Least(hash)
@@ -146,7 +147,7 @@ func (s *scope) beginLookup() bool {
 		return false
 	}
 	m.least[hash] = least
-	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[PeerID]bool{}, ""
+	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[event.PeerID]bool{}, ""
 	m.reached = m.place.Distance(s.place)
 	return true
 }
@@ -155,7 +156,7 @@ func (s *scope) beginLookup() bool {
 func meetingPlace(least uint64) coverage.Place { return coverage.Place(max(least, 1)) }
 
 // meetingPlaces are those of our collection. There are none while nothing is published.
-func (s *scope) meetingPlaces() (out []coverage.Place) {
+func (s *Scope) meetingPlaces() (out []coverage.Place) {
 	for hash := range len(s.meeting.least) {
 		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok {
 			out = append(out, meetingPlace(least))
@@ -164,14 +165,14 @@ func (s *scope) meetingPlaces() (out []coverage.Place) {
 	return out
 }
 
-// meetNamed takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
+// Nearer takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
 // such peers first, so what comes after the first few is not opened.
-func (s *scope) meetNamed(from PeerID, r Record) {
+func (s *Scope) Nearer(from event.PeerID, r event.Record) {
 	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
 		return
 	}
-	l := located{Named{Record: r}, exchange.PlaceOf(r.Peer)}
+	l := located{event.Named{Record: r}, exchange.PlaceOf(r.Peer)}
 	if m.place.Distance(l.place) >= m.reached || r.Peer == s.cfg.Self {
 		return
 	}
@@ -182,7 +183,7 @@ func (s *scope) meetNamed(from PeerID, r Record) {
 }
 
 // meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
-func (s *scope) meetAnswered(from PeerID) {
+func (s *Scope) meetAnswered(from event.PeerID) {
 	m := &s.meeting
 	if m.place != 0 && from == m.last {
 		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
@@ -190,7 +191,7 @@ func (s *scope) meetAnswered(from PeerID) {
 }
 
 // nearerThanWe names peers nearer to a place than we are, to who looks it up.
-func (s *scope) nearerThanWe(place coverage.Place, from PeerID) (nearer []Named) {
+func (s *Scope) nearerThanWe(place coverage.Place, from event.PeerID) (nearer []event.Named) {
 	own := place.Distance(s.place)
 	for _, l := range nearest(place, s.askable(), meetNamed) {
 		if l.Record.Peer != from && place.Distance(l.place) < own {
@@ -200,8 +201,8 @@ func (s *scope) nearerThanWe(place coverage.Place, from PeerID) (nearer []Named)
 	return nearer
 }
 
-// visit remembers a peer that asked here for its like, if its summary is known.
-func (s *scope) visit(now time.Duration, from PeerID) {
+// Visit remembers a peer that asked here for its like, if its summary is known.
+func (s *Scope) Visit(now time.Duration, from event.PeerID) {
 	e := s.directory.Lookup(from)
 	if e == nil || e.Old() {
 		return
@@ -221,7 +222,7 @@ func (s *scope) visit(now time.Duration, from PeerID) {
 
 // visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is
 // held beside.
-func (s *scope) visitorsFor(from PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
+func (s *Scope) visitorsFor(from event.PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
 	return func(yield func(*visitor) bool) {
 		for i := range s.meeting.visitors {
 			v := &s.meeting.visitors[i]
@@ -238,10 +239,10 @@ func (s *scope) visitorsFor(from PeerID, known map[uint32]uint16) iter.Seq[*visi
 	}
 }
 
-// visitorBytes is the memory that the visitors take.
-func (m *meeting) visitorBytes() (bytes int) {
-	for i := range m.visitors {
-		bytes += m.visitors[i].memory()
+// VisitorBytes is the memory that the visitors take.
+func (s *Scope) VisitorBytes() (bytes int) {
+	for i := range s.meeting.visitors {
+		bytes += s.meeting.visitors[i].memory()
 	}
 	return bytes
 }

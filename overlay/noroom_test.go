@@ -1,0 +1,30 @@
+package overlay
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestNoRoomToDial: who was not dialled, because there was no room for a connection, counts as reached. It is asked as
+// before.
+func TestNoRoomToDial(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	fps := []summary.Fingerprint{1, 2, 3}
+	own := sign(t, "self", fps)
+	step(t, o, 0, Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
+	s := sign(t, "id", fps)
+	run, err := s.stream.Run(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(t, o, 0, PeersAsked{From: "id", Inquiry: Inquiry{Own: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+	for fails, here := range []bool{true, false} {
+		step(t, o, time.Second, DialFailed{Peer: "id", Here: here})
+		if got := o.directory.Lookup("id").DialFails(); got != fails {
+			t.Errorf("no room here: %v; it failed %d times, want %d", here, got, fails)
+		}
+	}
+}
