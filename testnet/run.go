@@ -271,9 +271,11 @@ func (r *run) mesh(ctx context.Context) error {
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
 	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.roster), r.cfg.Links)))
-	pairs := len(r.members) * (len(r.roster) - 1)
 	for {
-		r.progress(Spreading, r.known(r.poll(ctx)), pairs)
+		all := r.poll(ctx)
+		r.known(all)
+		held, wanted := r.held(all)
+		r.progress(Spreading, held, wanted)
 		left := time.Until(end)
 		if left <= 0 {
 			return r.parts.reach(ctx, warmedUp)
@@ -307,8 +309,22 @@ func (r *run) each(do func(i int, m *member)) {
 	_ = group.Wait()
 }
 
-// known counts the pairs of peers in which one holds the other's sample, and notes when these are all.
-func (r *run) known(all []node.Status) int {
+// held counts the pairs of peers in which one holds the other's sample. wanted is how many there may be: a peer keeps
+// those of the peers that it is linked with, and [Config.Origins] of others.
+func (r *run) held(all []node.Status) (held, wanted int) {
+	for _, s := range all {
+		most := len(r.roster) - 1
+		if r.cfg.Origins > 0 {
+			most = min(most, s.Links+r.cfg.Origins)
+		}
+		held += min(s.Origins, most)
+		wanted += most
+	}
+	return held, wanted
+}
+
+// known notes when every peer holds the samples of all others.
+func (r *run) known(all []node.Status) {
 	n := 0
 	for _, s := range all {
 		n += s.Origins
@@ -318,7 +334,6 @@ func (r *run) known(all []node.Status) int {
 	if r.converged == 0 && len(all) > 0 && len(r.faulty) == 0 && n == len(all)*(len(r.roster)-1) {
 		r.converged = time.Since(r.started)
 	}
-	return n
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
@@ -28,6 +29,18 @@ func TestNotStarted(t *testing.T) {
 	r := &run{roster: make([]peer.AddrInfo, 10)}
 	if r.known(nil); r.converged != 0 {
 		t.Errorf("peers that never started know each other after %v", r.converged)
+	}
+}
+
+// TestHeld: a peer that may keep few others is not expected to know everybody, and what one keeps beyond that does not
+// stand in for another.
+func TestHeld(t *testing.T) {
+	all := []node.Status{{Origins: 9, Links: 4}, {Origins: 3, Links: 2}, {Origins: 7, Links: 8}}
+	for origins, want := range map[int][2]int{0: {19, 27}, 3: {7 + 3 + 7, 7 + 5 + 9}} {
+		r := &run{roster: make([]peer.AddrInfo, 10), cfg: Config{Origins: origins}}
+		if held, wanted := r.held(all); held != want[0] || wanted != want[1] {
+			t.Errorf("origins %d: %d pairs of %d, want %v", origins, held, wanted, want)
+		}
 	}
 }
 
