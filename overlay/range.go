@@ -54,7 +54,7 @@ func (o *Overlay) keepToRoom() {
 
 // comeBack has all links tell again what there was no room for, once there is room.
 func (o *Overlay) comeBack(now time.Duration) {
-	if !o.directory.Missed() {
+	if !o.directory.Missed(now) {
 		return
 	}
 	for _, p := range o.exchange.Linked() {

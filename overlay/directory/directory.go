@@ -39,7 +39,9 @@ type Directory struct {
 	fits    int              // origins that memory is enough for
 	refused []coverage.Place // of lines not taken in since they were last asked for
 	missed  bool             // lines of the range were refused because there was no room
-	lost    int              // the depth around us from which on no summary had to go for want of room since then
+	lost    int              // the depth around us from which on no summary had to go for want of room; see Lost
+
+	regained time.Duration // when those that went, and still are, are told of again
 
 	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap  compare.Samples // of our collection with each entry's sample
@@ -336,6 +338,7 @@ func (d *Directory) Step(now time.Duration) []Stale {
 // Tidy does the rest of what time brings, after the stale entries have gone.
 func (d *Directory) Tidy(now time.Duration) {
 	d.restore()
+	d.regain(now)
 	d.compact(now)
 	d.expireBases(now)
 	d.fadeAnswers(now)

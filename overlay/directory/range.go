@@ -62,17 +62,27 @@ func (d *Directory) Refused() []coverage.Place {
 }
 
 // Missed reports whether lines of the range were refused because there was no room, and there is room again. It says so
-// once.
-func (d *Directory) Missed() bool {
+// once: then the links are to tell of all again.
+func (d *Directory) Missed(now time.Duration) bool {
 	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
 		return false
 	}
-	d.missed, d.lost = false, 0
+	d.missed, d.regained = false, now+pendingFor
 	return true
 }
 
-// Lost is the depth of the widest range around us of which no summary had to go for want of room, and is not back.
+// Lost is the depth of the widest range around us of which no summary had to go for want of room. Those that went count
+// until [Directory.Missed] has said that there is room, and for some time more. By then the links have told of those
+// that there still are, and what is told of is pending.
 func (d *Directory) Lost() int { return d.lost }
+
+// regain forgets what was lost once it has been told again.
+func (d *Directory) regain(now time.Duration) {
+	if d.lost > 0 && !d.missed && now >= d.regained {
+		d.lost = 0
+		d.touch()
+	}
+}
 
 // lose forgets an entry for which there is no room.
 func (d *Directory) lose(e *Entry) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -174,7 +175,8 @@ func TestLightestUsefulOnesGo(t *testing.T) {
 	}
 }
 
-// Once entries had to go for want of room, the directory says up to where the range is whole, until there is room again.
+// Once entries had to go for want of room, the directory says up to where the range is whole, until there is room again
+// and links have told of them again.
 func TestLost(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		d := crowd(t, 100, 300)
@@ -203,13 +205,24 @@ func TestLost(t *testing.T) {
 		if gone == 0 || d.Lost() != nearest+1 {
 			t.Errorf("%d went, the nearest of depth %d, and %d is lost", gone, nearest, d.Lost())
 		}
-		if memory && d.Missed() {
+		if memory && d.Missed(0) {
 			t.Error("there is room again while memory is short")
 		}
 		d.cfg.Memory = 1 << 40
 		d.SetRoom(1000)
-		if !d.Missed() || d.Lost() != 0 {
-			t.Errorf("there is room again, but %d stays lost", d.Lost())
+		if d.regain(time.Hour); d.Lost() != nearest+1 {
+			t.Errorf("nobody has told of them again, but %d is lost", d.Lost())
+		}
+		const room = 2 * time.Hour
+		version := d.Version()
+		if !d.Missed(room) || d.Lost() != nearest+1 {
+			t.Errorf("there is room again, nobody has told of them yet, but %d is lost", d.Lost())
+		}
+		if d.regain(room + pendingFor - 1); d.Lost() != nearest+1 || d.Version() != version {
+			t.Errorf("they may still be told of, but %d is lost", d.Lost())
+		}
+		if d.regain(room + pendingFor); d.Lost() != 0 || d.Version() == version {
+			t.Errorf("they were told of again, but %d stays lost, at version %d", d.Lost(), d.Version())
 		}
 	}
 }
