@@ -1,0 +1,181 @@
+package directory
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	signature    = "signature " // before each header
+	randomPeers  = 10
+	randomEpochs = 3
+)
+
+// published are summaries of a few peers in a few epochs, under a seed.
+func published(t testing.TB, under summary.SeedTag, name string) (all [randomPeers][randomEpochs]signed) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 11))
+	for i := range all {
+		for j := range all[i] {
+			keys := make([]summary.Fingerprint, 100*(1+i%4))
+			for k := range keys {
+				keys[k] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+			}
+			s, err := summary.Build(keys, summary.Header{
+				Seed: under, Origin: fmt.Sprint(name, i), Epoch: summary.Epoch{Generation: 1, Sequence: uint32(j + 1)}, Lifetime: time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			envelope, err := s.Header().AppendBinary(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[i][j] = signed{s, append([]byte(signature), envelope...), []byte(fmt.Sprint(name, i))}
+		}
+	}
+	return all
+}
+
+// recounted is the memory of a directory, by what is in it.
+func recounted(d *Directory) int {
+	n := d.beside + d.bans.memory() + d.index.Memory() + d.overlap.SizeBytes()
+	if d.previous != nil {
+		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
+	}
+	for i, e := range d.entries {
+		if e == nil {
+			continue
+		}
+		n += entryMemory
+		if i < d.owns {
+			continue
+		}
+		n += len(e.record) + len(e.envelope().around) + len(e.oldEnvelope.around)
+		for _, p := range []*summary.Prefix{e.cur, e.next} {
+			if p != nil {
+				n += p.SizeBytes()
+			}
+		}
+		for _, b := range e.bases {
+			n += b.prefix.SizeBytes()
+		}
+	}
+	return n
+}
+
+// TestRandomSequences: what a directory counts stays what it holds, in whatever order peers come, go, tell, change their
+// summaries, are forgotten and expire, with more and with less room.
+func TestRandomSequences(t *testing.T) {
+	before := summary.Seed{Network: "slow", Number: 7}
+	all := [2][randomPeers][randomEpochs]signed{published(t, tag, "peer"), published(t, before.Tag(), "peer")}
+	own := [2][randomEpochs]signed{published(t, tag, "self")[0], published(t, before.Tag(), "self")[0]}
+	runs, steps := 100, 400
+	if testing.Short() {
+		runs = 10
+	}
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		number := func(n int) int { return rng.IntN(n) }
+		cfg := Config{
+			Memory: 1 << 20, MaxOrigins: 1 + number(12), MaxGroup: 2, Compared: 4,
+			Group: func(r event.Record) string { return []string{"", "x", "y"}[r.Envelope[len(r.Envelope)-1]%3] },
+		}
+		if seed%2 == 1 {
+			cfg.Previous, cfg.PreviousUntil = before, 90*time.Second
+		}
+		d := alone(rng, cfg)
+		d.cfg.OpenHeader = func(b []byte) (summary.Header, error) { return summary.ParseHeader(b[len(signature):]) }
+		now := time.Duration(0)
+		linked := map[event.PeerID]bool{}
+		peer := func() event.PeerID { return event.PeerID(fmt.Sprint("peer", number(randomPeers))) }
+		for step := range steps {
+			p, from := peer(), peer()
+			what := number(20)
+			switch what {
+			case 0, 1:
+				if !linked[p] {
+					d.Open(p)
+					linked[p] = true
+				}
+			case 2:
+				if linked[p] {
+					d.Close(p)
+					delete(linked, p)
+				}
+			case 3:
+				d.Add(now, from, group.Tag(tag, string(p)))
+			case 4:
+				d.Invite(now, from, group.Tag(tag, string(p)))
+			case 5:
+				d.Meet(now, from, record(p))
+			case 6:
+				d.LearnRecord(now, from, record(p))
+			case 7, 8, 9, 10:
+				s := all[number(2)][number(randomPeers)][number(randomEpochs)]
+				e := d.Add(now, from, group.Of(s.stream.Header()).OriginTag())
+				if e == nil || e.Index() < d.owns {
+					break
+				}
+				first := 0
+				if cur := e.At(s.stream.Header().Epoch); cur != nil {
+					first = cur.Parts()
+				}
+				end := first + 1 + number(3)
+				if end > s.stream.Parts() {
+					break
+				}
+				run, err := s.stream.Run(first, end)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.Take(now, e, event.PartsReceived{From: from, Group: group.Of(s.stream.Header()), Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+			case 11:
+				d.SetRoom(number(14))
+			case 12:
+				d.KeepToRoom(func(p event.PeerID) bool { return p == "peer3" }, func(*Entry) {})
+			case 13:
+				d.cfg.Memory = d.Memory() * (5 + number(6)) / 10
+				d.Shed(now, func(p event.PeerID) bool { return p == "peer3" })
+				if number(2) > 0 {
+					d.cfg.Memory = 1 << 20
+				}
+			case 14:
+				now += time.Duration(number(15)) * time.Second
+				for _, s := range d.Step(now) {
+					d.Remove(s.Index)
+				}
+				d.Tidy(now)
+			case 15:
+				d.DialFailed(p)
+				d.Outcome(p, number(2), number(3))
+			case 17:
+				d.cfg.Memory = 1 << 20
+				d.SetRoom(100)
+			case 18:
+				s := own[number(2)][number(randomEpochs)]
+				d.Publish(now, event.Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+			case 19:
+				d.Estimate()
+				d.RoundTrip(p, time.Second)
+			case 16:
+				d.SetRange(coverage.Around(d.PlaceOf(d.Own().tag), number(4)))
+				d.Missed(now)
+			}
+			if err := d.Check(now); err != nil {
+				t.Fatalf("seed %d, step %d, after %d: %v\n%v", seed, step, what, err, d)
+			}
+			if got, want := d.Memory(), recounted(d); got != want {
+				t.Fatalf("seed %d, step %d, after %d: it counts %d bytes and holds %d\n%v", seed, step, what, got, want, d)
+			}
+			d.Changes()
+		}
+	}
+}
