@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -157,7 +158,7 @@ func (d *Directory) Shed(now time.Duration, keep func(event.PeerID) bool) {
 	if d.Memory() <= d.cfg.Memory {
 		return
 	}
-	d.shedBases(d.cfg.Memory)
+	d.shedBases(slices.Values(d.Others()), d.cfg.Memory)
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}

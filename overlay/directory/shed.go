@@ -2,6 +2,7 @@ package directory
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -25,14 +26,15 @@ func leastWorth(a, b worth) int {
 	return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.e.index, b.e.index))
 }
 
-// shedBases forgets the bases that have been kept for longest until the goal is reached.
-func (d *Directory) shedBases(goal int) {
+// shedBases forgets the bases of others that have been kept for longest until the goal is reached. It looks at each entry
+// once, however many bases go.
+func (d *Directory) shedBases(others iter.Seq[*Entry], goal int) {
 	type kept struct {
 		e     *Entry
 		until time.Duration
 	}
 	var all []kept
-	for _, e := range d.Others() {
+	for e := range others {
 		if e == nil {
 			continue
 		}

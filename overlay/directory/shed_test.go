@@ -116,6 +116,46 @@ func TestShedDropsWhatIsWorthLeast(t *testing.T) {
 	}
 }
 
+// The oldest bases go first. Each entry is looked at once, whether few bases go or nearly all.
+func TestShedBases(t *testing.T) {
+	const peers = 400
+	for _, share := range []int{1, 50, 99} { // of the bases that go, in percent
+		d := crowd(t, peers, 100)
+		floor := d.Memory()
+		for i := range maxBases * peers {
+			e := d.Others()[i*7%peers]
+			d.keepBase(time.Duration(i), e, e.cur)
+		}
+		looks := 0
+		others := func(yield func(*Entry) bool) {
+			for _, e := range d.Others() {
+				if looks++; !yield(e) {
+					return
+				}
+			}
+		}
+		goal := d.Memory() - (d.Memory()-floor)*share/100
+		d.shedBases(others, goal)
+		left, oldest := 0, time.Duration(math.MaxInt64)
+		for _, e := range d.Others() {
+			for _, b := range e.bases {
+				left++
+				oldest = min(oldest, b.until-keepBases)
+			}
+		}
+		gone := maxBases*peers - left
+		if d.Memory() > goal || left == 0 || gone != int(oldest) {
+			t.Errorf("%d %%: %d bytes, want %d; %d bases went, and the oldest left is number %d", share, d.Memory(), goal, gone, oldest)
+		}
+		if looks > peers {
+			t.Errorf("%d %%: %d looks at %d entries", share, looks, peers)
+		}
+		if err := d.Check(0); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Peers that have proved useful go after all others, though they came first and weigh no more. But they take no more
 // than half of the memory.
 func TestUsefulOnesStay(t *testing.T) {
