@@ -219,16 +219,21 @@ func (w *Watch) flushes(ctx context.Context) {
 	w.flush()
 }
 
+// tellWithin is how long a version that others have learned of waits for its member to be heard to publish it.
+const tellWithin = 5 * time.Second
+
 // flush publishes who has learned what. A member's version that others have learned of before it was itself heard to
-// publish it waits for that: viewers count who has heard of a version from when they know it.
+// publish it waits for that: viewers count who has heard of a version from when they know it. It does not wait for long.
+// A member that published before it was watched, or that ends, is never heard.
 func (w *Watch) flush() {
 	var events []Event
 	w.mu.Lock()
+	since := (time.Since(w.feed.began) - tellWithin).Milliseconds()
 	for n, l := range w.learned {
 		e := Learned{N: n}
 		wait := l[:0]
 		for _, x := range l {
-			if told, member := w.told[x.of]; member && x.after(told) {
+			if told, member := w.told[x.of]; member && x.after(told) && x.at > since {
 				wait = append(wait, x)
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 
@@ -77,6 +78,11 @@ func TestVersionsArePublishedBeforeWhoKnowsThem(t *testing.T) {
 	w.noteTold(maker, tail)
 	if got := published(); len(got) != 1 || !strings.HasSuffix(strings.TrimSpace(got[0]), `,1]]}`) {
 		t.Errorf("once the tail is published there is %q", got)
+	}
+	f.began = f.began.Add(-time.Hour)
+	w.learned[other] = []learnt{{maker, version{summary.epoch, 2}, (time.Hour - tellWithin).Milliseconds() - 1}}
+	if got := published(); len(got) != 1 || !strings.HasSuffix(strings.TrimSpace(got[0]), `,2]]}`) {
+		t.Errorf("what a member was not heard to publish for so long is not said to be known: %q", got)
 	}
 	if got := published(); len(got) != 0 || len(w.learned) != 0 {
 		t.Errorf("at the end there is %q, and %v waits", got, w.learned)
