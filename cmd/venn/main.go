@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.As(err, new(cli.ExitCoder)) { // of the parser's command help
+	if _, is := err.(cli.ExitCoder); is { //nolint:errorlint // of the parser's command help; what wraps one is of another program
 		err = usageError{fmt.Errorf("no command or topic %q; `venn help` lists them", args[len(args)-1])}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
