@@ -73,7 +73,7 @@ type Neighbour struct {
 func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, nb := range l.core.Overlay.Neighbours() {
-			out = append(out, Neighbour{peer.ID(nb.Peer), nb.Kind.String(), nb.Share})
+			out = append(out, Neighbour{peer.ID(nb.Peer), nb.Kind.String(), nb.Overlap})
 		}
 	})
 	return out, err
@@ -92,7 +92,7 @@ type Similar struct {
 func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, s := range l.core.Overlay.Similar(max(0, most)) {
-			out = append(out, Similar{peer.ID(s.Peer), s.Share, s.Keys})
+			out = append(out, Similar{peer.ID(s.Peer), s.Overlap, s.Keys})
 		}
 	})
 	return out, err

@@ -4,7 +4,11 @@
 // the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The scope says
 // which part of the network this peer covers, and whom it asks about the rest (package scope). Each machine explains its
 // words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs and effects of all; the
-// names that drivers use for them are here.
+// names that drivers use for them are here. These words mean the same in all of them:
+//
+//   - The overlap of a peer is the part of our collection that it holds, by estimate.
+//   - A share is a part of a whole, as a fraction: of a rate, of memory, of room, of all places.
+//   - An ask is for parts of a summary, and what others ask of us is a want. An inquiry is for peers.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
 // must carry out, in order. There are no goroutines, clocks, files or sockets here, and the only randomness is the

@@ -12,12 +12,12 @@ import (
 // acquaint asks somebody when it is time for it.
 func (o *Overlay) acquaint(now time.Duration) {
 	if to, q, ok := o.scope.Inquire(now); ok {
-		o.ask(0, to, q)
+		o.inquire(0, to, q)
 	}
 }
 
-// ask sends a peer an inquiry for a search; 0: for none.
-func (o *Overlay) ask(search uint64, to Record, q Inquiry) {
+// inquire sends a peer an inquiry for a search; 0: for none.
+func (o *Overlay) inquire(search uint64, to Record, q Inquiry) {
 	o.effects.Emit(AskPeers{To: to, Inquiry: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
@@ -131,14 +131,14 @@ func (o *Overlay) forgetInquiries(now time.Duration) {
 func (o *Overlay) onContactsWanted(in ContactsWanted) {
 	to, q := o.scope.Want(in.Search, in.Ask)
 	for _, r := range to {
-		o.ask(in.Search, r, q)
+		o.inquire(in.Search, r, q)
 	}
-	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.scope.Awaited(in.Search)})
+	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.scope.AwaitedBy(in.Search)})
 }
 
 // contactsNamed tells the searches that wait for a peer that it has answered, or has not in time.
 func (o *Overlay) contactsNamed(from PeerID) {
 	for _, search := range o.scope.Release(from) {
-		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.scope.Awaited(search)})
+		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.scope.AwaitedBy(search)})
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestRequestsOfStrangers: peers that never say hello, and so have their requests wait, leave room for those of others.
-func TestRequestsOfStrangers(t *testing.T) {
-	answered := func(strangers int, off defence.Off) bool {
+// TestRequestsOfSilentPeers: peers that never say hello, and so have their requests wait, leave room for those of others.
+func TestRequestsOfSilentPeers(t *testing.T) {
+	answered := func(silent int, off defence.Off) bool {
 		s, err := overlaytest.NewScene(0, 0, overlay.Config{Undefended: off})
 		if err != nil {
 			t.Fatal(err)
@@ -28,9 +28,9 @@ func TestRequestsOfStrangers(t *testing.T) {
 			id++
 			return s.Overlay.Step(time.Second, overlay.PartsRequested{From: from, Request: id, Group: own.Group(), First: 0, End: 1})
 		}
-		for i := range strangers {
+		for i := range silent {
 			for range 100 {
-				request(overlay.PeerID(fmt.Sprint("stranger", i)))
+				request(overlay.PeerID(fmt.Sprint("silent", i)))
 			}
 		}
 		for _, e := range request(overlaytest.Honest) {
@@ -40,12 +40,12 @@ func TestRequestsOfStrangers(t *testing.T) {
 		}
 		return false
 	}
-	for _, strangers := range []int{1, 8, 30} {
-		if !answered(strangers, 0) {
-			t.Errorf("a link's request is refused, for those of %d strangers wait", strangers)
+	for _, silent := range []int{1, 8, 30} {
+		if !answered(silent, 0) {
+			t.Errorf("a link's request is refused, for those of %d silent peers wait", silent)
 		}
 	}
 	if answered(1, defence.Requests) {
-		t.Error("the stranger does no harm without the defence")
+		t.Error("a silent peer does no harm without the defence")
 	}
 }

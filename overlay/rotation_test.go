@@ -95,8 +95,8 @@ func TestRotation(t *testing.T) {
 				t.Errorf("%d rotated: peer %d reported %v of honest peers", rotated, i, p.Faults)
 			}
 			for _, nb := range p.Overlay.Neighbours() {
-				if nb.Share.Value < 0.4 || nb.Share.Value > 0.6 {
-					t.Errorf("%d rotated: peer %d thinks that %s holds %.2f of its collection, half is true", rotated, i, nb.Peer, nb.Share.Value)
+				if nb.Overlap.Value < 0.4 || nb.Overlap.Value > 0.6 {
+					t.Errorf("%d rotated: peer %d thinks that %s holds %.2f of its collection, half is true", rotated, i, nb.Peer, nb.Overlap.Value)
 				}
 			}
 		}

@@ -121,7 +121,7 @@ func TestBytesOfRounds(t *testing.T) {
 	}
 
 	for i, p := range net.Peers {
-		if n := len(slices.DeleteFunc(p.Overlay.Similar(peers), func(s overlay.Alike) bool { return s.Share.Value < 0.5 })); n != alike {
+		if n := len(slices.DeleteFunc(p.Overlay.Similar(peers), func(s overlay.Alike) bool { return s.Overlap.Value < 0.5 })); n != alike {
 			t.Fatalf("peer %d has found %d of %d like it", i, n, alike)
 		}
 	}

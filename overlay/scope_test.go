@@ -386,7 +386,7 @@ func TestSimilar(t *testing.T) {
 			t.Fatalf("peer %d names %d, want 4", i, len(all))
 		}
 		for k, s := range all {
-			if index[s.Peer]%5 != i%5 || s.Share.Low > s.Share.Value || s.Share.High < s.Share.Value || s.Keys != 50 || k > 0 && s.Share.Value > all[k-1].Share.Value {
+			if index[s.Peer]%5 != i%5 || s.Overlap.Low > s.Overlap.Value || s.Overlap.High < s.Overlap.Value || s.Keys != 50 || k > 0 && s.Overlap.Value > all[k-1].Overlap.Value {
 				t.Errorf("peer %d names peer %d as number %d: %+v", i, index[s.Peer], k, s)
 			}
 		}

@@ -93,9 +93,9 @@ func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
 
 // Alike is a peer and how much of our collection it holds, as estimated.
 type Alike struct {
-	Peer  PeerID
-	Share estimate.Interval // at [Confidence]
-	Keys  int               // that it holds in all
+	Peer    PeerID
+	Overlap estimate.Interval // at [Confidence]
+	Keys    int               // that it holds in all
 }
 
 // Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar
@@ -104,11 +104,11 @@ func (o *Overlay) Similar(n int) []Alike {
 	var out []Alike
 	for _, e := range o.directory.Others() {
 		if e != nil && e.Held() != nil && e.Judged() && !e.Covered() {
-			out = append(out, Alike{e.Peer(), e.Share(), e.Held().Header().N})
+			out = append(out, Alike{e.Peer(), e.Overlap(), e.Held().Header().N})
 		}
 	}
 	slices.SortFunc(out, func(a, b Alike) int {
-		return cmp.Or(cmp.Compare(b.Share.Value, a.Share.Value), cmp.Compare(a.Peer, b.Peer))
+		return cmp.Or(cmp.Compare(b.Overlap.Value, a.Overlap.Value), cmp.Compare(a.Peer, b.Peer))
 	})
 	return out[:min(len(out), n)]
 }
@@ -151,9 +151,9 @@ const (
 
 // Neighbour is a peer that this node keeps a connection with.
 type Neighbour struct {
-	Peer  PeerID
-	Kind  Kind
-	Share estimate.Interval // of our collection that it holds, as estimated; zero when not known
+	Peer    PeerID
+	Kind    Kind
+	Overlap estimate.Interval // of our collection that it holds, as estimated; zero when not known
 }
 
 // Neighbours returns the neighbours in the order of their ids.
@@ -166,7 +166,7 @@ func (o *Overlay) Neighbours() []Neighbour {
 		}
 		nb := Neighbour{Peer: p, Kind: kind}
 		if e := o.directory.Lookup(p); e != nil {
-			nb.Share = e.Share()
+			nb.Overlap = e.Overlap()
 		}
 		out = append(out, nb)
 	}

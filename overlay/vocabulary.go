@@ -45,7 +45,7 @@ type (
 	Pruned = event.Pruned
 	// HelloReceived is what a linked peer says of itself.
 	HelloReceived = event.HelloReceived
-	// CatalogueReceived is a batch of announcements and asks.
+	// CatalogueReceived is a batch of announcements and wants.
 	CatalogueReceived = event.CatalogueReceived
 	// PartsReceived is a run of parts, or a delta.
 	PartsReceived = event.PartsReceived

@@ -119,10 +119,10 @@ func (c *Samples) Set(other int, p *summary.Prefix) {
 	c.count(o, p)
 }
 
-// Overlap estimates from the samples how many keys the own collection and another's share. It returns false without a
+// Common estimates from the samples how many keys the own collection and another's share. It returns false without a
 // sample, or where the own summary is not as deep as it. The interval is the normal one, of the given confidence: for
 // few keys [summary.EstimateOverlap] has a better one, and it uses all that is known.
-func (c *Samples) Overlap(other int, confidence float64) (estimate.Interval, bool) {
+func (c *Samples) Common(other int, confidence float64) (estimate.Interval, bool) {
 	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return estimate.Interval{}, false
 	}

@@ -91,7 +91,7 @@ func FuzzSamples(f *testing.F) {
 					continue
 				}
 				o := &c.others[i]
-				kept, ok := c.Overlap(i, 0.95)
+				kept, ok := c.Common(i, 0.95)
 				for _, s := range []Sample{SampleOf(p), Decode(p)} {
 					if alone, okAlone := c.With(s, 0.95); alone != kept || ok != okAlone {
 						t.Fatalf("seed %d, peer %d: with a sample of %d nodes %+v, kept %+v", seed, i, len(s.nodes), alone, kept)
@@ -111,7 +111,7 @@ func TestSamplesOverlap(t *testing.T) {
 	const n = 8000
 	shared := someKeys(1, n)
 	var c Samples
-	if _, ok := c.Overlap(0, 0.95); ok {
+	if _, ok := c.Common(0, 0.95); ok {
 		t.Error("an overlap with nobody")
 	}
 	own := build(shared, 0)
@@ -119,7 +119,7 @@ func TestSamplesOverlap(t *testing.T) {
 	for i, k := range []int{0, 800, 4000, 8000} {
 		p := build(append(append([]summary.Fingerprint{}, shared[:k]...), someKeys(uint64(2+i), n-k)...), 0)
 		c.Set(i, p.Truncate(1))
-		got, ok := c.Overlap(i, 0.95)
+		got, ok := c.Common(i, 0.95)
 		want, err := summary.EstimateOverlap(own, p.Truncate(1), 0.95)
 		if !ok || err != nil || math.Abs(got.Value-want.Intersection.Value) > 1 {
 			t.Errorf("overlap %.0f (%v), EstimateOverlap says %.0f (%v)", got.Value, ok, want.Intersection.Value, err)
@@ -127,7 +127,7 @@ func TestSamplesOverlap(t *testing.T) {
 	}
 	unsampled := build(shared, 0, 15)
 	c.Set(2, unsampled)
-	if _, ok := c.Overlap(2, 0.95); ok {
+	if _, ok := c.Common(2, 0.95); ok {
 		t.Error("a summary without a sample has been compared")
 	}
 	for _, s := range []Sample{{}, SampleOf(unsampled), Decode(unsampled), Decode(own.Truncate(0))} {
@@ -156,7 +156,7 @@ func ExampleSamples() {
 	var c Samples
 	c.SetOwn(build(own, 0))
 	c.Set(0, build(others, 0).Truncate(1)) // the sample alone
-	o, _ := c.Overlap(0, 0.95)
+	o, _ := c.Common(0, 0.95)
 	fmt.Printf("%.0f, from %.0f to %.0f\n", o.Value, o.Low, o.High)
 	// Output: 2926, from 2770 to 3082
 }
@@ -188,7 +188,7 @@ func BenchmarkSamples(b *testing.B) {
 	c.Set(0, samples[0])
 	b.Run("estimate", func(b *testing.B) {
 		for b.Loop() {
-			c.Overlap(0, 0.95)
+			c.Common(0, 0.95)
 		}
 	})
 }

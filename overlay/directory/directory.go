@@ -44,7 +44,7 @@ type Directory struct {
 	regained time.Duration // when those that went, and still are, are told of again
 
 	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
-	overlap  compare.Samples // of our collection with each entry's sample
+	samples  compare.Samples // of our collection with each entry's sample
 	previous *rotation       // of the seed before; nil: there is none
 
 	trimmed bool // parts had to go, and are not asked for again

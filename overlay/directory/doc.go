@@ -18,7 +18,7 @@
 //   - The sibling of an entry is that of the same peer under the other seed, while the network rotates its seed. An
 //     entry is covered when its sibling stands for the peer instead.
 //   - A record is a peer's signed addresses; an envelope is the signed header of an epoch.
-//   - The share of an entry is the estimated part of our own collection that the peer holds.
+//   - The overlap of an entry is the estimated part of our own collection that the peer holds.
 //   - Answers are what confirmations said about an entry's claims: hits and misses.
 //
 // It costs, per peer known, the prefixes held, the signed header and record, and about 600 bytes. Prefixes are decoded;

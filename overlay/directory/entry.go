@@ -51,17 +51,17 @@ type Entry struct {
 	state    State
 	seconded bool // another link than the first has named it since, or the peer itself
 
-	record     []byte // the peer's, signed; nil: none came
-	limit      uint16 // parts to hold at most, once memory ran short; 0: no limit
-	before     uint8  // see envelope
-	old        bool   // its summary is under the previous seed
-	shareUntil stamp  // a new epoch after this outdates the estimate
-	around     []byte // see envelope: of the newest epoch
+	record       []byte // the peer's, signed; nil: none came
+	limit        uint16 // parts to hold at most, once memory ran short; 0: no limit
+	before       uint8  // see envelope
+	old          bool   // its summary is under the previous seed
+	overlapUntil stamp  // a new epoch after this outdates the estimate
+	around       []byte // see envelope: of the newest epoch
 
-	peer  event.PeerID  // empty until a record or header came
-	share bounds        // of our collection that the peer holds
-	lacks bounds        // keys that it holds and we do not
-	group *addressGroup // nil: none
+	peer    event.PeerID  // empty until a record or header came
+	overlap bounds        // of our collection that the peer holds
+	lacks   bounds        // keys that it holds and we do not
+	group   *addressGroup // nil: none
 
 	recordSince summary.Epoch // the epoch that the record came with
 	since       time.Duration // when the newest epoch was first held; its lifetime counts from then
@@ -182,14 +182,14 @@ func (e *Entry) Rate() float64 {
 	return e.cur.FalsePositiveRate()
 }
 
-// Share returns the share of our collection that the peer holds, as estimated; the zero interval if it is not known.
-func (e *Entry) Share() estimate.Interval { return e.share.interval() }
+// Overlap returns the part of our collection that the peer holds, as estimated; the zero interval if it is not known.
+func (e *Entry) Overlap() estimate.Interval { return e.overlap.interval() }
 
 // Lacks returns the number of keys that the peer holds and we do not, as estimated; the zero interval if it is not
 // known.
 func (e *Entry) Lacks() estimate.Interval { return e.lacks.interval() }
 
-// Judged says whether [Entry.Share] and [Entry.Lacks] are estimates of late.
+// Judged says whether [Entry.Overlap] and [Entry.Lacks] are estimates of late.
 func (e *Entry) Judged() bool { return e.judged > 0 }
 
 // Answers returns the hits and misses of confirmations with the peer that still count.
@@ -205,7 +205,7 @@ func (e *Entry) DialFails() int { return int(e.dialFails) }
 // common with us, up to 2 for one like us, and less for one whose claims failed.
 func (e *Entry) Weight() float64 {
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
-	return (1 + float64(e.share.value)) * kept
+	return (1 + float64(e.overlap.value)) * kept
 }
 
 // value is what parts from..end-1 of a prefix's stream are worth, per byte.

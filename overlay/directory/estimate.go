@@ -11,7 +11,7 @@ import (
 const (
 	firstEstimates   = 64          // overlap estimates in one round, of peers without one
 	furtherEstimates = 3           // and of peers with one
-	shareKept        = time.Minute // how long an estimate outlives the epochs that it was made of
+	overlapKept      = time.Minute // how long an estimate outlives the epochs that it was made of
 )
 
 // Estimate estimates how much of our collection the peers hold: first of every peer, by its sample. Then, a few in each
@@ -31,19 +31,19 @@ func (d *Directory) Estimate() (changed bool) {
 		switch {
 		case own == nil:
 		case e.judged > 0:
-			best = insertShare(best, e)
+			best = insertBest(best, e)
 		case d.compareSample(own, e):
 			changed = true
-			best = insertShare(best, e)
+			best = insertBest(best, e)
 		case first > 0:
-			changed = d.estimateShare(own, e) || changed
+			changed = d.estimateOverlap(own, e) || changed
 			first--
 			d.estimate = d.estimate || first == 0
 		}
 	}
 	for _, e := range best {
 		if again < furtherEstimates && e.cur.Parts() >= 2*int(e.judged) {
-			changed = d.estimateShare(d.ownUnder(e), e) || changed
+			changed = d.estimateOverlap(d.ownUnder(e), e) || changed
 			again++
 			d.estimate = true
 		}
@@ -51,11 +51,11 @@ func (d *Directory) Estimate() (changed bool) {
 	return changed
 }
 
-// insertShare puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first
+// insertBest puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first
 // stays before.
-func insertShare(best []*Entry, e *Entry) []*Entry {
+func insertBest(best []*Entry, e *Entry) []*Entry {
 	at := len(best)
-	for at > 0 && best[at-1].share.value < e.share.value {
+	for at > 0 && best[at-1].overlap.value < e.overlap.value {
 		at--
 	}
 	switch {
@@ -67,18 +67,18 @@ func insertShare(best []*Entry, e *Entry) []*Entry {
 	return slices.Insert(best, at, e)
 }
 
-// compareSample sets an entry's share by its sample alone; false when that cannot be done.
+// compareSample sets an entry's overlap by its sample alone; false when that cannot be done.
 func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
-	_, overlap := d.tables(e)
-	common, ok := overlap.Overlap(e.Index(), Confidence)
+	_, samples := d.tables(e)
+	common, ok := samples.Common(e.Index(), Confidence)
 	if ok {
 		e.setOverlap(own, common, 1)
 	}
 	return ok
 }
 
-// estimateShare sets an entry's share by the AND-merge of both summaries; false when that cannot be done.
-func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
+// estimateOverlap sets an entry's overlap by the AND-merge of both summaries; false when that cannot be done.
+func (d *Directory) estimateOverlap(own *summary.Prefix, e *Entry) bool {
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if err == nil {
 		e.setOverlap(own, ov.Intersection, e.cur.Parts())
@@ -88,28 +88,28 @@ func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
 }
 
 func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) {
-	e.judged, e.share = uint16(parts), bounds{}
+	e.judged, e.overlap = uint16(parts), bounds{}
 	if n := float64(own.Plan().N); n > 0 {
-		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
+		part := func(keys float64) float32 { return float32(min(1, keys/n)) }
 		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Plan().N)-keys)) }
-		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
+		e.overlap = bounds{part(i.Value), part(i.Low), part(i.High)}
 		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}
 }
 
-// outdateShare has the overlap estimated again after a new epoch of either side, unless that was done of late.
-func (e *Entry) outdateShare(now time.Duration) {
-	if now >= e.shareUntil.time() {
-		e.judged, e.shareUntil = 0, stampOf(now+shareKept)
+// outdateOverlap has the overlap estimated again after a new epoch of either side, unless that was done of late.
+func (e *Entry) outdateOverlap(now time.Duration) {
+	if now >= e.overlapUntil.time() {
+		e.judged, e.overlapUntil = 0, stampOf(now+overlapKept)
 	}
 }
 
-// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its share is true,
+// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its overlap is true,
 // with probability sureMatch.
 func (e *Entry) SureMatches() bool {
 	if e.cur == nil || e.judged == 0 {
 		return false
 	}
-	held := float64(e.share.value)
+	held := float64(e.overlap.value)
 	return held > 0 && held >= sureMatch*(held+float64((1-held)*e.Rate()))
 }

@@ -111,7 +111,7 @@ func BenchmarkMemory(b *testing.B) {
 				b.ReportMetric(float64(d.index.Memory())/float64(c.origins), "index-B/origin")
 				b.ReportMetric(float64(d.held+d.index.Memory())/float64(d.wire()), "of-the-wire")
 				b.ReportMetric(float64(d.wire())/float64(c.origins), "wire-B/origin")
-				b.ReportMetric(float64(d.overlap.SizeBytes())/float64(c.origins), "overlap-B/origin")
+				b.ReportMetric(float64(d.samples.SizeBytes())/float64(c.origins), "overlap-B/origin")
 				b.ReportMetric(float64(d.signed)/float64(c.origins), "records-B/origin")
 				runtime.KeepAlive(d)
 			}

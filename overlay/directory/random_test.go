@@ -46,9 +46,9 @@ func published(t testing.TB, under summary.SeedTag, name string) (all [randomPee
 
 // recounted is the memory of a directory, by what is in it.
 func recounted(d *Directory) int {
-	n := d.beside + d.bans.memory() + d.index.Memory() + d.overlap.SizeBytes()
+	n := d.beside + d.bans.memory() + d.index.Memory() + d.samples.SizeBytes()
 	if d.previous != nil {
-		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
+		n += d.previous.index.Memory() + d.previous.samples.SizeBytes()
 	}
 	for i, e := range d.entries {
 		if e == nil {

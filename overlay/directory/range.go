@@ -139,7 +139,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 			Hits: int(e.hits),
 		}
 		if e.cur != nil && !e.Refuted() {
-			c.Overlap = float64(e.share.value)
+			c.Overlap = float64(e.overlap.value)
 		}
 		all, entries = append(all, c), append(entries, e)
 	}

@@ -27,7 +27,7 @@ type rotation struct {
 	tag     summary.SeedTag
 	hasher  summary.Hasher
 	index   index.Index
-	overlap compare.Samples // of our collection with each entry's sample
+	samples compare.Samples // of our collection with each entry's sample
 }
 
 // startRotation sets up what is kept of the previous seed.
@@ -117,16 +117,16 @@ func (e *Entry) answer() *summary.Prefix {
 // tables are the index and the comparison that an entry belongs to.
 func (d *Directory) tables(e *Entry) (*index.Index, *compare.Samples) {
 	if e.old {
-		return &d.previous.index, &d.previous.overlap
+		return &d.previous.index, &d.previous.samples
 	}
-	return &d.index, &d.overlap
+	return &d.index, &d.samples
 }
 
 // setAnswer brings index and comparison up to date with an entry.
 func (d *Directory) setAnswer(e *Entry) {
-	in, overlap := d.tables(e)
+	in, samples := d.tables(e)
 	p := e.answer()
-	overlap.Set(e.Index(), p)
+	samples.Set(e.Index(), p)
 	if !d.cfg.Loop {
 		in.Set(e.Index(), p)
 	}

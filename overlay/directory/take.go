@@ -199,7 +199,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	if e.dialFails > 0 {
 		e.change(func(r *rare) { r.dialFails = 0 })
 	}
-	e.outdateShare(now)
+	e.outdateOverlap(now)
 	e.fade(now, fadeAgain)
 	d.countSigned(e, signed)
 	d.change(Renewed, e)
@@ -282,12 +282,12 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 	}
 	d.keepBase(now, e, e.cur)
 	e.cur, e.since, e.touched, e.state = in.Stream, now, now, Held
-	_, overlap := d.tables(e)
-	overlap.SetOwn(e.cur)
+	_, samples := d.tables(e)
+	samples.SetOwn(e.cur)
 	d.estimate = true
 	for _, other := range d.Others() {
 		if other != nil && other.old == e.old {
-			other.outdateShare(now)
+			other.outdateOverlap(now)
 		}
 	}
 	return e

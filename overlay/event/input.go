@@ -38,7 +38,7 @@ type HelloReceived struct {
 	Hello Hello
 }
 
-// CatalogueReceived is a batch of announcements and asks from a linked peer.
+// CatalogueReceived is a batch of announcements and wants from a linked peer.
 type CatalogueReceived struct {
 	From  PeerID
 	Items []Item

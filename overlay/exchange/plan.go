@@ -15,11 +15,11 @@ import (
 // value per byte.
 //
 // The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j.
-// That is the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the share of our
-// collection that the peer is estimated to hold: a peer like us is asked more often. It is weighted too by how often
-// the peer's summary has kept what it promised. The first part of an unknown origin comes before all else: without it
-// the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer). Where the
-// line has a focus, origins beside it come later: see focus.go.
+// That is the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the part of our
+// collection that the peer is estimated to hold, its overlap: a peer like us is asked more often. It is weighted too by
+// how often the peer's summary has kept what it promised. The first part of an unknown origin comes before all else:
+// without it the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer).
+// Where the line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
 // best whole choice. This is a fractional knapsack, where greedy is best except for the last item. Against all choices
@@ -27,7 +27,7 @@ import (
 // budget, it leaves 1.2 times as many (TestGreedyIsNearlyBest). Small collections are brought to depth first.
 //
 // Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is
-// asked more often than others, for what we want next its like has: hence 1 + share, at most twice. Where confirmations
+// asked more often than others, for what we want next its like has: hence 1 + overlap, at most twice. Where confirmations
 // failed that the summary promised, deeper parts of it are worth less in that proportion.
 
 // offer is a way to get more of an origin.

@@ -14,25 +14,25 @@ const staleShare = 6
 // change brings a column up to date by adding the nodes that are new. It does nothing and says false when too much has
 // changed, or more or less of hash space is known.
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
-	c := &e.stripe.group.class
+	l := &e.stripe.group.layout
 	limit := min(p.Plan().N/staleShare, math.MaxUint16)
 	gone := int(e.gone)
 	var added [Rows][]uint64
-	for b := range c.used {
+	for b := range l.used {
 		if !slices.Equal(e.prefix.Known(b), p.Known(b)) {
 			return false
 		}
-		fresh, old, ok := changed(e.prefix, p, b, int(c.blocks[b].level), limit)
+		fresh, old, ok := changed(e.prefix, p, b, int(l.blocks[b].level), limit)
 		if gone += old; !ok || gone > limit {
 			return false
 		}
 		added[b] = fresh
 	}
-	rows := c.rows()
+	rows := l.rows()
 	for b, nodes := range added {
 		for _, v := range nodes {
 			h, step := hash(v, b)
-			for range c.blocks[b].rows {
+			for range l.blocks[b].rows {
 				e.stripe.set(int(e.col), place(h, rows))
 				h += step
 			}

@@ -16,7 +16,7 @@
 // (BenchmarkCandidates, 1,000 peers of 5,000 keys). It answers a query sooner, but takes 3.4 times the memory: 34 kB a
 // peer, four times the summary itself. Replacing a peer takes longer, for it scatters writes over all of that.
 //
-// Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a class, and about a quarter more for columns
+// Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a layout, and about a quarter more for columns
 // that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take
 // three fifths of the memory, but then one prefix in 64 is asked in vain. At 10,000 peers asking then takes four times
 // as long as reading the rows. Prefixes of more than 8,192 keys have six: there are few of those. Setting a prefix

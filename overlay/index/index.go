@@ -11,7 +11,7 @@ import (
 // them. Not safe for concurrent use, queries included: they share memory.
 type Index struct {
 	entries []entry // by peer
-	groups  map[class]*group
+	groups  map[layout]*group
 	order   []*group // as they were made, so that all runs do the same
 
 	column    []uint64 // memory used again
@@ -34,9 +34,9 @@ type entry struct {
 
 func (e *entry) loose() bool { return e.stripe.words == 0 }
 
-// group is the peers of a class.
+// group is the peers of a layout.
 type group struct {
-	class   class
+	layout  layout
 	stripes []*stripe
 	loose   stripe // the peers without a column: its own has no rows
 }
@@ -66,7 +66,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 		x.drain(x.entries[peer].stripe.group)
 	case e.grown(p):
 		e.prefix = p
-	case !e.loose() && e.stripe.group.class == classOf(p):
+	case !e.loose() && e.stripe.group.layout == layoutOf(p):
 		if !x.change(e, p) {
 			x.write(e, p)
 		}
@@ -82,8 +82,8 @@ func (e *entry) grown(p *summary.Prefix) bool {
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
 		return false
 	}
-	if e.loose() { // it has no column, but it may get one of its class
-		return e.stripe.group.class == classOf(p)
+	if e.loose() { // it has no column, but it may get one of its layout
+		return e.stripe.group.layout == layoutOf(p)
 	}
 	return 4*p.FalsePositiveRate() > float64(e.rate)
 }
@@ -98,7 +98,7 @@ func (x *Index) Prefix(peer int) *summary.Prefix {
 
 func (x *Index) insert(peer int, p *summary.Prefix) {
 	e := &x.entries[peer]
-	g := x.group(classOf(p))
+	g := x.group(layoutOf(p))
 	*e = entry{prefix: p, stripe: &g.loose, col: uint16(len(g.loose.peers))}
 	for _, s := range g.stripes {
 		if !s.full() && !s.leaving {
@@ -107,7 +107,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 		}
 	}
 	g.loose.peers = append(g.loose.peers, int32(peer))
-	words, atOnce := g.class.words(g.peers())
+	words, atOnce := g.layout.words(g.peers())
 	if !atOnce && 4*len(g.loose.peers) < 64*words {
 		return
 	}
@@ -126,7 +126,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
 		s, t := g.stripes[i-1], g.stripes[i]
-		if s.words != t.words || s.leaving || t.leaving || !g.class.mayHave(2*s.words) {
+		if s.words != t.words || s.leaving || t.leaving || !g.layout.mayHave(2*s.words) {
 			continue
 		}
 		j := joined(s, t)
@@ -149,20 +149,20 @@ func (x *Index) settle(peer int, s *stripe) {
 
 // write rewrites a peer's column.
 func (x *Index) write(e *entry, p *summary.Prefix) {
-	x.column = e.stripe.group.class.column(x.column, p)
+	x.column = e.stripe.group.layout.column(x.column, p)
 	e.stripe.write(int(e.col), x.column)
 	e.prefix, e.rate, e.gone = p, float32(p.FalsePositiveRate()), 0
 }
 
-func (x *Index) group(c class) *group {
-	g := x.groups[c]
+func (x *Index) group(l layout) *group {
+	g := x.groups[l]
 	if g == nil {
 		if x.groups == nil {
-			x.groups = map[class]*group{}
+			x.groups = map[layout]*group{}
 		}
-		g = &group{class: c}
+		g = &group{layout: l}
 		g.loose.group = g
-		x.groups[c] = g
+		x.groups[l] = g
 		x.order = append(x.order, g)
 	}
 	return g
@@ -192,7 +192,7 @@ func (x *Index) remove(peer int) {
 
 // drain moves some peers out of the first stripe that has become nearly empty, if there is one. It frees every such
 // stripe that has no peers left. To move a peer takes as long as Set of a new one. A call of Set that adds or removes a
-// peer, or gives it another class, therefore moves only a few; a call that rewrites a column moves none.
+// peer, or gives it another layout, therefore moves only a few; a call that rewrites a column moves none.
 func (x *Index) drain(g *group) {
 	i := slices.IndexFunc(g.stripes, func(s *stripe) bool { return s.leaving })
 	if i < 0 {
@@ -219,7 +219,7 @@ func (x *Index) drain(g *group) {
 }
 
 func (x *Index) forget(g *group) {
-	delete(x.groups, g.class)
+	delete(x.groups, g.layout)
 	x.order = slices.DeleteFunc(x.order, func(other *group) bool { return other == g })
 }
 
@@ -240,7 +240,7 @@ func (x *Index) match(f summary.Fingerprint) {
 		if len(g.stripes) == 0 {
 			continue
 		}
-		r := g.class.reading(f)
+		r := g.layout.reading(f)
 		for _, s := range g.stripes {
 			x.loaded += s.load(&r)
 		}
@@ -250,12 +250,12 @@ func (x *Index) match(f summary.Fingerprint) {
 	}
 }
 
-// reading is what a query for f reads in stripes of class c.
-func (c *class) reading(f summary.Fingerprint) (r reading) {
-	rows := c.rows()
-	r.used = c.used
-	for b := range c.used {
-		u, block := c.blocks[b], &r.blocks[b]
+// reading is what a query for f reads in stripes of a layout.
+func (l *layout) reading(f summary.Fingerprint) (r reading) {
+	rows := l.rows()
+	r.used = l.used
+	for b := range l.used {
+		u, block := l.blocks[b], &r.blocks[b]
 		pos := summary.Position(f, b)
 		h, step := hash(pos>>(64-u.level), b)
 		block.n = int(u.rows)
@@ -264,7 +264,7 @@ func (c *class) reading(f summary.Fingerprint) (r reading) {
 			h += step
 		}
 		block.unknown = -1
-		if c.partial {
+		if l.partial {
 			block.unknown = rows + b*slices64 + int(pos>>58)
 		}
 	}

@@ -121,8 +121,8 @@ func (x *Index) verify(t *testing.T) {
 	t.Helper()
 	seen := 0
 	for _, g := range x.order {
-		if x.groups[g.class] != g || len(g.loose.peers)+len(g.stripes) == 0 {
-			t.Errorf("group %+v is empty or unknown", g.class)
+		if x.groups[g.layout] != g || len(g.loose.peers)+len(g.stripes) == 0 {
+			t.Errorf("group %+v is empty or unknown", g.layout)
 		}
 		for col, peer := range g.loose.peers {
 			if e := x.entries[peer]; e.stripe != &g.loose || int(e.col) != col || g.loose.group != g {
@@ -245,7 +245,7 @@ func TestStripesComeAndGo(t *testing.T) {
 func TestEmptyStripesGo(t *testing.T) {
 	var x Index
 	p := build(t, keys(rand.New(rand.NewPCG(10, 10)), 200), summary.Shape{})
-	g := x.group(classOf(p))
+	g := x.group(layoutOf(p))
 	for _, c := range []struct{ words, peers int }{{4, 64}, {16, 128}, {1, 8}} { // an eighth of the columns of the last two
 		s := newStripe(g, c.words)
 		g.stripes = append(g.stripes, s)

@@ -8,7 +8,7 @@ import (
 )
 
 // A peer without a column may get a longer prefix, whose later parts know their part of hash space less finely than the
-// class says. It belongs to another class then, and must not be written into a column of the old one.
+// layout says. It belongs to another layout then, and must not be written into a column of the old one.
 func TestLooseOnesGrow(t *testing.T) {
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 9))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stripe is the columns of up to 64·words peers of one class: rows of words, one after the other.
+// stripe is the columns of up to 64·words peers of one layout: rows of words, one after the other.
 type stripe struct {
 	group   *group
 	words   int
@@ -21,7 +21,7 @@ func newStripe(g *group, words int) *stripe {
 	return &stripe{
 		group: g,
 		words: w,
-		rows:  make([]uint64, w*(g.class.rows()+g.class.extra())),
+		rows:  make([]uint64, w*(g.layout.rows()+g.layout.extra())),
 		live:  make([]uint64, w),
 		peers: make([]int32, 64*w),
 	}
@@ -82,7 +82,7 @@ func (s *stripe) write(col int, column []uint64) {
 // set sets a bit of a column.
 func (s *stripe) set(col, row int) { s.rows[row*s.words+col/64] |= 1 << (col % 64) }
 
-// reading is the rows that a query reads in stripes of one class.
+// reading is the rows that a query reads in stripes of one layout.
 type reading struct {
 	blocks [Rows]struct {
 		rows    [Rows]int

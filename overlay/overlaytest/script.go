@@ -190,8 +190,8 @@ func (s *Script) know(d *datadriven.TestData) {
 func (s *Script) neighbours(d *datadriven.TestData) {
 	for _, nb := range s.net.Peers[s.number(d, 0)].Overlay.Neighbours() {
 		line := fmt.Sprintf("%s %s", nb.Peer, nb.Kind)
-		if nb.Share != (estimate.Interval{}) {
-			line += fmt.Sprintf(", holds %.3f (%.3f to %.3f) of ours", nb.Share.Value, nb.Share.Low, nb.Share.High)
+		if nb.Overlap != (estimate.Interval{}) {
+			line += fmt.Sprintf(", holds %.3f (%.3f to %.3f) of ours", nb.Overlap.Value, nb.Overlap.Low, nb.Overlap.High)
 		}
 		s.lines = append(s.lines, line)
 	}

@@ -31,18 +31,18 @@ import (
 
 // Candidate is a peer that could be a neighbour.
 type Candidate struct {
-	Index int               // the caller's name for it
-	Share estimate.Interval // share of the own collection that it holds
-	Lacks estimate.Interval // keys that it holds and the own collection does not
-	Known bool              // Share and Lacks are estimates
-	RTT   time.Duration     // 0: not measured
+	Index   int               // the caller's name for it
+	Overlap estimate.Interval // part of the own collection that it holds
+	Lacks   estimate.Interval // keys that it holds and the own collection does not
+	Known   bool              // Overlap and Lacks are estimates
+	RTT     time.Duration     // 0: not measured
 }
 
 // Measure is what an estimate says for a candidate: [Shared] or [Lacked].
 type Measure func(Candidate) estimate.Interval
 
-// Shared is the share of the own collection that a candidate holds.
-func Shared(c Candidate) estimate.Interval { return c.Share }
+// Shared is the part of the own collection that a candidate holds.
+func Shared(c Candidate) estimate.Interval { return c.Overlap }
 
 // Lacked is how many keys a candidate holds that the own collection lacks.
 func Lacked(c Candidate) estimate.Interval { return c.Lacks }

@@ -18,8 +18,8 @@ func some(n int, rng *rand.Rand) []rank.Candidate {
 		v := rng.Float64()
 		out[i] = rank.Candidate{
 			Index: i, Known: i%3 != 0,
-			Share: estimate.Interval{Value: v, Low: v - 0.1, High: v + 0.1},
-			Lacks: estimate.Interval{Value: 1000 * (1 - v), Low: 900 * (1 - v), High: 1100 * (1 - v)},
+			Overlap: estimate.Interval{Value: v, Low: v - 0.1, High: v + 0.1},
+			Lacks:   estimate.Interval{Value: 1000 * (1 - v), Low: 900 * (1 - v), High: 1100 * (1 - v)},
 		}
 		if i%4 != 0 {
 			out[i].RTT = time.Duration(1+rng.IntN(1000)) * time.Millisecond
@@ -60,7 +60,7 @@ func TestRulesAgainstSlowTwin(t *testing.T) {
 		cands, n := some(rng.IntN(40), rng), rng.IntN(12)
 		known := func(c rank.Candidate) bool { return c.Known }
 		for name, pair := range map[string][2][]int{
-			"similar":       {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Share.Value })},
+			"similar":       {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Overlap.Value })},
 			"complementary": {indexes(rank.Complementary(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Lacks.Value })},
 			"near":          {indexes(rank.Near(cands, n)), slowBest(cands, n, func(c rank.Candidate) bool { return c.RTT > 0 }, func(c rank.Candidate) float64 { return -float64(c.RTT) })},
 		} {
@@ -92,15 +92,15 @@ func TestMixed(t *testing.T) {
 		t.Error("a policy of nonsense")
 	}
 	// Slots that nobody is known for are filled at random.
-	strangers := []rank.Candidate{{Index: 0}, {Index: 1}, {Index: 2}}
-	if got := rank.Default.Choose(strangers, rng); len(got) != 3 {
-		t.Errorf("chose %d of 3 strangers", len(got))
+	unknown := []rank.Candidate{{Index: 0}, {Index: 1}, {Index: 2}}
+	if got := rank.Default.Choose(unknown, rng); len(got) != 3 {
+		t.Errorf("chose %d of 3 without an estimate", len(got))
 	}
 }
 
 func TestSwapNeedsSeparateIntervals(t *testing.T) {
 	at := func(i int, low, high float64) rank.Candidate {
-		return rank.Candidate{Index: i, Known: true, Share: estimate.Interval{Value: (low + high) / 2, Low: low, High: high}}
+		return rank.Candidate{Index: i, Known: true, Overlap: estimate.Interval{Value: (low + high) / 2, Low: low, High: high}}
 	}
 	incumbents := []rank.Candidate{at(0, 0.3, 0.5), at(1, 0.1, 0.4)}
 	if _, _, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.39, 0.9)}, rank.Shared); ok {
@@ -149,12 +149,12 @@ func TestAudit(t *testing.T) {
 }
 
 func ExampleMixed() {
-	shares := []float64{0.1, 0.9, 0.5, 0.2}
+	overlaps := []float64{0.1, 0.9, 0.5, 0.2}
 	var cands []rank.Candidate
-	for i, s := range shares {
+	for i, s := range overlaps {
 		cands = append(cands, rank.Candidate{
 			Index: i, Known: true,
-			Share: estimate.Interval{Value: s}, Lacks: estimate.Interval{Value: float64(100 * i)},
+			Overlap: estimate.Interval{Value: s}, Lacks: estimate.Interval{Value: float64(100 * i)},
 		})
 	}
 	m := rank.Mixed{Similar: 1, Complementary: 1}
@@ -173,8 +173,8 @@ func ExampleAudit() {
 }
 
 func ExampleSwap() {
-	poor := rank.Candidate{Index: 1, Known: true, Share: estimate.Interval{Value: 0.2, Low: 0.1, High: 0.3}}
-	rich := rank.Candidate{Index: 2, Known: true, Share: estimate.Interval{Value: 0.5, Low: 0.4, High: 0.6}}
+	poor := rank.Candidate{Index: 1, Known: true, Overlap: estimate.Interval{Value: 0.2, Low: 0.1, High: 0.3}}
+	rich := rank.Candidate{Index: 2, Known: true, Overlap: estimate.Interval{Value: 0.5, Low: 0.4, High: 0.6}}
 	out, in, ok := rank.Swap([]rank.Candidate{poor}, []rank.Candidate{rich}, rank.Shared)
 	fmt.Println(out.Index, in.Index, ok)
 	// Output: 1 2 true

@@ -17,14 +17,14 @@ func TestRankAgainstSlowTwin(t *testing.T) {
 			for i := range n {
 				v := float64(rng.IntN(10)) / 10
 				c := rank.Candidate{Index: from + i, Known: rng.IntN(4) > 0, RTT: time.Duration(rng.IntN(4))}
-				c.Share = estimate.Interval{Value: v, Low: v - float64(rng.IntN(3))/10, High: v + float64(rng.IntN(3))/10}
+				c.Overlap = estimate.Interval{Value: v, Low: v - float64(rng.IntN(3))/10, High: v + float64(rng.IntN(3))/10}
 				out = append(out, c)
 			}
 			return out
 		}
 		cands, n := draw(rng.IntN(12), 1), rng.IntN(6)
 		better := func(a, b rank.Candidate) bool {
-			return a.Share.Value > b.Share.Value || a.Share.Value == b.Share.Value && a.Index < b.Index
+			return a.Overlap.Value > b.Overlap.Value || a.Overlap.Value == b.Overlap.Value && a.Index < b.Index
 		}
 		chosen := rank.Similar(cands, n)
 		for _, c := range cands {
@@ -47,13 +47,13 @@ func TestRankAgainstSlowTwin(t *testing.T) {
 		can := false
 		for _, a := range old {
 			for _, c := range cands {
-				can = can || c.Known && c.Share.Low > a.Share.High
+				can = can || c.Known && c.Overlap.Low > a.Overlap.High
 			}
 		}
 		if ok != can {
 			t.Fatalf("seed %d: swap %v, want %v", seed, ok, can)
 		}
-		if ok && !(in.Share.Low > out.Share.High) {
+		if ok && !(in.Overlap.Low > out.Overlap.High) {
 			t.Fatalf("seed %d: %+v for %+v", seed, in, out)
 		}
 	}

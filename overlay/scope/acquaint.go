@@ -45,7 +45,7 @@ func (s *Scope) Due() time.Duration {
 // Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
 func (s *Scope) Inquire(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
 	if to, q, ok = s.next(now); ok {
-		s.asked[to.Peer] = now
+		s.awaited[to.Peer] = now
 	}
 	return to, q, ok
 }
@@ -92,12 +92,12 @@ func (s *Scope) next(now time.Duration) (to event.Record, q event.Inquiry, ok bo
 func (s *Scope) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range s.directory.Others() {
-		if e != nil && e.Held() != nil && e.Share().Low > 0 && e.Share().Value >= leastAlike && !e.Covered() && !e.Refuted() {
+		if e != nil && e.Held() != nil && e.Overlap().Low > 0 && e.Overlap().Value >= leastAlike && !e.Covered() && !e.Refuted() {
 			out = append(out, e)
 		}
 	}
 	slices.SortFunc(out, func(a, b *directory.Entry) int {
-		return cmp.Or(cmp.Compare(b.Share().Value, a.Share().Value), cmp.Compare(a.Index(), b.Index()))
+		return cmp.Or(cmp.Compare(b.Overlap().Value, a.Overlap().Value), cmp.Compare(a.Index(), b.Index()))
 	})
 	return out[:min(len(out), maxAlike)]
 }
@@ -146,7 +146,7 @@ func (s *Scope) whomToAsk(similar []*directory.Entry, near bool) (event.Record, 
 // them costs no connection. The peer not asked for longest comes first: it has had the most time to learn of others.
 func (s *Scope) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
-		if 2*e.Share().Value >= similar[0].Share().Value && s.exchange.IsLinked(e.Peer()) {
+		if 2*e.Overlap().Value >= similar[0].Overlap().Value && s.exchange.IsLinked(e.Peer()) {
 			out = append(out, e)
 		}
 	}
@@ -242,18 +242,18 @@ func (s *Scope) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
 		return leastAlike
 	}
-	bar := max(leastAlike, s.gossip.Bar(similar[0].Share().Value))
+	bar := max(leastAlike, s.gossip.Bar(similar[0].Overlap().Value))
 	left := s.similarRoom()
 	for _, e := range similar {
 		if s.exchange.IsLinked(e.Peer()) || s.Range().Contains(s.directory.Place(e)) {
 			continue
 		}
 		if left--; left == 0 {
-			return max(bar, clearlyMore*e.Share().Value)
+			return max(bar, clearlyMore*e.Overlap().Value)
 		}
 	}
 	if len(similar) == maxAlike {
-		bar = max(bar, clearlyMore*similar[maxAlike-1].Share().Value)
+		bar = max(bar, clearlyMore*similar[maxAlike-1].Overlap().Value)
 	}
 	return bar
 }

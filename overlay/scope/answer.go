@@ -166,11 +166,11 @@ func (s *Scope) alike(from event.PeerID, q event.Inquiry, known map[uint32]uint1
 	entries, visitors := map[coverage.Place]*directory.Entry{}, map[coverage.Place]*visitor{}
 	consider := func(p coverage.Place, held *summary.Prefix) bool {
 		common, ok := samples.With(s.cfg.Sample(held), directory.Confidence)
-		share := common.Value / max(1, n)
-		if !ok || common.Low <= 0 || share <= least {
+		overlap := common.Value / max(1, n)
+		if !ok || common.Low <= 0 || overlap <= least {
 			return false
 		}
-		all = append(all, coverage.Likeness{Place: p, Overlap: share})
+		all = append(all, coverage.Likeness{Place: p, Overlap: overlap})
 		return true
 	}
 	for p, e := range s.unknownTo(asker, known) {

@@ -130,7 +130,7 @@ func TestLookup(t *testing.T) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
 	for hop := 1; ; hop++ {
-		o.asked[to.Peer] = o.now
+		o.awaited[to.Peer] = o.now
 		if _, again := o.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
@@ -167,7 +167,7 @@ func TestLookup(t *testing.T) {
 			if !ok {
 				break
 			}
-			o.asked[to.Peer] = o.now
+			o.awaited[to.Peer] = o.now
 			step(t, o, now, event.PeersSilent{From: to.Peer})
 		}
 		ended = now

@@ -52,7 +52,7 @@ type Scope struct {
 	begun   time.Duration
 	fitted  time.Duration                  // when the depth last changed
 	links   map[event.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	asked   map[event.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
+	awaited map[event.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
 	wanted  map[event.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
 	seeker  seeker
 	meeting meeting
@@ -114,7 +114,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Scope {
 	return &Scope{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[event.PeerID]summary.Epoch{},
-		links: map[event.PeerID]time.Duration{}, asked: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+		links: map[event.PeerID]time.Duration{}, awaited: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 

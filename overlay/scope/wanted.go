@@ -29,7 +29,7 @@ func (s *Scope) Answered(now time.Duration, from event.PeerID, depth int) bool {
 	if !s.awaits(from) {
 		return false
 	}
-	delete(s.asked, from)
+	delete(s.awaited, from)
 	if place := exchange.PlaceOf(from); s.Starting(now) {
 		s.contacts.Lives(place, string(from))
 	} else {
@@ -66,7 +66,7 @@ func (s *Scope) Silent(from event.PeerID, later bool) bool {
 	if !s.awaits(from) {
 		return false
 	}
-	delete(s.asked, from)
+	delete(s.awaited, from)
 	if !later {
 		s.contacts.Failed(exchange.PlaceOf(from), string(from))
 	}
@@ -75,8 +75,8 @@ func (s *Scope) Silent(from event.PeerID, later bool) bool {
 
 // Overdue returns the peers whose answers have been awaited for longer than any driver waits.
 func (s *Scope) Overdue(now time.Duration) (out []event.PeerID) {
-	for _, p := range slices.Sorted(maps.Keys(s.asked)) {
-		if now-s.asked[p] >= inquiryTime {
+	for _, p := range slices.Sorted(maps.Keys(s.awaited)) {
+		if now-s.awaited[p] >= inquiryTime {
 			out = append(out, p)
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Scope) Want(search uint64, most int) (to []event.Record, q event.Inquir
 	}
 	for _, r := range to {
 		s.wanted[r.Peer] = []uint64{search}
-		s.asked[r.Peer] = s.now
+		s.awaited[r.Peer] = s.now
 	}
 	for p, searches := range s.wanted {
 		if s.prompt(p) && !slices.Contains(searches, search) {
@@ -116,15 +116,15 @@ func (s *Scope) Release(from event.PeerID) []uint64 {
 
 // awaits says whether a peer's answer to an inquiry is awaited.
 func (s *Scope) awaits(p event.PeerID) bool {
-	_, asked := s.asked[p]
+	_, asked := s.awaited[p]
 	return asked
 }
 
 // prompt says whether a peer was asked so short a time ago that a search may wait for its answer.
-func (s *Scope) prompt(p event.PeerID) bool { return s.now-s.asked[p] < promptTime }
+func (s *Scope) prompt(p event.PeerID) bool { return s.now-s.awaited[p] < promptTime }
 
-// Awaited is how many peers a search waits for. Peers that let it wait too long do not count.
-func (s *Scope) Awaited(search uint64) (n int) {
+// AwaitedBy is how many peers a search waits for. Peers that let it wait too long do not count.
+func (s *Scope) AwaitedBy(search uint64) (n int) {
 	for p, searches := range s.wanted {
 		if s.prompt(p) && slices.Contains(searches, search) {
 			n++

@@ -149,7 +149,7 @@ func (o *world) acquaint(now time.Duration) {
 }
 
 // ask has a peer asked out of turn.
-func (o *world) ask(to event.PeerID) { o.asked[to] = o.now }
+func (o *world) ask(to event.PeerID) { o.awaited[to] = o.now }
 
 func (o *world) onPeersAsked(now time.Duration, in event.PeersAsked) {
 	for _, i := range in.Inquiry.Own {
@@ -218,11 +218,11 @@ func (o *world) onContactsWanted(in event.ContactsWanted) {
 	for _, r := range to {
 		o.effects.Emit(event.AskPeers{To: r, Inquiry: q, Search: in.Search})
 	}
-	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.Awaited(in.Search)})
+	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.AwaitedBy(in.Search)})
 }
 
 func (o *world) contactsNamed(from event.PeerID) {
 	for _, search := range o.Release(from) {
-		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.Awaited(search)})
+		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.AwaitedBy(search)})
 	}
 }

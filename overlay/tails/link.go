@@ -22,7 +22,7 @@ type link struct {
 	spoke    bool          // it has sent a message
 	wrote    time.Duration // when the last message went to it
 	soonest  time.Duration // nothing in due is due before then
-	heard    time.Duration // when it last said where its own tails are
+	stated   time.Duration // when it last said where its own tails are
 	pulsed   time.Duration // when we last sent it where our own tails are
 	again    time.Duration // when what may have been lost is, or was, repeated
 	muted    time.Duration // nothing is taken from it before then

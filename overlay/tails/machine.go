@@ -354,7 +354,7 @@ func (m *Machine) received(in Received) {
 
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	if it.about(l.tag) {
-		l.hides, l.heard = it.Hides, m.now
+		l.hides, l.stated = it.Hides, m.now
 		if o := m.tagged(l.tag); o != nil {
 			m.leaves(o, it.Left)
 		}

@@ -75,7 +75,7 @@ func TestPaceOfOneLink(t *testing.T) {
 	}{
 		{"one of four", 0, []overlay.PeerID{"e"}, false},
 		{"one of four, undefended", defence.Queues, []overlay.PeerID{"e"}, true},
-		{"no link", defence.Queues, []overlay.PeerID{"stranger"}, false},
+		{"no link", defence.Queues, []overlay.PeerID{"unlinked"}, false},
 		{"all", 0, []overlay.PeerID{"b", "c", "d", "e"}, true},
 	} {
 		net := newNet(t, "")

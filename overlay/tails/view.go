@@ -46,7 +46,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	if o == nil || !said || pos.epoch != o.epoch || pos.number > o.number() {
 		return 0, false
 	}
-	return now - l.heard, true
+	return now - l.stated, true
 }
 
 // State is the number of a peer's state that is known, and how many fingerprints were added and removed since its

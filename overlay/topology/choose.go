@@ -109,7 +109,7 @@ func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may f
 }
 
 func candidate(e *directory.Entry) rank.Candidate {
-	return rank.Candidate{Index: e.Index(), Share: e.Share(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
+	return rank.Candidate{Index: e.Index(), Overlap: e.Overlap(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
 }
 
 // unlinked is 1 for a candidate that there is no connection to, else 0.

@@ -240,9 +240,9 @@ func best(all []*directory.Entry, value func(*directory.Entry) float64) (out *di
 	return out
 }
 
-func share(e *directory.Entry) float64 { return e.Share().Value }
-func lacks(e *directory.Entry) float64 { return e.Lacks().Value }
-func near(e *directory.Entry) float64  { return -float64(e.RTT()) }
+func overlap(e *directory.Entry) float64 { return e.Overlap().Value }
+func lacks(e *directory.Entry) float64   { return e.Lacks().Value }
+func near(e *directory.Entry) float64    { return -float64(e.RTT()) }
 
 // take makes a peer a neighbour of a kind.
 func (s *slow) take(p event.PeerID, k Kind) error {
@@ -374,7 +374,7 @@ func (s *slow) similarSlots() int {
 // similar fills the slots for overlap, with neighbours of other kinds, too.
 func (s *slow) similar() error {
 	for s.count(Similar) < s.similarSlots() && s.room > 0 {
-		e := best(s.may(Similar, func(k Kind) bool { return k != Similar }), share)
+		e := best(s.may(Similar, func(k Kind) bool { return k != Similar }), overlap)
 		if e == nil {
 			break
 		}

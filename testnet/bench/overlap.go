@@ -44,7 +44,7 @@ func overlapArea(b *bench) {
 		x.SetOwn(own)
 		for i, p := range samples {
 			x.Set(i, p)
-			o, _ := x.Overlap(i, 0.95)
+			o, _ := x.Common(i, 0.95)
 			sink += int(o.Value)
 		}
 	})

@@ -126,11 +126,11 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 		} else {
 			samples.Set(b, p.Truncate(1))
 			var o estimate.Interval
-			if o, x.Known = samples.Overlap(b, 0.95); x.Known {
+			if o, x.Known = samples.Common(b, 0.95); x.Known {
 				common = o.Value
 			}
 		}
-		x.Share.Value, x.Lacks.Value = common/n, m-common
+		x.Overlap.Value, x.Lacks.Value = common/n, m-common
 		out = append(out, x)
 	}
 	return out

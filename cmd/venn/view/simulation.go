@@ -166,8 +166,8 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
 		l := Link{To: int(to), Kind: "link", Share: -1, RTT: round(2000*s.Latency(p, to).Seconds(), 1)}
 		if nb, ok := chosen[to]; ok {
 			l.Kind = nb.Kind.String()
-			if nb.Share.Confidence > 0 {
-				l.Share = round(nb.Share.Value, 2) // the second decimal is within its error
+			if nb.Overlap.Confidence > 0 {
+				l.Share = round(nb.Overlap.Value, 2) // the second decimal is within its error
 			}
 		}
 		links = append(links, l)

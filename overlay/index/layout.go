@@ -15,7 +15,7 @@ const (
 	maxWords    = 64       // of a row in a stripe
 	newBytes    = 8 << 20  // of rows in a stripe that begins, likewise
 	newWords    = 8        // of a row in a stripe that begins
-	manyPeers   = 512      // of a class, from which on the next peer gets another stripe at once
+	manyPeers   = 512      // of a layout, from which on the next peer gets another stripe at once
 	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
@@ -33,8 +33,8 @@ const (
 // An entry numbers its column by 16 bits.
 const _ = uint16(64*maxWords - 1)
 
-// class is what columns of one stripe have in common.
-type class struct {
+// layout is what columns of one stripe have in common.
+type layout struct {
 	blocks  [Rows]use
 	used    int  // blocks
 	partial bool // something in them is not known
@@ -44,9 +44,9 @@ type class struct {
 // use is how one block is indexed: at a level, by some rows a node.
 type use struct{ level, rows uint8 }
 
-// classOf is the class of a prefix that knows something.
-func classOf(p *summary.Prefix) class {
-	var c class
+// layoutOf is the layout of a prefix that knows something.
+func layoutOf(p *summary.Prefix) layout {
+	var l layout
 	n := float64(max(1, p.Plan().N))
 	log := bits.Len(uint(p.Plan().N))
 	most := Rows
@@ -66,44 +66,44 @@ func classOf(p *summary.Prefix) class {
 		}
 		// A node d levels below log2 of the keys rules out all but 2^-d: more rows than that are wasted.
 		rows := min(left, max(1, level-log+2))
-		c.blocks[b] = use{uint8(level), uint8(rows)}
-		c.used++
-		c.partial = c.partial || share < 1
+		l.blocks[b] = use{uint8(level), uint8(rows)}
+		l.used++
+		l.partial = l.partial || share < 1
 		left -= rows
 		cells := math.Ldexp(1, level)
 		ones += float64(float64(rows) * share * cells * -math.Expm1(-n/cells))
 	}
-	c.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
-	return c
+	l.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
+	return l
 }
 
 // rows is how many rows nodes are hashed to.
-func (c *class) rows() int { return int(math.Exp2(float64(c.size) / perOctave)) }
+func (l *layout) rows() int { return int(math.Exp2(float64(l.size) / perOctave)) }
 
 // extra is how many rows say what is not known.
-func (c *class) extra() int {
-	if c.partial {
-		return c.used * slices64
+func (l *layout) extra() int {
+	if l.partial {
+		return l.used * slices64
 	}
 	return 0
 }
 
-// words is the number of words in a row of a new stripe of a class with peers peers, and whether the next peer gets it at
-// once. Few peers wait until they fill a quarter of it, so that little stands empty. Beside many peers it is small: the
-// stripes of a class are [joined] once they are full.
-func (c *class) words(peers int) (words int, atOnce bool) {
+// words is the number of words in a row of a new stripe of a layout with peers peers, and whether the next peer gets it
+// at once. Few peers wait until they fill a quarter of it, so that little stands empty. Beside many peers it is small:
+// the stripes of a layout are [joined] once they are full.
+func (l *layout) words(peers int) (words int, atOnce bool) {
 	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
 	}
 	words = 1
-	for 2*words <= newWords && 2*words*8*c.rows() <= newBytes && 2*words*64 <= peers {
+	for 2*words <= newWords && 2*words*8*l.rows() <= newBytes && 2*words*64 <= peers {
 		words *= 2
 	}
 	return words, atOnce
 }
 
 // mayHave reports whether a stripe may have rows of so many words.
-func (c *class) mayHave(words int) bool { return words <= maxWords && words*8*c.rows() <= stripeBytes }
+func (l *layout) mayHave(words int) bool { return words <= maxWords && words*8*l.rows() <= stripeBytes }
 
 // hash is the two hashes of a node from which its rows follow.
 func hash(node uint64, block int) (a, b uint64) {
@@ -124,24 +124,24 @@ func place(h uint64, rows int) int {
 	return int(hi)
 }
 
-// column is the bits of a prefix in a stripe of class c, in the memory of dst.
-func (c *class) column(dst []uint64, p *summary.Prefix) []uint64 {
-	rows := c.rows()
-	n := (rows + c.extra() + 63) / 64
+// column is the bits of a prefix in a stripe of layout l, in the memory of dst.
+func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
+	rows := l.rows()
+	n := (rows + l.extra() + 63) / 64
 	if cap(dst) < n {
 		dst = make([]uint64, n)
 	}
 	dst = dst[:n]
 	clear(dst)
-	for b := range c.used {
-		if !c.partial {
-			c.hashNodes(dst, p, b, rows, 0, 1<<32)
+	for b := range l.used {
+		if !l.partial {
+			l.hashNodes(dst, p, b, rows, 0, 1<<32)
 			continue
 		}
 		known := knownSlices(p.Known(b))
 		for s := range slices64 {
 			if known>>s&1 == 1 {
-				c.hashNodes(dst, p, b, rows, uint64(s)*sliceSpan, uint64(s+1)*sliceSpan)
+				l.hashNodes(dst, p, b, rows, uint64(s)*sliceSpan, uint64(s+1)*sliceSpan)
 			} else {
 				at := rows + b*slices64 + s
 				dst[at/64] |= 1 << (at % 64)
@@ -151,8 +151,8 @@ func (c *class) column(dst []uint64, p *summary.Prefix) []uint64 {
 	return dst
 }
 
-func (c *class) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
-	u := c.blocks[b]
+func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
+	u := l.blocks[b]
 	w := &summary.Nodes{}
 	w.Reset(p, b, int(u.level), begin, end)
 	for nodes := w.Next(); nodes != nil; nodes = w.Next() {
