@@ -104,9 +104,15 @@ func TestPeersLikeUsFind(t *testing.T) {
 // more for being like us.
 func TestPeersLikeUsThatWaste(t *testing.T) {
 	const depth, liars, searches = 4, 8, 30
+	names := map[*routingtest.Node]int{}
 	for name, waste := range map[string]func(liar, other *routingtest.Node){
 		"silent": func(liar, _ *routingtest.Node) { liar.Mute = true },
 		"wrong":  func(liar, other *routingtest.Node) { liar.Knows[other.ID] = 0.0001 },
+		"in doubt": func(liar, other *routingtest.Node) { // two, too few to be bad for being wrong, one of them silent
+			if names[liar]++; names[liar] <= 2 {
+				liar.Knows[other.ID], other.Mute = 0.0001, names[liar] == 1
+			}
+		},
 	} {
 		net, nodes := ranged(t, 128, depth, routing.Config{})
 		node := nodes[0]
@@ -138,7 +144,11 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 				t.Errorf("%s: %v", name, node.Done[i])
 			}
 		}
-		if asked > 5*liars {
+		most := 5 * liars
+		if name == "in doubt" {
+			most = 6 * liars // now and then a search ends before the silent one was waited for
+		}
+		if asked > most {
 			t.Errorf("%s: they were asked %d times in %d searches", name, asked, searches)
 		}
 	}
