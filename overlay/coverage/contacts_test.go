@@ -361,6 +361,37 @@ func TestConduct(t *testing.T) {
 	}
 }
 
+// TestConductIsKept: what a contact was caught at and proved is still known when it has left the table, because better ones
+// came or because it did not answer.
+func TestConductIsKept(t *testing.T) {
+	for name, leave := range map[string]func(c *Contacts, peer Contact){
+		"pushed out": func(c *Contacts, _ Contact) {
+			for i := range uint64(ContactsEach) {
+				c.Add(Contact{Peer: fmt.Sprint(i), Place: Place(1<<63 | (2+i)<<40), Depth: 1})
+			}
+		},
+		"silent": func(c *Contacts, peer Contact) {
+			for range failedMost {
+				c.Failed(peer.Place, peer.Peer)
+			}
+		},
+	} {
+		c := NewContacts(0)
+		c.SetDepth(1)
+		peer := Contact{Peer: "peer", Place: 1 << 63, Depth: 1}
+		c.Add(peer)
+		c.Proved(peer.Place, peer.Peer)
+		c.Denied(peer.Place, peer.Peer)
+		leave(c, peer)
+		if _, in := c.Get(peer.Place, peer.Peer); in {
+			t.Fatalf("%s: it is still in", name)
+		}
+		if denials, right := c.Conduct(peer.Place, peer.Peer); denials != 1 || right != 1 {
+			t.Errorf("%s: %d denials, %d times right, want one each", name, denials, right)
+		}
+	}
+}
+
 // TestSpareContactsComeLast: a spare contact is asked once no other adds anything, however much it adds.
 func TestSpareContactsComeLast(t *testing.T) {
 	contacts := []Contact{

@@ -33,7 +33,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		if i%MaxPendingLink == 0 {
 			d.Open("from")
 		}
-		e := d.Add(0, "from", uint64(1000+i))
+		e := d.Add(0, "from", uint64(1000+i)*0x9e3779b97f4a7c15) // places all over the network
 		d.settle(e, Held)
 		e.setEnvelope(envelope{[]byte("header"), whole})
 		d.signed += e.signedBytes()
@@ -263,6 +263,21 @@ func TestLost(t *testing.T) {
 		}
 		if d.regain(room + pendingFor); d.Lost() != 0 || d.Version() == version {
 			t.Errorf("they were told of again, but %d stays lost, at version %d", d.Lost(), d.Version())
+		}
+	}
+}
+
+// There is room for as many as memory is enough for beside the linked ones, for the number given at most, and for one.
+func TestRoom(t *testing.T) {
+	d := alone(rand.New(rand.NewPCG(1, 13)), Config{Memory: 1 << 30, MaxOrigins: 10})
+	d.Open("a")
+	d.Open("b")
+	if d.Room() != 10 {
+		t.Errorf("there is room for %d where memory says nothing", d.Room())
+	}
+	for fits, want := range map[int]int{0: 1, 2: 1, 3: 1, 4: 2, 12: 10, 13: 10, math.MaxInt: 10} {
+		if d.SetRoom(fits); d.Room() != want {
+			t.Errorf("where memory is for %d, there is room for %d, want %d", fits, d.Room(), want)
 		}
 	}
 }
