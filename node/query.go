@@ -106,7 +106,7 @@ type QueryStats struct {
 	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
 	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
 	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
-	// not others find somebody. 0: it relied on none. What contacts and informants say has no age.
+	// not others find somebody. 0: it relied on none. What contacts say has no age.
 	AsOf      time.Duration
 	Explain   []Question // in the order of asking
 	Inquiries int        // peers asked for more contacts, besides those explained
@@ -115,10 +115,10 @@ type QueryStats struct {
 // Question is one question of a query to a peer.
 type Question struct {
 	Peer        peer.ID
-	Why         string        // why it was asked: matched, named, returned, informant, forwarded, linked, contact
-	Probability float64       // given to its having the key, 0 to 1; 0 for informants, contacts and forwarding
+	Why         string        // why it was asked: matched, named, returned, forwarded, linked, contact
+	Probability float64       // given to its having the key, 0 to 1; 0 for contacts and forwarding
 	Result      string        // what came back: pending, holds, lacks, failed, answered
-	Names       int           // that an informant, a contact or a forwarded query brought
+	Names       int           // that a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known

@@ -67,11 +67,11 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
-// Informant is a linked peer, and what it says of its directory.
-type Informant = exchange.Informant
+// Knowledge is a linked peer, and what it says of its directory.
+type Knowledge = exchange.Knowledge
 
-// Informants returns the linked peers that have said hello, in the order of their ids.
-func (o *Overlay) Informants() []Informant { return o.exchange.Informants() }
+// Knowledge returns the linked peers that have said hello, in the order of their ids.
+func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
 
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }

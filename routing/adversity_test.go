@@ -148,8 +148,8 @@ func TestChildNamesManyInVain(t *testing.T) {
 	}
 }
 
-// TestInformantIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
-func TestInformantIsForwardedTo(t *testing.T) {
+// TestContactIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
+func TestContactIsForwardedTo(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})
 	p.links("a-b b-c")
 	p.node("c").Holds["k"] = true
@@ -208,10 +208,10 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 	}
 }
 
-// TestBoastingInformant gives a node of poor knowledge two informants. One says that it knows everybody, and names
+// TestBoastingContact gives a node of poor knowledge two contacts. One says that it knows everybody, and names
 // nobody.
-func TestBoastingInformant(t *testing.T) {
-	onOff(t, "informants are remembered", func(t *testing.T, lax string, on bool) {
+func TestBoastingContact(t *testing.T) {
+	onOff(t, "contacts are remembered", func(t *testing.T, lax string, on bool) {
 		p := newPlace(t, 1, lax, routing.Config{})
 		p.links("a-boaster a-honest")
 		p.node("boaster").Boasts = true
@@ -224,7 +224,7 @@ func TestBoastingInformant(t *testing.T) {
 		asked := 0
 		for i := range 50 {
 			for _, r := range p.find("a", key(i)).Explain {
-				if r.Why == routing.Informant && r.Peer == "boaster" {
+				if r.Why == routing.Contact && r.Peer == "boaster" {
 					asked++
 				}
 			}

@@ -134,13 +134,10 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		q.conclude(r.now, a.reason, r.ownWord(q, a, in.Records))
 		reason := &q.stats.Explain[a.reason]
 		reason.Names, reason.Bytes = len(in.Records), in.Bytes
-		if q.blurred && a.contact > 0 {
+		if q.cover.need == focus {
 			in.Records = q.inRange(a, in.Records)
 		}
 		r.named(q, a, in.Records)
-		if a.contact == 0 {
-			q.answeredFor(a, placeOf(a.peer), in.Depth, 0)
-		}
 		r.contactAnswered(q, a, in)
 		r.advance(q)
 		return
@@ -170,9 +167,9 @@ func (r *Router) askUnanswered(q *flight, a *ask) {
 	a.state = failed
 	q.spoken(a.peer, false)
 	q.conclude(r.now, a.reason, Failed)
-	if a.contact > 0 && q.forSilent+askCost <= q.forContacts {
+	if q.cover.need != sharpness && q.forSilent+askCost <= q.forContacts {
 		q.forSilent += askCost
 		q.Budget += askCost
 	}
-	r.contactFailed(a)
+	r.emit(ContactOutcome{Peer: a.peer, Failed: true})
 }

@@ -16,17 +16,22 @@ import (
 // that is named there is asked, though it does not match here: what is known here of it is mostly of an earlier epoch,
 // for less of the same summary matches all the more.
 
-// blur says whether a query is to go by what others know well of a range each.
+// blur has a query ask about what others know well of a range each; false if there is nobody to ask.
 func (r *Router) blur(q *flight) bool {
-	if !q.poor || q.serves != nil {
+	if q.serves != nil {
 		return false
 	}
-	if _, f, ok := r.informant(q); ok && f <= r.cfg.Useless {
+	if q.cover.contacts = r.view.Peers(); len(q.cover.contacts) == 0 {
 		return false
 	}
-	q.cover.contacts = r.view.Peers()
-	q.blurred = len(q.cover.contacts) > 0
-	return q.blurred
+	q.cover.need = focus
+	sharp := r.view.Sharp()
+	q.cover.begin(setOf(sharp))
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		c.sharp = sharp.Contains(placeOf(c.record.Peer))
+	}
+	return true
 }
 
 // worthOf says what it is worth to ask a contact rather than others of the same use: a blurred query has many to choose
@@ -35,7 +40,10 @@ func (r *Router) blur(q *flight) bool {
 // search for all holders asks no second one once somebody is found. So its contacts are drawn from all: a linked one
 // that denies would hide every holder of its range. nil: all alike.
 func (r *Router) worthOf(q *flight) func(i int) float64 {
-	if !q.blurred || q.Mode == All {
+	switch {
+	case q.cover.need == sharpness:
+		return func(i int) float64 { return -float64(i) } // they are sorted
+	case q.cover.need != focus, q.Mode == All:
 		return nil
 	}
 	linked := r.view.Linked()
@@ -67,7 +75,7 @@ func (q *flight) likelihood(p overlay.PeerID) float64 {
 
 // inRange are the names that are of the range which a contact was asked about.
 func (q *flight) inRange(a *ask, names []overlay.Record) []overlay.Record {
-	asked := q.cover.contacts[a.contact-1].Range()
+	asked := a.contact.Range()
 	return slices.DeleteFunc(slices.Clone(names), func(r overlay.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 

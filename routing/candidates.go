@@ -40,14 +40,13 @@ func (q *flight) room() int { return min(max(MaxCandidates, q.Budget/confirmCost
 
 // matched takes in what the own directory says.
 func (r *Router) matched(q *flight) {
-	prior, sharp := r.prior.Share(), r.view.Sharp()
+	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
 			continue
 		}
 		c := r.known(v, q)
 		c.likely = match.Posterior(prior, v.Rate)
-		c.sharp = q.blurred && sharp.Contains(placeOf(v.Peer))
 		c.p = c.likely * c.trust
 		q.index[v.Peer] = len(q.candidates)
 		q.candidates = append(q.candidates, c)
@@ -76,7 +75,7 @@ func (q *flight) size(prior float64) {
 }
 
 // sure says whether a match is as likely true as not, and not for the size of the collection alone, which is easily
-// claimed. A poor directory goes by such matches: one that fails costs as much as a true one spares, the informant.
+// claimed. A poor directory goes by such matches: one that fails costs as much as a true one spares, a question for names.
 func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
@@ -134,7 +133,7 @@ func (r *Router) rank(q *flight) {
 	}
 }
 
-// named takes in the names that an informant gave.
+// named takes in the names that a contact gave.
 func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
 	falseMatches := min(a.falseMatches, r.cfg.Useless) // as many as an answer may bring
@@ -236,7 +235,7 @@ func (r *Router) wrongName(q *flight, c *candidate) {
 	r.giveUp(q, c.namedBy)
 }
 
-// silentName counts against an informant that a candidate which it named does not answer. If it named nobody else, its
+// silentName counts against a contact that a candidate which it named does not answer. If it named nobody else, its
 // answer is worth nothing: another is asked.
 func (r *Router) silentName(q *flight, c *candidate) {
 	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
@@ -248,7 +247,7 @@ func (r *Router) silentName(q *flight, c *candidate) {
 	}
 }
 
-// giveUp takes an informant for one that has failed.
+// giveUp takes a contact for one that has failed. What it answered for counts no longer.
 func (r *Router) giveUp(q *flight, voice int) {
 	q.voices[voice].givenUp = true
 	for i := range q.asks {
@@ -256,12 +255,13 @@ func (r *Router) giveUp(q *flight, voice int) {
 			q.asks[i].state = failed
 		}
 	}
+	q.recount()
 	r.dropNames(q, voice)
 }
 
 // dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names that only
 // this voice knew end here with All, which would ask them all. With Any they come last: others may have deceived the
-// informant, and one of its names be right.
+// contact, and one of its names be right.
 func (r *Router) dropNames(q *flight, voice int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]

@@ -18,8 +18,8 @@ type View interface {
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
-	// Informants are the linked peers and what they say of their directories, sorted.
-	Informants() []overlay.Informant
+	// Knowledge is what linked peers say of their directories, sorted by peer.
+	Knowledge() []overlay.Knowledge
 	// Covers is the range for which the directory can vouch: everybody in it is known.
 	Covers() coverage.Range
 	// Sharp is the range for which the directory can vouch, and in which few false matches are expected.
@@ -50,15 +50,15 @@ type Config struct {
 	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by
 	// outcomes.
 	Prior float64
-	// Poor is the Σf above which a query asks an informant for candidates; 0: 4.
+	// Poor is the Σf above which a query asks others for what they know more sharply; 0: 4.
 	Poor float64
 	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
 	PoorAll float64
-	// Useless is the Σf above which an informant's answer doesn't replace own probing. It also bounds the false matches
+	// Useless is the Σf above which a contact's answer doesn't replace own probing. It also bounds the false matches
 	// expected among the names given to a peer that asks. 0: 16.
 	Useless float64
-	// Incomplete reports that the directory knows of peers without knowing what they hold. All queries then ask an
-	// informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find nobody are
+	// Incomplete reports that the directory knows of peers without knowing what they hold. All queries then ask
+	// others too, and are forwarded when none answers. nil: never. (Queries of either mode that find nobody are
 	// forwarded whatever it says; own ones again and again while it says so.)
 	Incomplete func() bool
 
@@ -79,7 +79,7 @@ type Config struct {
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
 	HedgeAfter     time.Duration // an Any query without an answer for this time asks one more; 0: 400 ms
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
-	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
+	AskTimeout     time.Duration // a contact without answer has failed; 0: 4 s
 
 	Undefended defence.Off // defences that are switched off: for tests and experiments only
 

@@ -13,8 +13,9 @@ import (
 )
 
 // Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of
-// it. Their names are confirmed as an informant's are. The widest ranges come first, and an Any query asks few contacts
-// at a time. When each range was asked once and nobody was found, a second contact speaks for each: one alone may lie.
+// it. What they name is confirmed. The widest ranges come first, and an Any query asks few contacts at a time. When each
+// range was asked once and nobody was found, a second contact speaks for each: one alone may lie. Where a directory
+// covers all, but knows too little of it, contacts are those who know it better.
 
 const (
 	// contactsAtOnce is how many contacts an Any query asks at a time, to begin with.
@@ -37,12 +38,24 @@ const (
 	contactMatches = 1
 )
 
-// covering is how far a query has got with the ranges beside ours.
+// need is what a query asks contacts about.
+type need uint8
+
+const (
+	ranges    need = iota // those that the directory does not cover
+	sharpness             // all, which linked peers know more sharply (see sharper.go)
+	focus                 // all, of which others know a range each sharply (see blurred.go)
+)
+
+// covering is how far a query has got with what it asks contacts about.
 type covering struct {
+	need     need
 	begun    bool
 	over     bool // nobody is left to ask, and nobody under way
 	contacts []coverage.Contact
+	matches  []float64    // false matches that each expects; nil: contactMatches
 	deep     int          // depth of the range of most of them
+	own      coverage.Set // what the own directory answers for
 	once     coverage.Set // what somebody has answered for, our own directory included
 	chosen   coverage.Set // the same, but for the word of peers like us
 	twice    coverage.Set // what two of these have answered for
@@ -54,20 +67,42 @@ type covering struct {
 	reserved int           // messages set aside for asking, until it is known how many were asked
 }
 
+// begin has a query ask about all but what the own directory answers for.
+func (c *covering) begin(own coverage.Set) {
+	c.own, c.once, c.chosen, c.twice = own, own.Clone(), own.Clone(), own.Clone()
+}
+
+// setOf is all places of a range.
+func setOf(r coverage.Range) (s coverage.Set) {
+	s.Add(r)
+	return s
+}
+
+// recount adds up again what was answered for, without those that were given up since.
+func (q *flight) recount() {
+	q.cover.begin(q.cover.own)
+	q.cover.over = false
+	for i := range q.asks {
+		if a := &q.asks[i]; a.state == answered && a.heard {
+			q.answeredFor(a)
+		}
+	}
+}
+
 // cover begins to ask contacts; false when there are none, or they were asked before.
 func (r *Router) cover(q *flight) bool {
-	if q.cover.begun || q.serves != nil {
+	if q.cover.begun || q.serves != nil && q.cover.need != sharpness {
 		return false
 	}
 	q.cover.begun = true
-	if !q.blurred {
+	if q.cover.need == ranges {
 		if q.cover.contacts = r.view.Contacts(); len(q.cover.contacts) > 0 {
 			q.Budget += q.forContacts
 			q.cover.deep = usualDepth(q.cover.contacts)
 		}
 	}
 	r.askContacts(q)
-	return q.contactsAsked() > 0 || q.blurred
+	return len(q.asks) > 0 || q.cover.need != ranges
 }
 
 // askContacts asks as many contacts as may be asked now.
@@ -77,16 +112,16 @@ func (r *Router) askContacts(q *flight) {
 	}
 	under := 0
 	for i := range q.asks {
-		if a := &q.asks[i]; a.contact > 0 && a.state == asking && !r.overdue(q, a) {
+		if a := &q.asks[i]; a.state == asking && !r.overdue(q, a) {
 			under++
 		}
 	}
 	width := r.cfg.Parallel
 	switch {
-	case q.Mode == Any && q.blurred:
+	case q.Mode == Any && q.cover.need != ranges:
 		width = 1 // there are few ranges, and the likeliest comes first
 	case q.Mode == Any:
-		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
+		width = contactsAtOnce + len(q.asks)/oneMoreEach
 	}
 	for ; under < width; under++ {
 		i := r.nextContact(q)
@@ -97,11 +132,14 @@ func (r *Router) askContacts(q *flight) {
 			q.cover.over = under == 0
 			return
 		}
-		c := &q.cover.contacts[i]
-		p := overlay.PeerID(c.Peer)
+		c := q.cover.contacts[i]
+		p, matches := overlay.PeerID(c.Peer), float64(contactMatches)
+		if q.cover.matches != nil {
+			matches = q.cover.matches[i]
+		}
 		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
 		q.asks = append(q.asks, ask{
-			peer: p, contact: i + 1, falseMatches: contactMatches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
+			peer: p, contact: c, falseMatches: matches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
 		})
 		q.spoken(p, true)
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
@@ -111,7 +149,7 @@ func (r *Router) askContacts(q *flight) {
 // impatient says from when on others are asked beside a contact that has not answered, in its range too; ok is false when
 // its answer is waited for.
 func (r *Router) impatient(q *flight, a *ask) (from time.Duration, ok bool) {
-	return a.since + contactPatience*r.cfg.HedgeAfter, a.contact > 0 && q.Mode == Any
+	return a.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
 
 // overdue says whether others are asked by now beside a contact that has not answered.
@@ -120,39 +158,19 @@ func (r *Router) overdue(q *flight, a *ask) bool {
 	return ok && r.now >= from
 }
 
-// roleOf says why a peer was asked for names; Chosen for informants.
-func (q *flight) roleOf(a *ask) coverage.Role {
-	if a.contact == 0 {
-		return coverage.Chosen
-	}
-	return q.cover.contacts[a.contact-1].Role
-}
-
-// contactsAsked is how many contacts were asked so far.
-func (q *flight) contactsAsked() int {
-	n := 0
-	for i := range q.asks {
-		if q.asks[i].contact > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
 // nobody is found, for those that one alone has. No second contact is asked while a first one may still answer in time,
 // or a peer that it named, unless that name is in doubt. Those of several ranges are asked side by side. An Any query
 // asks a few peers like us before others that cover no more, but none that did badly of late.
 func (r *Router) nextContact(q *flight) int {
-	asked, alike, waits := make(map[int]bool, len(q.asks)), 0, r.hopeful(q)
+	if q.cover.need == sharpness && r.sharpEnough(q) {
+		return -1
+	}
+	alike, waits := 0, r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]
-		if a.contact == 0 {
-			continue
-		}
-		asked[a.contact-1] = true
-		if q.roleOf(a) == coverage.Alike {
+		if a.contact.Role == coverage.Alike {
 			alike++
 		}
 		if a.state != asking || r.overdue(q, a) {
@@ -167,13 +185,15 @@ func (r *Router) nextContact(q *flight) int {
 	}
 	unfit := func(i int) bool {
 		p := overlay.PeerID(q.cover.contacts[i].Peer)
-		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.blurred && r.doubt(p) > 0
+		return q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
 	was := func(i int) bool { return q.cover.contacts[i].Role == coverage.Alike || unfit(i) }
-	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
+	known := func(i int) bool {
+		return was(i) || q.cover.need == focus && first.Contains(q.cover.contacts[i].Place)
+	}
 	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
-	if q.Mode == Any && !q.blurred && alike < mostAlike {
+	if q.Mode == Any && alike < mostAlike {
 		other := func(i int) bool {
 			c := &q.cover.contacts[i]
 			return c.Role != coverage.Alike || unfit(i) || r.doubt(overlay.PeerID(c.Peer)) > 0
@@ -183,7 +203,7 @@ func (r *Router) nextContact(q *flight) int {
 			return a
 		}
 	}
-	if i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
+	if i >= 0 || waits || q.found > 0 || q.cover.need == sharpness || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
 	if from, ok := r.wantsLong(q); q.cover.wanted && (!ok || r.now < from) {
@@ -200,7 +220,7 @@ func everybody(s *coverage.Set) bool { return s.Covers(coverage.Range{}) }
 
 // mayWant says whether a query may still want more contacts.
 func (r *Router) mayWant(q *flight) bool {
-	return !q.blurred && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
+	return q.cover.need == ranges && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
 }
 
 // wantContacts asks for more contacts, if there are ranges that nobody has answered for or, while nobody is found, one
@@ -287,8 +307,7 @@ func usualDepth(contacts []coverage.Contact) int {
 
 // hopedOf is the range that a contact under way is expected to answer for.
 func (q *flight) hopedOf(a *ask) coverage.Range {
-	c := &q.cover.contacts[a.contact-1]
-	return coverage.Around(c.Place, q.counted(int(c.Depth), c.Right))
+	return coverage.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
 }
 
 // counted is the depth of the range that a word counts for, of a peer that claims one and was right some times. With
@@ -301,16 +320,17 @@ func (q *flight) counted(depth int, right int32) int {
 	return coverage.Credible(depth, right, q.cover.deep)
 }
 
-// answeredFor notes that a peer has answered for the range of a depth around its place. A range far wider than others
+// answeredFor notes that a contact has answered for the range of a depth around its place. A range far wider than others
 // is easily claimed, and who covers it hears of changes later than the peers of each part. So its word counts once: it
 // is not the second one. The word of a peer like us is neither of the two: who makes up a summary like ours would else
 // need but one more liar to hide a range. The explanation keeps the range.
-func (q *flight) answeredFor(a *ask, p coverage.Place, depth int, right int32) {
-	rng := coverage.Around(p, q.counted(depth, right))
+func (q *flight) answeredFor(a *ask) {
+	depth := max(a.depth, int(a.contact.Depth)) // no more than it was asked for: a late boast is not believed
+	rng := coverage.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
 	q.cover.once.Add(rng)
-	if q.roleOf(a) == coverage.Alike {
+	if a.contact.Role == coverage.Alike {
 		return
 	}
 	if q.cover.chosen.Covers(rng) && depth > q.cover.deep-coverage.FarWider {
@@ -321,20 +341,16 @@ func (q *flight) answeredFor(a *ask, p coverage.Place, depth int, right int32) {
 
 // contactAnswered takes in what a contact's answer says besides names.
 func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
-	if a.contact == 0 {
-		return
-	}
-	c := &q.cover.contacts[a.contact-1]
-	a.heard = true
-	a.depth = min(max(in.Depth, 0), coverage.MaxDepth)
+	a.heard, a.depth = true, min(max(in.Depth, 0), coverage.MaxDepth)
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
 	}
-	depth := max(a.depth, int(c.Depth)) // no more than it was asked for: a late boast is not believed
-	q.answeredFor(a, c.Place, depth, c.Right)
+	if a.state == answered { // else it was given up at once
+		q.answeredFor(a)
+	}
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
-	if q.blurred {
-		r.denied(q, coverage.Around(c.Place, depth), a.names)
+	if q.cover.need == focus {
+		r.denied(q, coverage.Around(a.contact.Place, max(a.depth, int(a.contact.Depth))), a.names)
 	}
 	for i := range q.candidates {
 		if p := &q.candidates[i]; p.state == answered {
@@ -346,13 +362,13 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 // judge reports to the overlay whether a contact was right about a peer that holds the key. It should have named the
 // holder if that is of the range that it answered for.
 func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
-	if a.contact == 0 || !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
+	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return
 	}
 	switch named := slices.Contains(a.names, holder); {
 	case named:
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Proved: true})
-	case coverage.Around(q.cover.contacts[a.contact-1].Place, a.depth).Contains(placeOf(holder)):
+	case coverage.Around(a.contact.Place, a.depth).Contains(placeOf(holder)):
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Denied: true})
 		a.denied = true
 	default:
@@ -363,10 +379,3 @@ func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
 
 // placeOf is the place of a peer.
 func placeOf(p overlay.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
-
-// contactFailed tells the overlay that a contact did not answer.
-func (r *Router) contactFailed(a *ask) {
-	if a.contact > 0 {
-		r.emit(ContactOutcome{Peer: a.peer, Failed: true})
-	}
-}

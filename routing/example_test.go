@@ -20,7 +20,7 @@ func (friends) Candidates([]byte, summary.Fingerprint) []overlay.Candidate {
 func (friends) FalseMatches() float64                             { return 0.002 }
 func (friends) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return 0, false }
 func (friends) Origins() int                                      { return 0 }
-func (friends) Informants() []overlay.Informant                   { return nil }
+func (friends) Knowledge() []overlay.Knowledge                    { return nil }
 func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
 func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
 func (friends) Covers() coverage.Range                            { return coverage.Range{} }

@@ -14,7 +14,7 @@ func (r *Router) Loosen(name string) {
 		r.cfg.Undefended |= defence.Confirmed
 	case "a search is known by its sender":
 		r.cfg.Undefended |= defence.Sender
-	case "informants are remembered":
+	case "contacts are remembered":
 		r.cfg.Undefended |= defence.Voices
 	case "failures are remembered":
 		r.cfg.Undefended |= defence.Failures

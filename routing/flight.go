@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
 // flight is an open query: the caller's, or one that serves a peer's search.
@@ -19,7 +20,6 @@ type flight struct {
 
 	started time.Duration
 	poor    bool // the directory is too poor to go by alone
-	blurred bool // it is, and nobody linked knows clearly more (see blurred.go)
 
 	candidates []candidate
 	index      map[overlay.PeerID]int // into candidates
@@ -27,7 +27,7 @@ type flight struct {
 	asks       []ask
 	cover      covering
 	children   []child
-	voices     []voice  // those who name peers: informants and children
+	voices     []voice  // those who name peers: contacts and children
 	visited    []uint32 // marks of peers that had the query before it came here (see Visited)
 	retried    bool     // failures were given their second chance
 	swept      bool     // the linked peers were asked
@@ -55,7 +55,7 @@ type state uint8
 const (
 	waiting state = iota
 	asking
-	answered // an informant or child: an answer came. A candidate: it holds the key
+	answered // a contact or child: an answer came. A candidate: it holds the key
 	lacking
 	failed
 	passed  // not to be asked any more
@@ -89,18 +89,18 @@ type candidate struct {
 type voice struct {
 	peer          overlay.PeerID
 	hits, misses  int  // its own name is no hit: it costs nothing
-	names, silent int  // in the answer of an informant: all, and those of them that do not answer
+	names, silent int  // in the answer of a contact: all, and those of them that do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
 	overdue       bool // a name of it has kept the query waiting
 }
 
-// ask is a question to an informant.
+// ask is a question to a contact.
 type ask struct {
 	peer         overlay.PeerID
-	falseMatches float64 // its Σf; +Inf: not known, or not to be relied on
-	contact      int     // index in flight.cover.contacts, and one; 0: it is an informant
-	heard        bool    // a contact has answered
+	contact      coverage.Contact
+	falseMatches float64 // that it expects of a query; +Inf: not known, or not to be relied on
+	heard        bool    // it has answered
 	judged       bool    // and proved right or wrong
 	denied       bool    // wrong
 	depth        int     // of the range that it answered for
@@ -210,7 +210,7 @@ func (q *flight) childOf(p overlay.PeerID) *child {
 	return nil
 }
 
-// waitingFor says whether an informant's or a child's answer is still to come, or more contacts.
+// waitingFor says whether a contact's or a child's answer is still to come, or more contacts.
 func (q *flight) waitingFor() bool {
 	if q.cover.wanted {
 		return true

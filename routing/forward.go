@@ -19,13 +19,13 @@ const worthSending = forwardCost + confirmCost
 
 // worthForwarding reports whether there are no contacts, or the query is blurred, and too few answered. Too few is
 // nobody at all, because linked peers may hold what no summary shows yet, or ever. With All, too few is also when the
-// directory knows nothing of some peers, and no informant that knows more has answered. A blurred query has asked about
-// those by range.
+// directory knows nothing of some peers, and nobody linked that knows all sharply has answered. A query for what others
+// know of a range each has asked about those, too.
 func (r *Router) worthForwarding(q *flight) bool {
-	if q.hops <= 0 || len(q.cover.contacts) > 0 && !q.blurred {
+	if q.hops <= 0 || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
 	}
-	return q.found == 0 || q.Mode == All && !q.blurred && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
+	return q.found == 0 || q.Mode == All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
 // worthForwardingAgain reports whether those it was forwarded to may just not have known enough. That is so if an own

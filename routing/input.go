@@ -36,7 +36,7 @@ type ConfirmFailed struct {
 	Here bool
 }
 
-// CandidatesReceived is an informant's answer, likeliest holders first. Messages is what the answer cost the informant.
+// CandidatesReceived is a contact's answer, likeliest holders first. Messages is what the answer cost the contact.
 type CandidatesReceived struct {
 	ID       QueryID
 	From     overlay.PeerID

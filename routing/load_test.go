@@ -30,7 +30,7 @@ func (equals) Peers() []coverage.Contact                         { return nil }
 func (equals) Contacts() []coverage.Contact                      { return nil }
 func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
 func (equals) Origins() int                                      { return 0 }
-func (equals) Informants() []overlay.Informant                   { return nil }
+func (equals) Knowledge() []overlay.Knowledge                    { return nil }
 func (equals) Linked() []overlay.PeerID                          { return nil }
 func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool) { return }
 

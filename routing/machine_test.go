@@ -119,12 +119,12 @@ func (d *driver) contacts(roles int) (out []coverage.Contact) {
 func (d *driver) Peers() []coverage.Contact    { return d.contacts(1) }
 func (d *driver) Contacts() []coverage.Contact { return d.contacts(3) }
 
-func (d *driver) Informants() []overlay.Informant {
+func (d *driver) Knowledge() []overlay.Knowledge {
 	b := d.byte()
 	if b&3 == 0 {
 		return nil
 	}
-	return []overlay.Informant{{Peer: peer(b), Origins: 1, FalseMatches: float64(b) / 32}}
+	return []overlay.Knowledge{{Peer: peer(b), Origins: 1, FalseMatches: float64(b) / 32}}
 }
 
 func (d *driver) Fresh(overlay.PeerID) (time.Duration, bool) {
@@ -375,7 +375,7 @@ func (d *driver) done(e routing.Done) {
 		d.fail("%d inquiries, %v of the network is covered: %v", s.Inquiries, s.Covered, e)
 	}
 	for _, r := range e.Stats.Explain {
-		if r.Ranged && r.Why != routing.Contact && r.Why != routing.Informant {
+		if r.Ranged && r.Why != routing.Contact {
 			d.fail("a range without an answer: %v", r)
 		}
 	}

@@ -5,7 +5,7 @@ import "github.com/venn-p2p/venn/routing/defence"
 // A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name that nothing else
 // supports is in doubt once another name from the same voice did not answer, or keeps the query waiting. It is not if
 // that voice has named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up,
-// and do not keep another informant from being asked.
+// and do not keep another contact from being asked.
 
 // doubtShare: names in doubt may take one message of the budget in this many.
 const doubtShare = 4

@@ -44,7 +44,7 @@ func TestOwnWord(t *testing.T) {
 		if !slices.Equal(found, c.found) || s.Messages != c.messages || s.Found != len(found) {
 			t.Errorf("%v, %v: found %v with %d messages, want %v, %d", c.mode, c.rate, found, s.Messages, c.found, c.messages)
 		}
-		if why := s.Explain[0]; why.Why != routing.Informant || why.Result != routing.Holds {
+		if why := s.Explain[0]; why.Why != routing.Contact || why.Result != routing.Holds {
 			t.Errorf("%v, %v: the first question: %v", c.mode, c.rate, why)
 		}
 	}
@@ -153,7 +153,7 @@ func TestOwnWordInDoubt(t *testing.T) {
 			net.Run()
 		}
 		s, found := find(net, poor, routing.All)
-		if first := s.Explain[0]; first.Why != routing.Informant || first.Result != c.result || len(found) != c.found {
+		if first := s.Explain[0]; first.Why != routing.Contact || first.Result != c.result || len(found) != c.found {
 			t.Errorf("%s: found %v, want %d: %v", c.name, found, c.found, s.Explain)
 		}
 	}

@@ -1,10 +1,8 @@
 package routing
 
 import (
-	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -12,12 +10,7 @@ const (
 	// sureRate is the highest false-positive rate at which a poor directory goes by a match. At the prior of one holder
 	// in twenty, such a match is as likely true as not.
 	sureRate = 0.05
-	// maxAsks is the most informants of a query, maxAnswers the most of them that answer and are not in doubt.
-	maxAsks    = 6
-	maxAnswers = 2
-	// clearlyBetter is how much less an informant's Σf must be than ours.
-	clearlyBetter = 0.5
-	// wrongNames is how many names of an informant may be wrong, and none right, before the others are given up.
+	// wrongNames is how many names of a contact may be wrong, and none right, before the others are given up.
 	wrongNames = 8
 	// worthRepeating is the probability from which a confirmation that failed is tried once more.
 	worthRepeating = 0.1
@@ -41,9 +34,9 @@ const (
 // advance does what can be done now, and ends the query when nothing is left to do or to wait for.
 //
 // The plan, for both modes: it confirms the peers that match. A poor directory confirms only sure matches at first. It
-// then asks an informant (All: at once; Any: when the sure matches failed) and confirms its names. If informants don't
-// help, it confirms all matches. Then it retries failures once. Then it asks contacts, for what the directory does not
-// cover (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are
+// then asks contacts that know all more sharply (All: at once; Any: when the sure matches failed) and confirms what they
+// name. If they don't help, it confirms all matches. Then it retries failures once. Then it asks contacts about what the
+// directory does not cover, or others know well (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are
 // asked, if the budget is enough. Last it forwards the query, again and again to other linked peers while it finds
 // nobody and many peers are hidden.
 func (r *Router) advance(q *flight) {
@@ -58,7 +51,6 @@ func (r *Router) advance(q *flight) {
 	r.expire(q)
 	r.hedge(q)
 	for {
-		r.consult(q)
 		r.askContacts(q)
 		r.probe(q)
 		if !r.heldUp(q) && r.escalate(q) {
@@ -137,80 +129,9 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	return at
 }
 
-// consult asks an informant when the plan says so.
-func (r *Router) consult(q *flight) {
-	if q.Mode == Any && r.hopeful(q) {
-		return
-	}
-	peer, falseMatches, ok := r.informant(q)
-	if !ok || !q.afford(askCost) {
-		return
-	}
-	reason := q.explain(r.now, Reason{Peer: peer, Why: Informant})
-	q.asks = append(q.asks, ask{
-		peer: peer, falseMatches: falseMatches, voice: r.newVoice(q, peer), state: asking, since: r.now, reason: reason,
-	})
-	q.spoken(peer, true)
-	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
-}
-
-// informant chooses the peer to ask next: the best-informed linked peer if it knows clearly more than we. When that
-// fails or is poor itself, it is another linked peer, of unknown knowledge.
-func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
-	if !q.poor || q.blurred || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) { // contacts count: they know more
-		return "", 0, false
-	}
-	answers := 0
-	for _, a := range q.asks {
-		if a.state == asking {
-			return "", 0, false
-		}
-		if a.state == answered && !q.voices[a.voice].givenUp && !q.voices[a.voice].doubtful() {
-			answers++
-		}
-	}
-	if answers >= maxAnswers {
-		return "", 0, false
-	}
-	if best, f, ok := r.bestInformed(q); ok && f <= r.clearly() {
-		return best, f, true
-	}
-	if len(q.asks) == 0 {
-		return "", 0, false
-	}
-	for _, p := range r.inOwnOrder(q) {
-		if q.askOf(p) == nil {
-			return p, math.Inf(1), true
-		}
-	}
-	return "", 0, false
-}
-
-// informed reports whether an informant of at most falseMatches false matches has answered.
-func (q *flight) informed(falseMatches float64) bool {
-	for _, a := range q.asks {
-		if a.contact == 0 && a.state == answered && a.falseMatches <= falseMatches {
-			return true
-		}
-	}
-	return false
-}
-
 // wary says whether of the own directory's matches only the sure ones are gone by.
 func (r *Router) wary(q *flight) bool {
-	switch {
-	case !q.poor, q.blurred && q.cover.over:
-		return false
-	case q.blurred, q.informed(r.cfg.Useless):
-		return true
-	}
-	for _, a := range q.asks {
-		if a.contact == 0 && a.state == asking {
-			return true
-		}
-	}
-	_, _, more := r.informant(q)
-	return more && q.spent+askCost <= q.Budget
+	return q.cover.need != ranges && (!q.cover.over || q.informed(r.cfg.Useless))
 }
 
 // next is the index of the best candidate to confirm, -1 for none.
@@ -319,9 +240,8 @@ func (r *Router) escalate(q *flight) bool {
 	if r.settled(q) {
 		return false
 	}
-	if !q.poor && q.Mode == Any && q.found == 0 && len(q.asks) == 0 {
-		q.poor = true // whatever Σf says, it didn't help
-		return true
+	if q.cover.need == ranges && q.Mode == Any && q.found == 0 && len(q.asks) == 0 && r.seekSharper(q) {
+		return true // whatever our Σf is, it didn't help
 	}
 	if r.worthForwarding(q) && (!q.forwarded || r.worthForwardingAgain(q)) {
 		return r.forward(q)

@@ -79,7 +79,7 @@ type Stats struct {
 	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
 	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
 	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
-	// not others find somebody. 0: it relied on none. What contacts and informants say has no age.
+	// not others find somebody. 0: it relied on none. What contacts say has no age.
 	AsOf      time.Duration
 	Explain   []Reason // who was asked, in the order of asking
 	Inquiries int      // peers asked for more contacts, besides those explained; the overlay chooses whom
@@ -91,22 +91,20 @@ type Why uint8
 const (
 	// Matched: its summary here matches the key.
 	Matched Why = iota
-	// Named: an informant named it.
+	// Named: a contact named it.
 	Named
 	// Returned: a forwarded query found it.
 	Returned
-	// Informant: it was asked for candidates.
-	Informant
 	// Forwarded: the query was forwarded to it.
 	Forwarded
 	// Linked: nothing spoke for it; all linked peers were asked.
 	Linked
-	// Contact: it was asked for candidates of a range that is not known here.
+	// Contact: it was asked for candidates of a range that is not known here, or known in a blurred way.
 	Contact
 )
 
 func (w Why) String() string {
-	return name(int(w), "matched", "named", "returned", "informant", "forwarded", "linked", "contact")
+	return name(int(w), "matched", "named", "returned", "forwarded", "linked", "contact")
 }
 
 // Result is what came back.
@@ -121,7 +119,7 @@ const (
 	Lacks
 	// Failed to answer.
 	Failed
-	// Answered, of an informant or a forwarded query.
+	// Answered, of a contact or a forwarded query.
 	Answered
 )
 
@@ -133,9 +131,9 @@ func (r Result) String() string {
 type Reason struct {
 	Peer        overlay.PeerID
 	Why         Why
-	Probability float64 // given to its having the key; 0 for informants, contacts and forwarding
+	Probability float64 // given to its having the key; 0 for contacts and forwarding
 	Result      Result
-	Names       int           // that an informant, a contact or a forwarded query brought
+	Names       int           // that a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
@@ -146,7 +144,7 @@ type Reason struct {
 }
 
 func (r Reason) String() string {
-	if r.Why == Informant || r.Why == Forwarded || r.Why == Contact {
+	if r.Why == Forwarded || r.Why == Contact {
 		return fmt.Sprintf("%s %s: %s, %d names", r.Peer, r.Why, r.Result, r.Names)
 	}
 	return fmt.Sprintf("%s %s p=%.3f: %s", r.Peer, r.Why, r.Probability, r.Result)

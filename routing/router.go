@@ -142,19 +142,17 @@ func (r *Router) filled(q Query) Query {
 // launch opens a query and does what can be done at once.
 func (r *Router) launch(q *flight) {
 	q.started = r.now
-	q.poor = r.poor(q.Mode)
 	q.index = map[overlay.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)
-	own := r.view.Covers()
-	if r.blur(q) {
-		own = r.view.Sharp()
-	}
 	r.matched(q)
-	q.cover.once.Add(own)
-	q.cover.chosen.Add(own)
-	q.cover.twice.Add(own)
-	if q.Mode == All {
+	if r.poor(q.Mode) {
+		r.seekSharper(q)
+	}
+	if q.cover.need == ranges {
+		q.cover.begin(setOf(r.view.Covers()))
+	}
+	if q.Mode == All || q.cover.need == sharpness {
 		r.cover(q)
 	}
 	r.advance(q)

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
-// informed is a network of a poor node, informants that know all well, and forty peers that the node knows hardly. All
+// informed is a network of a poor node, linked peers that know all well, and forty peers that the node knows hardly. All
 // hold a hundred keys.
 func informed(t *testing.T, informants ...overlay.PeerID) (net *routingtest.Net, poor *routingtest.Node) {
 	t.Helper()
@@ -50,7 +50,7 @@ func holds(n *routingtest.Node, keys int) {
 // TestSureBySize: a poor directory goes by a match that is as likely true as not. A small collection holds few keys, so
 // a match of the same rate is less likely true.
 func TestSureBySize(t *testing.T) {
-	for keys, want := range map[int]routing.Why{100: routing.Matched, 20: routing.Informant} {
+	for keys, want := range map[int]routing.Why{100: routing.Matched, 20: routing.Contact} {
 		net, poor := informed(t, "informant")
 		poor.Knows["p07"] = 0.03
 		holds(net.Node("p07"), keys)
@@ -61,9 +61,9 @@ func TestSureBySize(t *testing.T) {
 	}
 }
 
-// TestInformantMayHold: of two linked peers that know as much, the one that may hold the key itself is asked for
+// TestSharperMayHold: of two linked peers that know as much, the one that may hold the key itself is asked for
 // candidates. One that hardly knows more than the asker is not asked, though it may hold the key.
-func TestInformantMayHold(t *testing.T) {
+func TestSharperMayHold(t *testing.T) {
 	for _, c := range []struct {
 		holds, unknowing, want overlay.PeerID
 	}{
@@ -83,7 +83,7 @@ func TestInformantMayHold(t *testing.T) {
 				net.Node(c.unknowing).Knows[p] = 0.6
 			}
 		}
-		if s, _ := find(net, poor, routing.All); s.Explain[0].Why != routing.Informant || s.Explain[0].Peer != c.want {
+		if s, _ := find(net, poor, routing.All); s.Explain[0].Why != routing.Contact || s.Explain[0].Peer != c.want {
 			t.Errorf("%q holds the key, %q knows little: %v comes first, want %q", c.holds, c.unknowing, s.Explain[0], c.want)
 		}
 	}

@@ -3,7 +3,6 @@ package routing
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -94,9 +93,9 @@ func (r *Router) judgeVoices(q *flight) {
 			r.voices.note(r.now, a.peer, 1, 0)
 		case v.silent > 0 && v.silent == v.names: // it cost a dial each
 			r.voices.note(r.now, a.peer, 0, doubtFrom)
-		case v.givenUp, a.state == failed, a.denied, a.contact == 0 && a.state == answered && q.foundBeside(a.peer) > 0:
+		case v.givenUp, a.state == failed, a.denied:
 			r.voices.note(r.now, a.peer, 0, 1)
-		case q.roleOf(&a) == coverage.Alike && (v.misses >= alikeMisses || v.doubtful() || a.state == asking && r.overdue(q, &a)):
+		case a.contact.Role == coverage.Alike && (v.misses >= alikeMisses || v.doubtful() || a.state == asking && r.overdue(q, &a)):
 			r.voices.note(r.now, a.peer, 0, 1)
 		}
 	}
@@ -109,64 +108,4 @@ func (r *Router) judgeVoices(q *flight) {
 			r.voices.note(r.now, c.peer, 0, 1)
 		}
 	}
-}
-
-// bestInformed is the linked peer that expects the fewest false matches, among those that a query may ask. It must also
-// say that it knows at least nine tenths as many peers as others do. One that has named holders before comes first if
-// it knows clearly more than we. One that is in doubt is not believed; its claims count only when nobody else makes
-// any. A peer that may hold the key itself is better by the probability of that: its own name is confirmed by naming it.
-func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64, ok bool) {
-	var tiers [3][]overlay.Informant
-	for _, v := range r.view.Informants() {
-		if may := q.askOf(v.Peer) == nil && !q.excluded(r.cfg.Self, v.Peer); may || r.cfg.Undefended.Has(defence.Boasts) {
-			tier := r.tier(v)
-			tiers[tier] = append(tiers[tier], v)
-		}
-	}
-	tie := r.tieFor(q)
-	clearly := r.clearly()
-	least := 0.0 // questions wasted on its false matches, less the one that its own name may save
-	for _, all := range tiers {
-		most := r.mostOrigins(all)
-		for _, v := range all {
-			if v.Origins < most-most/10 {
-				continue
-			}
-			waste := v.FalseMatches
-			if waste <= clearly {
-				waste -= q.likelihood(v.Peer)
-			}
-			if !ok || waste < least || waste == least && tie(v.Peer) < tie(p) {
-				p, falseMatches, least, ok = v.Peer, v.FalseMatches, waste, true
-			}
-		}
-		if ok {
-			break
-		}
-	}
-	return p, falseMatches, ok && q.askOf(p) == nil && !q.excluded(r.cfg.Self, p)
-}
-
-// clearly is the most false matches of a peer that knows clearly more than we.
-func (r *Router) clearly() float64 { return clearlyBetter * r.view.FalseMatches() }
-
-// tier is 0 for an informant that has named holders and knows clearly more than we, 1 for others, 2 for one in doubt.
-func (r *Router) tier(v overlay.Informant) int {
-	proved := r.proved(v.Peer) && v.FalseMatches <= r.clearly() && !r.cfg.Undefended.Has(defence.Boasts)
-	if proved {
-		return 0
-	}
-	return 1 + r.doubt(v.Peer)
-}
-
-// mostOrigins is how many peers those know who know the most, without the word of the third that says most.
-func (r *Router) mostOrigins(all []overlay.Informant) int {
-	said := make([]int, len(all))
-	for i, v := range all {
-		said[i] = v.Origins
-	}
-	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
-		return slices.Max(said)
-	}
-	return coverage.MostSaid(said)
 }

@@ -29,9 +29,10 @@ type Contact struct {
 type Role uint8
 
 const (
-	Chosen Role = iota // for its range
-	Spare              // for what the others leave over
-	Alike              // because its collection is like ours: it may well know a holder. It is of no table
+	Chosen  Role = iota // for its range
+	Spare               // for what the others leave over
+	Alike               // because its collection is like ours: it may well know a holder. It is of no table
+	Sharper             // for what we know only in a blurred way: it expects fewer false matches. It is of no table
 )
 
 // Word says whose word the depth of a contact is.

@@ -117,19 +117,19 @@ func (x *Exchange) OriginsSaid() int {
 	return coverage.MostSaid(said)
 }
 
-// Informant is a linked peer, and what it says of its directory.
-type Informant struct {
+// Knowledge is a linked peer, and what it says of its directory.
+type Knowledge struct {
 	Peer         event.PeerID
 	Origins      int     // peers with at least a sample held, as it says
 	FalseMatches float64 // that it expects of a query
 }
 
-// Informants returns the linked peers that have said hello, in the order of their ids.
-func (x *Exchange) Informants() []Informant {
-	var out []Informant
+// Knowledge returns the linked peers that have said hello, in the order of their ids.
+func (x *Exchange) Knowledge() []Knowledge {
+	var out []Knowledge
 	for _, l := range x.order {
 		if l.heard {
-			out = append(out, Informant{l.peer, l.hello.Origins, l.hello.FalseMatches})
+			out = append(out, Knowledge{l.peer, l.hello.Origins, l.hello.FalseMatches})
 		}
 	}
 	return out

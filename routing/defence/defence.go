@@ -11,7 +11,7 @@ const (
 	Confirmed Off = 1 << iota
 	// Sender knows a search again by who sent it: nobody can spend the name of another's.
 	Sender
-	// Voices remembers across queries how informants fared: boasting does not pay for long.
+	// Voices remembers across queries how contacts fared: boasting does not pay for long.
 	Voices
 	// Failures remembers peers that failed to answer: they are asked last.
 	Failures
@@ -27,7 +27,7 @@ const (
 	Second
 	// Trust has what a peer confirmed, and what it claimed in vain, weigh on its further claims.
 	Trust
-	// Silence gives up an informant of whose names nobody answers.
+	// Silence gives up a contact of whose names nobody answers.
 	Silence
 	// Names for which only a peer speaks that named somebody wrong before are asked last, and for a part of the budget.
 	Names

@@ -48,7 +48,7 @@ func Sized(prior float64, n int, mean float64) float64 {
 	return min(prior*float64(n)/mean, maxPrior)
 }
 
-// Listed is the probability that a peer holds the key when an informant named it. The informant named n peers, and
+// Listed is the probability that a peer holds the key when a contact named it. The contact named n peers, and
 // expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
 // peer's summary if that matches too, which is evidence of its own; 1 otherwise.
 //

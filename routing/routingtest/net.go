@@ -177,14 +177,14 @@ func (v *view) Sharp() coverage.Range {
 
 func (v *view) Peers() []coverage.Contact { return v.Others }
 
-// Informants say what they know, except those that boast.
-func (v *view) Informants() []overlay.Informant {
-	var out []overlay.Informant
+// Knowledge is what linked peers know, except those that boast.
+func (v *view) Knowledge() []overlay.Knowledge {
+	var out []overlay.Knowledge
 	for _, p := range v.Links {
 		if n := v.net.nodes[p]; n.Boasts {
-			out = append(out, overlay.Informant{Peer: p, Origins: math.MaxInt32})
+			out = append(out, overlay.Knowledge{Peer: p, Origins: math.MaxInt32})
 		} else {
-			out = append(out, overlay.Informant{Peer: p, Origins: len(v.net.nodes), FalseMatches: (*view)(n).FalseMatches()})
+			out = append(out, overlay.Knowledge{Peer: p, Origins: len(v.net.nodes), FalseMatches: (*view)(n).FalseMatches()})
 		}
 	}
 	return out

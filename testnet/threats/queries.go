@@ -22,13 +22,13 @@ var queryAttacks = []attack{
 		run:     switched(lyingChild, defence.Confirmed),
 	},
 	{
-		name: "an informant invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
-		defence: "an informant of whose names nobody answers is given up",
+		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
+		defence: "a contact of whose names nobody answers is given up",
 		run:     switched(inventor, defence.Silence),
 	},
 	{
-		name: "an informant names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
-		defence: "names in doubt come last, hold nothing up, and another informant is asked meanwhile",
+		name: "a contact names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
+		defence: "names in doubt come last, hold nothing up, and another contact is asked meanwhile",
 		run:     switched(deadNames, defence.Names),
 	},
 	{
@@ -37,7 +37,7 @@ var queryAttacks = []attack{
 		run:     switched(namedAgain, defence.Names),
 	},
 	{
-		name: "three of ten informants boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
+		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
 		run:     switched(boasting, defence.Boasts),
 	},
@@ -52,8 +52,8 @@ var queryAttacks = []attack{
 		run:     switched(poisoned, defence.Sender),
 	},
 	{
-		name: "an informant boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
-		defence: "how informants fared is remembered",
+		name: "a contact boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
+		defence: "how contacts fared is remembered",
 		run:     switched(boaster, defence.Voices),
 	},
 	{
@@ -188,7 +188,7 @@ func lyingChild(off defence.Off) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// inventor is how many of two holders a query for all finds that first asks an informant with made-up names. Only
+// inventor is how many of two holders a query for all finds that first asks a contact with made-up names. Only
 // another one knows of the second.
 func inventor(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
@@ -340,7 +340,7 @@ func boaster(off defence.Off) (float64, error) {
 	asked := 0
 	for i := range 50 {
 		for _, r := range p.find("a", fmt.Sprint("key ", i)).Explain {
-			if r.Why == routing.Informant && r.Peer == "boaster" {
+			if r.Why == routing.Contact && r.Peer == "boaster" {
 				asked++
 			}
 		}

@@ -136,7 +136,7 @@ type Query struct {
 // Step is one question of a query.
 type Step struct {
 	Peer        int     `json:"peer"`
-	Why         string  `json:"why"`             // matched, named, returned, informant, forwarded, linked, contact
+	Why         string  `json:"why"`             // matched, named, returned, forwarded, linked, contact
 	Probability float64 `json:"probability"`     // that it holds the key, as estimated before
 	Result      string  `json:"result"`          // holds, lacks, failed, answered, pending
 	Names       int     `json:"names,omitempty"` // that the peer named

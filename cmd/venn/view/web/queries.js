@@ -6,15 +6,14 @@ import { buttons, escape, svg } from "./export.js";
 /** words for why a peer was asked */
 const whys = /** @type {Record<string, string>} */ ({
   matched: "its summary, as held here, matches the key",
-  named: "an informant named it",
+  named: "a contact named it",
   returned: "a forwarded query found it",
   linked: "nothing spoke for anybody, so all linked peers were asked",
-  informant: "it knows much: it was asked who may hold the key",
   forwarded: "the query was handed on to it",
-  contact: "it covers a range that is not known here: it was asked who may hold the key",
+  contact: "it knows a range that is not known here, or not well: it was asked who may hold the key",
 });
 const across = 500; // pixels of the picture of a path
-const helpers = ["informant", "contact", "forwarded"]; // are asked for names, not whether they hold the key
+const helpers = ["contact", "forwarded"]; // are asked for names, not whether they hold the key
 const results = /** @type {Record<string, string>} */ ({
   holds: "holds it",
   lacks: "does not",

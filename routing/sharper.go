@@ -1,0 +1,115 @@
+package routing
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing/defence"
+)
+
+// A directory may know all of the network, but in a blurred way: of many summaries too little to tell who holds a key.
+// Where linked peers know all of it more sharply, they are contacts of depth 0. One is asked at a time, the sharpest
+// first, before any match that is not sure. Where nobody linked does, see blurred.go.
+
+const (
+	// clearlyBetter is how much less the Σf of a sharper peer must be than ours.
+	clearlyBetter = 0.5
+	// mostSharper is the most linked peers that a query asks for what they know more sharply.
+	mostSharper = 6
+	// mostAnswers is how many answers of such peers are enough, of those that are not in doubt.
+	mostAnswers = 2
+)
+
+// seekSharper has a query ask linked peers that know all more sharply than we; false if there are none, or they know so
+// little more that it is better to ask about ranges.
+func (r *Router) seekSharper(q *flight) bool {
+	if r.settled(q) || len(r.view.Contacts()) > 0 {
+		return false
+	}
+	all := r.sharper(q)
+	if (len(all) == 0 || all[0].FalseMatches > r.cfg.Useless) && r.blur(q) {
+		return true
+	}
+	if len(all) == 0 {
+		return false
+	}
+	// If these fail, others are asked, of which nobody knows how sharply they know all.
+	for _, p := range r.inOwnOrder(q) {
+		if !slices.ContainsFunc(all, func(v overlay.Knowledge) bool { return v.Peer == p }) {
+			all = append(all, overlay.Knowledge{Peer: p, FalseMatches: math.Inf(1)})
+		}
+	}
+	for _, v := range all[:min(len(all), mostSharper)] {
+		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Sharper})
+		q.cover.matches = append(q.cover.matches, v.FalseMatches)
+	}
+	q.cover.need = sharpness
+	q.cover.begin(coverage.Set{})
+	return true
+}
+
+// sharper are the linked peers that expect clearly fewer false matches than we, the fewest first. They must also say
+// that they know at least nine tenths as many peers as others do. Those that have named holders before come first, those
+// in doubt last. A peer that may hold the key itself is better by the probability of that: its own name is confirmed by
+// naming it.
+func (r *Router) sharper(q *flight) []overlay.Knowledge {
+	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
+	most := r.mostOrigins(all)
+	all = slices.DeleteFunc(all, func(v overlay.Knowledge) bool {
+		return v.FalseMatches > clearlyBetter*r.view.FalseMatches() || v.Origins < most-most/10 && !r.credible(v.Peer)
+	})
+	tier := func(v overlay.Knowledge) int {
+		if r.credible(v.Peer) {
+			return -1
+		}
+		return r.doubt(v.Peer)
+	}
+	waste := func(v overlay.Knowledge) float64 { return v.FalseMatches - q.likelihood(v.Peer) }
+	tie := r.tieFor(q)
+	slices.SortFunc(all, func(a, b overlay.Knowledge) int {
+		return cmp.Or(cmp.Compare(tier(a), tier(b)), cmp.Compare(waste(a), waste(b)), cmp.Compare(tie(a.Peer), tie(b.Peer)))
+	})
+	return all
+}
+
+// credible says whether a peer's word on its directory counts before that of others: it has named holders.
+func (r *Router) credible(p overlay.PeerID) bool {
+	return r.proved(p) && !r.cfg.Undefended.Has(defence.Boasts)
+}
+
+// mostOrigins is how many peers those know who know the most, without the word of the third that says most, and of
+// those in doubt.
+func (r *Router) mostOrigins(all []overlay.Knowledge) int {
+	var said []int
+	for _, v := range all {
+		if r.doubt(v.Peer) == 0 {
+			said = append(said, v.Origins)
+		}
+	}
+	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
+		return slices.Max(said)
+	}
+	return coverage.MostSaid(said)
+}
+
+// sharpEnough reports whether nobody else need be asked for what linked peers know more sharply. That is so once one
+// that is not poor itself has answered, or two have.
+func (r *Router) sharpEnough(q *flight) bool {
+	answers := 0
+	for _, a := range q.asks {
+		if v := &q.voices[a.voice]; a.state == answered && !v.doubtful() {
+			answers++
+		}
+	}
+	return answers >= mostAnswers || q.informed(r.cfg.Poor)
+}
+
+// informed reports whether a peer has answered that knows all with at most so many false matches.
+func (q *flight) informed(falseMatches float64) bool {
+	return q.cover.need == sharpness && slices.ContainsFunc(q.asks, func(a ask) bool {
+		return a.state == answered && a.falseMatches <= falseMatches
+	})
+}
