@@ -127,48 +127,58 @@ func (m *Machine) happened(now time.Duration, in overlay.Input) {
 	}
 }
 
-// tails gives the machine of tails an input. What it sends counts against the overlay's budgets.
+// tails gives the machine of tails an input. What it sends counts against the overlay's budgets. Another machine may
+// have an answer at once that steps this one again: its effects are read before others are told.
 func (m *Machine) tails(now time.Duration, in tails.Input) {
 	if m.Tails == nil {
 		return
 	}
 	m.wakes[2].answered(now)
+	var charged []overlay.Charged
+	var doubted []routing.Doubted
 	for _, e := range m.Tails.Step(now, in) {
 		switch e := e.(type) {
 		case tails.Wake:
 			m.wakes[2] = wake{e.At, true}
 		case tails.Doubt:
-			m.routing(now, routing.Doubted{Peer: e.Peer})
+			doubted = append(doubted, routing.Doubted{Peer: e.Peer})
 		case tails.Report:
 			m.effects = append(m.effects, overlay.Report{Peer: e.Peer, Fault: e.Fault})
 		case tails.Advanced:
 			m.effects = append(m.effects, e)
 		case tails.Send:
 			m.effects = append(m.effects, e)
-			m.overlay(now, overlay.Charged{Peer: e.To, Bytes: e.Bytes})
+			charged = append(charged, overlay.Charged{Peer: e.To, Bytes: e.Bytes})
 		}
+	}
+	for _, c := range charged {
+		m.overlay(now, c)
+	}
+	for _, d := range doubted {
+		m.routing(now, d)
 	}
 }
 
+// routing gives the router an input. As of tails, its effects are read before the overlay is told.
 func (m *Machine) routing(now time.Duration, in routing.Input) {
 	m.wakes[1].answered(now)
-	var wanted []overlay.ContactsWanted
+	var told []overlay.Input
 	for _, e := range m.Routing.Step(now, in) {
 		switch e := e.(type) {
 		case routing.Wake:
 			m.wakes[1] = wake{e.At, true}
 		case routing.Outcome:
-			m.overlay(now, overlay.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
+			told = append(told, overlay.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
 		case routing.ContactOutcome:
-			m.overlay(now, overlay.ContactAnswered(e))
+			told = append(told, overlay.ContactAnswered(e))
 		case routing.WantContacts:
-			wanted = append(wanted, overlay.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
+			told = append(told, overlay.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
 		default:
 			m.effects = append(m.effects, e)
 		}
 	}
-	for _, w := range wanted { // it may be answered at once: routing's effects are read by now
-		m.overlay(now, w)
+	for _, t := range told {
+		m.overlay(now, t)
 	}
 }
 
