@@ -19,7 +19,6 @@ type flight struct {
 	forSilent   int // messages that were added for contacts that did not answer, at most as many
 
 	started time.Duration
-	poor    bool // the directory is too poor to go by alone
 
 	candidates []candidate
 	index      map[overlay.PeerID]int // into candidates
@@ -182,14 +181,6 @@ func (q *flight) credit(voice int, holder overlay.PeerID) {
 	if v := &q.voices[voice]; v.peer != holder {
 		v.hits++
 	}
-}
-
-// foundBeside is how many holders were found other than a peer.
-func (q *flight) foundBeside(p overlay.PeerID) int {
-	if i, ok := q.index[p]; ok && q.candidates[i].state == answered {
-		return q.found - 1
-	}
-	return q.found
 }
 
 func (q *flight) askOf(p overlay.PeerID) *ask {

@@ -17,10 +17,10 @@ const keepBack = 4
 // worthSending is what a child must get at least: it can ask one peer then.
 const worthSending = forwardCost + confirmCost
 
-// worthForwarding reports whether there are no contacts, or the query is blurred, and too few answered. Too few is
-// nobody at all, because linked peers may hold what no summary shows yet, or ever. With All, too few is also when the
-// directory knows nothing of some peers, and nobody linked that knows all sharply has answered. A query for what others
-// know of a range each has asked about those, too.
+// worthForwarding reports whether there are no contacts for ranges beside ours, and too few answered. Too few is nobody
+// at all, because linked peers may hold what no summary shows yet, or ever. With All, too few is also when the directory
+// knows nothing of some peers, and nobody linked that knows all sharply has answered. A query for what others know of a
+// range each has asked about those, too.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
