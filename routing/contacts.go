@@ -69,6 +69,7 @@ type covering struct {
 
 // begin has a query ask about all but what the own directory answers for.
 func (c *covering) begin(own coverage.Set) {
+	c.over = false
 	c.own, c.once, c.chosen, c.twice = own, own.Clone(), own.Clone(), own.Clone()
 }
 
@@ -81,7 +82,6 @@ func setOf(r coverage.Range) (s coverage.Set) {
 // recount adds up again what was answered for, without those that were given up since.
 func (q *flight) recount() {
 	q.cover.begin(q.cover.own)
-	q.cover.over = false
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == answered && a.heard {
 			q.answeredFor(a)

@@ -42,6 +42,7 @@ func (r *Router) seekSharper(q *flight) bool {
 			all = append(all, overlay.Knowledge{Peer: p, FalseMatches: math.Inf(1)})
 		}
 	}
+	q.cover.contacts = nil // of ranges, if the directory was not for everybody when the query began
 	for _, v := range all[:min(len(all), mostSharper)] {
 		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Sharper})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)

@@ -2,15 +2,17 @@ package routing_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing"
 )
 
 // TestSilentSharper: a search for one holder does not wait long for a linked peer that knows all more sharply and is
-// silent. The next such peer is asked, and the silent one is no more while it rests.
+// silent. The next such peer is asked.
 func TestSilentSharper(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"] = true
@@ -51,5 +53,26 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 	}
 	if s := poor.Done[0].Stats; s.Found != 2 || contacts != 2 {
 		t.Errorf("found %d, asked %d contacts: %v", s.Found, contacts, s.Explain)
+	}
+}
+
+// TestSharperAfterRanges: the directory comes to be for everybody while a search waits for contacts of its ranges. The
+// search then asks linked peers that know all more sharply, and none of those contacts.
+func TestSharperAfterRanges(t *testing.T) {
+	net, poor := informed(t, "a")
+	delete(poor.Knows, "p07")
+	poor.Range = coverage.Around(overlay.PlaceOf(poor.ID), 1)
+	for range 8 { // none can be asked
+		poor.Ask = append(poor.Ask, coverage.Contact{Peer: string(poor.ID), Depth: 1})
+	}
+	net.Node("p07").Holds["k"] = true
+	net.Trace = func(line string) {
+		if strings.Contains(line, "WantContacts") {
+			poor.Ask, poor.Range = nil, coverage.Range{}
+		}
+	}
+	s, _ := find(net, poor, routing.Any)
+	if s.Found != 1 || s.Explain[len(s.Explain)-2].Why != routing.Contact {
+		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
 }
