@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,38 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 	}
 	if s := poor.Done[0].Stats; s.Found != 2 || contacts != 2 {
 		t.Errorf("found %d, asked %d contacts: %v", s.Found, contacts, s.Explain)
+	}
+}
+
+// TestLateSharper: a linked peer that knows all more sharply, and is late again and again, is not asked first for ever.
+func TestLateSharper(t *testing.T) {
+	net, poor := informed(t, "a", "b")
+	net.Node("p07").Holds["k"] = true
+	s, _ := find(net, poor, routing.Any)
+	late := s.Explain[0].Peer
+	net.Node(late).Mute = true
+	for range 4 {
+		s, _ = find(net, poor, routing.Any)
+	}
+	if s.Found != 1 || s.Explain[0].Peer == late {
+		t.Errorf("found %d after %v: %v", s.Found, s.Elapsed, s.Explain)
+	}
+}
+
+// TestSharperOfItselfAlone: a linked peer says that it knows all sharply, but names nobody, and answers for none but
+// itself. It is not believed for long.
+func TestSharperOfItselfAlone(t *testing.T) {
+	net, poor := informed(t, "a", "b")
+	s, _ := find(net, poor, routing.Any)
+	boaster := s.Explain[0].Peer
+	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, coverage.Around(overlay.PlaceOf(boaster), coverage.MaxDepth)
+	net.Node("p07").Holds["k"] = true
+	poor.Knows["p07"] = 1e-6
+	for range 4 {
+		s, _ = find(net, poor, routing.All)
+	}
+	if s.Found != 1 || slices.IndexFunc(s.Explain, func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == boaster }) >= 0 {
+		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
 }
 

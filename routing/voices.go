@@ -3,6 +3,7 @@ package routing
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -83,8 +84,9 @@ func (r *Router) proved(p overlay.PeerID) bool {
 
 // judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did
 // well. One did badly who failed, whose names were given up, or who named no holder though there was one. For a contact
-// it must be one in its range. Its own name counts neither way. Peers like us are asked before others. So such a one
-// also did badly if it is late, or if it named nobody right, but several wrong or any in doubt.
+// it must be one in its range, or anywhere if it says that it knows all sharply. Its own name counts neither way. Peers
+// like us, and those that know all more sharply, are asked before others. So such a one also did badly if it is late. One
+// like us did, too, if it named nobody right, but several wrong or any in doubt.
 func (r *Router) judgeVoices(q *flight) {
 	for _, a := range q.asks {
 		v := q.voices[a.voice]
@@ -93,9 +95,11 @@ func (r *Router) judgeVoices(q *flight) {
 			r.voices.note(r.now, a.peer, 1, 0)
 		case v.silent > 0 && v.silent == v.names: // it cost a dial each
 			r.voices.note(r.now, a.peer, 0, doubtFrom)
-		case v.givenUp, a.state == failed, a.denied:
+		case v.givenUp, a.state == failed, a.denied, q.boasted(&a, r.cfg.Useless):
 			r.voices.note(r.now, a.peer, 0, 1)
-		case a.contact.Role == coverage.Alike && (v.misses >= alikeMisses || v.doubtful() || a.state == asking && r.overdue(q, &a)):
+		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == coverage.Alike || a.contact.Role == coverage.Sharper):
+			r.voices.note(r.now, a.peer, 0, 1)
+		case a.contact.Role == coverage.Alike && (v.misses >= alikeMisses || v.doubtful()):
 			r.voices.note(r.now, a.peer, 0, 1)
 		}
 	}
@@ -108,4 +112,22 @@ func (r *Router) judgeVoices(q *flight) {
 			r.voices.note(r.now, c.peer, 0, 1)
 		}
 	}
+}
+
+// boasted says whether a peer that says it knows all with at most so many false matches has named none of the others
+// that were found. The range of its answer doesn't matter: it was asked first for what it says of all.
+func (q *flight) boasted(a *ask, falseMatches float64) bool {
+	if a.contact.Role != coverage.Sharper || a.state != answered || a.falseMatches > falseMatches {
+		return false
+	}
+	others := false
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == answered && c.record.Peer != a.peer {
+			if slices.Contains(a.names, c.record.Peer) {
+				return false
+			}
+			others = true
+		}
+	}
+	return others
 }
