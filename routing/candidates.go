@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -251,8 +252,10 @@ func (r *Router) silentName(q *flight, c *candidate) {
 func (r *Router) giveUp(q *flight, voice int) {
 	q.voices[voice].givenUp = true
 	for i := range q.asks {
-		if q.asks[i].voice == voice {
-			q.asks[i].state = failed
+		if a := &q.asks[i]; a.voice == voice {
+			a.state = failed
+			reason := &q.stats.Explain[a.reason]
+			reason.Range, reason.Ranged = coverage.Range{}, false
 		}
 	}
 	q.recount()

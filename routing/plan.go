@@ -36,9 +36,9 @@ const (
 // The plan, for both modes: it confirms the peers that match. A poor directory confirms only sure matches at first. It
 // then asks contacts that know all more sharply (All: at once; Any: when the sure matches failed) and confirms what they
 // name. If they don't help, it confirms all matches. Then it retries failures once. Then it asks contacts about what the
-// directory does not cover, or others know well (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are
-// asked, if the budget is enough. Last it forwards the query, again and again to other linked peers while it finds
-// nobody and many peers are hidden.
+// directory does not cover, or others know well (All: at once). A key that nobody named was found to hold may be newer
+// than all summaries: all linked peers are asked, if the budget is enough. Last it forwards the query, again and again
+// to other linked peers while it finds nobody and many peers are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
 		r.end(q, Enough)

@@ -51,6 +51,9 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 		if why.Why == routing.Contact {
 			contacts++
 		}
+		if why.Peer == asked && why.Ranged {
+			t.Errorf("what was given up counts for %v", why.Range)
+		}
 	}
 	if s := poor.Done[0].Stats; s.Found != 2 || contacts != 2 {
 		t.Errorf("found %d, asked %d contacts: %v", s.Found, contacts, s.Explain)
