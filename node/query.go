@@ -20,7 +20,7 @@ type QueryOptions struct {
 	Want    int           // how many holders are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
 	Fresh   time.Duration // how old knowledge of linked peers may be before they are asked; 0: 3 s, negative: they are always asked
-	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts are asked
+	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts for other ranges are asked
 	Timeout time.Duration // 0 or less: 10 s; at most what is left of the context, and 49 days
 }
 

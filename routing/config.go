@@ -71,9 +71,10 @@ type Config struct {
 
 	BudgetAny int // messages of an Any query; 0: 128
 	BudgetAll int // messages of an All query; 0: 640
-	// BudgetContacts is how many messages more a query may take once it asks contacts, unless it has a budget of its
-	// own. So it can ask about each range of a network of some ten thousand. Contacts that do not answer add what they
-	// took, up to as many messages again. 0: 256, but none where BudgetAny or BudgetAll is given.
+	// BudgetContacts is how many messages more a query may take once it asks contacts about ranges that the directory
+	// does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
+	// thousand. Contacts that do not answer add what they took, up to as many messages again, but those that know all
+	// more sharply add nothing. 0: 256, but none where BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
