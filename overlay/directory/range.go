@@ -95,9 +95,6 @@ func (d *Directory) lose(e *Entry) {
 	d.Remove(e.Index())
 }
 
-// Crowded says whether nearly as many origins are known as there may be.
-func (d *Directory) Crowded() bool { return 10*d.unlinked() >= 9*d.Room() }
-
 // unlinked is the number of entries that count, about: linked peers do not.
 func (d *Directory) unlinked() int { return d.byTag.Len() - d.owns - len(d.links) }
 
