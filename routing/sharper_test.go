@@ -112,3 +112,30 @@ func TestSharperAfterRanges(t *testing.T) {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
 }
+
+// TestRefusedCounts: a linked peer that knows all more sharply has no time for names. Its empty answer does not count for
+// everybody, and it has denied nobody.
+func TestRefusedCounts(t *testing.T) {
+	net, poor := informed(t, "a", "b")
+	s, _ := find(net, poor, routing.Any)
+	busy := s.Explain[0].Peer
+	net.Node("p07").Holds["k"] = true
+	for i := range 20000 { // more than it does for one peer
+		net.Step(busy, routing.Asked{Request: 1 << 40, From: poor.ID, Kind: routing.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}})
+	}
+	poor.Judged = nil
+	s, _ = find(net, poor, routing.All)
+	for _, r := range s.Explain {
+		if r.Peer == busy && r.Why == routing.Contact && r.Range.Depth() == 0 {
+			t.Errorf("a refusal counts for %v", r.Range)
+		}
+	}
+	for _, o := range poor.Judged {
+		if o.Peer == busy && o.Denied {
+			t.Error("a refusal has denied")
+		}
+	}
+	if s.Found != 1 {
+		t.Errorf("found %d: %v", s.Found, s.Explain)
+	}
+}
