@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -80,10 +79,4 @@ func (e *Entry) nextExpiry() time.Duration {
 		at = min(at, e.touched+pendingFor)
 	}
 	return at
-}
-
-// IsNewest says whether a prefix is the newest of its origin.
-func (d *Directory) IsNewest(p *summary.Prefix) bool {
-	e := d.Tagged(group.Of(p.Header()).OriginTag())
-	return e != nil && e.Newest() == p
 }
