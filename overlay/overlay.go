@@ -136,14 +136,13 @@ func (o *Overlay) pass() {
 	for _, c := range o.directory.Changes() {
 		switch c.Kind {
 		case directory.Added:
-			e := o.directory.Entry(c.Index)
-			o.exchange.Added(e, o.directory.Place(e))
+			o.exchange.Added(c.Entry, o.directory.Place(c.Entry))
 			o.scope.Changed()
 			continue
 		case directory.Renewed:
 			o.scope.Changed()
 		case directory.Removed:
-			o.topology.Removed(c.Index)
+			o.topology.Removed(c.Entry.Index())
 			o.scope.Changed()
 		}
 		o.exchange.Changed(c)

@@ -97,7 +97,7 @@ func (x *Exchange) at(now time.Duration) { x.now = now }
 
 // Changed notes what happened to an entry of the directory.
 func (x *Exchange) Changed(c directory.Change) {
-	e := x.origin(c.Index)
+	e := x.originOf(c.Entry)
 	if e == nil {
 		return
 	}

@@ -181,7 +181,7 @@ func (w *world) catalogue(now time.Duration, in event.CatalogueReceived) {
 func (w *world) pass() {
 	for _, c := range w.d.Changes() {
 		if c.Kind == directory.Added {
-			w.x.Added(w.d.Entry(c.Index), 0)
+			w.x.Added(c.Entry, 0)
 		} else {
 			w.x.Changed(c)
 		}

@@ -78,8 +78,7 @@ func (o *world) pass() {
 	for _, c := range o.directory.Changes() {
 		switch c.Kind {
 		case directory.Added:
-			e := o.directory.Entry(c.Index)
-			o.exchange.Added(e, o.directory.Place(e))
+			o.exchange.Added(c.Entry, o.directory.Place(c.Entry))
 			o.Changed()
 			continue
 		case directory.Renewed, directory.Removed:
