@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
-	"github.com/venn-p2p/venn/cmd/venn/view"
+	"github.com/venn-p2p/venn/cmd/venn/simrecord"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
@@ -15,7 +15,7 @@ import (
 type runRecorder struct {
 	name string
 	file *os.File
-	out  *view.Simulation
+	out  *simrecord.Recorder
 }
 
 func (r *runRecorder) look(s *sim.Sim, now, end time.Duration) (err error) {
@@ -23,7 +23,7 @@ func (r *runRecorder) look(s *sim.Sim, now, end time.Duration) (err error) {
 		if r.file, err = repo.Create(r.name); err != nil {
 			return err
 		}
-		if r.out, err = view.NewSimulation(r.file, buildVersion().Version); err != nil {
+		if r.out, err = simrecord.New(r.file, buildVersion().Version); err != nil {
 			return err
 		}
 	}

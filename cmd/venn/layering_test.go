@@ -121,6 +121,7 @@ var bans = []struct {
 	{[]string{"node/...", "testnet/fault", "testnet/link", "testnet/workload"}, []string{module + "testnet/judge", module + "testnet/holdings"}, true, "a network that can look up the truth proves nothing"},
 	{[]string{"testnet"}, []string{"github.com/libp2p/go-libp2p-kad-dht/..."}, true, "rivals' libraries stay in packages of their own, which commands hand over"},
 	{[]string{"cmd/..."}, []string{module + "node/defence", module + "overlay/defence", module + "routing/defence"}, false, "no command switches a defence off"},
+	{[]string{"cmd/venn/daemon"}, []string{module + "testnet/..."}, true, "the daemon is a peer, not a laboratory: simulator, strategies and the truth have no place in it"},
 	{[]string{"testnet/holdings"}, []string{"github.com/..."}, true, "the truth rests on the standard library alone"},
 	{[]string{"testnet/judge"}, []string{"github.com/libp2p/...", module + "node/...", module + "overlay/...", module + "summary/..."}, true, "the judge's sums rest on the truth alone"},
 }

@@ -26,7 +26,7 @@
 //
 // # A simulated network
 //
-// A Simulation writes the same lines of a simulated run, in virtual time: the same seed gives the same bytes. Lines of
+// Package simrecord writes the same lines of a simulated run, in virtual time: the same seed gives the same bytes. Lines of
 // peers and phases come at each look. Looks are a second apart, or n/500 seconds with n peers if that is more. A look
 // writes only changes: of a peer's status, of its links, and of the cells of what it holds. Epochs, queries with their
 // steps, and what peers learn are noted as they happen and written at the next look. What a peer notes is lost where it

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -74,7 +75,7 @@ type Link struct {
 
 // MarshalJSON writes the link as an array.
 func (l Link) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{l.To, l.Kind, round(l.Share, 4), round(l.RTT, 1), l.Sent, l.Received})
+	return json.Marshal([]any{l.To, l.Kind, l.Share, l.RTT, l.Sent, l.Received})
 }
 
 // Held is what a peer holds of others' summaries, for those where that has changed.
@@ -89,9 +90,14 @@ type Cell struct {
 	Bits             float64 // minus the base-2 logarithm of the false-positive rate
 }
 
+// NewCell returns the cell of a summary with a false-positive rate.
+func NewCell(of, parts, bytes int, rate float64) Cell {
+	return Cell{of, parts, bytes, round(-math.Log2(max(rate, 1e-12)), 1)}
+}
+
 // MarshalJSON writes the cell as an array.
 func (c Cell) MarshalJSON() ([]byte, error) {
-	return json.Marshal([4]float64{float64(c.Of), float64(c.Parts), float64(c.Bytes), round(c.Bits, 1)})
+	return json.Marshal([4]float64{float64(c.Of), float64(c.Parts), float64(c.Bytes), c.Bits})
 }
 
 // Epoch says that a peer published a summary of its own.
@@ -145,20 +151,45 @@ type Step struct {
 	Bytes       int     `json:"bytes,omitempty"` // of question and answers; 0: not known
 }
 
-// steps are the questions of a query. Number gives the numbers of peers.
-func steps(explained []routing.Reason, number func(overlay.PeerID) int) []Step {
+// Steps converts the questions of a query. number returns the number of a peer, or -1.
+func Steps(explained []routing.Reason, number func(overlay.PeerID) int) []Step {
 	out := make([]Step, len(explained))
 	for i, r := range explained {
 		out[i] = Step{
 			Peer: number(r.Peer), Why: r.Why.String(), Probability: round(r.Probability, 4), Result: r.Result.String(), Names: r.Names,
-			At: millis(r.At), Took: millis(r.Took), Bytes: r.Bytes,
+			At: Millis(r.At), Took: Millis(r.Took), Bytes: r.Bytes,
 		}
 	}
 	return out
 }
 
-// millis is a time in milliseconds, to a tenth.
-func millis(d time.Duration) float64 { return round(d.Seconds()*1000, 1) }
+// Millis returns a time in milliseconds, rounded to a tenth.
+func Millis(d time.Duration) float64 { return round(d.Seconds()*1000, 1) }
+
+// rounded returns the status with as many digits as viewers see: smaller changes make no new line.
+func (s Status) rounded() Status {
+	s.False, s.LineOut, s.LineIn = round(s.False, 2), round(s.LineOut, 0), round(s.LineIn, 0)
+	return s
+}
+
+// rounded returns the links with as many digits as viewers see: smaller changes make no new line.
+func (l Links) rounded() Links {
+	out := make([]Link, len(l.Links)) // not nil, which JSON writes as null
+	for i, x := range l.Links {
+		x.Share, x.RTT = round(x.Share, 4), round(x.RTT, 1)
+		out[i] = x
+	}
+	return Links{l.N, out}
+}
+
+// round rounds a number to some decimals. It returns 0 for infinities and for what is not a number.
+func round(v float64, decimals int) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	p := math.Pow10(decimals)
+	return math.Round(v*p) / p
+}
 
 // Phase is how far a run is.
 type Phase struct {

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -186,15 +185,19 @@ func (s *state) take(e Event) (Event, bool) {
 			s.peers = append(s.peers, e)
 		}
 	case Status:
+		e = e.rounded()
 		if s.status[e.N] == e {
 			return nil, false
 		}
 		s.status[e.N] = e
+		return e, true
 	case Links:
+		e = e.rounded()
 		if slices.Equal(s.links[e.N].Links, e.Links) {
 			return nil, false
 		}
 		s.links[e.N] = e
+		return e, true
 	case Held:
 		e.Held = s.heldNow(e)
 		return e, len(e.Held) > 0
@@ -270,13 +273,4 @@ func (s *state) events() (out []Event) {
 		out = append(out, *s.report)
 	}
 	return out
-}
-
-// round rounds a number to some decimals. What is no number is 0.
-func round(v float64, decimals int) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0
-	}
-	p := math.Pow10(decimals)
-	return math.Round(v*p) / p
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -291,9 +290,9 @@ func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 		return
 	}
 	events := []Event{Status{
-		N: m.n, Keys: s.Keys, Links: s.Links, Origins: s.Origins, Parts: s.PartsHeld, Bytes: s.BytesHeld, False: round(s.FalseMatches, 2),
+		N: m.n, Keys: s.Keys, Links: s.Links, Origins: s.Origins, Parts: s.PartsHeld, Bytes: s.BytesHeld, False: s.FalseMatches,
 		Sent: s.BudgetSent, Received: s.BudgetReceived, Announced: s.Announced, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
-		Epoch: s.Epoch.Sequence, LineOut: round(s.LineOut, 0), LineIn: round(s.LineIn, 0),
+		Epoch: s.Epoch.Sequence, LineOut: s.LineOut, LineIn: s.LineIn,
 	}, w.held(m.n, peers)}
 	if links {
 		neighbours, err := m.node.Neighbours(ctx)
@@ -312,14 +311,11 @@ func (w *Watch) held(n int, peers []node.PeerStatus) Held {
 			continue
 		}
 		if of := w.number(p.ID); of >= 0 {
-			h.Held = append(h.Held, Cell{of, p.Parts, p.Bytes, bitsOf(p.Rate)})
+			h.Held = append(h.Held, NewCell(of, p.Parts, p.Bytes, p.Rate))
 		}
 	}
 	return h
 }
-
-// bitsOf is a false-positive rate in bits.
-func bitsOf(rate float64) float64 { return round(-math.Log2(max(rate, 1e-12)), 1) }
 
 func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neighbour) Links {
 	chosen := make(map[peer.ID]node.Neighbour, len(neighbours))
@@ -341,13 +337,13 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 			continue
 		}
 		link := Link{
-			To: to, Kind: "link", Share: -1, RTT: round(float64(p.RTT.Microseconds())/1000, 1),
+			To: to, Kind: "link", Share: -1, RTT: Millis(p.RTT),
 			Sent: sent[p.ID], Received: received[p.ID],
 		}
 		if nb, ok := chosen[p.ID]; ok {
 			link.Kind = nb.Kind
 			if nb.Share.Confidence > 0 {
-				link.Share = round(nb.Share.Value, 4)
+				link.Share = nb.Share.Value
 			}
 		}
 		l.Links = append(l.Links, link)
@@ -358,14 +354,14 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 // Answered publishes a query that the peer of a number has asked.
 func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.QueryStats, err error) Query {
 	q := Query{
-		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End, Millis: millis(s.Elapsed),
+		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End, Millis: Millis(s.Elapsed),
 		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
 		Steps: make([]Step, len(s.Explain)),
 	}
 	for i, a := range s.Explain {
 		q.Steps[i] = Step{
 			Peer: w.Number(a.Peer), Why: a.Why, Probability: round(a.Probability, 4), Result: a.Result, Names: a.Names,
-			At: millis(a.At), Took: millis(a.Took), Bytes: a.Bytes,
+			At: Millis(a.At), Took: Millis(a.Took), Bytes: a.Bytes,
 		}
 	}
 	if err != nil {

@@ -1,12 +1,16 @@
-package view
+// Package simrecord records simulated networks as package view shows them. It is apart from view, so that the daemon,
+// which serves a view of its own, does not reach the simulator.
+package simrecord
 
 import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/testnet/sim"
@@ -18,24 +22,24 @@ import (
 // seconds apart. That bounds the recording, which grows with peers and looks.
 const manyPeers = 500
 
-// Simulation records a simulated network of venn's peers. A look at it writes what has changed since the last one;
+// Recorder records a simulated network of venn's peers. A look at it writes what has changed since the last one;
 // queries, summaries and what is learned of them have their own times. The same run gives the same bytes.
-type Simulation struct {
-	out   *Writer
+type Recorder struct {
+	out   *view.Writer
 	every time.Duration
 	next  time.Duration
 	begun bool
 	last  time.Duration
 }
 
-// NewSimulation begins a recording with its header. Looks are a second apart, or one for every 500 peers.
-func NewSimulation(w io.Writer, program string) (*Simulation, error) {
-	out, err := NewWriter(w, Header{Source: "simulation", Network: "simulated", Program: program, Began: time.Unix(0, 0).UTC()})
-	return &Simulation{out: out}, err
+// New begins a recording with its header. Looks are a second apart, or one for every 500 peers.
+func New(w io.Writer, program string) (*Recorder, error) {
+	out, err := view.NewWriter(w, view.Header{Source: "simulation", Network: "simulated", Program: program, Began: time.Unix(0, 0).UTC()})
+	return &Recorder{out: out}, err
 }
 
 // Look records the state at a time, if a look is due. The last look, at the end, is always due.
-func (r *Simulation) Look(s *sim.Sim, now, end time.Duration) error {
+func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 	n := s.Data().Peers()
 	if !r.begun {
 		r.begun = true
@@ -58,7 +62,7 @@ func (r *Simulation) Look(s *sim.Sim, now, end time.Duration) error {
 			return err
 		}
 	}
-	phase := Phase{Phase: "simulated seconds", Done: int(now / time.Second), Total: int(end / time.Second)}
+	phase := view.Phase{Phase: "simulated seconds", Done: int(now / time.Second), Total: int(end / time.Second)}
 	if err := r.out.Write(r.last, phase); err != nil {
 		return err
 	}
@@ -66,9 +70,9 @@ func (r *Simulation) Look(s *sim.Sim, now, end time.Duration) error {
 }
 
 // simulatedPeer is what is fixed of a peer. Peers of one interest are a group.
-func simulatedPeer(s *sim.Sim, i int) Peer {
+func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	up, _ := s.Rates(strategy.ID(i))
-	p := Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: rateName(up), Rate: up, Self: true}
+	p := view.Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: rateName(up), Rate: up, Self: true}
 	if like := s.Data().Alike(strategy.ID(i)); len(like) > 0 {
 		p.Group = fmt.Sprint("interest-", like[0])
 	}
@@ -91,11 +95,11 @@ func rateName(rate uint64) string {
 // noted is an event of a time of its own.
 type noted struct {
 	at    time.Duration
-	event Event
+	event view.Event
 }
 
 // notes records what peers did since the last look, in the order of time. What one noted that has gone since is lost.
-func (r *Simulation) notes(s *sim.Sim, n int, now time.Duration) error {
+func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	var all []noted
 	for i := range n {
 		p, ok := s.Peer(strategy.ID(i)).(venn.Watched)
@@ -104,13 +108,13 @@ func (r *Simulation) notes(s *sim.Sim, n int, now time.Duration) error {
 		}
 		took := p.Notes()
 		for _, e := range took.Published {
-			all = append(all, noted{e.At, Epoch{N: i, Sequence: e.Header.Epoch.Sequence, Keys: e.Header.N, Parts: e.Parts, Bytes: e.Bytes}})
+			all = append(all, noted{e.At, view.Epoch{N: i, Sequence: e.Header.Epoch.Sequence, Keys: e.Header.N, Parts: e.Parts, Bytes: e.Bytes}})
 		}
 		for _, e := range took.Queries {
 			all = append(all, noted{e.At, simulatedQuery(i, e)})
 		}
 		if len(took.Learned) > 0 {
-			l := Learned{N: i}
+			l := view.Learned{N: i}
 			for _, e := range took.Learned {
 				l.Learned = append(l.Learned, [4]int64{int64(e.Of), int64(e.Sequence), e.At.Milliseconds(), 0})
 			}
@@ -129,11 +133,11 @@ func (r *Simulation) notes(s *sim.Sim, n int, now time.Duration) error {
 }
 
 // look is what a peer holds. One that is not there holds nothing and has no links.
-func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
-	status, held, links := Status{N: i, Keys: len(s.Collection(strategy.ID(i)))}, Held{N: i}, Links{N: i, Links: []Link{}}
+func (r *Recorder) look(s *sim.Sim, i int, now time.Duration) []view.Event {
+	status, held, links := view.Status{N: i, Keys: len(s.Collection(strategy.ID(i)))}, view.Held{N: i}, view.Links{N: i, Links: []view.Link{}}
 	p, ok := s.Peer(strategy.ID(i)).(venn.Watched)
 	if !ok || p.Overlay() == nil {
-		return []Event{status, held, links}
+		return []view.Event{status, held, links}
 	}
 	o := p.Overlay()
 	for _, d := range o.Directory() {
@@ -141,11 +145,11 @@ func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 			continue
 		}
 		status.Origins, status.Parts, status.Bytes = status.Origins+1, status.Parts+d.Parts, status.Bytes+d.Bytes
-		held.Held = append(held.Held, Cell{int(venn.IDOf(d.Peer)), d.Parts, d.Bytes, bitsOf(d.Rate)})
+		held.Held = append(held.Held, view.NewCell(int(venn.IDOf(d.Peer)), d.Parts, d.Bytes, d.Rate))
 	}
 	b, learned := o.Budgets(now), p.Learned()
-	status.False = round(o.FalseMatches(), 2)
-	status.Sent, status.Received, status.LineOut, status.LineIn = b.Sent, b.Received, round(b.LineOut, 0), round(b.LineIn, 0)
+	status.False = o.FalseMatches()
+	status.Sent, status.Received, status.LineOut, status.LineIn = b.Sent, b.Received, b.LineOut, b.LineIn
 	status.Announced = b.Announced
 	status.Pubsub, status.Direct, status.Delta = learned.Pubsub, learned.Direct, learned.Delta
 	if own := o.Own(); own != nil {
@@ -153,21 +157,21 @@ func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 	}
 	links.Links = simulatedLinks(s, strategy.ID(i), o)
 	status.Links = len(links.Links)
-	return []Event{status, held, links}
+	return []view.Event{status, held, links}
 }
 
-func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
+func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 	chosen := make(map[strategy.ID]overlay.Neighbour)
 	for _, nb := range o.Neighbours() {
 		chosen[venn.IDOf(nb.Peer)] = nb
 	}
-	links := []Link{}
+	links := []view.Link{}
 	for _, to := range s.Links(p) {
-		l := Link{To: int(to), Kind: "link", Share: -1, RTT: round(2000*s.Latency(p, to).Seconds(), 1)}
+		l := view.Link{To: int(to), Kind: "link", Share: -1, RTT: 2000 * s.Latency(p, to).Seconds()}
 		if nb, ok := chosen[to]; ok {
 			l.Kind = nb.Kind.String()
 			if nb.Overlap.Confidence > 0 {
-				l.Share = round(nb.Overlap.Value, 2) // the second decimal is within its error
+				l.Share = math.Round(nb.Overlap.Value*100) / 100 // the second decimal is within its error
 			}
 		}
 		links = append(links, l)
@@ -175,12 +179,12 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
 	return links
 }
 
-func simulatedQuery(n int, e venn.Ended) Query {
+func simulatedQuery(n int, e venn.Ended) view.Query {
 	s := e.Done.Stats
-	q := Query{
-		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: millis(s.Elapsed),
+	q := view.Query{
+		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: view.Millis(s.Elapsed),
 		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
-		Steps: steps(s.Explain, func(p overlay.PeerID) int { return int(venn.IDOf(p)) }),
+		Steps: view.Steps(s.Explain, func(p overlay.PeerID) int { return int(venn.IDOf(p)) }),
 	}
 	if e.Done.Err != "" {
 		q.End = e.Done.Err

@@ -1,4 +1,4 @@
-package view
+package simrecord
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
@@ -25,7 +26,7 @@ func simulate(t *testing.T, seed uint64, churn time.Duration, recorded bool) (*s
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	r, err := NewSimulation(&out, "test")
+	r, err := New(&out, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ type line struct {
 	Held    [][4]float64
 	Links   json.RawMessage // a number in a status
 	Learned [][4]int64
-	Steps   []Step
+	Steps   []view.Step
 	Found   []int
 	Sent    uint64
 	Group   string
@@ -73,7 +74,7 @@ func TestSimulationIsRecorded(t *testing.T) {
 	if err := os.WriteFile(path, recording, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := Open(path)
+	file, err := view.Open(path)
 	if err != nil || file.Cut {
 		t.Fatalf("the reader of views says %v, cut %v", err, file.Cut)
 	}
