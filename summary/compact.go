@@ -46,13 +46,14 @@ func (p *Prefix) whole() (*Prefix, error) {
 	}
 	tries := p.blocks()
 	parts, err := encodeParts(p.plan, tries, 0, p.Parts())
-	if err == nil {
-		chain, err := verify(Run{Parts: parts, Next: p.last()}, p.Header().Chain)
-		if err == nil {
-			return newPrefix(p.header, p.plan, parts, chain, tries), nil
-		}
+	if err != nil {
+		return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
 	}
-	return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
+	chain, err := verify(Run{Parts: parts, Next: p.last()}, p.Header().Chain)
+	if err != nil {
+		return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
+	}
+	return newPrefix(p.header, p.plan, parts, chain, tries), nil
 }
 
 // first is part 0 of a compact prefix, verified like the parts of whole: unless p is small, those behind it are not

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -120,20 +119,21 @@ func (l layout) cut(positions []uint64, cell int) int {
 	return i
 }
 
-// encodeParts is parts from to end-1 of tries that hold all before end, ErrMalformed if decoders would refuse one of
-// them.
+// encodeParts returns parts from to end-1 of tries that hold all parts before end. It returns ErrMalformed at the first
+// fault for which decoders would refuse a part.
 func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) {
 	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
 	for block, t := range tries {
-		e.block(block, t)
-	}
-	for k := from; k < end; k++ {
-		part := e.parts[k]
-		if most := p.maxPartBytes(k); len(part) > most {
-			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrMalformed))
+		if err := e.block(block, t); err != nil {
+			return nil, err
 		}
 	}
-	return e.parts[from:], e.err
+	for k := from; k < end; k++ {
+		if size, most := len(e.parts[k]), p.maxPartBytes(k); size > most {
+			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, size, most, ErrMalformed)
+		}
+	}
+	return e.parts[from:], nil
 }
 
 // encoder turns tries into the last of the first parts of a plan.
@@ -141,15 +141,16 @@ type encoder struct {
 	plan  *Plan
 	from  int      // the first to be encoded
 	parts [][]byte // nil before from
-	err   error
 }
 
 // block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
-func (e *encoder) block(block int, t *trie.Block) {
+func (e *encoder) block(block int, t *trie.Block) error {
 	last, sample := e.plan.last(block, len(e.parts)), e.plan.blocks[block].sample
 	if s := last.sample; s != nil && s.first >= e.from {
 		nodes := t.AppendNodes(nil, 0, sample, s.to)
-		e.check(s, 0, sample, s.to, len(nodes))
+		if err := e.check(s, 0, sample, s.to, len(nodes)); err != nil {
+			return err
+		}
 		e.parts[s.first] = appendArray(nil, nodes, 0, sample<<(s.to-int(t.Start)))
 	}
 	var nodes []uint64
@@ -157,14 +158,17 @@ func (e *encoder) block(block int, t *trie.Block) {
 		if s != nil && s.first+r-s.lead >= e.from {
 			begin, end := e.plan.cells(s, s.first+r-s.lead)
 			nodes = t.AppendNodes(nodes[:0], begin, end, s.to)
-			e.climb(block, r, nodes)
+			if err := e.climb(block, r, nodes); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // climb encodes what every step says of range r from part e.from on, the last step first. Nodes are those of the range
 // after that.
-func (e *encoder) climb(block, r int, nodes []uint64) {
+func (e *encoder) climb(block, r int, nodes []uint64) (err error) {
 	start := int(e.plan.blocks[block].start)
 	for i := len(e.plan.steps) - 1; i >= 0; i-- {
 		s := &e.plan.steps[i]
@@ -174,32 +178,40 @@ func (e *encoder) climb(block, r int, nodes []uint64) {
 		}
 		begin, end := e.plan.cells(s, part)
 		known, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-start)) // from the sample
-		e.parts[part], nodes = e.part(s, begin, end, nodes[known:])
+		if e.parts[part], nodes, err = e.part(s, begin, end, nodes[known:]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // part encodes one part of a step and returns the nodes of the level it starts from, in the memory of nodes.
-func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, parents []uint64) {
+func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, parents []uint64, err error) {
 	start := int(e.plan.blocks[s.block].start)
 	var sections [][]byte
 	for level := s.to; level > max(s.from, start); level-- {
-		e.check(s, begin, end, level, len(nodes))
+		if err := e.check(s, begin, end, level, len(nodes)); err != nil {
+			return nil, nil, err
+		}
 		var b []byte
 		b, nodes = appendDescent(nil, nodes)
 		sections = append(sections, b)
 	}
 	if s.from < start {
-		e.check(s, begin, end, start, len(nodes))
+		if err := e.check(s, begin, end, start, len(nodes)); err != nil {
+			return nil, nil, err
+		}
 		sections = append(sections, appendArray(nil, nodes, uint64(begin), end-begin))
 	}
 	slices.Reverse(sections)
-	return slices.Concat(sections...), nodes
+	return slices.Concat(sections...), nodes, nil
 }
 
-// check records an error if a decoder would refuse this number of nodes.
-func (e *encoder) check(s *step, begin, end, level, nodes int) {
+// check returns an error if a decoder would refuse this number of nodes.
+func (e *encoder) check(s *step, begin, end, level, nodes int) error {
 	if low, high := e.plan.limits(s.block, begin, end, level); nodes < low || nodes > high {
-		e.err = errors.Join(e.err, fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",
-			s.block, nodes, level, begin, end-1, low, high, ErrMalformed))
+		return fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",
+			s.block, nodes, level, begin, end-1, low, high, ErrMalformed)
 	}
+	return nil
 }

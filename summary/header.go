@@ -29,8 +29,10 @@ type Header struct {
 // check says what is wrong with h.
 func (h *Header) check() error {
 	switch {
-	case len(h.Origin) == 0 || len(h.Origin) > maxOrigin:
-		return fmt.Errorf("summary: header: origin of %d bytes: %w", len(h.Origin), ErrLimit)
+	case h.Origin == "":
+		return fmt.Errorf("summary: header: no origin: %w", ErrMalformed)
+	case len(h.Origin) > maxOrigin:
+		return fmt.Errorf("summary: header: origin of %d bytes, at most %d: %w", len(h.Origin), maxOrigin, ErrLimit)
 	case h.Lifetime < 0 || h.Lifetime%time.Second != 0 || h.Lifetime/time.Second > math.MaxUint32:
 		return fmt.Errorf("summary: header: lifetime %v: %w", h.Lifetime, ErrLimit)
 	}
