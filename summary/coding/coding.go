@@ -23,14 +23,14 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 func PredictedBytes(n, ones int) int { return bitcode.PredictedBytes(n, ones) }
 
 // AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.
-// Neither m nor size is in the code. It takes O(m) time and memory.
+// Neither m nor size is in the code. It takes O(m) time and memory, and panics if numbers are not as said.
 func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	return bitcode.AppendSparse(dst, numbers, size)
 }
 
 // DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. It is an error if
-// src does not start with what AppendSparse writes. It checks the size of src before it allocates 8 bytes a number.
-// O(count).
+// src does not start with what AppendSparse writes. Memory is at most some 200 times src, whatever count and
+// size are. O(count).
 func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
 	return bitcode.DecodeSparse(src, count, size)
 }

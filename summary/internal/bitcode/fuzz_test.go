@@ -3,7 +3,9 @@ package bitcode
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -53,6 +55,41 @@ func FuzzDecodeBits(f *testing.F) {
 			t.Fatalf("n=%d ones=%d: accepted %x, which is written %x", n, ones, head(src[:consumed]), head(again))
 		}
 	})
+}
+
+// TestSparseOfNothing decodes numbers that the bytes cannot hold: an error, and no memory for them.
+func TestSparseOfNothing(t *testing.T) {
+	for _, c := range []struct {
+		count int
+		size  uint64
+	}{{-1, 100}, {math.MinInt, 1 << 40}, {11, 10}, {1 << 24, 1 << 25}, {1 << 24, 1 << 48}, {math.MaxInt, math.MaxUint64}, {1 << 30, 1 << 31}} {
+		for _, src := range [][]byte{nil, make([]byte, 1000)} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := DecodeSparse(src, c.count, c.size)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("%d numbers below %d in %d bytes: %v", c.count, c.size, len(src), err)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+				t.Errorf("%d numbers below %d in %d bytes: %d bytes allocated", c.count, c.size, len(src), took)
+			}
+		}
+	}
+}
+
+// TestSparsePanics encodes numbers that no decoder would accept.
+func TestSparsePanics(t *testing.T) {
+	for name, numbers := range map[string][]uint64{"unsorted": {5, 3}, "twice": {3, 3}, "too large": {3, 100}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			AppendSparse(nil, numbers, 100)
+		}()
+	}
 }
 
 // FuzzDecodeExact does the same for the exact code at every length.

@@ -3,6 +3,7 @@ package bitcode
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -13,7 +14,7 @@ func lowBits(count int, size uint64) int {
 }
 
 // AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.
-// Neither m nor size is in the code. It takes O(m) time and memory.
+// Neither m nor size is in the code. It takes O(m) time and memory, and panics if numbers are not as said.
 func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	if len(numbers) == 0 {
 		return dst
@@ -22,6 +23,9 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	n := len(numbers) + int(size>>low)
 	words := make([]uint64, n/64+1)
 	for i, v := range numbers {
+		if v >= size || i > 0 && v <= numbers[i-1] {
+			panic(fmt.Sprintf("bitcode: number %d of %d is %d: not below %d, or not above the one before", i, len(numbers), v, size))
+		}
 		at := int(v>>low) + i
 		words[at/64] |= 1 << (at % 64)
 	}
@@ -36,15 +40,18 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 }
 
 // DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. An error wraps
-// [ErrMalformed]: src does not start with what AppendSparse writes. It checks the size of src before it allocates 8
-// bytes a number.
+// [ErrMalformed]: src does not start with what AppendSparse writes. Memory is at most some 200 times src, whatever count
+// and size are.
 func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
 	if count == 0 {
 		return nil, src, nil
 	}
+	if count < 0 || uint64(count) > size || count > min(maxBits, math.MaxInt)/64 {
+		return nil, nil, fmt.Errorf("bitcode: %d numbers below %d: %w", count, size, ErrMalformed)
+	}
 	low := lowBits(count, size)
-	n := count + int(size>>low)
-	if len(src) < count*low/8 {
+	n := count + int(size>>low) // at most 33 times count
+	if len(src) < minBytes(n+1, count)+count*low/8 {
 		return nil, nil, fmt.Errorf("bitcode: %d bytes for %d numbers: %w", len(src), count, ErrMalformed)
 	}
 	words := make([]uint64, n/64+1)
