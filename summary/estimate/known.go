@@ -26,7 +26,8 @@ func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval
 	return around(n1+n2-union, variance, confidence).clip(top, top), nil
 }
 
-// IntersectionKnownDeviation is the standard deviation of the value of [Array.IntersectionKnown] (delta method). O(1).
+// IntersectionKnownDeviation is the standard deviation of the value of [Array.IntersectionKnown] (delta method). It is
+// +Inf from loads of some hundred elements a bit on. O(1).
 func (a Array) IntersectionKnownDeviation(n1, n2, n12 float64) float64 {
 	_, _, variance := a.control(loads{a.load(n1), a.load(n2), a.load(n12)})
 	return math.Sqrt(variance)
@@ -36,6 +37,9 @@ func (a Array) IntersectionKnownDeviation(n1, n2, n12 float64) float64 {
 // that the union's estimate has to lose, and the variance that stays.
 func (a Array) control(x loads) (b1, b2, variance float64) {
 	g1, g2, g12, gu := a.covariance(x.first), a.covariance(x.second), a.covariance(x.both), a.covariance(x.either())
+	if math.IsInf(gu, 1) || math.IsInf(g1*g2, 1) { // at such loads every bit counted is a one
+		return 0.5, 0.5, math.Inf(1)
+	}
 	det := float64(g1*g2) - float64(g12*g12)
 	if det <= 1e-12*g1*g2 { // the same set twice: one of the two says all
 		return 0.5, 0.5, max(gu-float64((g1+g2)/2), 0)
