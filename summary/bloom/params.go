@@ -104,7 +104,16 @@ func paramsForRate(n int, rate float64) (Params, error) {
 			best = Params{Blocks: 1, BlockBits: m, Hashes: k}
 		}
 	}
-	return best, best.Check()
+	return best, best.reaches(n, rate)
+}
+
+// reaches returns an error in the words of who asked for the rate with n keys, if there is no such filter as p.
+func (p Params) reaches(n int, rate float64) error {
+	if p.Check() == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %d keys at rate %v need more than %d bits or %d hash functions", errParams, n, rate,
+		min(maxBits, math.MaxInt), maxHashes)
 }
 
 // partitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
@@ -133,7 +142,7 @@ func partitionedForRate(n int, rate float64) (Params, error) {
 			best = p
 		}
 	}
-	return best, best.Check()
+	return best, best.reaches(n, rate)
 }
 
 func checkSize(n int, bits uint64) error {
