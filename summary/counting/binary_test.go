@@ -3,10 +3,13 @@ package counting
 import (
 	"bytes"
 	"encoding"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"flag"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -123,6 +126,59 @@ func TestUnmarshalRefusesImpossibleTables(t *testing.T) {
 	data[len(data)-5] = 1 // a counter that does not exist
 	if err := new(Bloom).UnmarshalBinary(appendSum(data[:len(data)-4], 0)); !errors.Is(err, errMalformed) {
 		t.Errorf("counter after the last: %v", err)
+	}
+}
+
+// TestUnmarshalMemory holds the memory that a decoder takes for a full filter to a multiple of the bytes.
+func TestUnmarshalMemory(t *testing.T) {
+	c := mustBloom(t, 1<<20, 4)
+	for i := range uint64(1 << 17) {
+		if err := c.Add(i * 0x9E3779B97F4A7C15); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, _ := c.MarshalBinary()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := new(Bloom).UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(data)); times > 12 {
+		t.Errorf("%.1f times the input allocated", times)
+	} else {
+		t.Logf("%.1f times the input allocated", times)
+	}
+}
+
+// TestOtherForm refuses coded counters where plain ones are due, and plain ones where coded ones are.
+func TestOtherForm(t *testing.T) {
+	sparse, full := mustBloom(t, 1<<12, 4), mustBloom(t, 1<<12, 4)
+	for i := range uint64(1 << 9) {
+		_ = full.Add(i * 0x9E3779B97F4A7C15)
+	}
+	for _, c := range []*Bloom{sparse, full} {
+		data, _ := c.MarshalBinary()
+		head := data[:bloomHeader]
+		head[5] = formCoded + formPlain - head[5]
+		if head[5] == formCoded {
+			head = appendCounters(head, make([]uint8, c.counters))
+		} else {
+			for _, w := range c.words {
+				head = binary.LittleEndian.AppendUint64(head, w)
+			}
+		}
+		if err := new(Bloom).UnmarshalBinary(appendSum(head, 0)); !errors.Is(err, errMalformed) {
+			t.Errorf("%d members in the form %d: %v", c.Len(), head[5], err)
+		}
+	}
+}
+
+// TestForRateNames holds an error to the numbers that the caller gave.
+func TestForRateNames(t *testing.T) {
+	_, err := NewBloomForRate(1000, 1e-300)
+	if !errors.Is(err, errParams) || !strings.Contains(err.Error(), "1e-300") || strings.Contains(err.Error(), "k is") {
+		t.Error(err)
 	}
 }
 

@@ -45,10 +45,13 @@ func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", errParams, n, rate)
 	}
 	k := max(1, int(math.Round(-math.Log2(rate))))
+	if k > maxHashes {
+		return nil, fmt.Errorf("%w: rate is %v, want at least 2^-%d", errParams, rate, maxHashes)
+	}
 	// From (1-e^(-kn/m))^k = rate.
 	m := math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k))))
 	if !(m <= mostCounters) {
-		return nil, fmt.Errorf("%w: %.3g counters, want at most %d", errParams, m, int(mostCounters))
+		return nil, fmt.Errorf("%w: %d members at rate %v take %.3g counters, want at most %d", errParams, n, rate, m, int(mostCounters))
 	}
 	return NewBloom(max(1, int(m)), k)
 }

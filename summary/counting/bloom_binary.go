@@ -27,12 +27,8 @@ func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint64(b, c.counters)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.members))
 	body := len(b)
-	counters := make([]uint8, c.counters)
-	for i := range counters {
-		counters[i] = uint8(c.get(uint64(i)))
-	}
-	b = appendCounters(b, counters)
-	if size := uint64(len(b) - body); size*maxGain < c.counters || size >= uint64(c.SizeBytes()) {
+	b = appendCounters(b, c.list())
+	if !c.coded(len(b) - body) {
 		b = b[:body]
 		b[start+5] = formPlain
 		for _, w := range c.words {
@@ -40,6 +36,20 @@ func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 		}
 	}
 	return appendSum(b, start), nil
+}
+
+// list returns the counters one by one.
+func (c *Bloom) list() []uint8 {
+	counters := make([]uint8, c.counters)
+	for i := range counters {
+		counters[i] = uint8(c.get(uint64(i)))
+	}
+	return counters
+}
+
+// coded reports whether the counters are written coded, where their code takes some bytes.
+func (c *Bloom) coded(bytes int) bool {
+	return uint64(bytes)*maxGain >= c.counters && bytes < c.SizeBytes()
 }
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
@@ -82,8 +92,12 @@ func (c *Bloom) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("%w: counters add up to %d, want %d for each of %d members", errMalformed, sum, k, members)
 	}
 	read.members = int(members)
-	if again, _ := read.appendBinary(nil); again[5] != form {
-		return fmt.Errorf("%w: counters in the form %d, not %d", errMalformed, form, again[5])
+	size := len(b)
+	if form == formPlain {
+		size = len(appendCounters(nil, read.list()))
+	}
+	if read.coded(size) != (form == formCoded) {
+		return fmt.Errorf("%w: counters in the form %d", errMalformed, form)
 	}
 	*c = *read
 	return nil
@@ -102,8 +116,7 @@ func (c *Bloom) readPlain(b []byte) error {
 
 // decode reads coded counters, all of b.
 func (c *Bloom) decode(b []byte) error {
-	counters := make([]uint8, c.counters)
-	n, err := decodeCounters(counters, b)
+	counters, n, err := decodeCounters(int(c.counters), b)
 	if err != nil {
 		return err
 	}

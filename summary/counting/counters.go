@@ -43,29 +43,27 @@ func appendCounters(dst []byte, counters []uint8) []byte {
 	return dst
 }
 
-// decodeCounters fills counters from the start of src with what appendCounters wrote for as many, and returns the bytes
-// consumed. On an error, matched by errMalformed, counters is unchanged. It allocates less than twice the counters'
-// length.
-func decodeCounters(counters []uint8, src []byte) (consumed int, err error) {
-	got := make([]uint8, len(counters))
-	words := make([]uint64, (len(counters)+63)/64)
-	asked := len(counters)
+// decodeCounters returns n counters from the start of src, where appendCounters wrote as many, and the bytes consumed.
+// Its errors are matched by errMalformed. It allocates 9/8 bytes a counter.
+func decodeCounters(n int, src []byte) (counters []uint8, consumed int, err error) {
+	counters = make([]uint8, n)
+	words := make([]uint64, (n+63)/64)
+	asked := n
 	for level := uint8(0); asked > 0 && level < math.MaxUint8; level++ {
-		ones, n := bitcode.DecodeUvarint(src[consumed:])
-		if n == 0 || ones > uint64(asked) {
-			return 0, fmt.Errorf("%w: %d of %d counters over %d", errMalformed, ones, asked, level)
+		ones, used := bitcode.DecodeUvarint(src[consumed:])
+		if used == 0 || ones > uint64(asked) {
+			return nil, 0, fmt.Errorf("%w: %d of %d counters over %d", errMalformed, ones, asked, level)
 		}
-		consumed += n
-		n, err := decodeCode(words[:(asked+63)/64], src[consumed:], asked, int(ones))
+		consumed += used
+		used, err := decodeCode(words[:(asked+63)/64], src[consumed:], asked, int(ones))
 		if err != nil {
-			return 0, fmt.Errorf("%w: counters over %d: %w", errMalformed, level, err)
+			return nil, 0, fmt.Errorf("%w: counters over %d: %w", errMalformed, level, err)
 		}
-		consumed += n
-		raise(got, level, words)
+		consumed += used
+		raise(counters, level, words)
 		asked = int(ones)
 	}
-	copy(counters, got)
-	return consumed, nil
+	return counters, consumed, nil
 }
 
 // raise adds one to those of the counters at level whose bit is set.
