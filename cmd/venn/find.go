@@ -67,6 +67,9 @@ func find(ctx context.Context, c *cli.Command) error {
 		group.SetLimit(c.Int("jobs"))
 		err := eachKey("keys", in, func(line []byte) error {
 			key := string(line)
+			if _, err := httpapi.ParseKey(key); err != nil {
+				return usageError{err}
+			}
 			group.Go(func() error {
 				var out, errs bytes.Buffer
 				if c.Int("jobs") == 1 { // as it is found

@@ -114,8 +114,10 @@ func app(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// marksUsageErrors makes a command and those below it say which of their errors are of usage.
+// marksUsageErrors makes a command and those below it say which of their errors are of usage. A command without others
+// below it gets no command help from the parser: its arguments may be keys, and help is one.
 func marksUsageErrors(c *cli.Command) {
+	c.HideHelpCommand = len(c.Commands) == 0
 	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }
 	for _, sub := range c.Commands {
 		marksUsageErrors(sub)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +23,8 @@ func TestNodeScripts(t *testing.T) {
 			// No peers but those of the script, and nothing asked of a router.
 			e.Setenv("VENN_DISCOVERY_MDNS", "false")
 			e.Setenv("VENN_NAT_PORT_MAP", "false")
-			return writeLines(filepath.Join(e.WorkDir, "many"), 20_000, "hex:zz")
+			e.Setenv("LF", "\n")
+			return errors.Join(writeLines(filepath.Join(e.WorkDir, "many"), 20_000, "hex:zz"), writeOdd(e.WorkDir))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":     status,
@@ -40,6 +43,22 @@ func writeLines(name string, n int, last string) error {
 	}
 	fmt.Fprintln(&b, last)
 	return os.WriteFile(name, b.Bytes(), 0o600)
+}
+
+// writeOdd writes files of odd keys below dir: words has 10,000 lines with names of commands among them; the others hold
+// one line each.
+func writeOdd(dir string) error {
+	if err := writeLines(filepath.Join(dir, "words"), 9_990, "h\nhelp\nkeys\nadd\nrm\nfind\nconfig\nget\nrepo\n-"); err != nil {
+		return err
+	}
+	for name, key := range map[string]string{
+		"nul": "a\x00b", "invalid": "\xff\xfe", "long": strings.Repeat("k", 1025), "longer": strings.Repeat("k", 1<<20-1), "longest": strings.Repeat("k", 1<<20),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(key+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eventually ARGS... runs venn with these arguments until it succeeds, or after ! until it fails, for a minute at most:

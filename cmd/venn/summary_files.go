@@ -177,7 +177,7 @@ func eachKey(name string, r io.Reader, f func(key []byte) error) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("%s:%d: key of more than %d bytes", name, number+1, longest)
+		return usageError{fmt.Errorf("%s: line %d has more than %d bytes: it is no key", name, number+1, longest)}
 	}
 	return lines.Err()
 }
