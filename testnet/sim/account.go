@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -23,7 +22,7 @@ type sums struct{ messages, bytes, probes, wasted int }
 func newAccount(s *Sim) account {
 	a := account{sim: s}
 	if s.cfg.Detail {
-		a.watch = &watch{end: s.end, kinds: map[reflect.Type]*Sent{}}
+		a.watch = &watch{end: s.end, kinds: map[string]*Sent{}}
 	}
 	return a
 }

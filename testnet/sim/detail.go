@@ -2,9 +2,7 @@ package sim
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
@@ -47,14 +45,17 @@ type Sent struct {
 	Messages, Bytes int64
 }
 
-// connectingKind is the kind of what connections take.
-const connectingKind = "connect"
+// Kinds that strategies do not name.
+const (
+	connectingKind = "connect" // what connections take
+	otherKind      = "other"   // messages whose strategy names no kind
+)
 
 // watch notes what a run shows in detail.
 type watch struct {
 	end     time.Duration
 	seconds []Second
-	kinds   map[reflect.Type]*Sent
+	kinds   map[string]*Sent
 	connect Sent
 }
 
@@ -79,19 +80,15 @@ func (w *watch) sent(e *event) {
 		return
 	}
 	s.Upkeep += int64(e.msg.Bytes)
-	w.kind(reflect.TypeOf(e.msg.Body)).add(&Sent{Messages: 1, Bytes: int64(e.msg.Bytes)})
+	w.kind(kindOf(e.msg)).add(&Sent{Messages: 1, Bytes: int64(e.msg.Bytes)})
 }
 
-// kindName is a type's name without its package.
-func kindName(t reflect.Type) string {
-	if t == nil {
-		return "none"
+// kindOf returns the kind of a message for upkeep.
+func kindOf(m strategy.Message) string {
+	if b, ok := m.Body.(strategy.Named); ok {
+		return b.Kind()
 	}
-	name := t.String()
-	if strings.HasPrefix(name, "[]") {
-		name = name[strings.LastIndexByte(name, '.')+1:] + "s"
-	}
-	return strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	return otherKind
 }
 
 // connected notes bytes of handshakes.
@@ -124,18 +121,18 @@ func (w *watch) merge(o *watch) {
 		s := w.at(time.Duration(i) * time.Second)
 		s.Upkeep, s.Query, s.Messages = s.Upkeep+from.Upkeep, s.Query+from.Query, s.Messages+from.Messages
 	}
-	for t, from := range o.kinds {
-		w.kind(t).add(from)
+	for name, from := range o.kinds {
+		w.kind(name).add(from)
 	}
 	w.connect.add(&o.connect)
 }
 
-// kind is what was sent of a kind of message.
-func (w *watch) kind(t reflect.Type) *Sent {
-	k := w.kinds[t]
+// kind returns the sum of a kind of message.
+func (w *watch) kind(name string) *Sent {
+	k := w.kinds[name]
 	if k == nil {
-		k = &Sent{Name: kindName(t)}
-		w.kinds[t] = k
+		k = &Sent{Name: name}
+		w.kinds[name] = k
 	}
 	return k
 }

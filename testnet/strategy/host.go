@@ -42,9 +42,15 @@ type Host interface {
 
 // Message is what one peer tells another.
 type Message struct {
-	Body  any     // the strategy's own; not to be changed once sent, for sender and receiver share it
+	Body  any     // the strategy's own, for upkeep a Named; not to be changed once sent, for sender and receiver share it
 	Bytes int     // on the wire, with framing
 	Query QueryID // that it is for; 0: upkeep
+}
+
+// Named is a Body of a message for upkeep that names its kind in published tables. A name outlives the type that
+// returns it. Messages for upkeep with other bodies are of the kind "other".
+type Named interface {
+	Kind() string
 }
 
 // Overhead is the framing of a message on a stream that is open: length, stream frame, packet headers in part.

@@ -69,6 +69,9 @@ func length(w strategy.World) (uint64, error) {
 // 0.
 type attenuation [depth]*bloom.Filter
 
+// Kind names the message in published tables.
+func (attenuation) Kind() string { return "attenuation" }
+
 type peer struct {
 	teller[attenuation]
 	params bloom.Params

@@ -97,6 +97,9 @@ type reducedFilter struct {
 // reducedLevels are filters by their peers' distance from the sender, of each level ascending by peer.
 type reducedLevels [depth][]reducedFilter
 
+// Kind names the message in published tables.
+func (reducedLevels) Kind() string { return "reducedlevels" }
+
 type reducedPeer struct {
 	teller[reducedLevels]
 	run *reducedRun

@@ -8,7 +8,7 @@ import (
 )
 
 // teller tells neighbours what lies behind its peer, as a T, and holds what they tell.
-type teller[T any] struct {
+type teller[T strategy.Named] struct {
 	host      strategy.Host
 	walk      walk
 	allowance upkeep.Allowance
@@ -17,7 +17,7 @@ type teller[T any] struct {
 	due       bool              // a wake is asked for
 }
 
-func newTeller[T any](h strategy.Host, w strategy.World, first T) teller[T] {
+func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) teller[T] {
 	return teller[T]{
 		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep},
 		told: first, heard: map[strategy.ID]T{},

@@ -150,6 +150,11 @@ type (
 	provide struct{ keys []summary.Fingerprint } // which the sender holds; a message for each
 )
 
+// Names of kinds of messages in published tables.
+func (find) Kind() string    { return "find" }
+func (nearest) Kind() string { return "nearest" }
+func (provide) Kind() string { return "provide" }
+
 func (k *peer) Step(now time.Duration, in strategy.Input) {
 	k.now = now
 	if k.prober.Step(in) {

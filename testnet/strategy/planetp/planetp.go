@@ -173,6 +173,14 @@ type (
 	list struct{ items []news } // no: this is what it holds
 )
 
+// Names of kinds of messages in published tables.
+func (rumours) Kind() string { return "rumours" }
+func (reply) Kind() string   { return "reply" }
+func (wanted) Kind() string  { return "wanted" }
+func (records) Kind() string { return "records" }
+func (sum) Kind() string     { return "sum" }
+func (list) Kind() string    { return "list" }
+
 func namesOf(n int) int { return header + n*name }
 
 func (p *peer) Step(now time.Duration, in strategy.Input) {
@@ -279,7 +287,7 @@ func (p *peer) partner() (strategy.ID, bool) {
 	return links[rng.IntN(len(links))], true
 }
 
-func (p *peer) send(to strategy.ID, body any, bytes int) {
+func (p *peer) send(to strategy.ID, body strategy.Named, bytes int) {
 	p.allowance.Spend(bytes)
 	p.host.Send(to, strategy.Message{Body: body, Bytes: bytes})
 }

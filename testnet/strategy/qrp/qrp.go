@@ -128,6 +128,9 @@ type (
 	hit struct{ hops int }
 )
 
+// Kind names the message in published tables. The others belong to queries.
+func (table) Kind() string { return "table" }
+
 func (q *peer) Step(now time.Duration, in strategy.Input) {
 	switch in := in.(type) {
 	case strategy.Joined:

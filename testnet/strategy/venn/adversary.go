@@ -96,7 +96,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 			h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
 		}
 		return mine
-	case []overlay.Item:
+	case catalogue:
 		for _, it := range b {
 			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
 				h.send(in.From, p, p.bytes(), 0)
@@ -122,7 +122,7 @@ func (h *hostile) spoil(in strategy.Received) bool {
 		p := h.spoiled(e, b.parts.First, b.parts.End)
 		h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
 		return true
-	case []overlay.Item:
+	case catalogue:
 		for _, it := range b {
 			if it.Group == g && it.Want > it.Have {
 				p := h.spoiled(e, int(it.Have), int(it.Want))
@@ -173,6 +173,8 @@ func (h *hostile) announce(to strategy.ID) {
 // garbage is what says nothing. The types of messages end here.
 type garbage struct{}
 
+func (garbage) Kind() string { return "garbage" }
+
 // garbageBytes are the sizes of what is sent in turn: a message on a stream, a length without its message, an RPC, and
 // one over the limit.
 var garbageBytes = []int{streamBytes + 50, streamBytes + 6, strategy.Overhead + 1000, strategy.Overhead + wire.MaxPartsRPC + 1}
@@ -220,10 +222,10 @@ func (h *hostile) turn() strategy.ID {
 
 // introduce says hello in a new session, with a fast line, well informed, and with records of made-up peers.
 func (h *hostile) introduce(to strategy.ID) {
-	hello := overlay.Hello{
+	said := overlay.Hello{
 		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(overlay.MaxHelloRecords),
 	}
-	h.send(to, hello, helloBytes(hello), 0)
+	h.send(to, hello(said), helloBytes(said), 0)
 }
 
 // offer offers summaries of made-up peers. Each claims what somebody else holds.
@@ -249,7 +251,7 @@ func (h *hostile) future(to strategy.ID) {
 }
 
 func (h *hostile) catalogue(to strategy.ID, items []overlay.Item) {
-	h.send(to, items, overlay.CatalogueBytes(len(items)), 0)
+	h.send(to, catalogue(items), overlay.CatalogueBytes(len(items)), 0)
 }
 
 // unasked sends parts that nobody asked for.

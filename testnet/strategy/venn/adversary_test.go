@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -57,7 +56,7 @@ func TestFutureFits(t *testing.T) {
 		host := &firstHost{}
 		h := &hostile{node: &node{host: host, run: &run{world: strategy.World{Peers: peers}}}, rng: rand.New(rand.NewPCG(1, 1))}
 		h.future(1)
-		items := host.sent.Body.([]overlay.Item)
+		items := host.sent.Body.(catalogue)
 		if len(items) != want {
 			t.Errorf("%d items in a network of %d, not %d", len(items), peers, want)
 		}

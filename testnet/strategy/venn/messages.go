@@ -13,9 +13,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// What venn's peers say to each other, besides overlay.Hello and catalogues: that is, []overlay.Item. The names of
-// requests are the asker's.
+// Messages between venn's peers. The numbers of requests are the asker's.
 type (
+	hello        overlay.Hello
+	catalogue    []overlay.Item
 	graft        struct{ in bool }
 	subscription struct{} // to the topic of summaries
 
@@ -61,6 +62,26 @@ type (
 		hops   []int // from the answering peer to each of the answer's records
 	}
 )
+
+// Names of kinds of messages in published tables.
+func (hello) Kind() string        { return "hello" }
+func (catalogue) Kind() string    { return "items" }
+func (tailItems) Kind() string    { return "tailitems" }
+func (knock) Kind() string        { return "knock" }
+func (graft) Kind() string        { return "graft" }
+func (subscription) Kind() string { return "subscription" }
+func (parts) Kind() string        { return "parts" }
+func (partsRequest) Kind() string { return "partsrequest" }
+func (partsAnswer) Kind() string  { return "partsanswer" }
+func (inquiry) Kind() string      { return "inquiry" }
+func (introduced) Kind() string   { return "introduced" }
+func (unknown) Kind() string      { return "unknown" }
+func (auditAsk) Kind() string     { return "auditask" }
+func (auditAnswer) Kind() string  { return "auditanswer" }
+func (haveAsk) Kind() string      { return "haveask" }
+func (haveAnswer) Kind() string   { return "haveanswer" }
+func (ask) Kind() string          { return "ask" }
+func (names) Kind() string        { return "names" }
 
 type kind uint8
 
@@ -119,9 +140,9 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	switch b := m.Body.(type) {
 	case graft:
 		v.grafted(now, from, b.in)
-	case overlay.Hello:
-		v.step(now, overlay.HelloReceived{Peer: p, Hello: b})
-	case []overlay.Item:
+	case hello:
+		v.step(now, overlay.HelloReceived{Peer: p, Hello: overlay.Hello(b)})
+	case catalogue:
 		v.step(now, overlay.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
 	case parts:
 		v.step(now, b.received(p, overlay.Pubsub, m.Bytes))

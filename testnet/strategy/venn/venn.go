@@ -284,7 +284,7 @@ const (
 )
 
 // pubsub sends what pubsub says by itself. It counts against the peer's budget.
-func (v *node) pubsub(now time.Duration, to strategy.ID, body any, bytes int) {
+func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Named, bytes int) {
 	v.send(to, body, bytes, 0)
 	v.step(now, overlay.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
 }
@@ -343,7 +343,7 @@ func (v *node) sweep(now time.Duration) {
 // use notes that a message goes over a link that this peer asked for: what pubsub sends does not count.
 func (v *node) use(p strategy.ID, body any) {
 	switch body.(type) {
-	case graft, subscription, []overlay.Item, parts, tailItems:
+	case graft, subscription, catalogue, parts, tailItems:
 		return
 	}
 	v.ties.use(p, v.now)
@@ -363,9 +363,9 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	case core.Wake:
 		v.wake = e.At
 	case overlay.SayHello:
-		v.send(idOf(e.To), e.Hello, helloBytes(e.Hello), 0)
+		v.send(idOf(e.To), hello(e.Hello), helloBytes(e.Hello), 0)
 	case overlay.SendCatalogue:
-		v.send(idOf(e.To), e.Items, overlay.CatalogueBytes(len(e.Items)), 0)
+		v.send(idOf(e.To), catalogue(e.Items), overlay.CatalogueBytes(len(e.Items)), 0)
 	case overlay.SendParts:
 		parts := parts{group: e.Group, envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
 		v.send(idOf(e.To), parts, parts.bytes(), 0)
@@ -403,7 +403,7 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	}
 }
 
-func (v *node) send(to strategy.ID, body any, bytes int, q strategy.QueryID) {
+func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.QueryID) {
 	v.use(to, body)
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
 }
