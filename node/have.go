@@ -149,7 +149,7 @@ func (n *Node) paced(p peer.ID, keys int) error {
 		select {
 		case <-time.After(wait):
 		case <-n.ctx.Done():
-			return ErrClosed
+			return context.Cause(n.ctx)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.
 	}
 	keys, report, err := join.Join(ctx, sources, bloom.Params{Seed: bloom.Seed{K0: rand.Uint64(), K1: rand.Uint64()}})
 	if n.ctx.Err() != nil {
-		err = ErrClosed
+		err = context.Cause(n.ctx)
 	}
 	return keys, report, err
 }

@@ -1,6 +1,9 @@
 package node
 
 import (
+	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -71,6 +74,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 
 func (l *loop) run() {
 	defer l.end()
+	defer l.fail()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	first := l.bootstrap()
@@ -100,14 +104,26 @@ func (l *loop) run() {
 	}
 }
 
+// fail ends the node if the loop panics: a fault in the core must not end the program that the node is embedded in.
+func (l *loop) fail() {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	l.n.log.Error("the node closes: its loop panicked", "fault", fault, "stack", string(debug.Stack()))
+	l.n.cancel(fmt.Errorf("%w: %v", ErrFault, fault))
+	go l.n.Close() //nolint:errcheck // who calls Close gets the error
+}
+
 // end tells everybody who still waits that the node is closed.
 func (l *loop) end() {
+	close(l.n.ended)
 	l.wake.Stop()
 	for p := range l.links {
 		links.Release(l.n.host, p)
 	}
 	for _, r := range l.queries {
-		r.finish(QueryStats{}, ErrClosed)
+		r.finish(QueryStats{}, context.Cause(l.n.ctx))
 	}
 }
 
@@ -341,7 +357,7 @@ func (l *loop) command(c any) {
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
 		}
-	case leave:
+	case *leave:
 		l.leave(c)
 	case view:
 		c.look(l)

@@ -43,6 +43,8 @@ import (
 var (
 	// ErrClosed says that the node is closed.
 	ErrClosed = errors.New("node: closed")
+	// ErrFault says that the node has closed itself, because its code is at fault. It is an ErrClosed, too.
+	ErrFault = fmt.Errorf("%w by a fault of its own", ErrClosed)
 	// ErrKey says that a key is empty or longer than wire.MaxKey.
 	ErrKey = errors.New("node: key must have 1 to 1024 bytes")
 	// ErrHost says that the host has a node already: a host has room for one.
@@ -60,8 +62,10 @@ type Node struct {
 	hasher summary.Hasher
 	keys   keystore.Keys
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context // ends with Close, or with a fault of the loop
 	cancel context.CancelCauseFunc
+	ended  chan struct{} // closed when the loop has ended
+	close  func() error  // closes all, once
 	start  time.Time
 
 	tasks     tasks.Group
@@ -87,7 +91,6 @@ type Node struct {
 	offenders offenders.Table
 	pace      *pace.Table // of the keys that peers ask for
 	touched   touched
-	leaving   sync.Once
 	closing   closing
 	probing   probing
 	parted    parted
@@ -132,6 +135,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		dials:    make(chan struct{}, cfg.dials),
 		upkeep:   make(chan struct{}, max(1, cfg.dials/4)),
 		begun:    make(chan struct{}),
+		ended:    make(chan struct{}),
 	}
 	if cfg.off.Has(defence.OwnSlots) {
 		n.links = links.NewShared(cfg.maxConnections, cfg.maxConnections)
@@ -139,6 +143,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	n.in.Unfair = cfg.off.Has(defence.FairQueue)
 	n.links.Unkept = cfg.off.Has(defence.KeptMesh)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
+	n.close = sync.OnceValue(n.closeAll)
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -321,16 +326,22 @@ func (n *Node) routingConfig() routing.Config {
 }
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager.
-// It closes no connection, and not the host; the error is that of the store of WithDatastore. It first tells the linked
-// peers, which takes up to 0.2 s, that the node holds nothing any more.
-func (n *Node) Close() error {
+// It closes no connection, and not the host. It first tells the linked peers, which takes up to 0.2 s, that the node
+// holds nothing any more. The errors: that of the store of WithDatastore, and ErrFault if the node had ended by itself.
+// Every call returns the same.
+func (n *Node) Close() error { return n.close() }
+
+// Done returns a channel that is closed when the node ends: when Close is called, or by a fault of the node's own.
+// After a fault the node closes itself, and Close, Status and all other calls return ErrFault.
+func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
+
+// closeAll is Close, the first time.
+func (n *Node) closeAll() error {
 	if n.mesh != nil {
-		n.leaving.Do(func() { n.saveKnown(); n.goodbye() })
+		n.saveKnown()
+		n.goodbye()
 	}
-	if !n.tasks.Close() {
-		n.tasks.Wait()
-		return nil
-	}
+	n.tasks.Close()
 	for id := range n.handlers() {
 		n.host.RemoveStreamHandler(id)
 	}
@@ -348,7 +359,11 @@ func (n *Node) Close() error {
 	if n.cfg.registerer != nil {
 		n.cfg.registerer.Unregister(collector{n})
 	}
-	return n.closeStore()
+	err := n.closeStore()
+	if cause := context.Cause(n.ctx); errors.Is(cause, ErrFault) {
+		err = errors.Join(cause, err)
+	}
+	return err
 }
 
 // now is the instant on the core's clock.
@@ -399,7 +414,7 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 
 func (n *Node) alive(ctx context.Context) error {
 	if n.ctx.Err() != nil {
-		return ErrClosed
+		return context.Cause(n.ctx)
 	}
 	return ctx.Err()
 }

@@ -30,17 +30,17 @@ const (
 )
 
 // leave tells the links that the node closes.
-type leave struct{ done chan bool }
+type leave struct {
+	linked bool // whether there were any
+	done   chan struct{}
+}
 
 // goodbye has the loop tell all links that the node leaves, and waits a little for the word to go out.
 func (n *Node) goodbye() {
 	ctx, cancel := context.WithTimeout(n.ctx, goodbyeTime)
 	defer cancel()
-	done := make(chan bool, 1)
-	if n.in.Command(ctx, n.ctx, leave{done}) != nil {
-		return
-	}
-	if linked := <-done; !linked {
+	c := &leave{done: make(chan struct{})}
+	if n.in.Command(ctx, n.ctx, c) != nil || n.await(c.done) != nil || !c.linked {
 		return
 	}
 	for n.pipes.Waiting() > 0 && ctx.Err() == nil {
@@ -49,9 +49,10 @@ func (n *Node) goodbye() {
 	time.Sleep(goodbyeFlush)
 }
 
-func (l *loop) leave(c leave) {
+func (l *loop) leave(c *leave) {
 	l.step(tails.Leaving{})
-	c.done <- len(l.links) > 0
+	c.linked = len(l.links) > 0
+	close(c.done)
 }
 
 // lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye

@@ -65,7 +65,7 @@ func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share
 			held := n.confirmAll(ctx, claims[i], keys, asked)
 			switch {
 			case n.ctx.Err() != nil:
-				yield(Share{}, ErrClosed)
+				yield(Share{}, context.Cause(n.ctx))
 				return
 			case ctx.Err() != nil:
 				yield(Share{}, ctx.Err())

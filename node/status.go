@@ -131,8 +131,22 @@ func (n *Node) view(ctx context.Context, look func(*loop)) error {
 	if err := n.in.Command(ctx, n.ctx, v); err != nil {
 		return err
 	}
-	<-v.done
-	return nil
+	return n.await(v.done)
+}
+
+// await waits until the loop has carried out a command. The error is that with which the loop ended before.
+func (n *Node) await(done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-n.ended:
+	}
+	select {
+	case <-done:
+		return nil
+	default:
+		return context.Cause(n.ctx)
+	}
 }
 
 // status is Status without the counters.

@@ -274,7 +274,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	errs := make(chan error, 3)
+	errs := make(chan error, 4)
 	run := func(f func() error) {
 		wg.Go(func() {
 			if err := f(); err != nil {
@@ -291,6 +291,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		run(func() error { return httpapi.Serve(ctx, d.public, httpapi.CheckHost(public, d.cfg.HTTP.Names...)) })
 	}
 	run(func() error { d.keeper.run(ctx); return nil })
+	run(func() error { return d.watch(ctx) })
 	if d.opts.Ready != nil {
 		d.opts.Ready(d.started())
 	}
@@ -300,6 +301,16 @@ func (d *daemon) serve(ctx context.Context) error {
 	wg.Wait()
 	close(errs)
 	return <-errs
+}
+
+// watch waits until ctx ends, or the node closes itself, and returns why it did.
+func (d *daemon) watch(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-d.node.Done():
+		return d.node.Close()
+	}
 }
 
 // tell tells the service manager of a state. A daemon does without being heard.
