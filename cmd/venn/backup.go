@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v3"
@@ -57,36 +56,24 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	if _, err := os.Lstat(name); err == nil {
 		return 0, fmt.Errorf("%s is there already", name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
 	bar := newProgress(c.Root().ErrWriter, quietTime)
 	defer bar.end()
-	var total atomic.Int64
-	checked, fetched := io.Pipe()
-	go func() {
-		fetched.CloseWithError(fetchBackup(ctx, c, r, io.MultiWriter(f, fetched), func(keys int) { total.Store(int64(keys)) }))
-	}()
-	keys, err = store.CheckBackup(checked, func(keys int) {
-		bar.update(stage{what: "keys", done: keys, total: max(keys, int(total.Load()))})
+	err = repo.WriteFile(name, 0o600, func(w io.Writer) error {
+		var total atomic.Int64
+		checked, fetched := io.Pipe()
+		go func() {
+			fetched.CloseWithError(fetchBackup(ctx, c, r, io.MultiWriter(w, fetched), func(keys int) { total.Store(int64(keys)) }))
+		}()
+		var err error
+		keys, err = store.CheckBackup(checked, func(keys int) {
+			bar.update(stage{what: "keys", done: keys, total: max(keys, int(total.Load()))})
+		})
+		if fetchErr := drain(checked); fetchErr != nil {
+			err = fetchErr
+		}
+		return err
 	})
-	if fetchErr := drain(checked); fetchErr != nil {
-		err = fetchErr
-	}
-	if err != nil {
-		return 0, err
-	}
-	bar.end()
-	if err := errors.Join(f.Sync(), os.Rename(f.Name(), name)); err != nil {
-		return 0, err
-	}
-	return keys, repo.SyncFolder(filepath.Dir(name))
+	return keys, err
 }
 
 // drain waits for the end of what is written to a pipe. The error is that of the writer.

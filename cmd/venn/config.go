@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,15 +58,15 @@ func configCommand() *cli.Command {
 				Description: "VALUE is written as config show and config get print it. The elements of a list may also stand with commas between\n" +
 					"them, without brackets and quotes. Comments of your own in the file are not kept.",
 				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return changeConfig(c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) }, 2)
+				Action: func(ctx context.Context, c *cli.Command) error {
+					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) }, 2)
 				},
 			},
 			{
 				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
 				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return changeConfig(c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) }, 1)
+				Action: func(ctx context.Context, c *cli.Command) error {
+					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) }, 1)
 				},
 			},
 			{
@@ -106,19 +107,19 @@ func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
 }
 
 // changeConfig changes the key that is the first argument. What would not be right is refused.
-func changeConfig(c *cli.Command, change func(*repo.Config) error, args int) error {
+func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config) error, args int) error {
 	return withConfig(c, args, func(r repo.Repo) error {
-		cfg, err := r.FileConfig()
-		if err != nil {
-			return err
-		}
-		if err := change(&cfg); err != nil {
-			return usageError{err}
-		}
-		if err := cfg.Check(); err != nil {
-			return usageError{err}
-		}
-		if err := r.SaveConfig(cfg); err != nil || !c.Bool("json") {
+		cfg, err := r.Change(ctx, func(cfg *repo.Config) error {
+			err := change(cfg)
+			if err == nil {
+				err = cfg.Check()
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			return nil
+		})
+		if err != nil || !c.Bool("json") {
 			return err
 		}
 		value, err := cfg.Value(c.Args().First())
@@ -129,31 +130,34 @@ func changeConfig(c *cli.Command, change func(*repo.Config) error, args int) err
 	})
 }
 
-// editConfig lets the user edit a copy, and puts it in the place of the configuration if it is right.
+// editConfig lets the user edit a copy, and puts it in the place of the configuration if it is right. Else the copy
+// stays for the next edit, unless it says what the configuration says.
 func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
+	before, err := os.ReadFile(r.ConfigPath())
+	if err != nil {
+		return err
+	}
 	draft := r.ConfigPath() + ".edit"
 	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // else it is left of an edit that was not right
-		text, err := os.ReadFile(r.ConfigPath())
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(draft, text, 0o600); err != nil {
+		if err := os.WriteFile(draft, before, 0o600); err != nil {
 			return err
 		}
 	}
 	words := strings.Fields(editor())
 	e := exec.CommandContext(ctx, words[0], append(words[1:], draft)...) //nolint:gosec // the user's own editor
 	e.Stdin, e.Stdout, e.Stderr = c.Root().Reader, c.Root().Writer, c.Root().ErrWriter
-	if err := e.Run(); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", words[0], err), os.Remove(draft))
+	if err = e.Run(); err != nil {
+		err = fmt.Errorf("%s: %w", words[0], err)
+	} else {
+		err = r.Replace(ctx, before, draft)
 	}
-	if err := r.CheckFile(draft); err != nil {
-		return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)
+	if err == nil {
+		return nil
 	}
-	if err := os.Rename(draft, r.ConfigPath()); err != nil {
-		return err
+	if text, readErr := os.ReadFile(draft); readErr == nil && bytes.Equal(text, before) {
+		return errors.Join(err, os.Remove(draft))
 	}
-	return repo.SyncFolder(r.Dir)
+	return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)
 }
 
 // editor is the command line of the user's editor.

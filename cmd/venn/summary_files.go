@@ -126,7 +126,8 @@ func writeOut(c *cli.Command, name string, b []byte) error {
 	return err
 }
 
-// writeWhole puts b in the place of a file by renaming. What is no plain file, like a pipe, it writes to.
+// writeWhole replaces a regular file, or the one that a symbolic link names, whole or not at all. It writes directly to
+// anything else, such as a pipe.
 func writeWhole(name string, b []byte) error {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -138,28 +139,7 @@ func writeWhole(name string, b []byte) error {
 		}
 		mode = info.Mode().Perm()
 	}
-	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+strconv.Itoa(os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return named(err, name)
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(temporary, name)
-		_ = repo.SyncFolder(filepath.Dir(name)) // what matters is written; some folders cannot be synced
-	}
-	if err != nil {
-		_ = os.Remove(temporary)
-	}
-	return named(err, name)
-}
-
-// named is an error about a file by the name that the user gave it.
-func named(err error, name string) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		p.Path = name
-	}
-	return err
+	return repo.WriteFile(name, mode, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
 // eachKey calls f for every line that is not empty, without its end, \n or \r\n. The key is valid until f returns.

@@ -1,6 +1,8 @@
 package repo
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -194,12 +196,6 @@ func (r Repo) Config() (Config, error) {
 // FileConfig reads the configuration file alone. Keys that it lacks have their default.
 func (r Repo) FileConfig() (Config, error) { return readConfig(r.ConfigPath()) }
 
-// CheckFile says what is wrong with a file that is to be the configuration.
-func (r Repo) CheckFile(path string) error {
-	_, err := readConfig(path)
-	return err
-}
-
 // readConfig reads a configuration file.
 func readConfig(path string) (Config, error) {
 	c, err := defaults()
@@ -236,6 +232,40 @@ func defaults() (Config, error) {
 	c.UseDefaultPort()
 	c.HTTP.Listen = ""
 	return c, err
+}
+
+// Change reads the configuration file, calls change, which also checks it, and writes the file, while no other process
+// does. Nothing is written after an error.
+func (r Repo) Change(ctx context.Context, change func(*Config) error) (c Config, err error) {
+	err = whileLocked(ctx, r.path(configLock), func() error {
+		if c, err = r.FileConfig(); err != nil {
+			return err
+		}
+		if err := change(&c); err != nil {
+			return err
+		}
+		return r.SaveConfig(c)
+	})
+	return c, err
+}
+
+// ErrChanged says that the configuration is no longer the one that was edited.
+var ErrChanged = errors.New("the configuration was changed meanwhile")
+
+// Replace puts a file in the place of the configuration, if that is still the text before, and the file is right.
+func (r Repo) Replace(ctx context.Context, before []byte, path string) error {
+	return whileLocked(ctx, r.path(configLock), func() error {
+		if _, err := readConfig(path); err != nil {
+			return err
+		}
+		if now, err := os.ReadFile(r.ConfigPath()); err != nil || !bytes.Equal(now, before) {
+			return errors.Join(err, ErrChanged)
+		}
+		if err := os.Rename(path, r.ConfigPath()); err != nil {
+			return err
+		}
+		return SyncFolder(r.Dir)
+	})
 }
 
 // SaveConfig writes the configuration file.

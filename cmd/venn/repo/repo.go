@@ -2,12 +2,16 @@
 package repo
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
@@ -16,6 +20,7 @@ import (
 const (
 	configFile   = "config.toml"
 	identityFile = "identity.key"
+	configLock   = "config.lock"
 	lockFile     = "daemon.lock"
 	socketFile   = "control.sock"
 	storeFolder  = "store"
@@ -223,6 +228,28 @@ func lock(name string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
+// lockWait is the time between two tries for a lock that another process holds.
+const lockWait = 20 * time.Millisecond
+
+// whileLocked calls f while no other process holds the lock of a file. It waits for those that do, until ctx ends.
+func whileLocked(ctx context.Context, name string, f func() error) error {
+	for {
+		unlock, err := lock(name)
+		switch {
+		case err == nil:
+			defer unlock()
+			return f()
+		case !errors.Is(err, errHeld):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockWait):
+		}
+	}
+}
+
 // Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the
 // error says so.
 func Create(name string) (*os.File, error) {
@@ -262,36 +289,42 @@ func Claim(name string) (*os.File, error) {
 }
 
 // writeFile writes a file whole or not at all, for its owner only.
-func writeFile(name string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600
+func writeFile(name string, b []byte) error {
+	return WriteFile(name, 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
+}
+
+// WriteFile puts what write writes in the place of a file, or leaves the file as it was after an error. mode is that of
+// the new file, before the umask.
+func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text())
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		p.Path = name // the user knows of no other
+	}
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(b); err == nil {
+	if err = write(f); err == nil {
 		err = f.Sync()
 	}
-	if err2 := f.Close(); err == nil {
-		err = err2
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temporary, name)
 	}
 	if err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), name); err != nil {
-		return err
+		return errors.Join(err, os.Remove(temporary))
 	}
 	return SyncFolder(filepath.Dir(name))
 }
 
-// SyncFolder makes last what was made, renamed or removed in a folder.
+// SyncFolder makes last what was made, renamed or removed in a folder. Some systems have folders that cannot be synced:
+// they keep their own order, and there is no error.
 func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close())
 	}
-	return errors.Join(f.Sync(), f.Close())
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }

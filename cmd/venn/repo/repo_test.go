@@ -3,11 +3,13 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -252,5 +254,52 @@ func TestFreePort(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	if tryPort(l.LocalAddr().String()) == nil {
 		t.Error("a port that is taken by UDP is free")
+	}
+}
+
+// TestChangesSideBySide: of several changes of the configuration at the same time, none is lost.
+func TestChangesSideBySide(t *testing.T) {
+	r, err := Init(filepath.Join(t.TempDir(), "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const changes = 16
+	var group sync.WaitGroup
+	for n := range changes {
+		group.Go(func() {
+			if _, err := r.Change(t.Context(), func(c *Config) error {
+				c.HTTP.Names = append(c.HTTP.Names, fmt.Sprint(n, ".example"))
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if c, err := r.FileConfig(); err != nil || len(c.HTTP.Names) != changes {
+		t.Errorf("%d changes are left of %d, %v", len(c.HTTP.Names), changes, err)
+	}
+}
+
+// TestWriteFileBesideLeftOver: files that a killed process left behind keep nobody from writing, whatever the id of the
+// process.
+func TestWriteFileBesideLeftOver(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	for _, old := range []string{"", fmt.Sprint(os.Getpid())} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(name), ".x."+old), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writeFile(name, []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(name, 0o600, func(io.Writer) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("a write that fails returns %v", err)
+	}
+	if b, err := os.ReadFile(name); err != nil || string(b) != "text" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(name), ".x.*")); err != nil || len(left) != 2 {
+		t.Errorf("%q, %v", left, err)
 	}
 }
