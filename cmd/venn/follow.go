@@ -16,9 +16,10 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It removes only keys that it added
-// itself, in this run or an earlier one, and only when two lists in a row lack them. The reason is that an IPFS node
-// stopped midway ends its list without an error. It takes about 450 bytes of memory a key at most.
+// follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It claims the keys that it adds, and
+// those that it finds claimed by another follower. It removes only keys that it alone claims, in this run or an earlier
+// one, and only when two lists in a row lack them. The reason is that an IPFS node stopped midway ends its list without
+// an error. It takes about 450 bytes of memory a key at most.
 type follower struct {
 	cl         *client
 	source     source
@@ -80,7 +81,7 @@ func fileTrees(folders []*tree, unread func(error)) source {
 
 // sight is what a follower knows of a key.
 type sight struct {
-	ours bool   // the follower added it, or was about to
+	ours bool   // the follower claims it: it added it, or was about to, or another follower did
 	held bool   // the peer has it, as far as is known
 	look uint32 // the last one that found it
 }
@@ -117,7 +118,7 @@ func follow(ctx context.Context, c *cli.Command, from string) (err error) {
 			}
 		})
 	}
-	if err := f.open(); err != nil {
+	if err := f.open(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.log.Close()) }()
@@ -125,9 +126,9 @@ func follow(ctx context.Context, c *cli.Command, from string) (err error) {
 }
 
 // open opens the record of what was added from the same nodes before.
-func (f *follower) open() (err error) {
+func (f *follower) open(ctx context.Context) (err error) {
 	var before map[string]bool
-	f.log, before, err = f.cl.repo.OpenImport(f.source.what)
+	f.log, before, err = f.cl.repo.OpenImport(ctx, f.source.what)
 	f.keys = make(map[string]sight, len(before))
 	for key := range before {
 		f.keys[key] = sight{ours: true}
@@ -172,23 +173,33 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 	if err != nil {
 		return did, err
 	}
-	before := f.whole
+	gone := f.gone(f.whole)
 	f.whole = f.looks
-	for batch := range slices.Chunk(missing, requestKeys) {
-		added, err := f.add(ctx, batch)
-		did.Added += added
-		if err != nil {
-			return did, err
-		}
+	if len(missing)+len(gone) == 0 {
+		return did, nil
 	}
-	for batch := range slices.Chunk(f.gone(before), requestKeys) {
-		removed, err := f.remove(ctx, batch)
-		did.Removed += removed
+	err = f.log.Alone(ctx, func() error {
+		others, err := f.log.Others()
 		if err != nil {
-			return did, err
+			return err
 		}
-	}
-	return did, nil
+		for batch := range slices.Chunk(missing, requestKeys) {
+			added, err := f.add(ctx, batch, others)
+			did.Added += added
+			if err != nil {
+				return err
+			}
+		}
+		for batch := range slices.Chunk(gone, requestKeys) {
+			removed, err := f.remove(ctx, batch, others)
+			did.Removed += removed
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return did, err
 }
 
 // list notes what is listed, and returns what of it the peer lacks as far as is known.
@@ -212,28 +223,28 @@ func (f *follower) list(ctx context.Context, did *followed) (missing []string, e
 	return missing, nil
 }
 
-// add adds those keys that the peer lacks, and notes before that they are the follower's.
-func (f *follower) add(ctx context.Context, keys []string) (added int, err error) {
-	var lacking, fresh []string
+// add claims the keys that the peer lacks and those that other followers claim, then adds the keys that the peer lacks.
+func (f *follower) add(ctx context.Context, keys []string, others map[string]bool) (added int, err error) {
+	var lacking, claims []string
 	err = eachHas(ctx, f.cl, lines(keys), func(h httpapi.Has) error {
 		s := f.keys[h.Key]
 		if s.held = h.Has; s.held {
 			f.keys[h.Key] = s
-			return nil
+		} else {
+			lacking = append(lacking, h.Key)
 		}
-		lacking = append(lacking, h.Key)
-		if !s.ours {
-			fresh = append(fresh, h.Key)
+		if !s.ours && (!h.Has || others[h.Key]) {
+			claims = append(claims, h.Key)
 		}
 		return nil
 	})
-	if err != nil || len(lacking) == 0 {
+	if err != nil || len(lacking)+len(claims) == 0 {
 		return 0, err
 	}
-	if err := f.log.Adds(fresh); err != nil {
+	if err := f.log.Adds(claims); err != nil {
 		return 0, err
 	}
-	f.note(fresh, func(s *sight) { s.ours = true })
+	f.note(claims, func(s *sight) { s.ours = true })
 	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters, func(int) {})
 	if err == nil {
 		f.note(lacking, func(s *sight) { s.held = true })
@@ -249,7 +260,7 @@ func (f *follower) note(keys []string, what func(*sight)) {
 	}
 }
 
-// gone forgets the keys not seen since some look, and returns those of them that the follower added: they are to be
+// gone forgets the keys not seen since some look, and returns those of them that the follower claims: they are to be
 // removed.
 func (f *follower) gone(since uint32) (ours []string) {
 	for k, s := range f.keys {
@@ -265,8 +276,10 @@ func (f *follower) gone(since uint32) (ours []string) {
 	return ours
 }
 
-func (f *follower) remove(ctx context.Context, keys []string) (removed int, err error) {
-	did, err := sendKeys(ctx, f.cl, lines(keys), "remove", nil, func(int) {})
+// remove takes back the claims of keys, and removes from the peer's those that no other follower claims.
+func (f *follower) remove(ctx context.Context, keys []string, others map[string]bool) (removed int, err error) {
+	alone := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return others[k] })
+	did, err := sendKeys(ctx, f.cl, lines(alone), "remove", nil, func(int) {})
 	if err != nil {
 		return did.Changed, err
 	}

@@ -168,10 +168,47 @@ func TestFollow(t *testing.T) {
 func newFollower(t *testing.T, cl *client, apis ...string) *follower {
 	t.Helper()
 	f := &follower{cl: cl, source: kuboNodes(apis, false)}
-	if err := f.open(); err != nil {
+	if err := f.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// TestTwoFollowers: content that two sources have stays until neither has it.
+func TestTwoFollowers(t *testing.T) {
+	cl := newDaemon(t)
+	one, two := &listing{t: t, blocks: []string{block(t, "a").String()}}, &listing{t: t, blocks: []string{block(t, "a").String(), block(t, "b").String()}}
+	var followers []*follower
+	for _, l := range []*listing{one, two} {
+		s := httptest.NewServer(l)
+		t.Cleanup(s.Close)
+		f := newFollower(t, cl, s.URL)
+		defer func() { _ = f.log.Close() }()
+		followers = append(followers, f)
+	}
+	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	look := func(want string) {
+		t.Helper()
+		for range 3 {
+			for _, f := range followers {
+				if _, err := f.look(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := held(t, cl, "a", "b"); got != want {
+			t.Fatalf("%s are held, want %s", got, want)
+		}
+	}
+	look("ab")
+	one.blocks = nil
+	look("ab")
+	one.blocks, two.blocks = two.blocks, nil
+	look("ab")
+	one.blocks = nil
+	look("b") // which neither added
 }
 
 // TestFollowAfterFailedAdd adds with the next look what the daemon did not take.

@@ -3,11 +3,13 @@ package repo
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,9 +21,10 @@ const importsFolder = "imports"
 // ErrFollowed says that another command follows the same.
 var ErrFollowed = errors.New("a command follows it already")
 
-// Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a
-// restart. The file has a change a line: + or -, and the key. It is written again once more than half of its lines are
-// of no use.
+// Import keeps on disk which keys an import claims: those that it added to the peer's, and those that another import
+// claimed when it found them. So it removes no others, not even after a restart, and none that another import claims.
+// The file has a change a line: + or -, and the key. It is written again once more than half of its lines are of no
+// use.
 type Import struct {
 	name   string
 	file   *os.File
@@ -32,7 +35,7 @@ type Import struct {
 
 // OpenImport opens the record of the import that source describes, and returns the keys in it. ErrFollowed if it is
 // open.
-func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
+func (r Repo) OpenImport(ctx context.Context, source string) (*Import, map[string]bool, error) {
 	if err := os.MkdirAll(r.path(importsFolder), 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +49,8 @@ func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
 		return nil, nil, err
 	}
 	i := &Import{name: name, unlock: unlock}
-	keys, err := i.load()
+	var keys map[string]bool
+	err = i.Alone(ctx, func() error { keys, err = i.load(); return err })
 	if err != nil {
 		unlock()
 		return nil, nil, err
@@ -54,24 +58,58 @@ func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
 	return i, keys, nil
 }
 
-// load reads the file, and writes it again with what has not been taken back.
-func (i *Import) load() (map[string]bool, error) {
-	b, err := os.ReadFile(i.name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+// Alone calls f while no other import of the repository changes claims or keys. It waits for others until ctx ends.
+func (i *Import) Alone(ctx context.Context, f func() error) error {
+	return whileLocked(ctx, filepath.Join(filepath.Dir(i.name), "lock"), f)
+}
+
+// Others returns the keys that other imports of the repository claim. It is for use within Alone.
+func (i *Import) Others() (map[string]bool, error) {
+	entries, err := os.ReadDir(filepath.Dir(i.name))
 	keys := make(map[string]bool)
+	for _, e := range entries {
+		if name := e.Name(); name != filepath.Base(i.name) && isImport(name) {
+			err = errors.Join(err, readImport(filepath.Join(filepath.Dir(i.name), name), keys))
+		}
+	}
+	return keys, err
+}
+
+// isImport reports whether a file in the folder of imports has claims: its name is 16 hexadecimal digits.
+func isImport(name string) bool {
+	_, err := hex.DecodeString(name)
+	return err == nil && len(name) == 16
+}
+
+// readImport adds the claims of a file to keys. A file that is not there has none.
+func readImport(name string, keys map[string]bool) error {
+	b, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	own := make(map[string]bool)
 	for line := range bytes.Lines(b) {
 		key, whole := strings.CutSuffix(string(line), "\n")
 		switch {
 		case !whole: // the end of a write that was cut short
 		case strings.HasPrefix(key, "+"):
-			keys[key[1:]] = true
+			own[key[1:]] = true
 		case strings.HasPrefix(key, "-"):
-			delete(keys, key[1:])
+			delete(own, key[1:])
 		default:
-			return nil, fmt.Errorf("%s: %q is neither + nor - and a key: move the file away, and what the import added so far stays", i.name, key)
+			return fmt.Errorf("%s: %q is neither + nor - and a key: move the file away, and what the import added so far stays", name, key)
 		}
+	}
+	maps.Copy(keys, own)
+	return nil
+}
+
+// load reads the file, and writes it again with what has not been taken back.
+func (i *Import) load() (map[string]bool, error) {
+	keys := make(map[string]bool)
+	err := readImport(i.name, keys)
+	if err != nil {
+		return nil, err
 	}
 	var now bytes.Buffer
 	for k := range keys {
@@ -87,10 +125,11 @@ func (i *Import) load() (map[string]bool, error) {
 	return keys, nil
 }
 
-// Adds notes keys before they are added to the peer's.
+// Adds notes claims of keys, before they are added to the peer's.
 func (i *Import) Adds(keys []string) error { return i.write('+', keys) }
 
-// Removed notes keys after they were removed from the peer's. They have been in the record.
+// Removed takes back claims, after the keys were removed from the peer's or left to other imports. They have been in the
+// record.
 func (i *Import) Removed(keys []string) error { return i.write('-', keys) }
 
 // write appends lines that last; after an error, none of them.

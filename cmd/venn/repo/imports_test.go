@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +17,7 @@ import (
 // imported opens a record, and closes it again.
 func imported(t *testing.T, r Repo, source string) []string {
 	t.Helper()
-	i, keys, err := r.OpenImport(source)
+	i, keys, err := r.OpenImport(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,11 +30,11 @@ func imported(t *testing.T, r Repo, source string) []string {
 // TestImport holds a record to what was noted, whatever it was cut short by, and to one user at a time.
 func TestImport(t *testing.T) {
 	r := newRepo(t)
-	i, keys, err := r.OpenImport("there")
+	i, keys, err := r.OpenImport(t.Context(), "there")
 	if err != nil || len(keys) > 0 {
 		t.Fatal(keys, err)
 	}
-	if _, _, err := r.OpenImport("there"); !errors.Is(err, ErrFollowed) {
+	if _, _, err := r.OpenImport(t.Context(), "there"); !errors.Is(err, ErrFollowed) {
 		t.Errorf("a second time: %v", err)
 	}
 	if got := imported(t, r, "elsewhere"); len(got) > 0 {
@@ -56,7 +57,7 @@ func TestImport(t *testing.T) {
 	if err := os.WriteFile(i.name, []byte("+a\nb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.OpenImport("there"); err == nil {
+	if _, _, err := r.OpenImport(t.Context(), "there"); err == nil {
 		t.Error("a line that is no change was read")
 	}
 }
@@ -65,7 +66,7 @@ func TestImport(t *testing.T) {
 // number.
 func TestImportStaysShort(t *testing.T) {
 	r := newRepo(t)
-	i, _, err := r.OpenImport("there")
+	i, _, err := r.OpenImport(t.Context(), "there")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestImportStaysShort(t *testing.T) {
 // succeeds.
 func TestImportNotReplaced(t *testing.T) {
 	r := newRepo(t)
-	i, _, err := r.OpenImport("there")
+	i, _, err := r.OpenImport(t.Context(), "there")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func ExampleRepo_OpenImport() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := Repo{dir}
 	for range 2 {
-		i, keys, err := r.OpenImport("a node")
+		i, keys, err := r.OpenImport(context.Background(), "a node")
 		if err != nil {
 			panic(err)
 		}
