@@ -57,7 +57,7 @@ func (l *loop) confirmed(r confirmed) {
 	}
 	for i, c := range r.asked {
 		if r.err != nil {
-			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer), Here: errors.Is(r.err, errFull)})
+			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer), Here: errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded)})
 			continue
 		}
 		l.step(routing.Confirmed{ID: c.ID, Peer: overlay.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})

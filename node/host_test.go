@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 )
 
@@ -32,11 +33,22 @@ func hostLike(t testing.TB, h host.Host) host.Host {
 
 func hostWith(t testing.TB, opts ...libp2p.Option) host.Host {
 	t.Helper()
+	return hostOn(t, "tcp", opts...)
+}
+
+// hostOn returns a cheap host on loopback that listens on a transport: "tcp", "quic" or "both".
+func hostOn(t testing.TB, transport string, opts ...libp2p.Option) host.Host {
+	t.Helper()
+	if transport != "quic" {
+		opts = append(opts, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.Transport(tcp.NewTCPTransport))
+	}
+	if transport != "tcp" {
+		opts = append(opts, libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(libp2pquic.NewTransport))
+	}
 	h, err := libp2p.New(append(opts,
-		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"),
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
-		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+		libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
 	)...)
 	if err != nil {
 		t.Fatal(err)

@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -23,17 +26,21 @@ func TestKilledPeer(t *testing.T) {
 	if os.Getenv(killedVariable) == "" {
 		t.Skip("it is the other process of TestKilled9")
 	}
-	n := newNode(t, WithNeighbours(1, 1, 1), WithMaxConnections(5)) // few links: others hear of its death by words
+	n := nodeOn(t, hostOn(t, os.Getenv(killedVariable), libp2p.ResourceManager(&network.NullResourceManager{})), WithNeighbours(1, 1, 1), WithMaxConnections(5)) // few links: others hear of its death by words
 	add(t, n, keysOf("killed", 100)...)
-	fmt.Printf("%s/p2p/%s\n", n.host.Addrs()[0], n.host.ID())
+	var addrs []string
+	for _, a := range n.host.Addrs() {
+		addrs = append(addrs, a.String())
+	}
+	fmt.Printf("%s %s\n", n.host.ID(), strings.Join(addrs, " "))
 	<-t.Context().Done()
 }
 
-// killable starts a process with a peer, and returns how to reach it and to kill it.
-func killable(t *testing.T) (peer.AddrInfo, func()) {
+// killable starts a process with a peer on a transport (see hostOn), and returns how to reach it and to kill it.
+func killable(t *testing.T, transport string) (peer.AddrInfo, func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledPeer$", "-test.timeout=5m")
-	cmd.Env = append(os.Environ(), killedVariable+"=1")
+	cmd.Env = append(os.Environ(), killedVariable+"="+transport)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -47,15 +54,69 @@ func killable(t *testing.T) (peer.AddrInfo, func()) {
 	lines, late := bufio.NewScanner(out), time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	lines.Scan()
 	late.Stop()
-	addr, err := ma.NewMultiaddr(lines.Text())
-	if err != nil {
-		t.Fatalf("%q: %v", lines.Text(), err)
+	words := strings.Fields(lines.Text())
+	if len(words) < 2 {
+		t.Fatalf("%q", lines.Text())
 	}
-	info, err := peer.AddrInfoFromP2pAddr(addr)
+	id, err := peer.Decode(words[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return *info, kill
+	info := peer.AddrInfo{ID: id}
+	for _, w := range words[1:] {
+		info.Addrs = append(info.Addrs, ma.StringCast(w))
+	}
+	return info, kill
+}
+
+// TestKilledByTransport kills a peer's process with signal 9, of which QUIC says nothing for 30 s. Peers that look for
+// keys that only it had know within 1.5 s that nobody has them, and later within 50 ms more than without it.
+// VENN_KILLED=1 looks for a minute.
+func TestKilledByTransport(t *testing.T) {
+	looks := 6
+	if os.Getenv("VENN_KILLED") != "" {
+		looks = 60
+	}
+	for _, transport := range []string{"tcp", "quic", "both"} {
+		t.Run(transport, func(t *testing.T) {
+			killed, kill := killable(t, transport)
+			nodes := make([]*Node, 3)
+			for i := range nodes {
+				nodes[i] = nodeOn(t, hostOn(t, transport, libp2p.ResourceManager(&network.NullResourceManager{})))
+				add(t, nodes[i], keysOf(fmt.Sprint("old ", i), 100)...)
+				for _, m := range nodes[:i] {
+					connect(t, nodes[i], m)
+				}
+				if err := nodes[i].Connect(t.Context(), killed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			keys := keysOf("killed", 100)
+			for _, n := range nodes {
+				eventually(t, "its keys are known", func() (known bool) {
+					_ = n.view(t.Context(), func(l *loop) { known = l.core.Matches(overlay.PeerID(killed.ID), n.hasher.Fingerprint(keys[0])) })
+					return known && len(find(t, n, keys[0], QueryOptions{})) == 1
+				})
+			}
+			kill()
+			for i := range looks {
+				for j, n := range nodes[:2] {
+					at := time.Now()
+					r, err := n.Query(t.Context(), keys[1+i], QueryOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					s, err := r.Stats()
+					took := time.Since(at)
+					t.Logf("look %d by %d: %v, found %d: %v", i, j, took.Round(time.Millisecond), s.Found, len(s.Explain))
+					if limit := map[bool]time.Duration{true: 1500 * time.Millisecond, false: 100 * time.Millisecond}[i == 0]; err != nil || s.Found > 0 || took > limit {
+						t.Errorf("look %d by %d: took %v, want at most %v; found %d, %v", i, j, took, limit, s.Found, err)
+					}
+				}
+				time.Sleep(time.Second)
+			}
+		})
+	}
 }
 
 // TestKilled9 kills a peer's process with signal 9. It measures how long others count on the peer, and what a find of
@@ -63,7 +124,7 @@ func killable(t *testing.T) (peer.AddrInfo, func()) {
 // VENN_KILLED=1 checks the times, too, on a quiet machine.
 func TestKilled9(t *testing.T) {
 	timed := os.Getenv("VENN_KILLED") != ""
-	killed, kill := killable(t)
+	killed, kill := killable(t, "tcp")
 	nodes := meshOf(t, 8, 100)
 	both, alone, nobodys, others := keysOf("killed", 1)[0], keysOf("killed", 2)[1], []byte("nobody's"), []byte("another's")
 	add(t, nodes[7], both, others)

@@ -2,23 +2,17 @@ package node
 
 import (
 	"context"
-	"errors"
 	"maps"
-	"net"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
-	"github.com/multiformats/go-multistream"
 
 	"github.com/venn-p2p/venn/node/interfaces"
-	"github.com/venn-p2p/venn/node/internal/inbox"
 )
 
 const (
@@ -127,32 +121,6 @@ func (n *Node) linkAgain(p peer.ID) {
 	n.in.LinkWanted(p)
 }
 
-// probing are the peers whose older connections are being probed.
-type probing struct {
-	mu    sync.Mutex
-	peers map[peer.ID]bool
-}
-
-// begin says whether a probe of a peer may begin. end must follow.
-func (s *probing) begin(p peer.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.peers[p] {
-		return false
-	}
-	if s.peers == nil {
-		s.peers = make(map[peer.ID]bool)
-	}
-	s.peers[p] = true
-	return true
-}
-
-func (s *probing) end(p peer.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.peers, p)
-}
-
 // replaced looks whether a linked peer's new connection replaces older ones, which died with the peer's former address.
 // Streams would be opened on those for 40 s.
 func (n *Node) replaced(p peer.ID, by network.Conn) {
@@ -162,25 +130,8 @@ func (n *Node) replaced(p peer.ID, by network.Conn) {
 			doubtful = append(doubtful, c)
 		}
 	}
-	if len(doubtful) == 0 || !n.links.Linked(p) || !n.probing.begin(p) {
-		return
-	}
-	run := func() {
-		defer n.probing.end(p)
-		dead := false
-		for _, c := range doubtful {
-			if !alive(n.ctx, c) && n.ctx.Err() == nil && !by.IsClosed() {
-				dead = true
-				n.abandon(c)
-			}
-		}
-		if dead { // the link goes on over the new connection, from the beginning
-			n.in.LinkChanged(p, inbox.Ended)
-			n.in.LinkChanged(p, inbox.Begun)
-		}
-	}
-	if !n.tasks.Run(run) {
-		n.probing.end(p)
+	if len(doubtful) > 0 && n.links.Linked(p) {
+		n.tasks.Run(func() { n.look(p, doubtful...) })
 	}
 }
 
@@ -189,42 +140,4 @@ func elsewhere(a, b network.Conn) bool {
 	x, _ := ma.SplitFirst(a.RemoteMultiaddr())
 	y, _ := ma.SplitFirst(b.RemoteMultiaddr())
 	return x == nil || y == nil || !x.Equal(y)
-}
-
-// alive says whether anything comes back on a connection. An answer that ping is not served is one, too.
-func alive(ctx context.Context, c network.Conn) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	s, err := c.NewStream(ctx)
-	if err != nil {
-		return !silent(err)
-	}
-	defer func() { _ = s.Reset() }()
-	if s.SetProtocol(ping.ID) != nil || s.SetDeadline(time.Now().Add(probeTime)) != nil {
-		return true // without a stream of our own, nothing is known
-	}
-	return !silent(multistream.SelectProtoOrFail(ping.ID, s))
-}
-
-// silent says whether an error is that nothing came in time.
-func silent(err error) bool {
-	var e net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &e) && e.Timeout()
-}
-
-// abandon resets the node's streams on a dead connection, so that they are opened again on another. It closes the
-// connection if nobody else has a stream on it.
-func (n *Node) abandon(c network.Conn) {
-	others := false
-	for _, s := range c.GetStreams() {
-		if own(string(s.Protocol())) {
-			_ = s.Reset()
-		} else if s.Protocol() != ping.ID {
-			others = true
-		}
-	}
-	n.log.Debug("connection is dead", "peer", c.RemotePeer(), "address", c.RemoteMultiaddr(), "others use it", others)
-	if !others {
-		_ = c.Close()
-	}
 }

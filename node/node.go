@@ -225,6 +225,8 @@ func (n *Node) newStreams() *streams.Node {
 		Refuse:   n.offended,
 		Lasting:  func(id protocol.ID) bool { return id == TailsID },
 		Barred:   n.barred,
+		Patience: n.patience,
+		Quiet:    n.quiet,
 	}
 }
 

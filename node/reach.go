@@ -24,8 +24,14 @@ import (
 // dialTime is how long a dial by a record may take.
 const dialTime = 5 * time.Second
 
+// handshakeTime is how long queries wait for a connection that is being made.
+const handshakeTime = time.Second
+
 // errDial says that a peer cannot be reached by its record.
 var errDial = errors.New("node: not reached")
+
+// errUnrecorded says that no record of a peer is known, which is not the peer's fault.
+var errUnrecorded = errors.New("node: no record")
 
 // errParted says that a link has ended before it was used.
 var errParted = errors.New("node: no link any more")
@@ -37,6 +43,9 @@ var errFull = errors.New("node: too many links")
 func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
+	}
+	if len(r.Envelope) == 0 {
+		return fmt.Errorf("%w: %w", errDial, errUnrecorded)
 	}
 	info, err := n.record(r.Envelope)
 	if err != nil {
@@ -113,7 +122,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 			return nil
 		}
 		if n.links.Dial(info.ID, passing, time.Now()) {
+			quiet := time.AfterFunc(handshakeTime, func() { n.unheard(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
+			quiet.Stop()
 			made := err == nil || n.opened(info.ID) // it is there, and only slow to say who it is
 			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered

@@ -1,6 +1,9 @@
 package routing
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -145,19 +148,42 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 }
 
 func (r *Router) askFailed(in AskFailed) {
-	q := r.open[in.ID]
-	if q == nil {
-		return
-	}
-	if a := q.askOf(in.Peer); a != nil && a.state == asking {
-		r.askUnanswered(q, a)
+	if q := r.open[in.ID]; q != nil && r.unanswered(q, in.Peer) {
 		r.advance(q)
-		return
 	}
-	if c := q.childOf(in.Peer); c != nil && c.state == asking {
+}
+
+// unanswered notes that a contact or a child does not answer; false if it was asked nothing.
+func (r *Router) unanswered(q *flight, p overlay.PeerID) bool {
+	if a := q.askOf(p); a != nil && a.state == asking {
+		r.askUnanswered(q, a)
+		return true
+	}
+	if c := q.childOf(p); c != nil && c.state == asking {
 		c.state = failed // what was set aside for it stays spent: nobody knows
 		q.conclude(r.now, c.reason, Failed)
-		r.advance(q)
+		return true
+	}
+	return false
+}
+
+// unheard takes in that a peer gives no sign of life: no query waits for it any more, and none asks it again.
+func (r *Router) unheard(in Unheard) {
+	r.noteFailure(in.Peer, true)
+	for _, id := range slices.Sorted(maps.Keys(r.open)) {
+		q := r.open[id]
+		if q == nil { // the end of another query has ended it
+			continue
+		}
+		waited := r.unanswered(q, in.Peer)
+		if i, ok := q.index[in.Peer]; ok && q.candidates[i].state == asking {
+			c := &q.candidates[i]
+			r.fail(q, c)
+			c.standing, waited = suspect, true
+		}
+		if waited {
+			r.advance(q)
+		}
 	}
 }
 

@@ -140,10 +140,19 @@ func (r *Router) askContacts(q *flight) {
 		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
 		q.asks = append(q.asks, ask{
 			peer: p, contact: c, falseMatches: matches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
+			suspect: r.standing(p) >= suspect,
 		})
 		q.spoken(p, true)
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 	}
+}
+
+// askTime is how long a contact's answer is waited for. It is short if the contact failed to answer of late.
+func (r *Router) askTime(a *ask) time.Duration {
+	if a.suspect {
+		return grace
+	}
+	return r.cfg.AskTimeout
 }
 
 // impatient says from when on others are asked beside a contact that has not answered, in its range too; ok is false when

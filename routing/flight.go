@@ -102,6 +102,7 @@ type ask struct {
 	heard        bool    // it has answered
 	judged       bool    // and proved right or wrong
 	denied       bool    // wrong
+	suspect      bool    // it had failed to answer before
 	depth        int     // of the range that it answered for
 	names        []overlay.PeerID
 	voice        int // index in flight.voices

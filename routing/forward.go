@@ -35,13 +35,13 @@ func (r *Router) worthForwardingAgain(q *flight) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
-// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer it. Every node salts
+// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer of late. Every node salts
 // the order for itself: if it were the same everywhere, all that forward a query would send it to the same few. Those
 // that named wrong peers before come last.
 func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {
-		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) != resting {
+		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) < suspect {
 			out = append(out, p)
 		}
 	}

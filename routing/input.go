@@ -88,6 +88,10 @@ type Reached struct{ Peer overlay.PeerID }
 // Doubted says that somebody could not reach a peer: it is asked last until it answers, as one that failed.
 type Doubted struct{ Peer overlay.PeerID }
 
+// Unheard says that a peer gives no sign of life: nothing comes on its connection, or no connection is made. What it was
+// asked has failed, in all queries. An answer that comes all the same counts.
+type Unheard struct{ Peer overlay.PeerID }
+
 // ContactsNamed says that peers were asked for contacts, or that the View may have more of them.
 type ContactsNamed struct {
 	ID      QueryID // that waits
@@ -108,6 +112,7 @@ func (ForwardReturned) input()    {}
 func (Asked) input()              {}
 func (Reached) input()            {}
 func (Doubted) input()            {}
+func (Unheard) input()            {}
 func (ContactsNamed) input()      {}
 func (Tick) input()               {}
 
@@ -145,6 +150,8 @@ func (i Asked) String() string {
 func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
 
 func (i Doubted) String() string { return fmt.Sprintf("Doubted %s", i.Peer) }
+
+func (i Unheard) String() string { return fmt.Sprintf("Unheard %s", i.Peer) }
 
 func (i ContactsNamed) String() string {
 	return fmt.Sprintf("ContactsNamed %s asked=%d awaited=%d", i.ID, i.Asked, i.Awaited)

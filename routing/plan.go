@@ -78,7 +78,7 @@ func (r *Router) expire(q *flight) {
 		}
 	}
 	for i := range q.asks {
-		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.cfg.AskTimeout {
+		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.askTime(a) {
 			r.askUnanswered(q, a)
 		}
 	}
@@ -109,7 +109,7 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	}
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == asking {
-			at = min(at, a.since+r.cfg.AskTimeout)
+			at = min(at, a.since+r.askTime(a))
 			if from, ok := r.impatient(q, a); ok && r.now < from {
 				at = min(at, from)
 			}

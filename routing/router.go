@@ -73,6 +73,8 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		r.failures.doubt(r.now, in.Peer)
 	case Reached:
 		r.failures.answered(in.Peer)
+	case Unheard:
+		r.unheard(in)
 	case ContactsNamed:
 		r.contactsNamed(in)
 	case Tick:

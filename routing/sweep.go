@@ -100,9 +100,12 @@ func (r *Router) heldUp(q *flight) bool {
 func (r *Router) holdsUp(q *flight, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
 // patience is how long the plan waits for the answer of a candidate. It is short if the candidate failed to answer of
-// late, or if nothing speaks for it.
+// late, or if nothing speaks for it. A search for others does not wait for the former: the waits of all peers on the way
+// would add up.
 func (r *Router) patience(q *flight, c *candidate) time.Duration {
 	switch {
+	case c.standing >= suspect && q.serves != nil:
+		return 0
 	case c.standing >= suspect:
 		return grace
 	case c.why == Linked, r.inDoubt(q, c):

@@ -46,6 +46,10 @@ type Node struct {
 	Use    func(p peer.ID, inbound bool) (done func())
 	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
 	Barred func(peer.ID) bool                           // says whether a peer is not served
+	// Patience is how long a peer may take for the first byte of an answer, before Quiet is called with the connection
+	// of the stream. That may take as long as it will. Neither hears of lasting streams.
+	Patience func(peer.ID) time.Duration
+	Quiet    func(network.Conn)
 }
 
 // Stream is a libp2p stream that carries framed messages under deadlines, in the resource manager's scope, counted.
@@ -57,6 +61,7 @@ type Stream struct {
 	reserved int
 	unhook   func() bool
 	unused   func()
+	quiet    *time.Timer // until the first byte of an answer; nil: none is waited for
 }
 
 // wrap puts a stream under the node's care. End must follow.
@@ -84,13 +89,25 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}
-	return n.wrap(s, id, false)
+	w, err := n.wrap(s, id, false)
+	if err == nil && !n.Lasting(id) {
+		w.quiet = time.AfterFunc(n.Patience(p), func() { n.Quiet(s.Conn()) })
+	}
+	return w, err
+}
+
+// heard notes that an answer has begun to come, or is no longer waited for.
+func (s *Stream) heard() {
+	if s.quiet != nil {
+		s.quiet.Stop()
+	}
 }
 
 // End closes the stream in good order, or resets it if err says that something went wrong.
 func (s *Stream) End(err error) {
 	s.unhook()
 	s.unused()
+	s.heard()
 	if s.reserved > 0 {
 		s.Scope().ReleaseMemory(s.reserved)
 	}
@@ -104,6 +121,7 @@ func (s *Stream) End(err error) {
 // Read reads, and counts.
 func (s *Stream) Read(b []byte) (int, error) {
 	k, err := s.Stream.Read(b)
+	s.heard()
 	s.n.Counters.Count(s.Peer, s.id, 0, k)
 	return k, err
 }

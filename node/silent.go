@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
+	"github.com/multiformats/go-multistream"
+
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// A peer that is killed says nothing: TCP tells of it at once, QUIC after 30 s. So a connection on which an answer is
+// late is asked for any sign of life. If none comes within a few round trips, queries go on without the peer, and if none
+// comes in probeTime, the connection ends for all who use it.
+
+const (
+	patientTrips  = 2                      // round trips that an answer, and then a sign of life, may take
+	leastPatience = 300 * time.Millisecond // but no less: a busy machine may stand still for as long
+	usualPatience = 500 * time.Millisecond // where the round trip is not known
+)
+
+// patience returns how long a connected peer may take for the first byte of an answer, and then for a sign of life.
+func (n *Node) patience(p peer.ID) time.Duration {
+	rtt := n.host.Peerstore().LatencyEWMA(p)
+	if rtt == 0 {
+		return usualPatience
+	}
+	return min(max(patientTrips*rtt, leastPatience), probeTime/2)
+}
+
+// unheard has queries go on without a peer until it is heard.
+func (n *Node) unheard(p peer.ID) {
+	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unheard{Peer: overlay.PeerID(p)}) })
+}
+
+// quiet looks whether a connection on which an answer is late is alive.
+func (n *Node) quiet(c network.Conn) {
+	p := c.RemotePeer()
+	late := time.AfterFunc(n.patience(p), func() { n.unheard(p) })
+	n.tasks.Run(func() {
+		live := n.look(p, c)
+		if told := !late.Stop(); told && live {
+			n.in.Result(n.ctx, routing.Reached{Peer: overlay.PeerID(p)})
+		}
+	})
+}
+
+// probing are the peers whose connections are being probed.
+type probing struct {
+	mu    sync.Mutex
+	peers map[peer.ID]bool
+}
+
+// begin says whether a probe of a peer may begin. end must follow.
+func (s *probing) begin(p peer.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.peers[p] {
+		return false
+	}
+	if s.peers == nil {
+		s.peers = make(map[peer.ID]bool)
+	}
+	s.peers[p] = true
+	return true
+}
+
+func (s *probing) end(p peer.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.peers, p)
+}
+
+// look probes connections with a peer and abandons those that are dead. It returns whether all of them are alive; a peer
+// whose connections are being probed is not probed again.
+func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
+	if !n.probing.begin(p) {
+		return false
+	}
+	defer n.probing.end(p)
+	dead, closed := false, false
+	for _, c := range doubtful {
+		switch lives := alive(n.ctx, c); {
+		case c.IsClosed():
+			closed = true
+		case !lives && n.ctx.Err() == nil:
+			dead = true
+			n.abandon(c)
+		}
+	}
+	if dead && n.reached(p) { // the link goes on over another connection, from the beginning
+		n.in.LinkChanged(p, inbox.Ended)
+		n.in.LinkChanged(p, inbox.Begun)
+	}
+	return !dead && !closed
+}
+
+// alive says whether anything comes back on a connection. An answer that ping is not served is one, too.
+func alive(ctx context.Context, c network.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	s, err := c.NewStream(ctx)
+	if err != nil {
+		return !silent(err)
+	}
+	defer func() { _ = s.Reset() }()
+	if s.SetProtocol(ping.ID) != nil || s.SetDeadline(time.Now().Add(probeTime)) != nil {
+		return true // without a stream of our own, nothing is known
+	}
+	return !silent(multistream.SelectProtoOrFail(ping.ID, s))
+}
+
+// silent says whether an error is that nothing came in time.
+func silent(err error) bool {
+	var e net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &e) && e.Timeout()
+}
+
+// abandon resets the node's streams on a dead connection, so that they are opened again on another. It closes the
+// connection if nobody else has a stream on it.
+func (n *Node) abandon(c network.Conn) {
+	others := false
+	for _, s := range c.GetStreams() {
+		if own(string(s.Protocol())) {
+			_ = s.Reset()
+		} else if s.Protocol() != ping.ID {
+			others = true
+		}
+	}
+	n.log.Debug("connection is dead", "peer", c.RemotePeer(), "address", c.RemoteMultiaddr(), "others use it", others)
+	if !others {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,45 @@
+package routing_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// TestUnheard: when a peer gives no sign of life, no query waits for it any more: not for its word, not for what it was
+// asked on behalf of a query, and not again a moment later. An answer that comes all the same counts.
+func TestUnheard(t *testing.T) {
+	for _, holds := range []bool{true, false} { // b is asked to confirm; else it is asked for candidates
+		net := routingtest.NewNet(1)
+		var a, b *routingtest.Node
+		for _, id := range []overlay.PeerID{"a", "b"} {
+			n, err := net.Add(id, routing.Config{Incomplete: func() bool { return true }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b = b, n
+		}
+		a.Links, b.Mute = []overlay.PeerID{"b"}, true
+		a.Knows["b"], b.Holds["k"] = 0.001, holds
+		a.Ages = map[overlay.PeerID]time.Duration{"b": time.Millisecond}
+		look := func(id routing.QueryID, within time.Duration) {
+			t.Helper()
+			from := net.Now()
+			net.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: routing.Any})
+			if id == 1 {
+				net.RunUntil(from + 200*time.Millisecond)
+				net.Step("a", routing.Unheard{Peer: "b"})
+			}
+			net.Run()
+			if !slices.ContainsFunc(a.Done, func(d routing.Done) bool { return d.ID == id && d.Stats.Elapsed <= within }) {
+				t.Errorf("holds %v: %v, want an end within %v", holds, a.Done, within)
+			}
+		}
+		look(1, 200*time.Millisecond)
+		look(2, 50*time.Millisecond)
+	}
+}
