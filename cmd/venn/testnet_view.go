@@ -19,6 +19,7 @@ import (
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/cmd/venn/view"
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet"
 )
 
@@ -125,14 +126,12 @@ func (v *testnetView) record() {
 
 // serveView serves at the address that a flag gives until ctx ends, and says where.
 func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Writer, done *sync.WaitGroup) error {
-	if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
-		cfg.Hosts = append(cfg.Hosts, strings.ToLower(host))
-	}
+	host, _, _ := net.SplitHostPort(addr) // Listen says what is wrong with it
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	s := &http.Server{Handler: view.Handler(cfg), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	s := &http.Server{Handler: httpapi.Guard(view.Handler(cfg), host), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
 	done.Go(func() { _ = s.Serve(l) })
 	context.AfterFunc(ctx, func() { _ = s.Close() })
 	at := l.Addr().(*net.TCPAddr)

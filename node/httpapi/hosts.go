@@ -9,29 +9,50 @@ import (
 	"strings"
 )
 
-// CheckHost refuses requests for the name of another host, with status 403. Else a web page whose name was pointed at
-// this machine could read what only programs on it may read. It lets in addresses, names without a dot (localhost, the
-// name of a container) and those allowed.
-func CheckHost(h http.Handler, allowed ...string) http.Handler {
+// Guard refuses, with status 403, requests that a foreign web page may have sent by way of a browser on this machine or
+// network. It lets a request in under an IP address, localhost, a name below localhost and the names given. Upper and
+// lower case are equal. Every other name may be a foreign page's own, pointed at this machine so that the page can read
+// the answers. Names without a dot are no exception: the local network resolves them.
+//
+// Under its own names, it refuses what browsers mark as sent by other sites, except links to pages, whose paths end in
+// a slash. Programs that are not browsers send no such marks.
+func Guard(h http.Handler, names ...string) http.Handler {
+	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !ownHost(r.Host, allowed) {
+		switch {
+		case !ownHost(r.Host, names):
 			http.Error(w, errHost.Error(), http.StatusForbidden)
-			return
+		case fromElsewhere(r), cross.Check(r) != nil:
+			http.Error(w, errSite.Error(), http.StatusForbidden)
+		default:
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	})
 }
 
-var errHost = errors.New("this host has another name; use its address")
+var (
+	errHost = errors.New("this host has another name: use its address, localhost or a name that its configuration lets in")
+	errSite = errors.New("requests of other sites are refused")
+)
 
-func ownHost(host string, allowed []string) bool {
-	name := host
+// ownHost reports whether a Host header names this machine.
+func ownHost(host string, names []string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+		host = h
 	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	if _, err := netip.ParseAddr(name); err == nil {
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
-	return !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || slices.Contains(allowed, name)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.ToLower(name) == host })
+}
+
+// fromElsewhere reports whether a browser marked a request as another site's, and it is not a link to a page.
+func fromElsewhere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || !strings.HasSuffix(r.URL.Path, "/")
 }

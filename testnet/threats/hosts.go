@@ -441,7 +441,7 @@ func (c *cast) halfHandshake(ctx context.Context, h host.Host) error {
 func rebinding(_ context.Context, defended bool) (float64, error) {
 	served := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	if defended {
-		served = httpapi.CheckHost(served)
+		served = httpapi.Guard(served)
 	}
 	r := httptest.NewRequest(http.MethodGet, "http://rebound.example/routing/v1/providers/x", nil)
 	w := httptest.NewRecorder()

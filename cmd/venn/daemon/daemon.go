@@ -288,7 +288,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))
 		run(watch)
-		run(func() error { return httpapi.Serve(ctx, d.public, httpapi.CheckHost(public, d.cfg.HTTP.Names...)) })
+		run(func() error { return httpapi.Serve(ctx, d.public, httpapi.Guard(public, d.cfg.HTTP.Names...)) })
 	}
 	run(func() error { d.keeper.run(ctx); return nil })
 	run(func() error { return d.watch(ctx) })

@@ -20,6 +20,6 @@ func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, 
 	mux := http.NewServeMux()
 	mux.Handle("/", h)
 	mux.Handle("GET /{$}", http.RedirectHandler("/ui/", http.StatusTemporaryRedirect))
-	mux.Handle("/ui/", http.StripPrefix("/ui", view.Handler(view.Config{Source: feed, Hosts: d.cfg.HTTP.Names, Ask: w.Ask})))
+	mux.Handle("/ui/", http.StripPrefix("/ui", view.Handler(view.Config{Source: feed, Ask: w.Ask})))
 	return mux, func() error { w.Run(ctx); return nil }
 }

@@ -87,7 +87,7 @@ type Limits struct {
 // HTTP says where programs ask the daemon.
 type HTTP struct {
 	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics and health; empty: none. Commands use a socket in the repository."`
-	Names  []string `toml:"names" doc:"Names with a dot under which programs may ask, besides addresses and names without a dot."`
+	Names  []string `toml:"names" doc:"Names under which programs and browsers may ask, besides addresses, localhost and names below localhost."`
 }
 
 // Log says what is logged.

@@ -31,8 +31,6 @@ type Source interface {
 // Config is what is served.
 type Config struct {
 	Source Source // required
-	// Hosts are names, besides localhost and IP addresses, under which browsers may ask. May be empty.
-	Hosts []string
 	// Ask asks a peer for a key. nil: the page has no box for that.
 	Ask func(ctx context.Context, peer int, key []byte, all bool) (Query, error)
 	// Change gives a peer add keys that others hold, takes remove from it, and returns how many it did. nil: the page
@@ -61,7 +59,8 @@ var (
 	ErrNotNow = errors.New("keys can be changed once the report is there: the run's figures would be wrong")
 )
 
-// Handler serves the page and what it shows. It refuses foreign Hosts and requests of other sites.
+// Handler serves the page and what it shows. It does not tell this page's requests from those of other pages: whoever
+// serves it puts [httpapi.Guard] around it.
 func Handler(c Config) http.Handler {
 	s := &server{Config: c, viewers: make(chan struct{}, maxViewers), asking: make(chan struct{}, maxAsking)}
 	mux := http.NewServeMux()
@@ -70,7 +69,7 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("POST /change", s.change)
 	mux.HandleFunc("GET /", s.file)
-	return s.guard(mux)
+	return secured(mux)
 }
 
 type server struct {
@@ -81,24 +80,15 @@ type server struct {
 	files map[string][]byte // compressed
 }
 
-// guard lets only this page's own requests through, and those of programs that are no browsers.
-func (s *server) guard(h http.Handler) http.Handler {
-	cross := http.NewCrossOriginProtection()
+// secured has browsers run nothing but this page's own scripts, and show it in no other page.
+func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch site := r.Header.Get("Sec-Fetch-Site"); {
-		case !s.knownHost(r.Host):
-			http.Error(w, "this name is not served here: use the address", http.StatusForbidden)
-		case site != "" && site != "none" && site != "same-origin" && r.Header.Get("Sec-Fetch-Mode") != "navigate",
-			cross.Check(r) != nil:
-			http.Error(w, "requests of other sites are refused", http.StatusForbidden)
-		default:
-			header := w.Header()
-			header.Set("Content-Security-Policy", contentRules)
-			header.Set("X-Content-Type-Options", "nosniff")
-			header.Set("Referrer-Policy", "no-referrer")
-			header.Set("Cross-Origin-Resource-Policy", "same-origin")
-			h.ServeHTTP(w, r)
-		}
+		header := w.Header()
+		header.Set("Content-Security-Policy", contentRules)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.ServeHTTP(w, r)
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -199,7 +200,7 @@ func get(t *testing.T, url, host string, header ...string) (int, string) {
 func TestForeignRequestsAreRefused(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	f.Close()
-	s := httptest.NewServer(Handler(Config{Source: f, Hosts: []string{"box.lan"}}))
+	s := httptest.NewServer(httpapi.Guard(Handler(Config{Source: f}), "box.lan"))
 	defer s.Close()
 	for _, c := range []struct {
 		path, host string
@@ -238,7 +239,7 @@ func TestActing(t *testing.T) {
 			return add, remove, nil
 		},
 	}
-	can, cannot := httptest.NewServer(Handler(config)), httptest.NewServer(Handler(Config{Source: f}))
+	can, cannot := httptest.NewServer(httpapi.Guard(Handler(config))), httptest.NewServer(httpapi.Guard(Handler(Config{Source: f})))
 	defer can.Close()
 	defer cannot.Close()
 	for _, c := range []struct {
