@@ -45,7 +45,6 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 	}
 	defer func() {
 		if changed > 0 {
-			n.changes.Add(int64(changed))
 			n.in.Poke()
 		}
 	}()
@@ -57,7 +56,9 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 		n.changing.Add(1) // the store holds some of the keys before touched has them
 		did, err := f(keys[:k])
 		changed += did
-		n.touched.add(keys[:k])
+		if did > 0 {
+			n.touched.add(keys[:k])
+		}
 		n.changing.Add(-1)
 		if err != nil {
 			return changed, fmt.Errorf("node: key store: %w", err)

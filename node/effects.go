@@ -63,6 +63,10 @@ func (l *loop) carryOut(e core.Effect) {
 		l.found(e)
 	case routing.Done:
 		l.finish(e.ID, e.Stats, e.Err)
+	case core.MakeTail:
+		l.makeTail()
+	case core.MakeEpoch:
+		l.makeEpoch(e)
 	case core.Wake:
 		l.wake.Reset(e.At - l.n.now())
 	default:

@@ -44,7 +44,6 @@ type loop struct {
 
 	publisher *publisher
 	previous  *publisher // under the previous seed; nil: there is none
-	tails     tailer
 	watchers  map[*watcher]bool
 	ticks     int
 	sleep     sleep
@@ -165,9 +164,8 @@ func (l *loop) tick() {
 
 // stirred looks at what others have left for the loop without a message.
 func (l *loop) stirred() {
-	l.tails.waking = false
 	l.n.in.Take(l.stateChanged)
-	l.publish()
+	l.changed()
 }
 
 func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {

@@ -82,7 +82,6 @@ type Node struct {
 	dials     chan struct{} // one token for each connection that is being made
 	upkeep    chan struct{} // and one more for each of these that can wait
 	gauges    atomic.Pointer[Status]
-	changes   atomic.Int64 // of keys, since the loop last looked
 	changing  atomic.Int64 // calls that are changing the key store
 	untold    atomic.Bool  // there are changes that wait for an epoch
 	newest    newest
@@ -160,7 +159,9 @@ func (n *Node) open() (err error) {
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}
-	machine, err := core.New(n.overlayConfig(), n.routingConfig(), n.tailsConfig())
+	machine, err := core.New(core.Config{
+		Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig(), Spacing: n.cfg.spacing,
+	})
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (n *Node) run(machine *core.Machine) error {
 	if n.cfg.store != nil {
 		n.tasks.Run(n.savePeers)
 	}
-	n.changes.Add(int64(n.keys.Len()))
+	n.touched.begin(n.keys.Len())
 	return nil
 }
 

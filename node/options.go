@@ -14,8 +14,8 @@ import (
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/node/internal/schedule"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
@@ -132,8 +132,8 @@ func WithSummaryShare(share float64) Option {
 // known bear; at most 20 s.
 func WithEpochSpacing(d time.Duration) Option {
 	return func(c *config) error {
-		if d < 0 || d > schedule.MostSpacing {
-			return fmt.Errorf("node: epochs spaced by %v, must be 0 to %v", d, schedule.MostSpacing)
+		if d < 0 || d > core.MostSpacing {
+			return fmt.Errorf("node: epochs spaced by %v, must be 0 to %v", d, core.MostSpacing)
 		}
 		c.spacing = d
 		return nil

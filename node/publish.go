@@ -3,39 +3,34 @@ package node
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/node/internal/schedule"
-
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// publisher makes the node's own summaries under a seed, when the schedule says so, in a goroutine of its own. If the
+// publisher makes the node's own summaries under a seed, when the core asks for one, in a goroutine of its own. If the
 // seed is that of the key store, it uses the fingerprints alone, without touching a key.
 type publisher struct {
-	n        *Node
-	seed     summary.SeedTag
-	building bool
-	schedule schedule.Schedule
-	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
-	shape    summary.Shape // of the last build
+	n     *Node
+	seed  summary.SeedTag
+	epoch summary.Epoch // of the last one published; Sequence 0: there was none
+	shape summary.Shape // of the last build
 
 	published int   // epochs so far
 	fault     error // why there is no newer one; nil: none was due that failed
 
 	sample    []byte        // ordinary message of the last epoch; nil: none
-	sampleDue bool          // somebody has not had it
+	sampleDue bool          // a peer has not had it
 	sampled   time.Duration // when it was last sent
 }
 
 // built is a new epoch, ready to be published.
 type built struct {
 	of               *publisher
-	took             time.Duration
 	stream           *summary.Prefix
 	envelope, record []byte
 	shape            summary.Shape
-	keys             int
 	err              error
 }
 
@@ -47,49 +42,38 @@ func newPublishers(n *Node) (current, old *publisher) {
 	return &publisher{n: n, seed: n.cfg.seed.Tag()}, old
 }
 
-// publish begins new epochs if it is time.
-func (l *loop) publish() {
-	changes := int(l.n.changes.Swap(0))
+// changed tells the core of changes to announce.
+func (l *loop) changed() {
 	if l.n.moved.Swap(false) {
-		l.publisher.schedule.Moved(l.n.now())
+		l.step(core.Moved{})
 	}
-	l.tail(changes)
-	l.publisher.look()
-	l.n.untold.Store(l.publisher.waits())
+	if waiting, many := l.n.touched.waiting(); waiting > 0 {
+		l.step(core.Changed{Waiting: waiting, Many: many})
+	}
+	l.n.untold.Store(l.core.Untold())
+	l.publisher.sendSample(l.n.now())
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
 		l.previous = nil
 	}
 	if l.previous != nil {
-		l.previous.changed(changes)
-		l.previous.look()
+		l.previous.sendSample(l.n.now())
 	}
 }
 
-// changed notes changes that a new epoch is to bring.
-func (p *publisher) changed(changes int) {
-	if changes > 0 {
-		p.schedule.Changed(p.n.now(), changes)
-	}
-}
-
-// waits says whether there are changes for an epoch to carry.
-func (p *publisher) waits() bool { return p.building || p.schedule.Waiting() > 0 }
-
-// look begins a new epoch if it is time.
-func (p *publisher) look() {
-	now := p.n.now()
-	p.sendSample(now)
-	if p.building || !p.schedule.Due(now) {
+// makeEpoch begins a new epoch.
+func (l *loop) makeEpoch(e core.MakeEpoch) {
+	p := l.publisher
+	if e.Seed == p.seed {
+		l.n.untold.Store(true)
+		l.n.touched.take()
+	} else if p = l.previous; p == nil {
 		return
 	}
-	p.building = true
-	p.schedule.Begin(now)
-	p.n.touched.begin(p.seed == p.n.cfg.seed.Tag())
-	h := summary.Header{Seed: p.seed, Origin: string(p.n.host.ID()), Lifetime: schedule.Lifetime, Shape: p.shape}
-	p.n.tasks.Run(func() {
-		b := p.n.build(h)
-		b.of, b.took = p, p.n.now()-now
-		p.n.in.Result(p.n.ctx, b)
+	h := summary.Header{Seed: p.seed, Origin: string(l.n.host.ID()), Lifetime: core.Lifetime, Shape: p.shape}
+	l.n.tasks.Run(func() {
+		b := l.n.build(h)
+		b.of = p
+		l.n.in.Result(l.n.ctx, b)
 	})
 }
 
@@ -103,7 +87,7 @@ func (n *Node) build(h summary.Header) (b built) {
 	if !h.Shape.Fits(len(fps)) {
 		h.Shape = summary.DefaultShape(len(fps))
 	}
-	b.shape, b.keys = h.Shape, len(fps)
+	b.shape = h.Shape
 	if h.Epoch, b.err = n.cfg.epochs.NextEpoch(); b.err != nil {
 		return b
 	}
@@ -124,20 +108,14 @@ func (n *Node) build(h summary.Header) (b built) {
 
 // built publishes what was built.
 func (p *publisher) built(l *loop, b built) {
-	p.building = false
-	if b.err != nil {
+	if p.fault = b.err; b.err != nil {
 		p.n.log.Error("no summary", "err", b.err)
-		p.fault = b.err
-		p.schedule.Changed(p.n.now(), b.keys+1) // try again
+		l.step(core.NotPublished{Seed: p.seed})
 		return
 	}
-	p.fault = nil
-	p.shape, p.epoch, p.schedule.Keys = b.shape, b.stream.Header().Epoch, b.keys
-	if p == l.previous {
-		p.schedule.Rest = schedule.RestAfter * b.took
-	}
-	l.n.untold.Store(l.publisher.waits())
+	p.shape, p.epoch = b.shape, b.stream.Header().Epoch
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
+	l.n.untold.Store(l.core.Untold())
 	h, all := b.stream.Header(), b.stream
 	p.published++
 	p.sample, p.sampleDue = sampleMessage(b), true

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/venn-p2p/venn/node/internal/schedule"
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -25,7 +25,7 @@ func (e *failingEpochs) NextEpoch() (summary.Epoch, error) {
 func TestFaultIsTold(t *testing.T) {
 	e := &failingEpochs{}
 	e.failing.Store(true)
-	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, WithEpochSpacing(schedule.LeastSpacing))
+	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, WithEpochSpacing(core.LeastSpacing))
 	add(t, n, []byte("k"))
 	fault := func() string {
 		s, err := n.Status(t.Context())

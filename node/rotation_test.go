@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/node/internal/schedule"
+	"github.com/venn-p2p/venn/node/core"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"go.uber.org/goleak"
@@ -171,10 +171,10 @@ func TestRehash(t *testing.T) {
 	n := newNode(t, WithPreviousSeed(1, time.Now().Add(time.Hour)))
 	keys := keysOf("k", 500)
 	add(t, n, keys...)
-	h := summary.Header{Seed: n.cfg.previous.Tag(), Origin: string(n.ID()), Lifetime: schedule.Lifetime}
+	h := summary.Header{Seed: n.cfg.previous.Tag(), Origin: string(n.ID()), Lifetime: core.Lifetime}
 	b := n.build(h)
 	if b.err != nil || b.stream.Header().N != len(keys) {
-		t.Fatalf("%d keys, %v", b.keys, b.err)
+		t.Fatalf("%v, %v", b.stream, b.err)
 	}
 	hasher, p := n.cfg.previous.Hasher(), b.stream
 	for _, k := range keys {
@@ -188,7 +188,7 @@ func TestRehash(t *testing.T) {
 	if b := bad.build(h); !errors.Is(b.err, errDisk) {
 		t.Errorf("keys that cannot be read: %v", b.err)
 	}
-	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: schedule.Lifetime}); b.err != nil {
+	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: core.Lifetime}); b.err != nil {
 		t.Error(fmt.Errorf("under the seed of the key store: %w", b.err))
 	}
 }

@@ -1,6 +1,10 @@
 package node
 
-import "time"
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/node/core"
+)
 
 // leastSleep is the least time that counts as sleep: a wall clock that is corrected goes on by less.
 const leastSleep = 10 * time.Second
@@ -27,8 +31,5 @@ func (l *loop) awake() {
 		return
 	}
 	l.n.log.Debug("slept", "for", slept)
-	l.publisher.schedule.Slept(slept)
-	if l.previous != nil {
-		l.previous.schedule.Slept(slept)
-	}
+	l.step(core.Slept{For: slept})
 }

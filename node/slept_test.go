@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/node/internal/schedule"
+	"github.com/venn-p2p/venn/node/core"
 )
 
 // TestSlept: a node that has slept publishes a new epoch at once, for others have dropped the one before.
@@ -21,7 +21,7 @@ func TestSlept(t *testing.T) {
 	eventually(t, "the first epoch", func() bool { return epochs() > 0 })
 	before := epochs()
 	if err := n.view(t.Context(), func(l *loop) {
-		l.wall = func() time.Time { return time.Now().Add(schedule.Lifetime) }
+		l.wall = func() time.Time { return time.Now().Add(core.Lifetime) }
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,16 +15,26 @@ import (
 
 // touched are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
 type touched struct {
-	mu   sync.Mutex
-	keys [][]byte
-	many bool // more than a tail takes: they are not kept
+	mu    sync.Mutex
+	count int
+	keys  [][]byte // nil if they are more than a tail takes
+	many  bool     // they are
+}
+
+// begin notes the keys that the node begins with.
+func (t *touched) begin(count int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count += count
+	t.many = t.many || count > 0
 }
 
 // add takes in keys that the key store has just taken in or dropped.
 func (t *touched) add(keys [][]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.many = t.many || len(t.keys)+len(keys) > tails.MaxStep; t.many {
+	t.count += len(keys)
+	if t.many = t.many || t.count > tails.MaxStep; t.many {
 		t.keys = nil
 		return
 	}
@@ -33,72 +43,26 @@ func (t *touched) add(keys [][]byte) {
 	}
 }
 
-// begin empties t before the keys for a new epoch are read, if it is of the node's own seed.
-func (t *touched) begin(own bool) {
-	if own {
-		_, _ = t.take()
-	}
-}
-
-// take empties t. many says that there were more keys than a tail takes.
-func (t *touched) take() (keys [][]byte, many bool) {
+// take returns the keys, and empties t.
+func (t *touched) take() [][]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	keys, many = t.keys, t.many
-	t.keys, t.many = nil, false
-	return keys, many
+	keys := t.keys
+	t.count, t.keys, t.many = 0, nil, false
+	return keys
 }
 
-// waiting is how many there are, and whether there are more than a tail takes.
-func (t *touched) waiting() (n int, many bool) {
+// waiting returns how many keys there are, and whether they are more than a tail takes.
+func (t *touched) waiting() (count int, many bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.keys), t.many
+	return t.count, t.many
 }
 
-const (
-	// tailEvery is the least time from a tail to the next one.
-	tailEvery = 100 * time.Millisecond
-	// ownEpochs is the part of the line's budget that the node's own epochs may take, allEpochs that of all origins if all
-	// change as fast as the node. An epoch takes about epochBytes a receiver, and changeBytes for each change in it.
-	ownEpochs   = 1.0 / 4
-	allEpochs   = 1.0 / 2
-	epochBytes  = 400
-	changeBytes = 2
-)
-
-// tailer says when the next tail is due.
-type tailer struct {
-	last   time.Duration
-	made   bool
-	waking bool
-}
-
-// tail announces what has changed, changes keys since the last call, in a tail or, if tails do not bear it, in a new
-// epoch.
-func (l *loop) tail(changes int) {
-	n, many := l.n.touched.waiting()
-	switch {
-	case l.publisher.building:
-		if many {
-			l.press(changes)
-		}
-		return
-	case many || changes > 0 && n == 0 || !l.core.Tails.Bears(n):
-		l.press(max(changes, n))
-		return
-	case n == 0:
-		return
-	}
-	now := l.n.now()
-	if due := l.tails.last + l.tailPause(); l.tails.made && now < due {
-		l.wakeTail(due - now)
-		return
-	}
-	l.tails.last, l.tails.made = now, true
-	keys, _ := l.n.touched.take()
+// makeTail tells the core which fingerprints were added and removed.
+func (l *loop) makeTail() {
 	in := tails.Changed{}
-	for _, k := range keys {
+	for _, k := range l.n.touched.take() {
 		if f := l.n.hasher.Fingerprint(k); l.n.keys.Has(k) {
 			in.Added = append(in.Added, f)
 		} else {
@@ -106,40 +70,6 @@ func (l *loop) tail(changes int) {
 		}
 	}
 	l.step(in)
-	l.publisher.schedule.Tailed(now, len(keys))
-}
-
-// press has a new epoch made as soon as the line bears one.
-func (l *loop) press(changes int) {
-	if changes == 0 {
-		return
-	}
-	s := &l.publisher.schedule
-	s.Space(max(l.n.cfg.spacing.Seconds(), l.epochPause(changes)))
-	s.Pressing(l.n.now(), changes)
-}
-
-// wakeTail has the loop look again after a while.
-func (l *loop) wakeTail(after time.Duration) {
-	if l.tails.waking {
-		return
-	}
-	l.tails.waking = true
-	time.AfterFunc(after, l.n.in.Poke)
-}
-
-// tailPause is how long to wait after a tail.
-func (l *loop) tailPause() time.Duration {
-	o := l.core.Overlay
-	return max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()), l.core.Tails.Pace())
-}
-
-// epochPause is how many seconds to wait after an epoch, for one with so many changes. What the node makes all others
-// carry, it has to carry of them.
-func (l *loop) epochPause(changes int) float64 {
-	o := l.core.Overlay
-	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
-	return (epochBytes + changeBytes*float64(changes)) * times / o.LineOut()
 }
 
 // hides says whether the node holds keys, or has dropped some, that neither a summary nor a tail shows.
@@ -147,8 +77,8 @@ func (n *Node) hides() bool {
 	if n.changing.Load() > 0 { // looked at first: a call that ends now has told touched
 		return true
 	}
-	waiting, many := n.touched.waiting()
-	return n.cfg.private.Len() > 0 || n.changes.Load() > 0 || waiting > 0 || many || n.untold.Load()
+	waiting, _ := n.touched.waiting()
+	return n.cfg.private.Len() > 0 || waiting > 0 || n.untold.Load()
 }
 
 // takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits. That is

@@ -63,7 +63,6 @@ var layers = []layer{
 	{"node/keystore", []string{"summary/..."}},
 	{"node/signed", []string{"summary/...", "overlay", "node/wire"}},
 	{"node/internal/tasks", nil},
-	{"node/internal/schedule", nil},
 	{"node/internal/counters", nil},
 	{"node/internal/links", nil},
 	{"node/internal/offenders", nil},

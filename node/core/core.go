@@ -16,7 +16,7 @@ import (
 )
 
 // Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
-// another; or a Wake.
+// another; or MakeTail, MakeEpoch or Wake.
 type Effect any
 
 // Tick says only that time has passed.
@@ -32,10 +32,15 @@ type Machine struct {
 	Tails   *tails.Machine // nil: tails are neither made nor understood
 	Routing *routing.Router
 
-	seed    summary.SeedTag
+	seed          summary.SeedTag
+	previousSeed  summary.SeedTag // that the network is rotating from, until previousUntil
+	previousUntil time.Duration
+	leastSpacing  time.Duration // between epochs
+	announcer     announcer
+
 	now     time.Duration
 	effects []Effect
-	wakes   [3]wake // overlay's, routing's, tails'
+	wakes   [4]wake // overlay's, routing's, tails', the announcer's
 	said    wake    // the last one returned
 }
 
@@ -45,9 +50,18 @@ type wake struct {
 	ok bool
 }
 
-// New returns a machine that knows nothing yet. Of t, Sign, Verify and Hides count; without Verify there are no tails.
-// It returns what overlay.New or routing.New refuse.
-func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
+// Config has the parameters of a [Machine].
+type Config struct {
+	Overlay overlay.Config
+	Routing routing.Config // without Incomplete, the overlay's counts
+	Tails   tails.Config   // Sign, Verify and Hides count; without Verify there are no tails
+
+	Spacing time.Duration // least time between epochs, up to MostSpacing; 0: LeastSpacing
+}
+
+// New returns a machine that knows nothing yet. It returns what overlay.New or routing.New refuse.
+func New(c Config) (*Machine, error) {
+	o, r, t := c.Overlay, c.Routing, c.Tails
 	ov, err := overlay.New(o)
 	if err != nil {
 		return nil, err
@@ -55,7 +69,10 @@ func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	if r.Incomplete == nil {
 		r.Incomplete = ov.Incomplete
 	}
-	m := &Machine{Overlay: ov, seed: o.Seed}
+	m := &Machine{
+		Overlay: ov, seed: o.Seed, previousSeed: o.Previous.Tag(), previousUntil: o.PreviousUntil, leastSpacing: c.Spacing,
+	}
+	m.announcer.previous.spacing = MostSpacing
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		m.Tails = tails.New(t)
@@ -66,7 +83,8 @@ func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	return m, nil
 }
 
-// Step takes in an overlay.Input, a tails.Input, a routing.Input or a Tick (for all), and returns what is to be done.
+// Step takes in an overlay.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, or a Tick (for
+// all), and returns what is to be done.
 func (m *Machine) Step(now time.Duration, in any) []Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
@@ -82,9 +100,19 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 		m.tails(now, in)
 	case routing.Input:
 		m.routing(now, in)
+	case Changed:
+		m.changed(in)
+	case NotPublished:
+		m.notPublished(in)
+	case Moved:
+		m.announcer.epochs.move(now)
+	case Slept:
+		m.slept(in.For)
 	default:
 		panic(fmt.Sprintf("core: input of type %T", in))
 	}
+	m.announce()
+	m.wakes[3] = m.announceDue()
 	m.wake()
 	return m.effects
 }
@@ -114,6 +142,7 @@ func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 func (m *Machine) happened(now time.Duration, in overlay.Input) {
 	switch in := in.(type) {
 	case overlay.Published:
+		m.published(in.Stream.Header())
 		m.tails(now, tails.Published{Header: in.Stream.Header()})
 	case overlay.HelloReceived:
 		m.routing(now, routing.Reached{Peer: in.Peer})

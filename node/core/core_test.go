@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -15,16 +14,16 @@ import (
 func machine(t *testing.T) *Machine {
 	t.Helper()
 	refuse := errors.New("refused")
-	m, err := New(overlay.Config{
+	m, err := New(Config{Overlay: overlay.Config{
 		Self:       "self",
 		OpenHeader: func([]byte) (summary.Header, error) { return summary.Header{}, refuse },
 		OpenRecord: func([]byte) (overlay.PeerID, error) { return "", refuse },
 		Rand:       rand.New(rand.NewPCG(1, 1)),
-	}, routing.Config{
+	}, Routing: routing.Config{
 		Self: "self",
 		Has:  func([]byte) bool { return false },
 		Rand: rand.New(rand.NewPCG(1, 2)),
-	}, tails.Config{})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func TestWake(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	if _, err := New(overlay.Config{}, routing.Config{}, tails.Config{}); err == nil {
+	if _, err := New(Config{}); err == nil {
 		t.Error("an empty overlay configuration is accepted")
 	}
 }

@@ -7,20 +7,16 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// What a node does: package node has these numbers too.
 const (
-	lifetime = time.Hour
-	settle   = 500 * time.Millisecond // from a node's start to its first epoch, and from a change to the next
-	spacing  = 20 * time.Second       // between epochs at least
-	reserve  = 64                     // sequence numbers reserved on disk at a time; a restart loses those that are left
+	reserve = 64 // sequence numbers reserved on disk at a time; a restart loses those that are left
 
 	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
 	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
@@ -179,7 +175,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 		}
 	}
 	return summary.Build(fps, summary.Header{
-		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
+		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: core.Lifetime, Shape: shape, Epoch: number,
 	})
 }
 

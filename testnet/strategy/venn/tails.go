@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -15,18 +16,7 @@ import (
 // tailItems is a message of tails.
 type tailItems []tails.Item
 
-// When a node makes a tail, and when an epoch in its place: package node has these numbers too.
-const (
-	tailEvery    = 100 * time.Millisecond // from a tail to the next one at least
-	overdue      = 2 * time.Minute        // from a change that a tail carries to an epoch, at most
-	leastSpacing = time.Second            // between epochs, where the line bears them
-	ownEpochs    = 1.0 / 4                // of the line's budget, for its owner's epochs
-	allEpochs    = 1.0 / 2                // of it, for those of all origins, if all change as fast
-	epochBytes   = 400                    // of an epoch, and
-	changeBytes  = 2                      // of each change in it
-
-	signatureBytes = 64
-)
+const signatureBytes = 64
 
 // tailsConfig has tails signed with a hash: as long as a signature, and as costly to nobody.
 func (v *node) tailsConfig() tails.Config {
@@ -57,7 +47,6 @@ func (v *node) tailsConfig() tails.Config {
 type touched struct {
 	held  map[summary.Fingerprint]bool
 	order []summary.Fingerprint
-	next  time.Duration // when the next tail may come
 }
 
 func (t *touched) note(c strategy.Changed) {
@@ -88,40 +77,7 @@ func (t *touched) take() (in tails.Changed) {
 func (v *node) changed(now time.Duration, c strategy.Changed) {
 	v.run.origins[v.host.Self()].changed = true
 	v.touched.note(c)
-	if !v.tailed() {
-		v.publish = min(v.publish, max(now+settle, v.last+v.spacing()))
-	}
-}
-
-// tailed says whether tails tell of the changes that wait. If not, an epoch does.
-func (v *node) tailed() bool {
-	return v.machine.Tails != nil && v.machine.Tails.Bears(len(v.touched.order))
-}
-
-// tail publishes a tail if one is due.
-func (v *node) tail(now time.Duration) {
-	if len(v.touched.order) == 0 || now < v.touched.next || !v.tailed() {
-		return
-	}
-	o := v.machine.Overlay
-	v.touched.next = now + max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()))
-	v.publish = min(v.publish, now+overdue)
-	v.step(now, v.touched.take())
-}
-
-// due is when the peer has something to publish.
-func (v *node) due() time.Duration {
-	if len(v.touched.order) > 0 && v.tailed() {
-		return min(v.publish, v.touched.next)
-	}
-	return v.publish
-}
-
-// spacing is the least time from an epoch to the next one. What a peer makes all others carry, it has to carry of them.
-func (v *node) spacing() time.Duration {
-	o, bytes := v.machine.Overlay, float64(epochBytes+changeBytes*len(v.touched.order))
-	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
-	return min(max(time.Duration(bytes*times/o.LineOut()*float64(time.Second)), leastSpacing), spacing)
+	v.step(now, core.Changed{Waiting: len(v.touched.order), Many: len(v.touched.order) > tails.MaxStep})
 }
 
 // tailsBytes is a message of tails on a stream that is open.

@@ -106,13 +106,12 @@ type node struct {
 	fetches  map[strategy.ID][]overlay.RequestParts // that wait for a link
 	swept    time.Duration                          // when the mesh and idle links were last looked at
 	wake     time.Duration
-	publish  time.Duration // when the next epoch is due
-	last     time.Duration // when the last one was published
+	todo     []any // inputs that the machine has not been given yet
+	busy     bool  // the machine is being stepped
 	notes    *notes
 	touched  touched
-	denies   bool             // see deny
-	older    bool             // of the version before: it knows neither audits, inquiries about peers nor tails
-	unasked  []overlay.PeerID // peers that an older one's machine wants to ask; it has yet to hear that they are not asked
+	denies   bool // see deny
+	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
 }
 
 // query is a query that the machine has open.
@@ -174,9 +173,6 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	if v.machine == nil {
 		v.begin(now)
 	}
-	if now >= v.publish {
-		v.renew(now)
-	}
 	switch in := in.(type) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
@@ -203,24 +199,26 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 		v.step(now, tails.Leaving{})
 		return
 	}
-	v.tail(now)
 	v.sweep(now)
-	v.host.Wake(min(v.wake, v.due()))
+	v.host.Wake(v.wake)
 }
 
 func (v *node) begin(now time.Duration) {
 	o, q := v.configs()
-	m, err := core.New(o, q, v.tailsConfig())
+	m, err := core.New(core.Config{Overlay: o, Routing: q, Tails: v.tailsConfig()})
 	if err != nil {
 		panic(err) // the configuration is ours
 	}
 	v.denies = strategy.Drawn(v.run.world.Params.Own[deny.Name], ^v.run.world.Seed, v.host.Self())
-	v.machine, v.publish = m, now+settle
+	v.machine = m
+	if keys := len(v.run.claims(v.host.Self())); keys > 0 {
+		v.step(now, core.Changed{Waiting: keys, Many: true})
+	}
 }
 
-// renew publishes the next epoch: the first one soon after the start, and others before it expires.
-func (v *node) renew(now time.Duration) {
-	v.last, v.publish, v.touched = now, now+lifetime/2, touched{next: v.touched.next}
+// makeEpoch publishes the next epoch.
+func (v *node) makeEpoch(now time.Duration) {
+	v.touched = touched{}
 	p, err := v.run.publish(v.host.Self())
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
@@ -229,16 +227,20 @@ func (v *node) renew(now time.Duration) {
 	v.step(now, p)
 }
 
-// step gives the machine an input and carries out what it wants.
+// step gives the machine an input and carries out what it wants. Inputs that come up meanwhile follow.
 func (v *node) step(now time.Duration, in any) {
-	for _, e := range v.machine.Step(now, in) {
-		v.do(now, e)
+	v.todo = append(v.todo, in)
+	if v.busy {
+		return
 	}
-	if len(v.unasked) > 0 {
-		p := v.unasked[0]
-		v.unasked = v.unasked[1:]
-		v.step(now, overlay.PeersSilent{From: p, Later: true})
+	v.busy = true
+	for i := 0; i < len(v.todo); i++ {
+		for _, e := range v.machine.Step(now, v.todo[i]) {
+			v.do(now, e)
+		}
 	}
+	clear(v.todo)
+	v.todo, v.busy = v.todo[:0], false
 }
 
 func (v *node) start(now time.Duration, q strategy.Query) {
@@ -362,6 +364,10 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	switch e := e.(type) {
 	case core.Wake:
 		v.wake = e.At
+	case core.MakeTail:
+		v.step(now, v.touched.take())
+	case core.MakeEpoch:
+		v.makeEpoch(now)
 	case overlay.SayHello:
 		v.send(idOf(e.To), hello(e.Hello), helloBytes(e.Hello), 0)
 	case overlay.SendCatalogue:
@@ -375,7 +381,7 @@ func (v *node) do(now time.Duration, e core.Effect) {
 		v.answerParts(e)
 	case overlay.AskPeers:
 		if v.older {
-			v.unasked = append(v.unasked, e.To.Peer)
+			v.step(now, overlay.PeersSilent{From: e.To.Peer, Later: true})
 			return
 		}
 		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)

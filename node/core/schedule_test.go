@@ -1,4 +1,4 @@
-package schedule
+package core
 
 import (
 	"testing"
@@ -26,22 +26,22 @@ func TestSchedule(t *testing.T) {
 		{"first", 100, map[time.Duration]int{3 * s: 100}, 60 * s, []time.Duration{3*s + settle}},
 		{"none", 100, nil, 3 * time.Hour, nil},
 		{"after a quiet time", 10_000, map[time.Duration]int{0: 10_000, 40 * s: 1, 70 * s: 1}, 120 * s, []time.Duration{settle, 40*s + settle, 70*s + settle}},
-		{"soon after", 100, map[time.Duration]int{0: 100, 5 * s: 1}, 60 * s, []time.Duration{settle, settle + spacing}},
+		{"soon after", 100, map[time.Duration]int{0: 100, 5 * s: 1}, 60 * s, []time.Duration{settle, settle + MostSpacing}},
 		{"many, all the time", 10_000, every(s, 0, 50*s, 10), 65 * s, []time.Duration{settle, settle + 20*s, settle + 40*s, settle + 60*s}},
 		{"few, all the time", 10_000, every(5*s, 0, 290*s, 1), 290 * s, []time.Duration{settle, 50 * s, 100 * s, 150 * s, 200 * s, 250 * s}},
 		{"too few", 1_000_000, every(5*s, 0, 290*s, 1), 290 * s, []time.Duration{settle, 5*s + overdue, 130*s + overdue}},
 		{"renewed", 100, map[time.Duration]int{0: 100}, 70 * time.Minute, []time.Duration{settle, settle + renewal, settle + 2*renewal}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := Schedule{}
+			p := schedule{spacing: MostSpacing}
 			var got []time.Duration
 			for now := time.Duration(0); now <= c.until; now += s / 4 {
 				if k := c.changes[now]; k > 0 {
-					p.Changed(now, k)
+					p.wait(now, p.changes+k, false)
 				}
-				if p.Due(now) {
-					p.Begin(now)
-					p.Keys = c.keys
+				if p.due() <= now {
+					p.begin(now)
+					p.keys = c.keys
 					got = append(got, now)
 				}
 			}
@@ -54,22 +54,5 @@ func TestSchedule(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestSlept: an epoch is renewed when it is old, whatever part of that time the clock stood still.
-func TestSlept(t *testing.T) {
-	for _, slept := range []time.Duration{0, renewal / 3, renewal, 100 * 365 * 24 * time.Hour} {
-		p := Schedule{}
-		p.Changed(0, 1)
-		p.Begin(time.Second)
-		p.Slept(slept)
-		awake := max(0, renewal-slept)
-		if awake > 0 && p.Due(time.Second+awake-1) {
-			t.Errorf("slept %v: due after less than %v", slept, awake)
-		}
-		if !p.Due(time.Second + awake) {
-			t.Errorf("slept %v: not due after %v", slept, awake)
-		}
 	}
 }

@@ -1,0 +1,168 @@
+package core
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Changed says how many keys were added to the peer's collection or removed from it since the driver made the last tail
+// or epoch; at first, how many keys there are. The driver remembers which keys they are.
+type Changed struct {
+	Waiting int
+	Many    bool // they are more than the driver remembers, so that only an epoch can tell of them
+}
+
+// Moved says that the peer's addresses, which go with an epoch, have changed.
+type Moved struct{}
+
+// Slept says that the clock has stood still for a time: other peers have let go of what is too old by then.
+type Slept struct{ For time.Duration }
+
+// NotPublished says that the epoch under a seed could not be made. It is tried again.
+type NotPublished struct{ Seed summary.SeedTag }
+
+// MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets.
+type MakeTail struct{}
+
+// MakeEpoch asks for a summary of the collection under a seed. The driver answers with overlay.Published, later if it
+// likes, or with NotPublished. Before it reads the collection, it forgets which keys have changed, if the seed is the
+// network's present one.
+type MakeEpoch struct{ Seed summary.SeedTag }
+
+const (
+	// leastTail is the least time from a tail to the next one.
+	leastTail = 100 * time.Millisecond
+	// ownEpochs is the part of the line's budget that the peer's own epochs may take, allEpochs that of all origins if
+	// all change as fast as the peer. An epoch takes about epochBytes a receiver, and changeBytes for each change in it.
+	ownEpochs   = 1.0 / 4
+	allEpochs   = 1.0 / 2
+	epochBytes  = 400
+	changeBytes = 2
+)
+
+// announcer decides how and when a peer tells of changes in its collection: by a tail, or by an epoch where tails do
+// not bear them. While a network rotates, epochs under the previous seed follow a schedule of their own.
+type announcer struct {
+	waiting  int // changes that neither a tail nor an epoch has carried
+	many     bool
+	building bool          // an epoch under the present seed is being made
+	told     time.Duration // when the last tail was made
+	tailed   bool          // there was one
+	epochs   schedule
+
+	previous      schedule
+	previousBuild bool // an epoch under the previous seed is being made
+}
+
+// changed notes changes of the collection.
+func (m *Machine) changed(in Changed) {
+	a := &m.announcer
+	if more := in.Waiting - a.waiting; more > 0 && m.rotating() {
+		a.previous.wait(m.now, a.previous.changes+more, false)
+	}
+	a.waiting, a.many = in.Waiting, in.Many
+}
+
+// rotating reports whether epochs are published under the previous seed, too.
+func (m *Machine) rotating() bool { return m.now < m.previousUntil }
+
+// announce makes a tail or an epoch if one is due.
+func (m *Machine) announce() {
+	a := &m.announcer
+	if a.waiting > 0 && (a.many || !a.building && !m.bears()) {
+		a.epochs.spacing = m.spacing(a.waiting)
+		a.epochs.wait(m.now, a.waiting, true)
+	}
+	if at, ok := m.tailDue(); ok && at <= m.now {
+		a.waiting, a.told, a.tailed = 0, m.now, true
+		a.epochs.tail(m.now)
+		m.effects = append(m.effects, MakeTail{})
+	}
+	if !a.building && a.epochs.due() <= m.now {
+		a.waiting, a.many, a.building = 0, false, true
+		a.epochs.begin(m.now)
+		m.effects = append(m.effects, MakeEpoch{m.seed})
+	}
+	if m.rotating() && !a.previousBuild && a.previous.due() <= m.now {
+		a.previousBuild = true
+		a.previous.begin(m.now)
+		m.effects = append(m.effects, MakeEpoch{m.previousSeed})
+	}
+}
+
+// announceDue returns when announce has something to do.
+func (m *Machine) announceDue() wake {
+	at := never
+	if t, ok := m.tailDue(); ok {
+		at = t
+	}
+	if !m.announcer.building {
+		at = min(at, m.announcer.epochs.due())
+	}
+	if m.rotating() && !m.announcer.previousBuild {
+		at = min(at, m.announcer.previous.due())
+	}
+	return wake{at, at != never}
+}
+
+// bears reports whether a tail can tell of the changes that wait.
+func (m *Machine) bears() bool {
+	return m.Tails != nil && !m.announcer.many && m.Tails.Bears(m.announcer.waiting)
+}
+
+// tailDue returns when the next tail is due; false if none is. While an epoch is being made, tails wait for it: they
+// continue from the one that is published last.
+func (m *Machine) tailDue() (time.Duration, bool) {
+	a := &m.announcer
+	if a.waiting == 0 || a.building || !m.bears() {
+		return 0, false
+	}
+	if !a.tailed {
+		return m.now, true
+	}
+	o := m.Overlay
+	return a.told + max(leastTail, tails.Pause(o.LineOut(), o.Links(), o.Origins()), m.Tails.Pace()), true
+}
+
+// spacing returns the least time between epochs of so many changes. What the peer makes all others carry, it has to
+// carry of them.
+func (m *Machine) spacing(changes int) time.Duration {
+	o := m.Overlay
+	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
+	seconds := (epochBytes + changeBytes*float64(changes)) * times / o.LineOut()
+	return min(max(time.Duration(seconds*float64(time.Second)), LeastSpacing, m.leastSpacing), MostSpacing)
+}
+
+// published notes that an epoch was published.
+func (m *Machine) published(h summary.Header) {
+	a := &m.announcer
+	if h.Seed == m.seed {
+		a.building, a.epochs.keys = false, h.N
+		return
+	}
+	a.previousBuild, a.previous.keys = false, h.N
+	a.previous.spacing = max(MostSpacing, restAfter*(m.now-a.previous.last))
+}
+
+// notPublished notes that an epoch could not be made: what it was to carry waits again.
+func (m *Machine) notPublished(in NotPublished) {
+	a := &m.announcer
+	if in.Seed == m.seed {
+		a.building = false
+		a.epochs.wait(m.now, max(a.epochs.changes, 1)+a.epochs.keys, false)
+		return
+	}
+	a.previousBuild = false
+	a.previous.wait(m.now, max(a.previous.changes, 1)+a.previous.keys, false)
+}
+
+// slept notes that the epochs published are older than the clock says.
+func (m *Machine) slept(d time.Duration) {
+	m.announcer.epochs.last -= d
+	m.announcer.previous.last -= d
+}
+
+// Untold reports whether changes wait that neither a tail nor an epoch has carried yet.
+func (m *Machine) Untold() bool { return m.announcer.building || m.announcer.waiting > 0 }
