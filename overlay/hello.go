@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
 )
@@ -35,6 +36,58 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
 	}
+}
+
+// onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns of
+// the peer, so that others hear of it.
+func (o *Overlay) onHelloRefused(now time.Duration, in HelloRefused) {
+	names := Names{Depth: o.scope.Vouched()}
+	if o.exchange.Spare() {
+		names.Peers = o.roomy(in.Peer)
+		for _, r := range in.Hello.Records[:min(len(in.Hello.Records), 1)] {
+			if r.Peer == in.Peer {
+				o.scope.Learned(o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth}))
+			}
+		}
+	}
+	o.effects.Emit(AnswerPeers{To: in.Peer, Request: in.Request, Names: names})
+	o.exchange.Spend(in.Peer, exchange.NamesBytes(names))
+}
+
+// roomy returns peers that may have room for a link with p: linked ones that do not say that they are full, then others
+// at random.
+func (o *Overlay) roomy(p PeerID) (out []Named) {
+	room := o.exchange.RecordRoom()
+	all := o.directory.SomeRecords(math.MaxInt, math.MaxInt, exchange.RecordBytes)
+	for _, linked := range []bool{true, false} {
+		for _, r := range all {
+			h, said := o.exchange.Said(r.Peer)
+			if r.Peer == p || said != linked || h.Full || len(out) == event.MaxNamed {
+				continue
+			}
+			depth := h.Depth
+			if !linked { // as far as known
+				depth = o.scope.Depth()
+			}
+			if room -= exchange.RecordBytes(r); room < 0 {
+				return out
+			}
+			out = append(out, Named{Record: r, Depth: depth})
+		}
+	}
+	return out
+}
+
+// onLinkRefused takes in that a linked peer has no room for the link. Those that it names become neighbours in its place.
+func (o *Overlay) onLinkRefused(now time.Duration, in LinkRefused) {
+	if !o.exchange.IsLinked(in.Peer) {
+		return
+	}
+	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
+		o.scope.Learned(o.learnPeer(now, in.Peer, n))
+	}
+	o.topology.Refused(now, in.Peer, o.directory.Lookup(in.Peer))
+	o.act(now)
 }
 
 // mostWide is how many of those who chose us may cover far more than we. Where many peers are strong, each of them

@@ -85,6 +85,10 @@ func (o *Overlay) take(now time.Duration, in Input) {
 		o.mesh(in.Peer, false)
 	case HelloReceived:
 		o.onHello(now, in)
+	case HelloRefused:
+		o.onHelloRefused(now, in)
+	case LinkRefused:
+		o.onLinkRefused(now, in)
 	case CatalogueReceived:
 		o.onCatalogue(now, in)
 	case PartsReceived:

@@ -45,6 +45,10 @@ type (
 	Pruned = event.Pruned
 	// HelloReceived is what a linked peer says of itself.
 	HelloReceived = event.HelloReceived
+	// HelloRefused is the hello of a peer that there is no room to link with.
+	HelloRefused = event.HelloRefused
+	// LinkRefused says that a linked peer has no room for the link.
+	LinkRefused = event.LinkRefused
 	// CatalogueReceived is a batch of announcements and wants.
 	CatalogueReceived = event.CatalogueReceived
 	// PartsReceived is a run of parts, or a delta.

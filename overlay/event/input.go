@@ -38,6 +38,20 @@ type HelloReceived struct {
 	Hello Hello
 }
 
+// HelloRefused is the hello of a peer that there is no room to link with. It is answered by one [AnswerPeers] of the same
+// Request, which names peers that may have room.
+type HelloRefused struct {
+	Peer    PeerID
+	Request uint64
+	Hello   Hello
+}
+
+// LinkRefused says that a linked peer has no room for the link, and whom it named instead. [LinkClosed] follows.
+type LinkRefused struct {
+	Peer  PeerID
+	Names Names
+}
+
 // CatalogueReceived is a batch of announcements and wants from a linked peer.
 type CatalogueReceived struct {
 	From  PeerID
@@ -111,6 +125,8 @@ func (LinkClosed) input()        {}
 func (Grafted) input()           {}
 func (Pruned) input()            {}
 func (HelloReceived) input()     {}
+func (HelloRefused) input()      {}
+func (LinkRefused) input()       {}
 func (CatalogueReceived) input() {}
 func (PartsReceived) input()     {}
 func (PartsRequested) input()    {}

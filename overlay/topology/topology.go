@@ -175,12 +175,20 @@ func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *dir
 		}
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
+		t.Refused(now, p, e)
+	}
+}
+
+// Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. It is
+// not chosen for a while.
+func (t *Topology) Refused(now time.Duration, p event.PeerID, e *directory.Entry) {
+	if t.IsNeighbour(p) {
 		t.refused(p)
 		t.lose(p)
 		t.do(event.Disconnect{Peer: p})
-		if e != nil {
-			t.retry[e.Index()] = now + refusedFor
-		}
+	}
+	if e != nil {
+		t.retry[e.Index()] = now + refusedFor
 	}
 }
 

@@ -1,0 +1,75 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// names returns the peers that an overlay names to one that it refuses a link, whose hello brings its record.
+func names(t *testing.T, o *Overlay, now time.Duration, p PeerID) (named []PeerID) {
+	t.Helper()
+	hello := Hello{Records: []Record{{Peer: p, Envelope: []byte(p)}, {Peer: "other", Envelope: []byte("other")}}}
+	for _, e := range step(t, o, now, HelloRefused{Peer: p, Request: 7, Hello: hello}) {
+		if a, ok := e.(AnswerPeers); ok && a.To == p && a.Request == 7 {
+			for _, n := range a.Names.Peers {
+				named = append(named, n.Record.Peer)
+			}
+			return named
+		}
+	}
+	t.Fatal("no answer")
+	return nil
+}
+
+// TestRefusedHello: a peer that finds no room hears of linked ones that are not full, and of those refused before it.
+// Its own record is learned, and no other that it brings.
+func TestRefusedHello(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 9)), Config{Up: 100_000_000, Down: 100_000_000})
+	for _, p := range []PeerID{"free", "full", "open"} {
+		hears(o, p, Hello{Full: p == "full", Records: []Record{{Peer: p, Envelope: []byte(p)}}})
+	}
+	for i, c := range []struct {
+		newcomer PeerID
+		want     []PeerID // sorted
+	}{
+		{"first", []PeerID{"free", "open"}},
+		{"second", []PeerID{"first", "free", "open"}},
+		{"first", []PeerID{"free", "open", "second"}},
+	} {
+		named := names(t, o, time.Duration(i)*time.Second, c.newcomer)
+		slices.Sort(named)
+		if !slices.Equal(named, c.want) {
+			t.Errorf("%s hears of %q, want %q", c.newcomer, named, c.want)
+		}
+	}
+	if o.exchange.IsLinked("first") {
+		t.Error("the refused peer is linked")
+	}
+}
+
+// TestRefusedLink: a peer that is refused a link chooses those whom it hears of, and not the one that refused.
+func TestRefusedLink(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 10)), Config{})
+	hears(o, "full", Hello{Records: []Record{{Peer: "full", Envelope: []byte("full")}}})
+	var named []Named
+	for i := range 3 {
+		p := PeerID(fmt.Sprint("named ", i))
+		named = append(named, Named{Record: Record{Peer: p, Envelope: []byte(p)}})
+	}
+	inputs := append([]Input{LinkRefused{Peer: "full", Names: Names{Peers: named}}, LinkClosed{Peer: "full"}}, slices.Repeat([]Input{Tick{}}, 8)...)
+	var chosen []PeerID
+	for i, in := range inputs {
+		for _, e := range step(t, o, time.Duration(i)*time.Second, in) {
+			if c, ok := e.(Connect); ok {
+				chosen = append(chosen, c.To.Peer)
+			}
+		}
+	}
+	slices.Sort(chosen)
+	if want := []PeerID{"named 0", "named 1", "named 2"}; !slices.Equal(chosen, want) {
+		t.Errorf("chosen are %q, want %q", chosen, want)
+	}
+}
