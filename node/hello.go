@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -24,14 +25,29 @@ type helloing struct {
 type saidHello struct {
 	peer peer.ID
 	of   *helloing
-	rtt  time.Duration
+	took tookHello
 	err  error
+}
+
+// tookHello is the answer to a hello.
+type tookHello struct {
+	rtt  time.Duration
+	full *overlay.Names // the other end has no room for the link, and names others; nil: it took the hello
 }
 
 type gotHello struct {
 	from  peer.ID
 	hello overlay.Hello
 }
+
+// refusedHello is the hello of a peer that there is no room for a link with.
+type refusedHello struct {
+	gotHello
+	reply reply
+}
+
+// vain says whether the other end has no room and names nobody who may have: it may soon.
+func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
 // sayHello sends a hello when the one before has arrived.
 func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
@@ -45,8 +61,8 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	msg := wire.AppendHello(nil, h)
 	l.n.tasks.Run(func() {
 		defer stop()
-		rtt, err := l.n.helloAgain(ctx, p, msg)
-		l.n.in.Result(l.n.ctx, saidHello{p, under, rtt, err})
+		took, err := l.n.helloAgain(ctx, p, msg)
+		l.n.in.Result(l.n.ctx, saidHello{p, under, took, err})
 	})
 }
 
@@ -76,17 +92,27 @@ func (l *loop) saidHello(s saidHello) {
 		return
 	}
 	delete(l.hellos, s.peer)
-	if s.err != nil {
+	switch {
+	case s.err != nil:
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
 		l.rejected(s.peer)
-	} else {
+	case s.took.full != nil:
+		l.turnedAway(s.peer, *s.took.full)
+	default:
 		l.greeted(s.peer)
-		l.n.host.Peerstore().RecordLatency(s.peer, s.rtt)
-		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
+		l.n.host.Peerstore().RecordLatency(s.peer, s.took.rtt)
+		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.took.rtt})
 	}
 	if under.next != nil && l.links[s.peer] {
 		l.sayHello(s.peer, *under.next)
 	}
+}
+
+// turnedAway ends a link with a peer that has no room for it. The core goes on with the peers that it names.
+func (l *loop) turnedAway(p peer.ID, names overlay.Names) {
+	l.step(overlay.LinkRefused{Peer: overlay.PeerID(p), Names: names})
+	l.unlink(p)
+	l.n.links.Pass(p)
 }
 
 // rejected ends a link with a peer that has never taken a hello, nor said one.
@@ -105,41 +131,49 @@ func (l *loop) rejected(p peer.ID) {
 	}
 }
 
-// helloPauses are those before a hello that failed is tried again: the other end may not quite have begun, or be busy.
+// helloPauses are those before a hello that failed, or was in vain, is tried again: the other end may not quite have
+// begun, or be busy.
 // Without one, nothing is traded on the link.
 var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
 
 // helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
-func (n *Node) helloAgain(ctx context.Context, p peer.ID, msg []byte) (rtt time.Duration, err error) {
+func (n *Node) helloAgain(ctx context.Context, p peer.ID, msg []byte) (took tookHello, err error) {
 	for _, wait := range helloPauses {
-		if rtt, err = n.hello(ctx, p, msg); err == nil || !n.reached(p) {
-			return rtt, err
+		if took, err = n.hello(ctx, p, msg); err == nil && !took.vain() || !n.reached(p) {
+			return took, err
 		}
 		if pause(ctx, wait); ctx.Err() != nil {
-			return 0, err
+			return took, err
 		}
 	}
 	return n.hello(ctx, p, msg)
 }
 
-// hello sends a hello and waits for the other end to close the stream, which takes one round trip.
-func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (rtt time.Duration, err error) {
+// hello sends a hello and waits for the other end to close the stream, which takes one round trip. If the other end has
+// no room for the link, it names others first.
+func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (took tookHello, err error) {
 	s, err := n.streams.Open(ctx, p, HelloID)
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	defer func() { s.End(err) }()
 	begun := time.Now()
 	if err = s.Send(msg); err != nil {
-		return 0, err
+		return took, err
 	}
 	if err = s.CloseWrite(); err != nil {
-		return 0, err
+		return took, err
 	}
-	if _, err := s.Receive(0, streams.IOTime); !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("node: hello not taken: %w", err)
+	names, failed := n.receiveNames(s, HelloID)
+	switch {
+	case errors.Is(failed, io.EOF):
+		took.rtt = time.Since(begun)
+	case failed != nil:
+		err = fmt.Errorf("node: hello not taken: %w", failed)
+	default:
+		took.full = &names
 	}
-	return time.Since(begun), nil
+	return took, err
 }
 
 func (n *Node) serveHello(s *streams.Stream) error {
@@ -151,17 +185,51 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if !n.cfg.off.Has(defence.OpenedOutside) {
-		for _, r := range h.Records { // remembered, so that the loop need not verify it
-			_, _ = n.cfg.headers.Record(r.Envelope)
-		}
+	linked := n.links.Linked(s.Peer)
+	if !n.admit(s.Peer) {
+		return n.refuseHello(s, h)
 	}
-	if !n.links.MayLink(s.Peer, time.Now()) {
-		n.counters.Drop("links")
-		return errFull
-	}
+	n.verifyOutside(h.Records)
 	if !n.in.OfferRequest(s.Peer, gotHello{s.Peer, h}) {
+		if !linked {
+			n.links.Unlink(s.Peer)
+		}
 		return streams.ErrBusy
 	}
 	return nil
+}
+
+// admit makes room for a link with a peer, and says whether there is any.
+func (n *Node) admit(p peer.ID) bool {
+	instead, ok := n.links.Link(p, false, time.Now())
+	if instead != "" {
+		n.in.LinkDropped(instead)
+	}
+	if !ok {
+		n.counters.Drop("links")
+	}
+	return ok
+}
+
+// verifyOutside has records remembered as valid, so that the loop need not verify them.
+func (n *Node) verifyOutside(records []overlay.Record) {
+	if n.cfg.off.Has(defence.OpenedOutside) {
+		return
+	}
+	for _, r := range records {
+		_, _ = n.cfg.headers.Record(r.Envelope)
+	}
+}
+
+// refuseHello answers the hello of a peer that there is no room for a link with. Of the records in the hello only the
+// peer's own is looked at.
+func (n *Node) refuseHello(s *streams.Stream, h overlay.Hello) error {
+	own := slices.IndexFunc(h.Records, func(r overlay.Record) bool { return peer.ID(r.Peer) == s.Peer })
+	if own < 0 {
+		h.Records = nil
+	} else {
+		h.Records = h.Records[own : own+1]
+	}
+	n.verifyOutside(h.Records)
+	return n.answerNames(s, func(r reply) any { return refusedHello{gotHello{s.Peer, h}, r} })
 }

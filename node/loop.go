@@ -296,6 +296,8 @@ func (l *loop) request(r any) {
 			l.greeted(r.from)
 			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})
 		}
+	case refusedHello:
+		l.step(overlay.HelloRefused{Peer: overlay.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
 	case asked:
 		q := r.query
 		l.n.asked = &r.held

@@ -79,17 +79,10 @@ func (n *Node) serveParts(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, streams.TransferTime)
-	defer cancel()
-	r := reply{make(chan any, 1), ctx}
-	if !n.in.OfferRequest(s.Peer, partsAsked{s.Peer, req, r}) {
-		return streams.ErrBusy
+	a, err := n.askLoop(s.Peer, func(r reply) any { return partsAsked{s.Peer, req, r} })
+	if err != nil {
+		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case a := <-r.answers:
-		p, _ := a.(wire.Parts)
-		return s.SendWithin(wire.AppendParts(nil, p), streams.TransferTime)
-	}
+	p, _ := a.(wire.Parts)
+	return s.SendWithin(wire.AppendParts(nil, p), streams.TransferTime)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
@@ -45,6 +46,11 @@ func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) 
 	if err = s.Send(wire.AppendInquiry(nil, e.Inquiry)); err != nil {
 		return names, err
 	}
+	return n.receiveNames(s, PeersID)
+}
+
+// receiveNames receives the peers that the other end of a stream of a protocol names.
+func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names overlay.Names, err error) {
 	b, err := s.Receive(wire.MaxNames, streams.TransferTime)
 	if err != nil {
 		return names, err
@@ -55,7 +61,7 @@ func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) 
 		r.Peer = signed.Signer(r.Envelope)
 	}
 	if reason, bad := fault.Of(err); bad {
-		n.refuse(s.Peer, string(PeersID)+" answer "+reason, err)
+		n.refuse(s.Peer, string(id)+" answer "+reason, err)
 	}
 	return names, err
 }
@@ -69,17 +75,31 @@ func (n *Node) servePeers(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	return n.answerNames(s, func(r reply) any { return peersAsked{s.Peer, q, r} })
+}
+
+// answerNames hands a request to the loop, and sends the peers that the core names.
+func (n *Node) answerNames(s *streams.Stream, request func(reply) any) error {
+	a, err := n.askLoop(s.Peer, request)
+	if err != nil {
+		return err
+	}
+	names, _ := a.(overlay.Names)
+	return s.SendWithin(wire.AppendNames(nil, names), streams.TransferTime)
+}
+
+// askLoop hands a request of a peer to the loop, and waits for the core's answer for as long as a transfer may take.
+func (n *Node) askLoop(from peer.ID, request func(reply) any) (answer any, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.TransferTime)
 	defer cancel()
 	r := reply{make(chan any, 1), ctx}
-	if !n.in.OfferRequest(s.Peer, peersAsked{s.Peer, q, r}) {
-		return streams.ErrBusy
+	if !n.in.OfferRequest(from, request(r)) {
+		return nil, streams.ErrBusy
 	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	case a := <-r.answers:
-		names, _ := a.(overlay.Names)
-		return s.SendWithin(wire.AppendNames(nil, names), streams.TransferTime)
+		return a, nil
 	}
 }

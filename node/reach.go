@@ -162,11 +162,7 @@ type dialed struct {
 }
 
 // grafted makes a link of the connection to a peer that has grafted this node.
-func (n *Node) grafted(p peer.ID) {
-	if instead, _ := n.links.Link(p, false, time.Now()); instead != "" {
-		n.in.LinkDropped(instead)
-	}
-}
+func (n *Node) grafted(p peer.ID) { n.admit(p) }
 
 // connect makes a connection that is to be a link.
 func (n *Node) connect(r overlay.Record) {

@@ -3,6 +3,9 @@
 package links
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +14,8 @@ import (
 
 // Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link
 // on any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from
-// dialling. It is safe for concurrent use.
+// dialling. Neighbours and pubsub's mesh keep three quarters of that share, and newcomers find room in the rest: see
+// [Table.Link]. It is safe for concurrent use.
 type Table struct {
 	Unkept bool // for tests: newcomers may take the places of links in the mesh
 	Hasty  bool // for tests: a dial takes the place of a connection before it has succeeded
@@ -19,6 +23,7 @@ type Table struct {
 	mu      sync.Mutex
 	most    int // connections made and links taken
 	share   int // links taken
+	kept    int // of these, the most that neighbours and the mesh keep from newcomers
 	peers   map[peer.ID]*conn
 	dialing map[peer.ID]*dial
 	peak    int
@@ -49,7 +54,7 @@ type conn struct {
 const (
 	idleLife  = 30 * time.Second       // how long what nothing needs may be idle
 	passLife  = 2 * time.Second        // and how long a connection made only to confirm: its other end cannot refuse it
-	stayLife  = 2 * time.Second        // how long a link taken stays, at least, before another may take its place
+	stayLife  = 2 * time.Second        // how long a link taken lasts, at least, before another may take its place
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
 
@@ -58,7 +63,8 @@ func New(most int) *Table { return NewShared(most, most/2) }
 
 // NewShared is New with another limit of links taken, for tests.
 func NewShared(most, share int) *Table {
-	return &Table{most: most, share: share, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
+	kept := share - max(1, share/4)
+	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
 // worth ranks connections: of less worth go first; those in use, just made or of a neighbour do not go at all.
@@ -115,7 +121,7 @@ type Evicted struct {
 
 // Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended.
 // The room may be that of a connection that gives way if the dial succeeds. That is the connection made that is worth
-// least, else an idle link taken. Were it the other way round, links taken in the place of such links would let the
+// least, else a link taken that gives way to newcomers. Were it the other way round, links taken in the place of such links would let the
 // node make more and more. Connections of other peers take none of this room. Links taken have a share of their own. A
 // link that is taken anyway, because this node wants it, counts against that share.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
@@ -131,7 +137,7 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	if room := t.most - min(taken, t.share); made >= room {
 		if d.evict.Peer, d.evict.Made = t.least(p, now); !d.evict.Made {
 			var ok bool
-			if d.evict.Peer, ok = t.idleTaken(now); !ok || taken > t.share {
+			if d.evict.Peer, ok = t.yielding(now); !ok || taken > t.share {
 				return false
 			}
 		}
@@ -145,22 +151,51 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	return true
 }
 
-// idleTaken returns the link taken that may give way to another, if any: of those idle, the one idle for longest.
-func (t *Table) idleTaken(now time.Time) (best peer.ID, ok bool) {
-	for q, c := range t.peers {
-		if c.made || !t.givesWay(c, now) {
-			continue
-		}
-		if !ok || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {
+// yielding returns the link taken that gives way to a newcomer, if any: of those that may, one without an open stream,
+// and of these the one unused for longest.
+func (t *Table) yielding(now time.Time) (best peer.ID, ok bool) {
+	for q, c := range t.yields(now) {
+		if b := t.peers[best]; !ok || cmp.Or(order(c.busy > 0, b.busy > 0), c.used.Compare(b.used), cmp.Compare(q, best)) < 0 {
 			best, ok = q, true
 		}
 	}
 	return best, ok
 }
 
-// givesWay says whether a link taken may give way to another.
-func (t *Table) givesWay(c *conn, now time.Time) bool {
-	return c.idle(now, stayLife) || t.Unkept && c.mesh && now.Sub(c.used) > stayLife
+// yields returns the links taken that may give way to a newcomer: all that have lasted for two seconds, but for those
+// of neighbours and then of the mesh, the oldest first, as far as these may keep their places.
+func (t *Table) yields(now time.Time) map[peer.ID]*conn {
+	all := make(map[peer.ID]*conn, len(t.peers))
+	var keep []peer.ID
+	for q, c := range t.peers {
+		if c.made || c.notice {
+			continue
+		}
+		all[q] = c
+		if c.needed || c.mesh && !t.Unkept {
+			keep = append(keep, q)
+		}
+	}
+	slices.SortFunc(keep, func(p, q peer.ID) int {
+		a, b := all[p], all[q]
+		return cmp.Or(order(!a.needed, !b.needed), a.linked.Compare(b.linked), cmp.Compare(p, q))
+	})
+	for _, q := range keep[:min(len(keep), t.kept)] {
+		delete(all, q)
+	}
+	maps.DeleteFunc(all, func(_ peer.ID, c *conn) bool { return now.Sub(c.linked) < stayLife })
+	return all
+}
+
+// order compares truths: false comes first.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // Dialed says that a dial has ended, and whether it made a connection. It returns whose connection or link has given
@@ -197,14 +232,13 @@ func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 // came into use meanwhile and another may go.
 func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
 	d.leaving.notice = false
-	_, mayGo := d.leaving.worth(now)
-	if d.evict.Made && mayGo || !d.evict.Made && t.givesWay(d.leaving, now) {
+	if _, mayGo := d.leaving.worth(now); d.evict.Made && mayGo {
 		return d.evict
 	}
 	if q, ok := t.least(p, now); ok {
 		return Evicted{q, true}
 	}
-	if q, ok := t.idleTaken(now); ok {
+	if q, ok := t.yielding(now); ok {
 		return Evicted{q, false}
 	}
 	return d.evict
@@ -219,14 +253,6 @@ func (t *Table) Passing(p peer.ID) bool {
 	return d != nil && d.passing || c != nil && c.passing
 }
 
-// MayLink says whether Link would find room for p.
-func (t *Table) MayLink(p peer.ID, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.room(p, now)
-	return ok
-}
-
 // room says whether a link with p may be taken, and in whose place.
 func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 	if t.peers[p] != nil {
@@ -238,12 +264,13 @@ func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 	if _, taken := t.counts(); taken < t.share {
 		return "", true
 	}
-	return t.idleTaken(now)
+	return t.yielding(now)
 }
 
 // Link makes the connection to p one of a link; wanted says that this node has asked for it, so that there is room. It
-// returns the peer whose link has ended for it, if any. Only a link that nobody has used for two seconds, of no
-// neighbour and outside the mesh, may end. So a peer that is new to the network always finds a way in.
+// returns the peer whose link has ended for it, if any. Only a link that has lasted for two seconds may end, and
+// neighbours and the mesh keep three quarters of the places. So a quarter of them, one at least, takes a newcomer every
+// two seconds.
 func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -279,6 +306,9 @@ func (t *Table) Unlink(p peer.ID) {
 		delete(t.peers, p)
 	}
 }
+
+// Pass says that the connection to p, if the node made it, is of no use but to confirm: its other end takes no link.
+func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
 
 // Closed says that there is no connection to p, or that it is no longer ours.
 func (t *Table) Closed(p peer.ID) {

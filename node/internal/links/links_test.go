@@ -101,29 +101,74 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 	}
 }
 
-// TestNewcomers: a newcomer takes the place of an idle link at most, never that of a neighbour or of one in the mesh.
+// TestNewcomers: a newcomer takes the place of a link that has lasted for two seconds, one without streams first. The
+// links of neighbours and of the mesh stay.
 func TestNewcomers(t *testing.T) {
-	c := New(10) // of five links taken
-	for i, p := range []peer.ID{"neighbour", "mesh", "idle", "busy", "recent"} {
+	c := New(16) // of eight links taken, six of them kept
+	for i, p := range []peer.ID{"neighbour", "mesh", "idle", "busy", "n", "m", "o", "recent"} {
 		if _, ok := c.Link(p, false, at(i)); !ok {
 			t.Fatal(p)
 		}
 	}
-	c.Need("neighbour", true)
+	for _, p := range []peer.ID{"neighbour", "n", "m", "o"} {
+		c.Need(p, true)
+	}
 	c.Meshed("mesh", true)
 	c.Use("busy", true)
-	now := at(3).Add(stayLife)
-	if c.MayLink("early", at(3)) {
-		t.Error("room although nobody is idle")
+	if got, ok := c.Link("early", false, at(3)); ok {
+		t.Errorf("in place of %q, which has just come", got)
 	}
-	if got, ok := c.Link("new", false, now); !ok || got != "idle" {
-		t.Errorf("in place of %q, %v", got, ok)
-	}
-	if got, ok := c.Link("another", false, now); ok {
-		t.Errorf("in place of %q", got)
+	now := at(7)
+	for _, want := range []peer.ID{"idle", "busy", ""} {
+		if got, ok := c.Link("instead of "+want, false, now); got != want || ok != (want != "") {
+			t.Errorf("in place of %q, %v; want %q", got, ok, want)
+		}
 	}
 	if _, ok := c.Link("wanted", true, now); !ok {
 		t.Error("no room for a link that the node asked for")
+	}
+}
+
+// TestAlwaysRoomForNewcomers: whatever links taken are used for, a newcomer finds room every two seconds. Of those that
+// are neighbours or in the mesh most stay for ever, neighbours rather than the mesh.
+func TestAlwaysRoomForNewcomers(t *testing.T) {
+	for _, most := range []int{4, 13, 32, 96} {
+		c, now := New(most), at(0)
+		var linked []peer.ID
+		for i := range most {
+			p := peer.ID(fmt.Sprint("first ", i))
+			if _, ok := c.Link(p, false, now); !ok {
+				break
+			}
+			c.Need(p, i%2 == 0)
+			c.Meshed(p, true)
+			c.Use(p, true)
+			linked = append(linked, p)
+		}
+		for i := range 3 * most {
+			now = now.Add(stayLife)
+			p := peer.ID(fmt.Sprint("newcomer ", i))
+			if _, ok := c.Link(p, false, now); !ok {
+				t.Fatalf("of %d: no room for newcomer %d", most, i)
+			}
+			c.Need(p, true)
+			c.Meshed(p, true)
+			c.Use(p, true)
+		}
+		left := 0
+		for i, p := range linked {
+			if c.Linked(p) {
+				left++
+			} else if i%2 == 0 && i < c.kept {
+				t.Errorf("of %d: neighbour %d gave way", most, i)
+			}
+		}
+		if left < (c.kept+1)/2 || len(linked)-left < 1 {
+			t.Errorf("of %d: %d of %d links are left, %d may be kept", most, left, len(linked), c.kept)
+		}
+		if _, taken := c.Counts(); taken > most/2 {
+			t.Errorf("of %d: %d taken", most, taken)
+		}
 	}
 }
 

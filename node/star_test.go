@@ -1,0 +1,125 @@
+package node
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+)
+
+// newQUICHost returns a cheap host on loopback that has no transport but QUIC. It is closed with the test.
+func newQUICHost(t testing.TB) host.Host {
+	t.Helper()
+	h, err := libp2p.New(
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(quic.NewTransport),
+		libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.ConnectionManager(connmgr.NullConnMgr{}),
+		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// starKey is the key that one node of a star holds.
+func starKey(i int) []byte { return fmt.Appendf(nil, "star/%d", i) }
+
+// star starts nodes that all begin at the first, each with a key from its start on, one each gap.
+func star(t *testing.T, peers int, gap time.Duration, newHost func(testing.TB) host.Host) []*Node {
+	t.Helper()
+	var nodes []*Node
+	for i := range peers {
+		var opts []Option
+		if i > 0 {
+			opts = append(opts, WithBootstrap(info(nodes[0])))
+			time.Sleep(gap)
+		}
+		n := nodeOn(t, newHost(t), opts...)
+		add(t, n, starKey(i))
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// lone counts the nodes without a link.
+func lone(t *testing.T, nodes []*Node) (count int) {
+	t.Helper()
+	for _, n := range nodes {
+		s, err := n.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Links == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// missed counts the finds of a key that a node does not find, of which each node makes three: of the keys of the
+// nodes before it. skip is how many of the first nodes neither ask nor are asked for.
+func missed(t *testing.T, nodes []*Node, skip int) (missed int) {
+	t.Helper()
+	live := len(nodes) - skip
+	for i := range live {
+		for _, back := range []int{1, 7, 19} {
+			j := skip + (i-back+live)%live
+			if found := find(t, nodes[skip+i], starKey(j), QueryOptions{Timeout: 10 * time.Second}); len(found) == 0 {
+				missed++
+			}
+		}
+	}
+	return missed
+}
+
+// TestStar starts nodes that know nothing but the first. It takes fewer links than there are nodes. Nobody stays alone,
+// and every key is found, also after the first is gone.
+func TestStar(t *testing.T) {
+	cases := []struct {
+		peers int
+		gap   time.Duration
+		host  func(testing.TB) host.Host
+		name  string
+		long  bool
+	}{
+		{31, 0, newHost, "tcp", false},
+		{31, 100 * time.Millisecond, newQUICHost, "quic", false},
+		{61, 0, newQUICHost, "quic", true},
+		{61, 100 * time.Millisecond, newHost, "tcp", true},
+		{31, 2 * time.Second, newHost, "tcp", true},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprint(c.peers, " each ", c.gap, " by ", c.name), func(t *testing.T) {
+			if c.long && testing.Short() {
+				t.Skip("takes up to two minutes")
+			}
+			nodes := star(t, c.peers, c.gap, c.host)
+			within(t, 10*time.Second, "all are linked", func() bool { return lone(t, nodes) == 0 })
+			within(t, 20*time.Second, "all keys are found", func() bool { return missed(t, nodes, 0) == 0 })
+			if err := nodes[0].host.Close(); err != nil {
+				t.Fatal(err)
+			}
+			within(t, 10*time.Second, "all are linked without the first", func() bool { return lone(t, nodes[1:]) == 0 })
+			within(t, 20*time.Second, "all keys but the first's are found", func() bool { return missed(t, nodes, 1) == 0 })
+		})
+	}
+}
+
+// within waits until ok returns true, for at most d.
+func within(t *testing.T, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	begun := time.Now()
+	for !ok() {
+		if time.Since(begun) > d {
+			t.Fatalf("not within %v: %s", d, what)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("%s after %v", what, time.Since(begun).Round(10*time.Millisecond))
+}
