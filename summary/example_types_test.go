@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -141,5 +142,19 @@ func ExampleShape() {
 	// Output:
 	// 10000 1024 20 [25]
 	// true false
+	// true
+}
+
+// Four fingerprints in 25 bytes instead of 32; their number is kept elsewhere.
+func ExampleAppendFingerprints() {
+	list := collection(0, 4)
+	slices.Sort(list)
+	code := summary.AppendFingerprints(nil, list)
+	back, rest, err := summary.DecodeFingerprints(code, 4)
+	fmt.Println(len(code), "bytes,", slices.Equal(back, list), len(rest), err)
+	_, _, err = summary.DecodeFingerprints(code[1:], 4)
+	fmt.Println(errors.Is(err, summary.ErrMalformed))
+	// Output:
+	// 25 bytes, true 0 <nil>
 	// true
 }

@@ -168,7 +168,7 @@ func readLibrary(t *testing.T) library {
 
 // list is go list of the packages in dir and all that they and their tests import, with export data.
 func list(dir string) ([]listedSource, error) {
-	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,XTestGoFiles,DepOnly", "./...")
+	cmd := exec.Command("go", "list", "-trimpath=false", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,XTestGoFiles,DepOnly", "./...")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -28,7 +28,6 @@ type layer struct {
 var layers = []layer{
 	{"summary/internal/bitcode", nil},
 	{"summary/internal/trie", nil},
-	{"summary/coding", []string{"summary/internal/bitcode"}},
 	{"summary/estimate", nil},
 	{"summary/counting", []string{"summary/internal/bitcode"}},
 	{"summary/frequency", nil},

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/summary/coding"
 )
 
 // MaxBits bounds a filter, whatever sizes the sources claim: 32 MiB.
@@ -65,7 +64,8 @@ func planned(p bloom.Params, sizes []Size) float64 {
 
 func codedBytes(m int, fill float64) int {
 	const header = 6
-	return header + coding.PredictedBytes(m, min(m, int(math.Round(float64(m)*fill))))
+	p := bloom.Params{Blocks: 1, BlockBits: uint64(m), Hashes: 1}
+	return header + p.CodedBytes(min(m, int(math.Round(float64(m)*fill))))
 }
 
 // worthwhileBlocks is the number of blocks of the AND with which the fewest bytes still move. These are the AND to
@@ -83,7 +83,9 @@ func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, 
 	for blocks := 1; blocks <= p.Blocks; blocks++ {
 		set := and.BlockOnesCount(blocks - 1)
 		ones += set
-		bytes := float64(len(filters) * coding.PredictedBytes(blocks*int(p.BlockBits), ones))
+		cut := p
+		cut.Blocks = blocks
+		bytes := float64(len(filters) * cut.CodedBytes(ones))
 		for i, f := range filters {
 			if own := f.BlockOnesCount(blocks - 1); own > 0 {
 				foreign[i] *= math.Pow(float64(set)/float64(own), float64(p.Hashes))

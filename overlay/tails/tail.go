@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/summary/coding"
 )
 
 // Limits of tails.
@@ -93,12 +92,8 @@ func (t *Tail) appendBinary(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(t.number))
 	b = binary.AppendUvarint(b, uint64(t.number-t.from))
 	for _, list := range [][]summary.Fingerprint{t.added, t.removed} {
-		numbers := make([]uint64, len(list))
-		for i, f := range list {
-			numbers[i] = uint64(f)
-		}
 		b = binary.AppendUvarint(b, uint64(len(list)))
-		b = coding.AppendSparse(b, numbers, 1<<summary.FingerprintBits)
+		b = summary.AppendFingerprints(b, list)
 	}
 	return b
 }
@@ -142,16 +137,9 @@ func decodeFingerprints(src []byte) (list []summary.Fingerprint, rest []byte, er
 	if err != nil {
 		return nil, nil, fmt.Errorf("tails: size of a tail's list: %w", err)
 	}
-	numbers, rest, err := coding.DecodeSparse(src, int(count), 1<<summary.FingerprintBits)
+	list, rest, err = summary.DecodeFingerprints(src, int(count))
 	if err != nil {
-		return nil, nil, fmt.Errorf("tails: list of a tail: %w: %w", summary.ErrMalformed, err)
-	}
-	if count == 0 {
-		return nil, rest, nil
-	}
-	list = make([]summary.Fingerprint, count)
-	for i, v := range numbers {
-		list[i] = summary.Fingerprint(v)
+		return nil, nil, fmt.Errorf("tails: list of a tail: %w", err)
 	}
 	return list, rest, nil
 }

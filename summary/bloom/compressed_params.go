@@ -3,6 +3,8 @@ package bloom
 import (
 	"fmt"
 	"math"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
@@ -19,6 +21,10 @@ func entropy(p float64) float64 {
 func (p Params) CompressedBits(n int) float64 {
 	return float64(p.Bits()) * entropy(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
+
+// CodedBytes predicts the bytes that a Codec takes for a filter with the given number of bits set, 0 to Bits, beside the
+// message's header. The result is the same on every machine. O(1).
+func (p Params) CodedBytes(ones int) int { return bitcode.PredictedBytes(int(p.Bits()), ones) }
 
 // compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter as n grows. It has c = m/n bits
 // a key and k hash functions. k need not be an integer.

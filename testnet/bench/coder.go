@@ -1,21 +1,19 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 const coderBytes = 128 << 10
 
-// coderArea: arrays of 128 KiB of independent bits, as filters are.
+// coderArea measures the codec of filters on 128 KiB of independent bits.
 func coderArea(b *bench) {
 	best := must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression)))
 	for _, p := range []float64{0.01, 0.05, 0.1, 0.25, 0.5} {
@@ -24,7 +22,7 @@ func coderArea(b *bench) {
 		if p < 0.05 {
 			least = 1 / 1.004
 		}
-		entropy := entropy(float64(a.ones)/(8*coderBytes)) * coderBytes
+		entropy := entropy(float64(a.filter.OnesCount())/(8*coderBytes)) * coderBytes
 		b.amount(fmt.Sprintf("size, p=%v, entropy", p), "bytes", least, float64(len(a.code)), entropy)
 		b.amount(fmt.Sprintf("size, p=%v, zstd's best level", p), "bytes", 1, float64(len(a.code)), float64(len(best.EncodeAll(a.bytes, nil))))
 	}
@@ -33,27 +31,25 @@ func coderArea(b *bench) {
 	}
 }
 
-// array of independent bits, with its code.
+// array of independent bits: a filter, the same bits as bytes, and the message that a codec makes of it.
 type array struct {
-	words []uint64
-	bytes []byte
-	ones  int
-	code  []byte
+	filter *bloom.Filter
+	codec  *bloom.Codec
+	bytes  []byte
+	code   []byte
 }
 
 func newArray(p float64) array {
 	rng := rand.New(rand.NewPCG(1, math.Float64bits(p)))
-	a := array{words: make([]uint64, coderBytes/8)}
-	for i := range a.words {
-		for bit := range 64 {
-			if rng.Float64() < p {
-				a.words[i] |= 1 << bit
-			}
+	form := bloom.Params{Blocks: 1, BlockBits: 8 * coderBytes, Hashes: 1}
+	a := array{filter: must(bloom.New(form)), codec: must(bloom.NewCodec(form)), bytes: make([]byte, coderBytes)}
+	for i := range uint64(8 * coderBytes) {
+		if rng.Float64() < p {
+			a.filter.AddHash(bloom.Hash{B: i << 44}) // the one key whose place is i
+			a.bytes[i/8] |= 1 << (i % 8)
 		}
-		a.ones += bits.OnesCount64(a.words[i])
-		a.bytes = binary.LittleEndian.AppendUint64(a.bytes, a.words[i])
 	}
-	a.code = coding.AppendBits(nil, a.words, 8*coderBytes, a.ones)
+	a.code = must(a.codec.Append(nil, a.filter, nil))
 	return a
 }
 
@@ -67,15 +63,14 @@ func coderSpeed(b *bench, p float64) {
 		panic("fse decodes wrongly")
 	}
 	code := make([]byte, 0, 2*coderBytes)
-	words := make([]uint64, len(a.words))
 	const kib = coderBytes >> 10
 	b.compare(fmt.Sprintf("encode, p=%v, klauspost fse", p), "ns/KiB", kib, 1.5, timed(func() {
-		code = coding.AppendBits(code[:0], a.words, 8*coderBytes, a.ones)
+		code = must(a.codec.Append(code[:0], a.filter, nil))
 	}), timed(func() {
 		sink += len(must(fse.Compress(a.bytes, &encoder)))
 	}))
 	b.compare(fmt.Sprintf("decode, p=%v, klauspost fse", p), "ns/KiB", kib, 1.5, timed(func() {
-		sink += must(coding.DecodeBits(words, a.code, 8*coderBytes, a.ones))
+		sink += must(a.codec.Decode(a.code, nil)).OnesCount()
 	}), timed(func() {
 		sink += len(must(fse.Decompress(theirs, &decoder)))
 	}))

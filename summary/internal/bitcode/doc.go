@@ -1,5 +1,27 @@
-// Package bitcode holds the codes of package coding. Only the packages of summary need the exact code at every length,
-// and several arrays decoded at a time. Package coding says what the codes are and cost.
+// Package bitcode writes an array of bits, given its length n and the number of ones, in about as few bytes as its
+// entropy allows. Every bit is taken to be one with probability ones/n, independently of the others. So are the bits of
+// a Bloom filter: Mitzenmacher ("Compressed Bloom Filters", 2002, section II) leaves its compression to such a coder.
+//
+// Both ends know n and ones, from a header or by counting. The method, its tables and the predicted size follow from
+// the two alone, in integer arithmetic. So there is no table and no flag in the code, and the same bits give the same
+// bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only what [AppendBits]
+// writes, and reports how many bytes that was.
+//
+// The methods, where "few" are the ones, or the zeros if there are fewer of those (then the complement is coded):
+//
+//   - no byte, if all bits are alike;
+//   - the bits as they are, if less than a thousandth could be won, which is so for few/n from 0.481 on;
+//   - the Rice code of the gaps between the few, above 2^10 and up to 2^14 bits, if they are less than a fifteenth. It
+//     takes 0.03 to 0.12 bits for each of the few more than the next one;
+//   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits. It takes the logarithm of the
+//     number of such arrays, and most often no whole byte more;
+//   - rANS of the gaps between the few, if they are less than a fifteenth;
+//   - rANS of bytes, else.
+//
+// rANS takes 6 bytes for each lane beyond the entropy. Codes from 8 KiB on have four lanes, shorter ones have one. For
+// 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, and 0.4 % from 0.001. Bytes
+// cost about 2 ns for each byte of the array, either way. Gaps cost 3 to 6 ns for each of the few. Nothing is
+// allocated but what dst grows by; decoding puts a table of 34 KB on the stack.
 package bitcode
 
 import "errors"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/summary/coding"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -26,7 +25,7 @@ func Fill(f *bloom.Filter, collection []summary.Fingerprint) {
 
 // Compressed is the length in bytes of a filter when it is entropy-coded.
 func Compressed(f *bloom.Filter) int {
-	return coding.PredictedBytes(int(f.Params().Bits()), f.OnesCount())
+	return f.Params().CodedBytes(f.OnesCount())
 }
 
 // Changed is the length in bytes of what differs between two filters of the same parameters, entropy-coded.
@@ -36,7 +35,7 @@ func Changed(a, b *bloom.Filter) int {
 		panic(err) // as parameters differ
 	}
 	differing := a.OnesCount() + b.OnesCount() - 2*common
-	return coding.PredictedBytes(int(a.Params().Bits()), differing)
+	return a.Params().CodedBytes(differing)
 }
 
 // Empty makes a filter without keys.

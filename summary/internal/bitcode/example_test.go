@@ -1,9 +1,9 @@
-package coding_test
+package bitcode_test
 
 import (
 	"fmt"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // An array of 300 bits, 9 of them set. The length and the count go into a header of one's own.
@@ -13,11 +13,11 @@ func ExampleAppendBits() {
 		place := i * i * 4
 		bits[place/64] |= 1 << (place % 64)
 	}
-	code := coding.AppendBits(nil, bits, 300, 9)
-	fmt.Println(len(code), "bytes, predicted", coding.PredictedBytes(300, 9))
+	code := bitcode.AppendBits(nil, bits, 300, 9)
+	fmt.Println(len(code), "bytes, predicted", bitcode.PredictedBytes(300, 9))
 
 	decoded := make([]uint64, 5)
-	consumed, err := coding.DecodeBits(decoded, code, 300, 9)
+	consumed, err := bitcode.DecodeBits(decoded, code, 300, 9)
 	fmt.Println(consumed, err, decoded[0] == bits[0])
 	// Output:
 	// 8 bytes, predicted 7
@@ -26,7 +26,7 @@ func ExampleAppendBits() {
 
 // Bytes that AppendBits does not write are refused.
 func ExampleDecodeBits() {
-	_, err := coding.DecodeBits(make([]uint64, 1), nil, 64, 7)
+	_, err := bitcode.DecodeBits(make([]uint64, 1), nil, 64, 7)
 	fmt.Println(err)
 	// Output: bitcode: 0 bytes, at least 1: malformed
 }
@@ -34,15 +34,15 @@ func ExampleDecodeBits() {
 // What a Bloom filter of n keys in 16 n bits with one hash function costs on the wire: 6 % of its bits are set.
 func ExamplePredictedBytes() {
 	const keys = 100_000
-	fmt.Println("array:", 16*keys/8, "bytes, coded:", coding.PredictedBytes(16*keys, 96_900))
+	fmt.Println("array:", 16*keys/8, "bytes, coded:", bitcode.PredictedBytes(16*keys, 96_900))
 	// Output:
 	// array: 200000 bytes, coded: 65958
 }
 
 // Four sorted numbers below a million, with their count kept elsewhere.
 func ExampleAppendSparse() {
-	code := coding.AppendSparse(nil, []uint64{17, 4711, 65536, 999_999}, 1_000_000)
-	numbers, rest, err := coding.DecodeSparse(code, 4, 1_000_000)
+	code := bitcode.AppendSparse(nil, []uint64{17, 4711, 65536, 999_999}, 1_000_000)
+	numbers, rest, err := bitcode.DecodeSparse(code, 4, 1_000_000)
 	fmt.Println(len(code), "bytes:", numbers, len(rest), err)
 	// Output: 11 bytes: [17 4711 65536 999999] 0 <nil>
 }
