@@ -24,10 +24,6 @@ func TestErrors(t *testing.T) {
 		"Both":        func() error { _, err := a.intersection(Counts{5, 6, 7}, 0.9); return err },
 		"either":      func() error { _, err := a.Overlap(Counts{60, 60, 10}, 0.9); return err },
 		"known":       func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
-		"hits":        func() error { _, err := Hits(6, 5, 0.1, 0.9); return err },
-		"own":         func() error { _, err := Hits(0, -5, 0.1, 0.9); return err },
-		"f":           func() error { _, err := Hits(1, 5, 1.1, 0.9); return err },
-		"hits' claim": func() error { _, err := Hits(1, 5, 0.1, 0); return err },
 	}
 	for name, f := range failing {
 		if err := f(); !errors.Is(err, errRange) {
@@ -49,10 +45,6 @@ func TestSaturated(t *testing.T) {
 	both, err := a.intersection(Counts{800, 900, 700}, 0.95)
 	if err != nil || !both.Saturated || both.Low != 0 || !math.IsInf(both.Value, 1) {
 		t.Errorf("full union: %+v, %v", both, err)
-	}
-	none, err := Hits(5, 5, 1, 0.9)
-	if err != nil || !none.Saturated {
-		t.Errorf("rate 1: %+v, %v", none, err)
 	}
 }
 
@@ -118,7 +110,6 @@ func TestNoAllocations(t *testing.T) {
 			a.Overlap(c, 0.9)
 		}
 		a.IntersectionKnown(c, 4000, 4000, 0.9)
-		Hits(10, 100, 0.01, 0.9)
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)

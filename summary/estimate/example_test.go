@@ -1,7 +1,6 @@
 package estimate_test
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -30,14 +29,6 @@ func ExampleArray_Overlap() {
 	// 2000 common, 1934 to 2066, of 6000
 }
 
-// Of 1000 elements, 150 are found in a filter with 5 % false positives.
-func ExampleHits() {
-	common, _ := estimate.Hits(150, 1000, 0.05, 0.95)
-	fmt.Printf("%.0f common, %.0f to %.0f\n", common.Value, common.Low, common.High)
-	// Output:
-	// 105 common, 92 to 119
-}
-
 // Three filters of one make, and the AND of all.
 func ExampleArray_Common() {
 	filter := estimate.Array{Bits: 8192, Hashes: 2}
@@ -59,13 +50,11 @@ func ExampleCounts() {
 	// Output: 2000 common, 1936 to 2064, <nil>
 }
 
-// An interval as JSON.
+// An interval holds the truth with the confidence asked for.
 func ExampleInterval() {
-	i, _ := estimate.Array{Bits: 1 << 20}.Cardinality(1000, 0.95)
-	b, err := json.Marshal(i)
-	var again estimate.Interval
-	fmt.Println(json.Unmarshal(b, &again), err, again == i, i.Low < 1000 && 1000 < i.High)
-	// Output: <nil> <nil> true true
+	i, err := estimate.Array{Bits: 1 << 20}.Cardinality(1000, 0.95)
+	fmt.Printf("%.0f (%.0f to %.0f) at %v, %v\n", i.Value, i.Low, i.High, i.Confidence, err)
+	// Output: 1000 (999 to 1002) at 0.95, <nil>
 }
 
 // Sets of 4000 and 5000 elements that share 2000.

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,39 +14,6 @@ type Interval struct {
 	Value, Low, High float64
 	Confidence       float64 // between 0 and 1
 	Saturated        bool    // an array was full: Value and High are +Inf, Low is a bound that holds with Confidence
-}
-
-// MarshalJSON writes the fields by their names; an infinite number, which JSON has not, as null.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	finite := func(x float64) *float64 {
-		if math.IsInf(x, 0) {
-			return nil
-		}
-		return &x
-	}
-	return json.Marshal(jsonInterval{finite(i.Value), finite(i.Low), finite(i.High), i.Confidence, i.Saturated})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (i *Interval) UnmarshalJSON(b []byte) error {
-	var j jsonInterval
-	if err := json.Unmarshal(b, &j); err != nil {
-		return fmt.Errorf("estimate: interval: %w", err)
-	}
-	number := func(x *float64) float64 {
-		if x == nil {
-			return math.Inf(1)
-		}
-		return *x
-	}
-	*i = Interval{number(j.Value), number(j.Low), number(j.High), j.Confidence, j.Saturated}
-	return nil
-}
-
-type jsonInterval struct {
-	Value, Low, High *float64
-	Confidence       float64
-	Saturated        bool
 }
 
 // around is the normal interval about value.

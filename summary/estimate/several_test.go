@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -85,22 +84,5 @@ func TestCommonErrors(t *testing.T) {
 	}
 	if n, err := a.Common(0.9, 100, 100, 100); err != nil || !n.Saturated {
 		t.Errorf("full: %v, %v", n, err)
-	}
-}
-
-func TestIntervalJSON(t *testing.T) {
-	for _, i := range []Interval{{Value: 3, Low: 1.5, High: 4, Confidence: 0.9}, saturated(7, 0.95)} {
-		b, err := json.Marshal(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Interval
-		if err := json.Unmarshal(b, &back); err != nil || back != i {
-			t.Errorf("%s became %+v, %v", b, back, err)
-		}
-	}
-	var i Interval
-	if err := json.Unmarshal([]byte(`{"Value":"many"}`), &i); err == nil || i != (Interval{}) {
-		t.Errorf("%+v, %v", i, err)
 	}
 }

@@ -200,15 +200,6 @@ What to read from it:
 ---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
-const hitsHead = `
-## Tests of own elements
-
-All of 5000 own elements are tested in a filter of the other set, whose false-positive rate is f. "Common" are in it.
-
-| f | common | 70, 90, 95 %% | mean error | deviation |
-|---|---|---|---|---|
-`
-
 func TestCoverage(t *testing.T) {
 	if *rewrite {
 		rewriteCoverage(t)
@@ -245,48 +236,7 @@ func rewriteCoverage(t *testing.T) {
 	for _, s := range settings() {
 		b.WriteString(s.row(simulate(s, trials)))
 	}
-	b.WriteString(hitsHead)
-	for _, f := range []float64{0.001, 0.01, 0.1, 0.5} {
-		for _, common := range []int{0, 50, 1000, 4900, 5000} {
-			c, mean, deviation := simulateHits(5000, common, f, trials)
-			fmt.Fprintf(&b, "| %v | %d | %.1f %.1f %.1f | %+.1f | %.1f |\n", f, common,
-				percent(c[0], trials), percent(c[1], trials), percent(c[2], trials), mean, deviation)
-		}
-	}
 	if err := os.WriteFile("coverage.md", []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func simulateHits(own, common int, f float64, trials int) (c [3]int, mean, deviation float64) {
-	r := rand.New(rand.NewPCG(uint64(common), math.Float64bits(f)))
-	var sum, squares float64
-	for range trials {
-		hits := common
-		for range own - common {
-			if r.Float64() < f {
-				hits++
-			}
-		}
-		for i, confidence := range confidences {
-			interval, err := Hits(hits, own, f, confidence)
-			must(err)
-			c[i] += holds(interval, common)
-			if i == 0 {
-				e := interval.Value - float64(common)
-				sum, squares = sum+e, squares+e*e
-			}
-		}
-	}
-	mean = sum / float64(trials)
-	return c, mean, math.Sqrt(max(0, squares/float64(trials)-mean*mean))
-}
-
-func TestHitsCoverage(t *testing.T) {
-	for _, f := range []float64{0.01, 0.1, 0.5} {
-		for _, common := range []int{50, 1000, 4000} {
-			c, _, _ := simulateHits(5000, common, f, 400)
-			setting{n1: 5000, n12: common}.check(t, "hits", c, 400, false)
-		}
 	}
 }

@@ -30,45 +30,20 @@ func ExampleSketch() {
 	// 500
 }
 
-func ExampleTop() {
-	p, err := frequency.ParamsForError(0.01, 0.01)
-	if err != nil {
-		log.Fatal(err)
-	}
-	top, err := frequency.NewTop(2, p)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i := range uint64(1000) {
-		top.Add(i%7*i%11, 1) // fingerprints of keys
-	}
-	for key, n := range top.All() {
-		fmt.Println(key, n)
-	}
-	_, err = frequency.NewTop(0, p)
-	fmt.Println(err)
-	// Output:
-	// 0 221
-	// 10 78
-	// frequency: bad parameters: a top of 0 keys, want at least 1
-}
-
-// Two shards count apart and are merged. Conservative counting keeps estimates closer.
+// Two shards count apart and are merged.
 func ExampleSketch_Merge() {
 	p, _ := frequency.ParamsForError(0.01, 0.01)
 	a, _ := frequency.New(p)
 	b, _ := frequency.New(p)
-	a.AddConservative(1, 5)
-	b.AddConservative(1, 7)
+	a.Add(1, 5)
+	b.Add(1, 7)
 	fmt.Println(a.Merge(b), a.Estimate(1), a.Total())
 	p.Seed = 9
 	other, _ := frequency.New(p)
 	fmt.Println(a.Merge(other))
-	fmt.Println(a.UnmarshalBinary([]byte("none")))
 	// Output:
 	// <nil> 12 12
 	// frequency: sketches differ: seeds
-	// frequency: malformed bytes: no count-min header
 }
 
 // Estimates that are too high by more than a thousandth of all counts with probability 1 %.

@@ -119,14 +119,6 @@ func (s *Sketch) Add(key uint64, n uint32) {
 	s.each(key, func(c *uint32) { *c = addSaturated(*c, n) })
 }
 
-// AddConservative counts key n more times by raising only those counters that its new estimate needs (Estan and
-// Varghese). Estimates stay upper bounds and get closer; Add and AddConservative may be mixed. O(depth · copies).
-func (s *Sketch) AddConservative(key uint64, n uint32) {
-	s.total += uint64(n)
-	want := addSaturated(s.Estimate(key), n)
-	s.each(key, func(c *uint32) { *c = max(*c, want) })
-}
-
 // Estimate is how often key was counted. It is never less (up to 2³²-1). It is more than eps·Total too high with at
 // most the probability that ParamsForError was given. O(depth · copies).
 func (s *Sketch) Estimate(key uint64) uint32 {
@@ -151,9 +143,8 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 	}
 }
 
-// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been
-// added here. After AddConservative it is not. Estimates are still never too low, and never above those of Add. But
-// they may be higher than if all had been added conservatively here. An error says what differs. O(counters).
+// Merge adds the counts of o, which must have the same form and seed. The result is as if all had been added here. An
+// error says what differs. O(counters).
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", errMismatch, difference(s.p, o.p))
