@@ -145,16 +145,16 @@ func ExampleShape() {
 	// true
 }
 
-// Four fingerprints in 25 bytes instead of 32; their number is kept elsewhere.
+// A list takes less than the 6 bytes that each fingerprint has. The number of fingerprints is kept elsewhere.
 func ExampleAppendFingerprints() {
-	list := collection(0, 4)
+	list := collection(0, 1000)
 	slices.Sort(list)
 	code := summary.AppendFingerprints(nil, list)
-	back, rest, err := summary.DecodeFingerprints(code, 4)
+	back, rest, err := summary.DecodeFingerprints(code, 1000)
 	fmt.Println(len(code), "bytes,", slices.Equal(back, list), len(rest), err)
-	_, _, err = summary.DecodeFingerprints(code[1:], 4)
+	_, _, err = summary.DecodeFingerprints(code[1:], 1000)
 	fmt.Println(errors.Is(err, summary.ErrMalformed))
 	// Output:
-	// 25 bytes, true 0 <nil>
+	// 4927 bytes, true 0 <nil>
 	// true
 }

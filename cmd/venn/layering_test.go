@@ -29,7 +29,7 @@ var layers = []layer{
 	{"summary/internal/bitcode", nil},
 	{"summary/internal/trie", nil},
 	{"summary/estimate", nil},
-	{"summary/counting", []string{"summary/internal/bitcode"}},
+	{"summary/counting", nil},
 	{"summary/frequency", nil},
 	{"summary/bloom", []string{"summary/internal/bitcode", "summary/estimate"}},
 	{"summary", []string{"summary/..."}},

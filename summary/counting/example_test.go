@@ -1,7 +1,6 @@
 package counting_test
 
 import (
-	"errors"
 	"fmt"
 	"log"
 
@@ -45,29 +44,6 @@ func ExampleParamsForFingerprint() {
 	}
 	fmt.Println(8*f.SizeBytes(), "bits")
 	// Output: 1048576 bits
-}
-
-func ExampleBloom() {
-	c, err := counting.NewBloomForRate(1000, 0.01)
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = c.Add(7)
-	_ = c.Add(7)
-	c.Remove(7)
-	fmt.Println(c.SizeBytes(), c.Contains(7), c.Count(7), c.Contains(8))
-	fmt.Printf("%d member, rate %.3g\n", c.Len(), c.FalsePositiveRate())
-	for err == nil {
-		err = c.Add(7) // until its counters are full
-	}
-	fmt.Println(c.Len(), errors.Is(err, counting.ErrCounterOverflow))
-	_, err = counting.NewBloomForRate(1000, 2)
-	fmt.Println(err)
-	// Output:
-	// 4800 true 1 false
-	// 1 member, rate 1.1e-22
-	// 15 true
-	// counting: bad parameters: 1000 members at rate 2, want 0 or more at a rate between 0 and 1
 }
 
 // A form with 24-bit remainders for 10,000 members: less than one false positive in a million questions.

@@ -46,7 +46,7 @@ func (s *session) dleftFormulas() {
 	s.formula("dl_r11", dleftUpper(11))
 	s.formula("total_bits", float64(8*newDLeft(dleftKeys, 14, 0).SizeBytes()))
 	s.formula("dl_r11_bits", float64(8*newDLeft(dleftKeys, 11, 0).SizeBytes())/dleftKeys)
-	s.formula("cbf_bits", float64(8*must(counting.NewBloom(663552, 9)).SizeBytes()))
+	s.formula("cbf_bits", float64(8*papers.NewCountingBloom(663552, 9).SizeBytes()))
 	s.formula("ratio_r14", math.Exp2(-16.0/3*math.Ln2)/dleftUpper(14))
 	least := 5.0
 	for math.Exp2(-(least+2)*math.Ln2/3) <= dleftUpper(least) {
@@ -175,7 +175,7 @@ func (s *session) countingRates() {
 		k      int
 	}{{"cbf_13.5_9", 13.5, 9}, {"cbf_9_6", 9, 6}} {
 		s.measured(form.name, sampleOf(trials(s, form.name, 40, func(rng *rand.Rand) float64 {
-			c := must(counting.NewBloom(int(form.perKey*dleftKeys), form.k))
+			c := papers.NewCountingBloom(int(form.perKey*dleftKeys), form.k)
 			for range dleftKeys {
 				if err := c.Add(rng.Uint64()); err != nil {
 					panic(err) // a counter at 16 has probability 10^-16
