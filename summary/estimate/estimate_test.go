@@ -20,10 +20,10 @@ func TestErrors(t *testing.T) {
 			_, err := a.Cardinality(5, math.NaN())
 			return err
 		},
-		"Second":      func() error { _, err := a.intersection(Counts{5, 101, 5}, 0.9); return err },
-		"Both":        func() error { _, err := a.intersection(Counts{5, 6, 7}, 0.9); return err },
-		"either":      func() error { _, err := a.Overlap(Counts{60, 60, 10}, 0.9); return err },
-		"known":       func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
+		"Second": func() error { _, err := a.intersection(Counts{5, 101, 5}, 0.9); return err },
+		"Both":   func() error { _, err := a.intersection(Counts{5, 6, 7}, 0.9); return err },
+		"either": func() error { _, err := a.Overlap(Counts{60, 60, 10}, 0.9); return err },
+		"known":  func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
 	}
 	for name, f := range failing {
 		if err := f(); !errors.Is(err, errRange) {
