@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// candidateIn finds the candidate that a confirmation is about, if it was ever asked.
+// candidateIn returns the candidate that a confirmation is about; nil if the query never asked that peer.
 func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate) {
 	q := r.open[id]
 	if q == nil {
@@ -21,7 +21,7 @@ func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate)
 	return q, &q.candidates[i]
 }
 
-// confirmed takes in a peer's word. One that comes late, after the machine gave it up, counts as well.
+// confirmed handles a peer's answer to a confirmation. A late answer counts too, although the machine had given it up.
 func (r *Router) confirmed(in Confirmed) {
 	r.failures.answered(in.Peer)
 	q, c := r.candidateIn(in.ID, in.Peer)
@@ -44,7 +44,8 @@ func (r *Router) confirmed(in Confirmed) {
 	r.advance(q)
 }
 
-// waitFor counts a confirmation that is asked for (1), or no longer waited for (-1).
+// waitFor counts the confirmations under way to a peer: by 1 when one is asked for, by -1 when one is no longer
+// awaited.
 func (r *Router) waitFor(q *flight, c *candidate, n int) {
 	q.probing += n
 	if r.load[c.record.Peer] += n; r.load[c.record.Peer] == 0 {
@@ -52,8 +53,8 @@ func (r *Router) waitFor(q *flight, c *candidate, n int) {
 	}
 }
 
-// score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who
-// named it.
+// score counts a candidate's answer for the query, for the peer's reputation, for the prior, and for whoever named the
+// peer.
 func (r *Router) score(q *flight, c *candidate, has bool) {
 	if has {
 		q.conclude(r.now, c.reason, Holds)
@@ -89,7 +90,8 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
 
-// confirmFailed takes in that a peer did not answer. That counts against it when the query is over, too.
+// confirmFailed handles a confirmation that brought no answer. The failure counts against the peer even when the query
+// is over.
 func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
@@ -160,7 +162,7 @@ func (r *Router) unanswered(q *flight, p overlay.PeerID) bool {
 		return true
 	}
 	if c := q.childOf(p); c != nil && c.state == asking {
-		c.state = failed // what was set aside for it stays spent: nobody knows
+		c.state = failed // the messages set aside for it stay spent: how many it used is unknown
 		q.conclude(r.now, c.reason, Failed)
 		return true
 	}
@@ -187,8 +189,8 @@ func (r *Router) unheard(in Unheard) {
 	}
 }
 
-// askUnanswered notes that a question for candidates brought no answer. A contact gives back what it took: where many
-// are gone, the rest of the network can still be asked.
+// askUnanswered handles a contact that did not answer. Its messages return to the query's budget, so that the rest of
+// the network can still be asked when many contacts are gone.
 func (r *Router) askUnanswered(q *flight, a *ask) {
 	a.state = failed
 	q.spoken(a.peer, false)

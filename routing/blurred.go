@@ -8,15 +8,16 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A directory is blurred where it is poor and nobody linked knows clearly more: no line carries much of everybody's
-// summary. Each peer knows a range around its own place well then. A query confirms the peers that its own directory is
-// sure of, and those in its own range that match. About the rest it asks one peer of each range, as it asks contacts. A
-// summary has no false negatives of its own epoch, and who knows the range well has mostly heard of the latest. So a
-// peer that matches here, but is not named by the peer asked about its range, is not asked (All), or last (Any). A peer
-// that is named there is asked, though it does not match here: what is known here of it is mostly of an earlier epoch,
-// for less of the same summary matches all the more.
+// A directory is blurred where it is poor and no linked peer knows clearly more: no line carries much of everybody's
+// summary. Each peer then knows one range well, around its own place.
+//
+// A query confirms the matches that the own directory is sure of, and the matches of the own range. About every other
+// range it asks one peer of that range, as it asks contacts. A summary has no false negatives within its epoch, and a
+// peer that knows a range well has mostly heard of the latest epoch. So a match here that the asked peer does not name
+// is skipped (All) or asked last (Any). A peer that is named but does not match here is asked: the prefix held here is
+// mostly of an earlier epoch.
 
-// blur has a query ask about what others know well of a range each; false if there is nobody to ask.
+// blur makes a query ask about ranges that other peers know well. It returns false if there is no peer to ask.
 func (r *Router) blur(q *flight) bool {
 	if q.serves != nil {
 		return false
@@ -34,11 +35,11 @@ func (r *Router) blur(q *flight) bool {
 	return true
 }
 
-// worthOf says what it is worth to ask a contact rather than others of the same use: a blurred query has many to choose
-// from. A search for one holder prefers those that are linked, for no connection need be made, those that may hold the
-// key, and ranges that may hold it. If nobody is found, a contact that speaks second for its range is drawn from all. A
-// search for all holders asks no second one once somebody is found. So its contacts are drawn from all: a linked one
-// that denies would hide every holder of its range. nil: all alike.
+// worthOf returns how much a contact is worth among contacts of equal use, of which a blurred query has many. A search
+// for one holder prefers linked contacts, which need no connection, then contacts and ranges that are likely to hold
+// the key. If that finds no holder, the second contact of a range is drawn from all. A search for all holders draws
+// every contact from all: it asks no second one once it has found a holder, and a linked liar would hide all holders of
+// its range. nil: all contacts are worth the same.
 func (r *Router) worthOf(q *flight) func(i int) float64 {
 	switch {
 	case q.cover.need == sharpness:
@@ -73,13 +74,13 @@ func (q *flight) likelihood(p overlay.PeerID) float64 {
 	return float64(c.sized * c.trust)
 }
 
-// inRange are the names that are of the range which a contact was asked about.
+// inRange returns the names that lie in the range that the contact was asked about.
 func (q *flight) inRange(a *ask, names []overlay.Record) []overlay.Record {
 	asked := a.contact.Range()
 	return slices.DeleteFunc(slices.Clone(names), func(r overlay.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 
-// denied takes in that a contact which knows a range well has named these, and nobody else of the range.
+// denied records which peers a well-informed contact named, and that it named no others in the range.
 func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
@@ -93,7 +94,7 @@ func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID)
 	r.rank(q)
 }
 
-// passOver has a candidate that those who know its range deny not asked (All), or asked last (Any).
+// passOver skips a candidate that a contact of its range did not name (All), or moves it to the end (Any).
 func (q *flight) passOver(c *candidate) {
 	if q.Mode == All {
 		c.state = passed

@@ -21,10 +21,10 @@ const (
 	MaxNamesAny = 64
 	MaxNamesAll = 256
 
-	// discredit is what is left of the probability of a name when the list it is from is given up.
+	// discredit is the factor on a name's probability once the contact that gave it is given up.
 	discredit = 0.02
-	// confirmedElsewhere is the probability given to a provider that another peer says it found: it has confirmed it, or
-	// had no budget left for that and takes it to be at least as likely.
+	// confirmedElsewhere is the probability of a provider that a child returns. The child has confirmed it, or lacked
+	// the budget to and holds it to be at least as likely.
 	confirmedElsewhere = 0.9
 )
 
@@ -39,7 +39,7 @@ func MaxNames(m Mode) int {
 // room is the most candidates of a query.
 func (q *flight) room() int { return min(max(MaxCandidates, q.Budget/confirmCost), mostCandidates) }
 
-// matched takes in what the own directory says.
+// matched makes candidates of the directory's matches.
 func (r *Router) matched(q *flight) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
@@ -59,8 +59,9 @@ func (r *Router) matched(q *flight) {
 	r.rank(q)
 }
 
-// size weighs matches by the size of their collections, too. Where a match says little, that says most. The best of
-// many matches are mostly of small collections, which soon have low rates.
+// size corrects the probability of a match by the size of its collection. The size matters most where the
+// false-positive rate says little. Small collections reach low rates first, so the best of many matches are mostly
+// small ones, which hold few of the wanted keys.
 func (q *flight) size(prior float64) {
 	keys := 0.0
 	for i := range q.candidates {
@@ -75,8 +76,9 @@ func (q *flight) size(prior float64) {
 	}
 }
 
-// sure says whether a match is as likely true as not, and not for the size of the collection alone, which is easily
-// claimed. A poor directory goes by such matches: one that fails costs as much as a true one spares, a question for names.
+// sure reports whether a match is as likely true as not, by its rate as well as by the size of its collection, which is
+// easily claimed. A poor directory asks such matches first: a false one costs as much as a true one saves, which is one
+// question for names.
 func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
@@ -87,7 +89,7 @@ func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	})
 }
 
-// trust is what a peer's record makes of its claims.
+// trust returns the factor by which a peer's record lowers the belief in its claims.
 func (r *Router) trust(v overlay.Candidate) float64 {
 	if r.cfg.Undefended.Has(defence.Trust) {
 		return 1
@@ -95,7 +97,7 @@ func (r *Router) trust(v overlay.Candidate) float64 {
 	return match.Trust(v.Hits, v.Misses)
 }
 
-// rested says of a candidate whether it failed of late, and keeps it from being asked if it did just now.
+// rested marks a candidate that failed recently, and keeps it from being asked if it failed a moment ago.
 func (r *Router) rested(c candidate) candidate {
 	if c.standing = r.standing(c.record.Peer); c.standing == resting {
 		c.state = shunned
@@ -112,7 +114,7 @@ func (q *flight) keepLikeliest(n int) {
 	}
 }
 
-// rank puts all that wait into the order of asking.
+// rank sorts the waiting candidates into the order of asking.
 func (r *Router) rank(q *flight) {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
@@ -134,10 +136,10 @@ func (r *Router) rank(q *flight) {
 	}
 }
 
-// named takes in the names that a contact gave.
+// named makes candidates of the names that a contact gave.
 func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
-	falseMatches := min(a.falseMatches, r.cfg.Useless) // as many as an answer may bring
+	falseMatches := min(a.falseMatches, r.cfg.Useless) // at most as many as an answer may bring
 	q.voices[a.voice].names = len(records)
 	for _, rec := range records {
 		c := r.learn(q, rec)
@@ -152,7 +154,7 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 			r.silentName(q, c)
 		}
 		if c.state == passed {
-			c.state = waiting // a better voice than the one that was given up
+			c.state = waiting // a contact in better standing than the one that was given up
 		}
 		if c.state == answered {
 			q.credit(a.voice, rec.Peer)
@@ -166,7 +168,7 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 	r.rank(q)
 }
 
-// returned takes in providers that a child says it found. They count when they confirm it themselves.
+// returned makes candidates of the providers that a child found. Each counts once it has confirmed the key itself.
 func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 	for _, rec := range records {
 		c := r.learn(q, rec)
@@ -187,7 +189,7 @@ func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 	r.rank(q)
 }
 
-// fewNames takes only some of a child's names: what is wanted, and some that may prove wrong.
+// fewNames returns the first names of a child: as many as are wanted, and some more in case a few prove wrong.
 func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
 	n := MaxNames(q.Mode)
 	if q.Mode == Any {
@@ -198,8 +200,8 @@ func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
 	return records
 }
 
-// learn finds or makes the candidate for a record that another peer sent; nil when it is not to be asked. A record that
-// the own directory has is preferred.
+// learn finds or makes the candidate for a record that another peer sent. It prefers the directory's own record. It
+// returns nil for a peer that must not be asked.
 func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	if i, ok := q.index[rec.Peer]; ok {
 		return &q.candidates[i]
@@ -222,8 +224,8 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	return &q.candidates[len(q.candidates)-1]
 }
 
-// wrongName counts against who named a candidate that didn't hold the key or couldn't be reached. When the first few
-// names were all wrong, the others are given up.
+// wrongName counts a wrong name against the contact that gave it: a peer that lacks the key or cannot be reached. When
+// the first few names were all wrong, the contact's other names are given up.
 func (r *Router) wrongName(q *flight, c *candidate) {
 	if c.namedBy < 0 {
 		return
@@ -236,8 +238,8 @@ func (r *Router) wrongName(q *flight, c *candidate) {
 	r.giveUp(q, c.namedBy)
 }
 
-// silentName counts against a contact that a candidate which it named does not answer. If it named nobody else, its
-// answer is worth nothing: another is asked.
+// silentName counts an unanswered name against the contact that gave it. If the contact gave no other name, its answer
+// is worth nothing, and another contact is asked.
 func (r *Router) silentName(q *flight, c *candidate) {
 	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
 		return
@@ -248,7 +250,7 @@ func (r *Router) silentName(q *flight, c *candidate) {
 	}
 }
 
-// giveUp takes a contact for one that has failed. What it answered for counts no longer.
+// giveUp treats a contact as failed. The range that it answered for counts as uncovered again.
 func (r *Router) giveUp(q *flight, voice int) {
 	q.voices[voice].givenUp = true
 	for i := range q.asks {
@@ -262,9 +264,9 @@ func (r *Router) giveUp(q *flight, voice int) {
 	r.dropNames(q, voice)
 }
 
-// dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names that only
-// this voice knew end here with All, which would ask them all. With Any they come last: others may have deceived the
-// contact, and one of its names be right.
+// dropNames gives up the names of one contact: each falls back to what the directory says of it. An All query, which
+// would ask every name, ends names that only this contact gave. An Any query asks them last, because one of them may
+// still be right.
 func (r *Router) dropNames(q *flight, voice int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
@@ -281,7 +283,7 @@ func (r *Router) dropNames(q *flight, voice int) {
 	r.rank(q)
 }
 
-// discredited says whether only a list that was given up spoke for a candidate.
+// discredited reports whether the only contact that named a candidate has been given up.
 func (q *flight) discredited(c *candidate) bool {
 	return !c.matched && c.namedBy >= 0 && q.voices[c.namedBy].givenUp
 }

@@ -24,20 +24,20 @@ type View interface {
 	Covers() coverage.Range
 	// Sharp is the range for which the directory can vouch, and in which few false matches are expected.
 	Sharp() coverage.Range
-	// Peers are those to ask about a range that they know better than most, in a fixed order; none where everybody
-	// knows all alike.
+	// Peers returns the peers that know a range better than most, in a fixed order. It is empty where all peers know
+	// the network equally well.
 	Peers() []coverage.Contact
 	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for
 	// everybody.
 	Contacts() []coverage.Contact
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
-	// Fresh is how old the knowledge of what a linked peer holds is: a key that it isn't a candidate for it lacked
-	// then. ok is false when that is not known.
+	// Fresh returns the age of the knowledge of a linked peer's keys: if the peer is no candidate for a key, it lacked
+	// the key that long ago. ok is false when the age is unknown.
 	Fresh(p overlay.PeerID) (age time.Duration, ok bool)
-	// Origins is of how many peers the directory holds something.
+	// Origins returns the number of peers of which the directory holds something.
 	Origins() int
-	// Record is what to dial a peer by.
+	// Record returns the record by which a peer can be dialled.
 	Record(p overlay.PeerID) (overlay.Record, bool)
 }
 

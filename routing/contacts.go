@@ -31,55 +31,56 @@ const (
 	wantAsk   = 4
 	wantCost  = wantAsk * askCost
 	mostWants = 4
-	// mostAlike is how many peers like us are asked for being so. If each of us knows half of our like, one in thirty is
-	// unknown to us and to four others. Who has a summary like ours made up is asked no more often, either.
+	// mostAlike is how many peers are asked because they resemble this one. If each of them knows half of the similar
+	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more
+	// often either.
 	mostAlike = 4
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
 )
 
-// need is what a query asks contacts about.
+// need says why a query asks contacts.
 type need uint8
 
 const (
-	ranges    need = iota // those that the directory does not cover
-	sharpness             // all, which linked peers know more sharply (see sharper.go)
-	focus                 // all, of which others know a range each sharply (see blurred.go)
+	ranges    need = iota // the directory does not cover some ranges
+	sharpness             // linked peers know the whole network more sharply (see sharper.go)
+	focus                 // other peers each know one range sharply (see blurred.go)
 )
 
-// covering is how far a query has got with what it asks contacts about.
+// covering is the state of asking contacts: who was asked, and which ranges are answered for.
 type covering struct {
 	need     need
 	begun    bool
-	over     bool // nobody is left to ask, and nobody under way
+	over     bool // all contacts were asked, and none is under way
 	contacts []coverage.Contact
-	matches  []float64    // false matches that each expects; nil: contactMatches
-	deep     int          // depth of the range of most of them
-	own      coverage.Set // what the own directory answers for
-	once     coverage.Set // what somebody has answered for, our own directory included
-	chosen   coverage.Set // the same, but for the word of peers like us
-	twice    coverage.Set // what two of these have answered for
+	matches  []float64    // false matches expected in each contact's answer; nil: contactMatches
+	deep     int          // median depth of the contacts' ranges
+	own      coverage.Set // ranges that the own directory answers for
+	once     coverage.Set // ranges with at least one answer, the own directory's included
+	chosen   coverage.Set // the same, without the answers of similar peers
+	twice    coverage.Set // ranges with two answers, without those of similar peers
 
 	wants    int           // how often more contacts were wanted
-	wanted   bool          // they are waited for
-	gained   bool          // and some have come
-	since    time.Duration // they were last wanted
+	wanted   bool          // more contacts are awaited
+	gained   bool          // some of the awaited contacts have come
+	since    time.Duration // when more contacts were last wanted
 	reserved int           // messages set aside for asking, until it is known how many were asked
 }
 
-// begin has a query ask about all but what the own directory answers for.
+// begin starts a query's asking of contacts. The ranges that the own directory answers for count as answered.
 func (c *covering) begin(own coverage.Set) {
 	c.over = false
 	c.own, c.once, c.chosen, c.twice = own, own.Clone(), own.Clone(), own.Clone()
 }
 
-// setOf is all places of a range.
+// setOf returns the set of one range.
 func setOf(r coverage.Range) (s coverage.Set) {
 	s.Add(r)
 	return s
 }
 
-// recount adds up again what was answered for, without those that were given up since.
+// recount adds up the ranges answered for again, without contacts that have been given up since.
 func (q *flight) recount() {
 	q.cover.begin(q.cover.own)
 	for i := range q.asks {
@@ -155,22 +156,23 @@ func (r *Router) askTime(a *ask) time.Duration {
 	return r.cfg.AskTimeout
 }
 
-// impatient says from when on others are asked beside a contact that has not answered, in its range too; ok is false when
-// its answer is waited for.
+// impatient returns the time from which other contacts are asked beside one that has not answered, in its own range
+// too. ok is false while the query waits for that answer.
 func (r *Router) impatient(q *flight, a *ask) (from time.Duration, ok bool) {
 	return a.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
 
-// overdue says whether others are asked by now beside a contact that has not answered.
+// overdue reports whether the time of impatient has come.
 func (r *Router) overdue(q *flight, a *ask) bool {
 	from, ok := r.impatient(q, a)
 	return ok && r.now >= from
 }
 
-// nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
-// nobody is found, for those that one alone has. No second contact is asked while a first one may still answer in time,
-// or a peer that it named, unless that name is in doubt. Those of several ranges are asked side by side. An Any query
-// asks a few peers like us before others that cover no more, but none that did badly of late.
+// nextContact returns the index of the contact to ask next, -1 for none. It looks for ranges without an answer. While
+// no holder is found, it then looks for ranges with one answer only. It asks no second contact of a range while the
+// first, or a peer that the first named, may still answer in time; names in doubt do not count. Contacts of several
+// ranges are asked side by side. An Any query asks a few similar peers before contacts that cover no more, but none
+// that did badly recently.
 func (r *Router) nextContact(q *flight) int {
 	if q.cover.need == sharpness && r.sharpEnough(q) {
 		return -1
@@ -224,7 +226,7 @@ func (r *Router) nextContact(q *flight) int {
 	return coverage.Next(q.cover.contacts, &second, was, nil, key)
 }
 
-// everybody says whether a set is the whole network.
+// everybody reports whether a set is the whole network.
 func everybody(s *coverage.Set) bool { return s.Covers(coverage.Range{}) }
 
 // mayWant says whether a query may still want more contacts.
@@ -232,8 +234,8 @@ func (r *Router) mayWant(q *flight) bool {
 	return q.cover.need == ranges && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
 }
 
-// wantContacts asks for more contacts, if there are ranges that nobody has answered for or, while nobody is found, one
-// alone has. It is false if they are not to be waited for.
+// wantContacts asks for more contacts if ranges are without an answer, or, while no holder is found, have one answer
+// only. It returns false if the query need not wait for them.
 func (r *Router) wantContacts(q *flight) bool {
 	c := &q.cover
 	if c.wanted {
@@ -250,8 +252,8 @@ func (r *Router) wantContacts(q *flight) bool {
 	return true
 }
 
-// wantsLong says from when on second contacts are asked beside the peers that were asked for more; ok is false when
-// these are waited for.
+// wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false while
+// the query waits for these.
 func (r *Router) wantsLong(q *flight) (from time.Duration, ok bool) {
 	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
@@ -266,7 +268,7 @@ func (q *flight) wantsNoLonger() {
 	}
 }
 
-// contactsNamed goes on with the queries that want contacts. What is named for one serves all.
+// contactsNamed resumes the queries that wait for contacts. Contacts named for one query serve all.
 func (r *Router) contactsNamed(in ContactsNamed) {
 	if q := r.open[in.ID]; q != nil {
 		q.stats.Inquiries += in.Asked
@@ -290,8 +292,8 @@ func (r *Router) contactsNamed(in ContactsNamed) {
 	}
 }
 
-// learn adds those of some contacts that are not known yet. One known as a peer like us alone is not known as a contact
-// of its range.
+// learn adds the contacts that the query does not know yet. A contact known as a similar peer is not added again for
+// its range.
 func (c *covering) learn(contacts []coverage.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
@@ -304,7 +306,7 @@ func (c *covering) learn(contacts []coverage.Contact) {
 	}
 }
 
-// usualDepth is the median of the depths of contacts, of which there are some.
+// usualDepth returns the median depth of the contacts, of which there is at least one.
 func usualDepth(contacts []coverage.Contact) int {
 	depths := make([]int, len(contacts))
 	for i := range contacts {
@@ -314,14 +316,14 @@ func usualDepth(contacts []coverage.Contact) int {
 	return depths[len(depths)/2]
 }
 
-// hopedOf is the range that a contact under way is expected to answer for.
+// hopedOf returns the range that a contact under way is expected to answer for.
 func (q *flight) hopedOf(a *ask) coverage.Range {
 	return coverage.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
 }
 
-// counted is the depth of the range that a word counts for, of a peer that claims one and was right some times. With
-// All no second one is asked once somebody is found. So a range that is far wider than others counts only as far as it
-// is credible.
+// counted returns the depth for which a contact's answer counts, given the depth that it claims and how often it was
+// right. An All query asks no second contact once a holder is found. So a range far wider than the usual one counts
+// only as far as the contact's record makes it credible.
 func (q *flight) counted(depth int, right int32) int {
 	if q.Mode != All {
 		return depth
@@ -329,12 +331,12 @@ func (q *flight) counted(depth int, right int32) int {
 	return coverage.Credible(depth, right, q.cover.deep)
 }
 
-// answeredFor notes that a contact has answered for the range of a depth around its place. A range far wider than others
-// is easily claimed, and who covers it hears of changes later than the peers of each part. So its word counts once: it
-// is not the second one. The word of a peer like us is neither of the two: who makes up a summary like ours would else
-// need but one more liar to hide a range. The explanation keeps the range.
+// answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
+// its owner hears of changes later than the peers of each part; such an answer counts as a first one, never as the
+// second. The answer of a similar peer counts as neither: with a made-up similar summary, a liar would need just one
+// accomplice to hide a range. The explanation keeps the range in any case.
 func (q *flight) answeredFor(a *ask) {
-	depth := max(a.depth, int(a.contact.Depth)) // no more than it was asked for: a late boast is not believed
+	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
 	rng := coverage.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
@@ -348,7 +350,7 @@ func (q *flight) answeredFor(a *ask) {
 	q.cover.chosen.Add(rng)
 }
 
-// contactAnswered takes in what a contact's answer says besides names.
+// contactAnswered handles a contact's answer, apart from the names in it.
 func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	a.heard, a.depth = true, min(max(in.Depth, 0), coverage.MaxDepth)
 	for _, rec := range in.Records {
@@ -368,8 +370,8 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	}
 }
 
-// judge reports to the overlay whether a contact was right about a peer that holds the key. It should have named the
-// holder if that is of the range that it answered for.
+// judge reports to the overlay whether a contact named a peer that holds the key. It should have, if the peer lies in
+// the range that the contact answered for.
 func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
 	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return

@@ -11,7 +11,7 @@ import (
 
 const (
 	demandHalved = 10 * time.Second // time between halvings of the counts
-	// demandError is the share of all counts by which an estimate may be too high. So a peer is refused for what others
+	// demandError is the highest overestimate of a count, as a share of all counts. A peer is refused for what others
 	// asked only if all together cost fifty times what one may.
 	demandError = 0.02
 	demandDelta = 0.02
@@ -53,8 +53,8 @@ func newCounts(seed uint64) *frequency.Sketch {
 	return s
 }
 
-// asked counts an ask for a key, and reports whether the key is in demand. It is if it was asked for more than once,
-// and for more than its share of errors. So no number of other keys makes it seem so.
+// asked counts a question for a key, and reports whether the key is in demand: asked for more than once, and more often
+// than the sketch's error explains. So questions for other keys cannot raise it.
 func (d *demand) asked(f summary.Fingerprint) bool {
 	d.keys.Add(uint64(f), 1)
 	return float64(d.keys.Estimate(uint64(f))) > 1+float64(demandError*float64(d.keys.Total()))
@@ -65,8 +65,8 @@ func (d *demand) charge(p overlay.PeerID, messages int) {
 	d.peers.Add(match.Tie(d.seed, string(p)), uint32(max(messages, 0)))
 }
 
-// over says whether a peer has cost more than a rate of messages a second allows. Between halvings a steady rate comes
-// to between one and two times its count, so twice is allowed, and a burst of as much.
+// over reports whether a peer has cost more than a rate of messages a second allows. A steady rate shows between one
+// and two times its count, depending on the last halving. So twice the rate is allowed, and a burst of the same size.
 func (d *demand) over(p overlay.PeerID, rate int) bool {
 	return float64(d.peers.Estimate(match.Tie(d.seed, string(p)))) >= 2*float64(rate)*demandHalved.Seconds()
 }

@@ -15,27 +15,28 @@ const (
 	firstPause = time.Second
 	// It ends at lastPause: after a partition heals, peers are found again within seconds.
 	lastPause = 8 * time.Second
-	// A peer known by name alone rests nameRests times as long. The name may be invented, and another peer can say the
-	// same again and again.
+	// nameRests multiplies the pause of a peer known by name alone. The name may be invented, and another peer can
+	// repeat it.
 	nameRests = 32
-	// forgiven is how long after its last failure a peer counts as any other again: its summary has expired by then.
+	// forgiven is the time after its last failure from which a peer counts as any other again. Its summary has expired
+	// by then.
 	forgiven = time.Hour
-	// grace is how long a query waits for a peer that failed before when it has nothing else to wait for.
+	// grace is how long a query waits for peers that failed before when it waits for no other peer.
 	grace = 50 * time.Millisecond
 )
 
-// failure is what is remembered of a peer that did not answer.
+// failure records that a peer did not answer.
 type failure struct {
 	last  time.Duration
 	pause time.Duration // from the last failure until it is asked again
-	sure  bool          // it had all the time that an answer may take; else others doubt it, or a query ended meanwhile
-	ours  bool          // it was asked by us
+	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
+	ours  bool          // this node asked it
 }
 
-// failures are those of at most [maxFailures] peers. One answer clears a peer's record, and time does.
+// failures holds the failures of at most [maxFailures] peers. An answer clears a peer's record; so does time.
 type failures map[overlay.PeerID]failure
 
-// noteFailure takes in that a peer failed to answer.
+// noteFailure records that a peer failed to answer.
 func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
 	longest := lastPause
 	if r.cfg.Undefended.Has(defence.Again) {
@@ -44,8 +45,8 @@ func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
 	r.failures.note(r.now, p, sure, true, longest)
 }
 
-// note takes in that a peer failed to answer. It then rests for longest at most. It is sure if the peer had all the
-// time that an answer may take.
+// note records that a peer failed to answer, and lets it rest for at most longest. sure says that the peer had the full
+// time for an answer.
 func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {
 		*fs = failures{}
@@ -64,14 +65,14 @@ func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, l
 	}
 }
 
-// doubt takes in that others could not reach a peer.
+// doubt records that other peers could not reach a peer.
 func (fs *failures) doubt(now time.Duration, p overlay.PeerID) {
 	if _, ok := fs.of(now, p); !ok {
 		fs.note(now, p, false, false, lastPause)
 	}
 }
 
-// of is the record of a peer; ok is false when it has none that still counts.
+// of returns a peer's record; ok is false if it has none that still counts.
 func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) {
 	f, ok = fs[p]
 	return f, ok && now < f.last+forgiven
@@ -80,7 +81,7 @@ func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) 
 // answered clears a peer's record.
 func (fs failures) answered(p overlay.PeerID) { delete(fs, p) }
 
-// forget drops the record of the peer that failed longest ago, of one that is merely doubted before any other.
+// forget drops the oldest record, those of merely doubted peers first.
 func (fs failures) forget() {
 	var oldest overlay.PeerID
 	first := true
@@ -93,17 +94,18 @@ func (fs failures) forget() {
 	delete(fs, oldest)
 }
 
-// rests says whether a peer that others name is not asked: it failed of late.
+// rests reports whether a named peer must not be asked because it failed a moment ago.
 func (r *Router) rests(p overlay.PeerID) bool {
 	f, ok := r.failures.of(r.now, p)
 	return ok && f.ours && r.now < f.last+nameRests*f.pause && !r.cfg.Undefended.Has(defence.Failures|defence.Names)
 }
 
-// Suspected says whether a peer has failed to answer, or others could not reach it, and has not answered since.
+// Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered
+// since.
 func (r *Router) Suspected(p overlay.PeerID) bool { return r.standing(p) != sound }
 
-// standing is what a peer's failures mean for a query. A word from others, or an answer that was slower than somebody
-// else's, only moves it back in the order: busy peers are slow, too.
+// standing says how a peer's failures affect a query. A report of others, or an answer slower than another peer's, only
+// moves the peer back in the order: busy peers are slow too.
 type standing uint8
 
 const (

@@ -16,7 +16,7 @@ type flight struct {
 	serves *request       // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
-	forSilent   int // messages that were added for contacts that did not answer, at most as many
+	forSilent   int // messages returned for contacts that did not answer; at most forContacts
 
 	started time.Duration
 
@@ -27,11 +27,11 @@ type flight struct {
 	cover      covering
 	children   []child
 	voices     []voice  // those who name peers: contacts and children
-	visited    []uint32 // marks of peers that had the query before it came here (see Visited)
+	visited    []uint32 // marks of peers that had the query before this node (see Visited)
 	retried    bool     // failures were given their second chance
 	swept      bool     // the linked peers were asked
-	looked     bool     // settled is known
-	settled    bool     // of all that are known, all is known: nobody else need be asked
+	looked     bool     // settled has been computed
+	settled    bool     // the collections of all known peers are known: only candidates need be asked
 	forwarded  bool
 
 	found    int
@@ -40,10 +40,10 @@ type flight struct {
 	patience time.Duration // before the next hedge
 	hedgeAt  time.Duration
 	spent    int           // messages, with what is set aside for children
-	vain     int           // messages of these that went to names in doubt
-	short    bool          // the budget kept something from being asked
-	relied   bool          // on what was known, in place of questions
-	asOf     time.Duration // the earliest instant at which that was so
+	vain     int           // messages of these spent on names in doubt
+	short    bool          // something was not asked for want of budget
+	relied   bool          // knowledge stood in for some questions
+	asOf     time.Duration // the earliest instant at which that knowledge was true
 	stats    Stats
 	wake     time.Duration // when to look again
 	timer    int           // index in timers
@@ -67,10 +67,10 @@ type candidate struct {
 	why      Why
 	matched  bool    // by its summary here
 	sharp    bool    // in the range that the directory knows well
-	rate     float64 // of what matched; 1 when nothing did
+	rate     float64 // false-positive rate of the prefix that matched; 1 when none did
 	likely   float64 // probability by the summary alone, before trust
-	keys     int     // that its summary is of, if that matched
-	sized    float64 // likely, by the size of its collection, too
+	keys     int     // number of keys that its summary is of, if that matched
+	sized    float64 // likely, corrected by the size of its collection
 	trust    float64
 	p        float64 // probability that it holds the key
 	cost     float64
@@ -84,24 +84,24 @@ type candidate struct {
 	reason   int // index in Stats.Explain
 }
 
-// voice is one who names peers, and how its names fared.
+// voice is a contact or child that names peers, and the fate of its names.
 type voice struct {
 	peer          overlay.PeerID
-	hits, misses  int  // its own name is no hit: it costs nothing
-	names, silent int  // in the answer of a contact: all, and those of them that do not answer
+	hits, misses  int  // naming itself is no hit: that costs a liar nothing
+	names, silent int  // names in a contact's answer, and how many of these peers do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
-	overdue       bool // a name of it has kept the query waiting
+	overdue       bool // one of its names has kept the query waiting
 }
 
 // ask is a question to a contact.
 type ask struct {
 	peer         overlay.PeerID
 	contact      coverage.Contact
-	falseMatches float64 // that it expects of a query; +Inf: not known, or not to be relied on
+	falseMatches float64 // false matches that it expects of a query; +Inf: unknown, or not to be relied on
 	heard        bool    // it has answered
-	judged       bool    // and proved right or wrong
-	denied       bool    // wrong
+	judged       bool    // its answer proved right or wrong
+	denied       bool    // its answer proved wrong
 	suspect      bool    // it had failed to answer before
 	depth        int     // of the range that it answered for
 	names        []overlay.PeerID
@@ -123,7 +123,7 @@ type child struct {
 	reason   int
 }
 
-// afford takes n messages off the budget, or says that it can't.
+// afford takes n messages off the budget. It returns false, and takes none, if fewer are left.
 func (q *flight) afford(n int) bool {
 	if q.spent+n > q.Budget {
 		q.short = true
@@ -133,14 +133,14 @@ func (q *flight) afford(n int) bool {
 	return true
 }
 
-// rely notes that the query goes by what was so at an instant, in place of a question.
+// rely records that knowledge of an instant stood in for a question.
 func (q *flight) rely(instant time.Duration) {
 	if !q.relied || instant < q.asOf {
 		q.relied, q.asOf = true, instant
 	}
 }
 
-// age is how old the oldest knowledge is that the query goes by; 0: it goes by none.
+// age returns the age of the oldest knowledge that stood in for a question; 0: none did.
 func (q *flight) age(now time.Duration) time.Duration {
 	if !q.relied {
 		return 0
@@ -148,17 +148,17 @@ func (q *flight) age(now time.Duration) time.Duration {
 	return max(now-q.asOf, 1)
 }
 
-// enough says that nothing more is wanted.
+// enough reports whether the query has found what it wants.
 func (q *flight) enough() bool {
 	return q.Mode == Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
 }
 
-// excluded says that a peer must not be asked: it asks itself, or had the query before it came here.
+// excluded reports whether a peer must not be asked: this node, the asker, or a peer that had the query before.
 func (q *flight) excluded(self, p overlay.PeerID) bool {
 	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
 }
 
-// newVoice is the index of a new voice, that of a peer.
+// newVoice adds a voice for a peer and returns its index.
 func (r *Router) newVoice(q *flight, p overlay.PeerID) int {
 	q.voices = append(q.voices, voice{peer: p, proved: r.proved(p)})
 	return len(q.voices) - 1
@@ -171,13 +171,13 @@ func (q *flight) explain(now time.Duration, r Reason) int {
 	return len(q.stats.Explain) - 1
 }
 
-// conclude notes what a question brought.
+// conclude records the result of a question.
 func (q *flight) conclude(now time.Duration, reason int, result Result) {
 	r := &q.stats.Explain[reason]
 	r.Result, r.Took = result, now-q.started-r.At
 }
 
-// credit notes that the peer a voice named holds the key.
+// credit counts a hit for a voice: a peer that it named holds the key.
 func (q *flight) credit(voice int, holder overlay.PeerID) {
 	if v := &q.voices[voice]; v.peer != holder {
 		v.hits++
@@ -202,7 +202,7 @@ func (q *flight) childOf(p overlay.PeerID) *child {
 	return nil
 }
 
-// waitingFor says whether a contact's or a child's answer is still to come, or more contacts.
+// waitingFor reports whether an answer of a contact or child, or more contacts, are still awaited.
 func (q *flight) waitingFor() bool {
 	if q.cover.wanted {
 		return true

@@ -10,17 +10,16 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they
-// find.
+// keepBack is the divisor of the remaining budget that children do not get: it pays for confirming what they find.
 const keepBack = 4
 
-// worthSending is what a child must get at least: it can ask one peer then.
+// worthSending is the least budget of a child, in messages: enough to ask one peer.
 const worthSending = forwardCost + confirmCost
 
-// worthForwarding reports whether there are no contacts for ranges beside ours, and too few answered. Too few is nobody
-// at all, because linked peers may hold what no summary shows yet, or ever. With All, too few is also when the directory
-// knows nothing of some peers, and nobody linked that knows all sharply has answered. A query for what others know of a
-// range each has asked about those, too.
+// worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
+// holders are known. For Any, too few is none: linked peers may hold what no summary shows. For All, it is also too few
+// when the directory knows nothing of some peers and no sharp linked peer has answered. A query of need focus has asked
+// about those peers as well.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
@@ -28,9 +27,9 @@ func (r *Router) worthForwarding(q *flight) bool {
 	return q.found == 0 || q.Mode == All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
-// worthForwardingAgain reports whether those it was forwarded to may just not have known enough. That is so if an own
-// query has found nobody, and there are peers of unknown collections. Where those are most, the first few linked peers
-// reach but a part of what the budget is for.
+// worthForwardingAgain reports whether more linked peers may find what the first children did not. That is so if an own
+// query has found no holder and there are peers with unknown collections. Where most are unknown, the first few
+// children reach only a part of what the budget pays for.
 func (r *Router) worthForwardingAgain(q *flight) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
@@ -52,7 +51,7 @@ func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	return out
 }
 
-// tieFor decides between equals in an order of this node's own.
+// tieFor returns a function that orders equals differently on each node.
 func (r *Router) tieFor(q *flight) func(overlay.PeerID) uint64 {
 	salt := r.salt
 	if r.cfg.Undefended.Has(defence.Order) {
@@ -70,13 +69,13 @@ func (q *flight) failedHere(p overlay.PeerID) bool {
 	return ok && q.candidates[i].state == failed
 }
 
-// forward splits three quarters of what is left of the budget among linked peers; false when there is nobody, or
-// nothing left. A child has seven eighths of the time left, for its answer must travel.
+// forward splits three quarters of the remaining budget among linked peers. It returns false if there is no peer, or
+// too little budget. A child gets seven eighths of the remaining time, because its answer must travel.
 func (r *Router) forward(q *flight) bool {
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
 	if q.Mode == All && !r.cfg.Incomplete() {
-		left = min(left, r.cfg.BudgetAny) // little is hidden from a whole directory
+		left = min(left, r.cfg.BudgetAny) // a whole directory hides little
 	}
 	share := left - left/keepBack
 	n := min(r.cfg.Fanout, len(to), share/worthSending)
@@ -105,8 +104,8 @@ func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.D
 	})
 }
 
-// forwardReturned takes in what a child found. What it reports to have spent is believed up to what was set aside, the
-// rest is given back.
+// forwardReturned handles what a child found. The cost that it reports is believed up to what was set aside; the rest
+// returns to the budget.
 func (r *Router) forwardReturned(in ForwardReturned) {
 	r.failures.answered(in.From)
 	q := r.open[in.ID]
@@ -121,7 +120,7 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(in.Providers)
 	reason.Bytes += in.Bytes
-	if in.AsOf > 0 { // its age may have been taken as soon as the child was asked
+	if in.AsOf > 0 { // its age may be as old as the question to the child
 		q.rely(q.started + reason.At - in.AsOf)
 	}
 	if in.Final {

@@ -2,10 +2,10 @@ package routing
 
 import "github.com/venn-p2p/venn/routing/defence"
 
-// A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name that nothing else
-// supports is in doubt once another name from the same voice did not answer, or keeps the query waiting. It is not if
-// that voice has named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up,
-// and do not keep another contact from being asked.
+// A name costs a liar nothing, and an address where no peer answers costs the dialler most. So a name that nothing else
+// supports is in doubt once another name of the same voice did not answer, or keeps the query waiting. It is not in
+// doubt if that voice has named a holder before. Names in doubt are asked last, within a part of the budget. Nothing
+// waits for them, and they do not keep another contact from being asked.
 
 // doubtShare: names in doubt may take one message of the budget in this many.
 const doubtShare = 4
@@ -22,7 +22,7 @@ func (r *Router) inDoubt(q *flight, c *candidate) bool {
 // doubtful says whether the names of a voice are in doubt.
 func (v *voice) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
 
-// waitsInVain notes the voices whose names keep an Any query waiting.
+// waitsInVain marks the voices whose names keep an Any query waiting.
 func (r *Router) waitsInVain(q *flight) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
@@ -33,8 +33,7 @@ func (r *Router) waitsInVain(q *flight) {
 	r.rank(q)
 }
 
-// hopeful reports whether a peer can be asked that more speaks for than a name in doubt, or such a peer is asked and is
-// waited for.
+// hopeful reports whether a candidate that is no name in doubt can be asked, or is under way and awaited.
 func (r *Router) hopeful(q *flight) bool {
 	if i := q.next(r.wary(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true
@@ -50,13 +49,13 @@ func (r *Router) hopeful(q *flight) bool {
 	return false
 }
 
-// promises says whether a candidate under way is no name in doubt, and is waited for.
+// promises reports whether a candidate under way is awaited and is no name in doubt.
 func (r *Router) promises(q *flight, c *candidate) bool {
 	return !r.inDoubt(q, c) && (c.standing < suspect || r.holdsUp(q, c))
 }
 
-// affordName takes the messages of a name in doubt off the budget and off the part for names in doubt. It passes over
-// the name if that is used up.
+// affordName takes the messages for a name in doubt off the budget and off the part for such names. It skips the name
+// if that part is used up.
 func (r *Router) affordName(q *flight, c *candidate) bool {
 	switch {
 	case doubtShare*(q.vain+confirmCost) > q.Budget:

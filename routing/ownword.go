@@ -7,11 +7,11 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A peer that is asked for candidates is asked by the key, as for a confirmation. If it names itself, it holds the key
-// and need not be asked again. So nobody is asked to confirm while asked for candidates.
+// A peer that is asked for candidates learns the key, as in a confirmation. If it names itself, it holds the key and
+// need not be asked again. So no peer is asked to confirm while it is asked for candidates.
 
-// ownWord takes in whether a peer that was asked for candidates is among those it names. Of a peer whose claims or
-// names were mostly wrong of late, it counts for no more than any name.
+// ownWord records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
+// recently, this counts as any other name does.
 func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
 	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
@@ -32,7 +32,7 @@ func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
 	return Holds
 }
 
-// spoken notes whether a peer is being asked for candidates.
+// spoken marks a candidate as being asked for candidates, or no longer so.
 func (q *flight) spoken(p overlay.PeerID, now bool) {
 	if i, ok := q.index[p]; ok {
 		q.candidates[i].spoken = now

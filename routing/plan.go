@@ -70,7 +70,7 @@ func (r *Router) advance(q *flight) {
 	r.end(q, Exhausted)
 }
 
-// expire gives up answers that took too long.
+// expire gives up questions whose answers take too long.
 func (r *Router) expire(q *flight) {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking && r.now >= c.since+r.cfg.ConfirmTimeout {
@@ -93,7 +93,7 @@ func (r *Router) expire(q *flight) {
 	}
 }
 
-// nextLook is when time alone changes something.
+// nextLook returns when the query must be looked at again, if no input comes before.
 func (r *Router) nextLook(q *flight) time.Duration {
 	at := q.Deadline
 	if q.Mode == Any && q.probing > 0 {
@@ -129,12 +129,12 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	return at
 }
 
-// wary says whether of the own directory's matches only the sure ones are gone by.
+// wary reports whether a query uses only the sure matches of its own directory.
 func (r *Router) wary(q *flight) bool {
 	return q.cover.need != ranges && (!q.cover.over || q.informed(r.cfg.Useless))
 }
 
-// next is the index of the best candidate to confirm, -1 for none.
+// next returns the index of the best candidate to confirm, -1 for none.
 func (q *flight) next(wary bool) int {
 	for len(q.order) > 0 && q.candidates[q.order[0]].state != waiting {
 		q.order = q.order[1:]
@@ -150,9 +150,9 @@ func (q *flight) next(wary bool) int {
 	return -1
 }
 
-// width is how many confirmations may be under way. With All they are many, and more as holders are found, so that keys
-// with thousands of holders do not take minutes. With Any they are as many as could suffice, more after every miss and
-// every hedge, and one more when the best candidate is unlikely.
+// width returns how many confirmations may be under way. An All query has many, and more as holders are found, so that
+// keys with thousands of holders do not take minutes. An Any query has as many as could suffice, one more after each
+// miss and each hedge, and one more when the best candidate is unlikely.
 func (r *Router) width(q *flight, best *candidate) int {
 	if q.Mode == All {
 		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
@@ -167,8 +167,8 @@ func (r *Router) width(q *flight, best *candidate) int {
 	return min(w, r.cfg.Parallel)
 }
 
-// probingBeside is how many confirmations under way keep a candidate from being asked. Those that the plan does not
-// wait for keep only names in doubt: else a query would end before it has asked the others.
+// probingBeside returns how many confirmations under way delay a candidate. Those that the plan does not wait for delay
+// only names in doubt: otherwise a query would end before it has asked the others.
 func (r *Router) probingBeside(q *flight, best *candidate) int {
 	if r.inDoubt(q, best) {
 		return q.probing
@@ -214,8 +214,8 @@ func (r *Router) probe(q *flight) {
 	}
 }
 
-// hedge lets an Any query that waits too long ask more at a time. It asks one more, then three, seven and so on, and
-// each wait is twice the one before.
+// hedge widens an Any query that has waited too long: by one more confirmation, then three, seven and so on. Each wait
+// is twice as long as the one before.
 func (r *Router) hedge(q *flight) {
 	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
 		return
@@ -226,7 +226,7 @@ func (r *Router) hedge(q *flight) {
 	q.hedgeAt = r.now + q.patience
 }
 
-// escalate tries what comes after the candidates, one thing a call; false when nothing is left.
+// escalate takes the next stage after the candidates, one a call. It returns false when no stage is left.
 func (r *Router) escalate(q *flight) bool {
 	if !q.retried {
 		q.retried = true
@@ -241,7 +241,7 @@ func (r *Router) escalate(q *flight) bool {
 		return false
 	}
 	if q.cover.need == ranges && q.Mode == Any && q.found == 0 && len(q.asks) == 0 && r.seekSharper(q) {
-		return true // whatever our Σf is, it didn't help
+		return true // the names did not help, whatever Σf of this node is
 	}
 	if r.worthForwarding(q) && (!q.forwarded || r.worthForwardingAgain(q)) {
 		return r.forward(q)
@@ -249,7 +249,7 @@ func (r *Router) escalate(q *flight) bool {
 	return false
 }
 
-// retry gives likely candidates that failed their second chance.
+// retry gives likely candidates that failed a second chance.
 func (r *Router) retry(q *flight) bool {
 	again := false
 	for i := range q.candidates {

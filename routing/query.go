@@ -77,9 +77,9 @@ type Stats struct {
 	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
 	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
-	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
-	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
-	// not others find somebody. 0: it relied on none. What contacts say has no age.
+	// AsOf is the age, at the end of the query, of the oldest knowledge of a linked peer that stood in for a question.
+	// 0: none did. Knowledge stands in while no holder is found, here or at a peer that the query was forwarded to; a
+	// child's counts whether or not others find a holder. The answers of contacts have no age.
 	AsOf      time.Duration
 	Explain   []Reason // who was asked, in the order of asking
 	Inquiries int      // peers asked for more contacts, besides those explained; the overlay chooses whom
@@ -131,14 +131,14 @@ func (r Result) String() string {
 type Reason struct {
 	Peer        overlay.PeerID
 	Why         Why
-	Probability float64 // given to its having the key; 0 for contacts and forwarding
+	Probability float64 // that it holds the key; 0 for contacts and forwarding
 	Result      Result
 	Names       int           // that a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
-	// Range is what the answer of one that was asked for candidates counts for. It is valid if Ranged: no other, and
-	// nobody who has not answered, has one.
+	// Range is the range that a contact's answer counts for. It is valid if Ranged; only contacts that have answered
+	// have one.
 	Range  coverage.Range
 	Ranged bool
 }

@@ -24,7 +24,7 @@ type sightings struct {
 	filter *bloom.Dynamic // nil: none seen yet
 }
 
-// sighting names a search that came by: who sent it, whose it is, and its number among those.
+// sighting names a search that came by: its sender, its origin, and its number at the origin.
 type sighting struct {
 	from, origin overlay.PeerID
 	nonce        uint64
@@ -36,12 +36,12 @@ func (s sighting) bytes() []byte {
 	return binary.BigEndian.AppendUint64(b, s.nonce)
 }
 
-// Has says whether a search came by.
+// Has reports whether a search came by before.
 func (s *sightings) Has(q sighting) bool {
 	return s.filter != nil && s.filter.ContainsHash(s.key.Hash(q.bytes()))
 }
 
-// Add remembers a search that Has doesn't know.
+// Add remembers a search that came by for the first time.
 func (s *sightings) Add(q sighting) {
 	if s.filter == nil {
 		s.filter = newSightings(s.key)

@@ -20,7 +20,7 @@ type request struct {
 	queue  []overlay.Record        // providers not yet sent
 }
 
-// asked serves a peer. What is malformed or too much is answered empty at once.
+// asked serves a peer's request. A malformed or excessive one is answered empty at once.
 func (r *Router) asked(in Asked) {
 	r.failures.answered(in.From)
 	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
@@ -64,7 +64,7 @@ func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 			continue
 		}
 		if blurred && v.Rate > sureRate && !sharp.Contains(placeOf(v.Peer)) {
-			continue // it would be one of many
+			continue // its match would be one of many false ones
 		}
 		tie := match.Tie(uint64(in.Fingerprint), string(v.Peer))
 		entries = append(entries, match.Entry{Index: i, Probability: match.Posterior(prior, v.Rate) * trust, Cost: 1, Tie: tie})
@@ -78,7 +78,7 @@ func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 	return records, rates
 }
 
-// self is this node's record; without an envelope when the view has none.
+// self returns this node's record; without an envelope when the view has none.
 func (r *Router) self() overlay.Record {
 	if rec, ok := r.view.Record(r.cfg.Self); ok {
 		rec.Peer = r.cfg.Self
@@ -87,9 +87,9 @@ func (r *Router) self() overlay.Record {
 	return overlay.Record{Peer: r.cfg.Self}
 }
 
-// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many.
-// The last places are for keys in demand. What many want is worth more, and a peer that asks for ever other keys cannot
-// take all. A repeat, or what is too much for one peer, makes no demand.
+// admit reports whether a search is taken on. It refuses repeats, searches whose time is over, and more than there are
+// places for. The last places are for keys in demand: a peer that asks for ever other keys cannot take all. Refused
+// searches make no demand.
 func (r *Router) admit(in Asked) bool {
 	name := r.nameOf(in)
 	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
@@ -106,8 +106,8 @@ func (r *Router) admit(in Asked) bool {
 	return true
 }
 
-// nameOf is what a search is remembered by, to know a repeat. The sender is part of it, which nobody else can choose.
-// So no peer can spend the name of another's query before that comes.
+// nameOf returns the name by which a search is remembered, to recognise a repeat. The sender is part of it, which no
+// other peer can choose. So no peer can use up the name of another's query before that query comes.
 func (r *Router) nameOf(in Asked) sighting {
 	if r.cfg.Undefended.Has(defence.Sender) {
 		in.From = ""
@@ -136,8 +136,8 @@ func (r *Router) search(in Asked) {
 	r.launch(q)
 }
 
-// pass sends a provider on to the peer that asked, at once or with the last answer. It waits for the last answer when
-// this provider satisfies the query, or when the budget lacks the messages of another answer and a confirmation.
+// pass sends a provider to the peer that asked: at once, or with the last answer. It waits for the last answer when
+// this provider satisfies the query, or when the budget lacks the messages for another answer and a confirmation.
 func (r *Router) pass(q *flight, rec overlay.Record) {
 	s := q.serves
 	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
@@ -153,9 +153,9 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 	s.queue = nil
 }
 
-// passOn takes in what a child says it found. A holder that the directory would name, too, is sent on: the origin
-// confirms it. Any other is confirmed here first. So a child that invents holders is found out by the peer that asked
-// it, and nobody else asks for them.
+// passOn handles a holder that a child found. If the directory would name it too, it is sent on, and the origin
+// confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
+// asked it, and no other peer asks for them.
 func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 	var unsure []overlay.Record
 	for _, rec := range q.fewNames(c, records) {
@@ -178,8 +178,9 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 	r.returned(q, c, unsure)
 }
 
-// nameUnasked sends on, last, the matches that the budget was too small to ask. They are as likely true as what another
-// peer has confirmed is taken to be: whoever asked cannot tell the two apart. Each costs it what a name costs.
+// nameUnasked adds to the last answer the matches that the budget was too small to ask. They are as likely as a
+// confirmed provider is taken to be, because the asker cannot tell the two apart. Each counts as a name against the
+// rate of the asker.
 func (r *Router) nameUnasked(q *flight) {
 	for _, i := range q.order {
 		c := &q.candidates[i]

@@ -10,21 +10,21 @@ import (
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
-// A directory may know all of the network, but in a blurred way: of many summaries too little to tell who holds a key.
-// Where linked peers know all of it more sharply, they are contacts of depth 0. One is asked at a time, the sharpest
-// first, before any match that is not sure. Where nobody linked does, see blurred.go.
+// A directory may know the whole network, but in a blurred way: too little of many summaries to tell who holds a key.
+// Linked peers that know all of it more sharply are contacts of depth 0. One is asked at a time, the sharpest first,
+// before any match that is not sure. If no linked peer knows more, see blurred.go.
 
 const (
 	// clearlyBetter is how much less the Σf of a sharper peer must be than ours.
 	clearlyBetter = 0.5
 	// mostSharper is the most linked peers that a query asks for what they know more sharply.
 	mostSharper = 6
-	// mostAnswers is how many answers of such peers are enough, of those that are not in doubt.
+	// mostAnswers is how many answers of such peers suffice; answers in doubt do not count.
 	mostAnswers = 2
 )
 
-// seekSharper has a query ask linked peers that know all more sharply than we; false if there are none, or they know so
-// little more that it is better to ask about ranges.
+// seekSharper makes a query ask linked peers that know the network more sharply. It returns false if there are none, or
+// if they know so little more that asking about ranges is better.
 func (r *Router) seekSharper(q *flight) bool {
 	if r.settled(q) || len(r.view.Contacts()) > 0 {
 		return false
@@ -36,13 +36,13 @@ func (r *Router) seekSharper(q *flight) bool {
 	if len(all) == 0 {
 		return false
 	}
-	// If these fail, others are asked, of which nobody knows how sharply they know all.
+	// if these fail, linked peers of unknown sharpness are asked
 	for _, p := range r.inOwnOrder(q) {
 		if !slices.ContainsFunc(all, func(v overlay.Knowledge) bool { return v.Peer == p }) {
 			all = append(all, overlay.Knowledge{Peer: p, FalseMatches: math.Inf(1)})
 		}
 	}
-	q.cover.contacts = nil // of ranges, if the directory was not for everybody when the query began
+	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
 	for _, v := range all[:min(len(all), mostSharper)] {
 		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Sharper})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
@@ -52,10 +52,9 @@ func (r *Router) seekSharper(q *flight) bool {
 	return true
 }
 
-// sharper are the linked peers that expect clearly fewer false matches than we, the fewest first. They must also say
-// that they know at least nine tenths as many peers as others do. Those that have named holders before come first, those
-// in doubt last. A peer that may hold the key itself is better by the probability of that: its own name is confirmed by
-// naming it.
+// sharper returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
+// know at least nine tenths as many peers as others say they know. Peers that named holders before come first, peers in
+// doubt last. The probability that a peer holds the key itself improves its place: it confirms by naming itself.
 func (r *Router) sharper(q *flight) []overlay.Knowledge {
 	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
 	most := r.mostOrigins(all)
@@ -76,13 +75,13 @@ func (r *Router) sharper(q *flight) []overlay.Knowledge {
 	return all
 }
 
-// credible says whether a peer's word on its directory counts before that of others: it has named holders.
+// credible reports whether a peer has named holders. What it says of its directory then counts before what others say.
 func (r *Router) credible(p overlay.PeerID) bool {
 	return r.proved(p) && !r.cfg.Undefended.Has(defence.Boasts)
 }
 
-// mostOrigins is how many peers those know who know the most, without the word of the third that says most, and of
-// those in doubt.
+// mostOrigins returns the highest number of known peers that a linked peer states. The highest third of the statements,
+// and those of peers in doubt, are left out.
 func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	var said []int
 	for _, v := range all {
@@ -96,8 +95,7 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	return coverage.MostSaid(said)
 }
 
-// sharpEnough reports whether nobody else need be asked for what linked peers know more sharply. That is so once one
-// that is not poor itself has answered, or two have.
+// sharpEnough reports whether the query needs no further sharp peer: one that is not poor has answered, or two have.
 func (r *Router) sharpEnough(q *flight) bool {
 	answers := 0
 	for _, a := range q.asks {
@@ -108,7 +106,7 @@ func (r *Router) sharpEnough(q *flight) bool {
 	return answers >= mostAnswers || q.informed(r.cfg.Poor)
 }
 
-// informed reports whether a peer has answered that knows all with at most so many false matches.
+// informed reports whether a peer has answered that expects at most falseMatches false matches in the whole network.
 func (q *flight) informed(falseMatches float64) bool {
 	return q.cover.need == sharpness && slices.ContainsFunc(q.asks, func(a ask) bool {
 		return a.state == answered && a.falseMatches <= falseMatches

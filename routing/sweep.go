@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// sweep has all linked peers asked whether they hold a key that no summary shows, when the budget is enough for all of
-// them. The key may be newer than the summaries. It says whether anybody is to be asked.
+// sweep asks all linked peers for a key that no summary shows, when the budget suffices for all of them. The key may be
+// newer than the summaries. It reports whether there is a peer to ask.
 func (r *Router) sweep(q *flight) bool {
 	if q.swept || q.found > 0 || q.hops <= 0 || r.cfg.Undefended.Has(defence.Sweep) {
 		return false
@@ -40,7 +40,7 @@ func (r *Router) sweep(q *flight) bool {
 	return true
 }
 
-// fresh is the age of what is known of a linked peer, if that is young enough to go by.
+// fresh returns the age of the knowledge of a linked peer, if it is young enough to stand in for a question.
 func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool) {
 	limit := q.Fresh
 	if limit == 0 {
@@ -50,8 +50,8 @@ func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool)
 	return age, ok && age <= limit && !r.cfg.Undefended.Has(defence.Knowledge)
 }
 
-// settled reports whether nobody but candidates need be asked: all peers known are linked, what they hold is known, and
-// nobody linked knows of others.
+// settled reports whether only candidates need be asked: all known peers are linked, their keys are known, and no
+// linked peer knows of others.
 func (r *Router) settled(q *flight) bool {
 	if q.looked {
 		return q.settled
@@ -70,8 +70,8 @@ func (r *Router) settled(q *flight) bool {
 	return q.settled
 }
 
-// heardFrom reports whether a linked peer need not be asked whether it holds the key. That is so if it was asked, had
-// the query before, or would have named itself.
+// heardFrom reports whether a linked peer need not be asked for the key. That is so if it was asked, had the query
+// before, or would have named itself.
 func (r *Router) heardFrom(q *flight, p overlay.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true

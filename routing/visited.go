@@ -11,17 +11,17 @@ import (
 // MaxVisited is the most marks that travel with a query. Of more, the latest are kept.
 const MaxVisited = 64
 
-// Mark stands for a peer in the list of those that have had a query of this nonce. Two peers share a mark with
-// probability 2^-32, and one of them is not asked then.
+// Mark returns the 4-byte mark of a peer in the list of peers that have had the query of this nonce. Two peers share a
+// mark with probability 2^-32; one of them is then not asked.
 func Mark(nonce uint64, p overlay.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
 
-// hadBefore says whether a peer had the query before it came here, as far as its senders say.
+// hadBefore reports whether a peer had the query before this node, as far as its senders say.
 func (q *flight) hadBefore(p overlay.PeerID) bool {
 	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
 }
 
-// visitedBy are the marks that go with a query to these children. They mark the peers that it came with, this node,
-// those asked here that may have answered, and the children. A peer that failed is not among them: others may reach it.
+// visitedBy returns the marks that go with a query to these children: the marks that it came with, this node, the peers
+// asked here that may have answered, and the children. A peer that failed is left out, because others may reach it.
 func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
 	if r.cfg.Undefended.Has(defence.Visited) {
 		return nil
@@ -46,5 +46,5 @@ func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
 	return latest(out)
 }
 
-// latest are the last of the marks, as many as travel.
+// latest returns the last marks, as many as may travel.
 func latest(marks []uint32) []uint32 { return slices.Clone(marks[max(0, len(marks)-MaxVisited):]) }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxVoices is how many of those who name peers are remembered.
+	// maxVoices is how many reputations are remembered.
 	maxVoices = 256
-	// voiceHalved is how long it takes for what is remembered to count half.
+	// voiceHalved is the time after which a reputation counts half.
 	voiceHalved = 5 * time.Minute
-	// doubtFrom is how much worse than half right a voice must have been to be doubted.
+	// doubtFrom is how many misses, beyond twice the hits, put a voice in doubt.
 	doubtFrom = 2
-	// alikeMisses is how many wrong names, with none right, make the answer of a peer like us a bad one.
+	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
 	alikeMisses = wrongNames / 2
 )
 
-// reputation is how the names fared that a peer gave in earlier queries, fading.
+// reputation is the fading record of the names that a peer gave in earlier queries.
 type reputation struct {
 	good, bad float64
 	at        time.Duration
@@ -35,7 +35,7 @@ func (v reputation) faded(now time.Duration) reputation {
 
 func (v reputation) weight() float64 { return v.good + v.bad }
 
-// reputations are those of at most [maxVoices] peers.
+// reputations holds the records of at most [maxVoices] peers.
 type reputations map[overlay.PeerID]reputation
 
 func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float64) {
@@ -52,7 +52,7 @@ func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float
 	}
 }
 
-// forget drops the one that weighs least, but not the last one noted.
+// forget drops the record that weighs least, except the one noted last.
 func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
 	var least overlay.PeerID
 	w := math.Inf(1)
@@ -67,7 +67,7 @@ func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
 	delete(*rs, least)
 }
 
-// doubt is 1 for a peer whose names were mostly wrong of late, 0 for others.
+// doubt returns 1 for a peer whose names were mostly wrong recently, 0 for others.
 func (r *Router) doubt(p overlay.PeerID) int {
 	v := r.voices[p].faded(r.now)
 	if r.cfg.Undefended.Has(defence.Voices) || v.bad < 2*v.good+doubtFrom {
@@ -76,24 +76,24 @@ func (r *Router) doubt(p overlay.PeerID) int {
 	return 1
 }
 
-// proved says whether a peer has named holders of late, and few wrong peers.
+// proved reports whether a peer has recently named holders, and few wrong peers.
 func (r *Router) proved(p overlay.PeerID) bool {
 	v := r.voices[p].faded(r.now)
 	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Voices)
 }
 
-// judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did
-// well. One did badly who failed, whose names were given up, or who named no holder though there was one. For a contact
-// it must be one in its range, or anywhere if it says that it knows all sharply. Its own name counts neither way. Peers
-// like us, and those that know all more sharply, are asked before others. So such a one also did badly if it is late. One
-// like us did, too, if it named nobody right, but several wrong or any in doubt.
+// judgeVoices updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
+// failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
+// if it claims to know the whole network sharply. Naming itself counts neither way. Similar and sharper peers are asked
+// before others, so being late is bad too. A similar peer also did badly if it named no holder, and several wrong names
+// or one in doubt.
 func (r *Router) judgeVoices(q *flight) {
 	for _, a := range q.asks {
 		v := q.voices[a.voice]
 		switch {
 		case v.hits > 0:
 			r.voices.note(r.now, a.peer, 1, 0)
-		case v.silent > 0 && v.silent == v.names: // it cost a dial each
+		case v.silent > 0 && v.silent == v.names: // each silent name costs a dial
 			r.voices.note(r.now, a.peer, 0, doubtFrom)
 		case v.givenUp, a.state == failed, a.denied, q.boasted(&a, r.cfg.Useless):
 			r.voices.note(r.now, a.peer, 0, 1)
@@ -114,8 +114,9 @@ func (r *Router) judgeVoices(q *flight) {
 	}
 }
 
-// boasted says whether a peer that says it knows all with at most so many false matches has named none of the others
-// that were found. The range of its answer doesn't matter: it was asked first for what it says of all.
+// boasted reports whether a peer that claims to expect at most falseMatches false matches named none of the other
+// holders found. The range of its answer does not matter: it was asked first because of what it claims for the whole
+// network.
 func (q *flight) boasted(a *ask, falseMatches float64) bool {
 	if a.contact.Role != coverage.Sharper || a.state != answered || a.falseMatches > falseMatches {
 		return false
