@@ -98,6 +98,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"trials", strconv.Itoa(o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
+		{"simulator", sim.Model},
 	}
 	if o.Links != "" {
 		out = append(out, [2]string{"lines", o.Links})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // write writes tables, rows, plots and the report that holds all of them. Of the runs runs some may be missing.
@@ -26,7 +27,7 @@ func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 	}
 	page := report.Page{
 		Name: Scenarios, Title: "scenarios: what strategies show in them", Version: o.Version,
-		Parameters: append([][2]string{{"program", program()}}, report.Unfinished(len(r.Runs), runs)...),
+		Parameters: append([][2]string{{"program", program()}, {"simulator", sim.Model}}, report.Unfinished(len(r.Runs), runs)...),
 	}
 	for _, s := range o.Scenarios {
 		page.Parameters = append(page.Parameters, [2]string{s.Name, fmt.Sprintf("%d trials, seeds from %d", s.Trials, s.Seed)})

@@ -44,7 +44,7 @@ var (
 		sweepPeers,
 		{Name: keysName, Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
 		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
-		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
+		{Name: "loss", Unit: "share of packets lost, 0 to 0.5", axis: "share of packets lost", high: 0.5},
 		{Name: degreeName, Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
 		{Name: outsideName, Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: aboveZero, high: 1},
 		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},

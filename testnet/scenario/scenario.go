@@ -33,7 +33,7 @@ type Scenario struct {
 	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
 	All        bool     `toml:"all"`      // queries want every holder; else one
 	Undefended bool     `toml:"undefended"`
-	Loss       float64  `toml:"loss"`       // share of messages lost; real hosts lose none
+	Loss       float64  `toml:"loss"`       // share of packets lost; real hosts lose none
 	Reordered  float64  `toml:"reordered"`  // share of messages that later ones overtake; not on real hosts
 	Duplicated float64  `toml:"duplicated"` // share of messages that come twice; not on real hosts
 

@@ -30,7 +30,7 @@ type Config struct {
 	Latency func(a, b strategy.ID) time.Duration
 
 	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
-	Loss        float64       // share of messages lost once, and of those again, in [0, 0.5]
+	Loss        float64       // share of packets lost once, and of those again, in [0, 0.5]
 	Reordered   float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
 	Duplicated  float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
 	GiveUp      time.Duration // after which a peer that isn't there counts as failed; 0: 3 s

@@ -12,11 +12,8 @@ type connection struct {
 	peer strategy.ID
 	life uint32        // session of the peer at the other end; 0: not known yet
 	used time.Duration // last, of one without a link
-	free time.Duration // when the next message may leave: never before the handshake is over
-	last time.Duration // when the latest message sent over it arrives
-
-	latency  time.Duration // to the peer; 0: not asked for yet
-	outbound bool          // this end asked for the link
+	*wire
+	outbound bool // this end asked for the link
 }
 
 const (
@@ -77,18 +74,21 @@ func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
 		c.used = n.now
 		return c
 	}
-	n.handshake(p, m.Query)
-	return n.remember(connection{peer: p, free: n.upFree + 2*roundTrips*n.sim.latency(n.id, p)})
+	w := &wire{ready: always}
+	n.handshake(p, m.Query, w, &event{kind: handshake})
+	return n.remember(connection{peer: p, wire: w})
 }
 
-// handshake begins to connect, for a query or for upkeep.
-func (n *node) handshake(p strategy.ID, q strategy.QueryID) {
-	n.shake()
+// handshake begins to connect, for a query or for upkeep. Then is what follows: a request for a link, or nothing.
+func (n *node) handshake(p strategy.ID, q strategy.QueryID, w *wire, then *event) {
+	n.put(&n.up, stream{peer: p, lane: shakingLane, wire: w}, then, HandshakeBytes)
 	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes, Query: q}})
 }
 
-// shake puts this end's part of a handshake on the line.
-func (n *node) shake() { n.upFree = max(n.upFree, n.now) + seconds(HandshakeBytes/n.up) }
+// shake puts this end's part of a handshake on the line that another began.
+func (n *node) shake(with strategy.ID) {
+	n.put(&n.up, stream{peer: with, lane: shakingLane}, &event{kind: handshake}, HandshakeBytes)
+}
 
 // heard notes over which connection a message came.
 func (n *node) heard(p strategy.ID, life uint32) {
@@ -97,11 +97,11 @@ func (n *node) heard(p strategy.ID, life uint32) {
 	}
 	switch c := n.passing(p); {
 	case c == nil:
-		n.shake()
-		n.remember(connection{peer: p, life: life})
+		n.shake(p)
+		n.remember(connection{peer: p, life: life, wire: &wire{}})
 	case c.life != 0 && c.life != life:
-		n.shake()
-		*c = connection{peer: p, life: life, used: n.now}
+		n.shake(p)
+		*c = connection{peer: p, life: life, used: n.now, wire: &wire{}}
 	default:
 		c.used, c.life = n.now, life
 	}
@@ -130,9 +130,9 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 		}
 		n.close(p, c.life)
 	}
-	c := connection{peer: p, life: life, outbound: outbound}
+	c := connection{peer: p, life: life, outbound: outbound, wire: &wire{}}
 	if old := n.passing(p); old != nil && (old.life == 0 || old.life == life) {
-		c.free, c.last = old.free, old.last
+		c.wire = old.wire
 		n.release(old)
 	}
 	n.ends = slices.Insert(n.ends, n.links.Add(p), c)
@@ -153,8 +153,12 @@ func (n *node) close(p strategy.ID, life uint32) {
 
 // hangUp tells the other end that a connection is closed, behind the messages that are on their way.
 func (n *node) hangUp(c *connection) {
-	at := max(n.now+n.sim.latency(n.id, c.peer), c.last)
-	n.emit(event{at: at, to: c.peer, from: n.id, toLife: c.life, kind: closed})
+	e := event{at: max(n.now+n.sim.latency(n.id, c.peer), c.last), to: c.peer, from: n.id, toLife: c.life, kind: closed}
+	if s := n.up.longest(func(s *stream) bool { return s.wire == c.wire }); s != nil {
+		s.waiting = append(s.waiting, parcel{event: e})
+		return
+	}
+	n.emit(e)
 }
 
 func (n *node) linked(p strategy.ID) bool { return n.linkTo(p) != nil }

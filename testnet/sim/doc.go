@@ -7,10 +7,14 @@
 // of processors.
 //
 // The model:
-//   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the
+//   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream is what a peer sends to
+//     another for upkeep, or for queries, or a handshake. A message is there when its last packet has come in. So it
+//     takes its time on the slower of two lines, and a packet's time on the other. Between lines a packet takes the
 //     latency of the two ends, which are points in a square: the least latency, and more with distance.
-//   - Streams are reliable and keep their order. A message that is lost comes late, by a retransmission time for every
-//     loss, and those behind it on the same connection wait for it.
+//   - Streams are reliable and keep their order. A packet that is lost comes late, by a retransmission time for every
+//     loss: twice the latency, 200 ms at least. What was sent after it on the same connection waits for it, as on TCP.
+//   - Left out are congestion control, so that a line is full whenever something waits for it; NAT; acknowledgements,
+//     and what a retransmission takes of the line. See [Model].
 //   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before
 //     any message leaves. Such a connection is no link; a peer keeps 96 of them, and then closes the one idle for the
 //     longest.

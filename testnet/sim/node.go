@@ -25,8 +25,7 @@ type node struct {
 	links links.Links
 	ends  []connection // of the links, in their order
 
-	up, down         float64 // bytes a second
-	upFree, downFree time.Duration
+	up, down line
 
 	wakeAt  time.Duration // when its machine wants to be woken; negative: never
 	wakeSet time.Duration // the earliest wake that is planned; negative: none
@@ -54,38 +53,63 @@ const (
 func (n *node) run(events []event, end time.Duration) {
 	due := &n.shard.due
 	for done := 0; ; {
-		var e *event
+		next := end
+		own := done < len(*due) && (len(events) == 0 || (*due)[done].at <= events[0].at)
 		switch {
-		case done < len(*due) && (len(events) == 0 || (*due)[done].at <= events[0].at):
-			e = &(*due)[done]
-			done++
+		case own:
+			next = (*due)[done].at
 		case len(events) > 0:
-			e, events = &events[0], events[1:]
+			next = events[0].at
+		}
+		switch timer := n.timer(); {
+		case timer < next:
+			n.now = max(n.now, timer)
+			n.ring(timer)
+		case own:
+			e := (*due)[done]
+			done++
+			n.now = max(n.now, e.at)
+			n.handle(&e)
+		case len(events) > 0:
+			e := &events[0]
+			events = events[1:]
+			n.now = max(n.now, e.at)
+			n.handle(e)
 		default:
 			clear(*due)
 			*due = (*due)[:0]
-			n.rest(end)
+			n.rest()
 			return
 		}
-		n.wakeBefore(e.at)
-		n.now = max(n.now, e.at)
-		n.handle(e, end)
 	}
 }
 
 // rest ends a window.
-func (n *node) rest(end time.Duration) {
-	n.wakeBefore(end)
-	if n.peer != nil && n.wakeAt != never && (n.wakeSet == never || n.wakeAt < n.wakeSet) {
-		n.wakeSet = n.wakeAt
-		n.emit(event{at: n.wakeAt, to: n.id, from: n.id, toLife: n.life, kind: wake})
+func (n *node) rest() {
+	if at := n.timer(); at != always && (n.wakeSet == never || at < n.wakeSet) {
+		n.wakeSet = at
+		n.emit(event{at: at, to: n.id, from: n.id, toLife: n.life, kind: wake})
 	}
 }
 
-// wakeBefore wakes the machine as often as it asks for before an instant.
-func (n *node) wakeBefore(end time.Duration) {
-	for n.peer != nil && n.wakeAt != never && n.wakeAt < end {
-		n.now = max(n.now, n.wakeAt)
+// timer is when something is due of which no event tells: the machine is to be woken, or a line is free for those that
+// wait for it. always: nothing is due.
+func (n *node) timer() time.Duration {
+	at := min(n.up.next, n.down.next)
+	if n.peer != nil && n.wakeAt != never {
+		at = min(at, n.wakeAt)
+	}
+	return at
+}
+
+// ring does what is due at an instant.
+func (n *node) ring(at time.Duration) {
+	switch at {
+	case n.up.next:
+		n.turn(&n.up)
+	case n.down.next:
+		n.turn(&n.down)
+	default:
 		n.wakeAt = never
 		n.step(strategy.Woken{})
 	}
@@ -99,7 +123,7 @@ func (n *node) emit(e event) {
 
 func (n *node) step(in strategy.Input) { n.peer.Step(n.now, in) }
 
-func (n *node) handle(e *event, end time.Duration) {
+func (n *node) handle(e *event) {
 	switch {
 	case e.kind == join:
 		n.join()
@@ -116,15 +140,15 @@ func (n *node) handle(e *event, end time.Duration) {
 		n.leave(false)
 	case killed:
 		n.leave(true)
-	case arrive:
-		n.arrive(e, end)
+	case piece, arrive:
+		n.arrive(e)
 	case receive:
 		n.receive(e)
 	case bounce:
 		n.forget(e.from, e.fromLife)
 		n.step(strategy.Failed{To: e.from, Message: e.msg})
 	case wake:
-		n.wakeSet = never // those due were woken before
+		n.wakeSet = never // what was due has been done before
 	case start:
 		n.step(strategy.Started{Query: n.sim.query(e.msg.Query)})
 	case dialled:
@@ -140,7 +164,7 @@ func (n *node) handle(e *event, end time.Duration) {
 	case changed:
 		n.step(e.msg.Body.(strategy.Changed))
 	case closed:
-		n.closed(e, end)
+		n.closed(e)
 	case ended:
 		n.close(e.from, e.fromLife)
 	}
@@ -150,7 +174,8 @@ func (n *node) join() {
 	n.life++
 	n.leaves = n.sim.churn.leaves(n.id, n.now)
 	n.wakeAt, n.wakeSet = never, never
-	n.upFree, n.downFree = n.now, n.now
+	n.up.clear(n.now)
+	n.down.clear(n.now)
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
 	if n.now > 0 { // at the start the topology says with which peers
@@ -166,7 +191,13 @@ func (n *node) leave(killed bool) {
 	if !killed {
 		n.leaves = n.now + goodbye
 		n.step(strategy.Leaving{})
+		n.empty()
 	}
+	for _, s := range n.down.ring {
+		n.lose(&s)
+	}
+	n.up.clear(n.now)
+	n.down.clear(n.now)
 	for i := range n.ends {
 		n.hangUp(&n.ends[i])
 	}
@@ -176,9 +207,28 @@ func (n *node) leave(killed bool) {
 	n.peer, n.links, n.ends, n.recent = nil, links.Links{}, nil, nil
 }
 
+// empty sends what the line carries until the peer has left.
+func (n *node) empty() {
+	now := n.now
+	for n.up.next <= n.leaves {
+		n.now = max(n.now, n.up.next)
+		n.turn(&n.up)
+	}
+	n.now = now
+}
+
+// lose has the messages of a stream bounce that were coming in.
+func (n *node) lose(s *stream) {
+	for i := range s.waiting {
+		if p := &s.waiting[i]; p.kind == arrive {
+			n.absent(&p.event)
+		}
+	}
+}
+
 // absent is what happens when a peer isn't there.
 func (n *node) absent(e *event) {
-	at := e.at + n.sim.cfg.GiveUp
+	at := max(n.now, e.at) + n.sim.cfg.GiveUp
 	switch e.kind {
 	case arrive, receive:
 		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: bounce, msg: e.msg})
@@ -203,17 +253,10 @@ func (n *node) outlived(e *event) {
 	n.shard.do(n.id, &back)
 }
 
-// arrive takes a message in at the rate of the line.
-func (n *node) arrive(e *event, end time.Duration) {
+// arrive takes a packet in at the rate of the line.
+func (n *node) arrive(e *event) {
 	n.heard(e.from, e.fromLife)
-	n.downFree = max(n.downFree, e.at) + seconds(float64(e.msg.Bytes)/n.down)
-	in := *e
-	in.kind, in.at = receive, n.downFree
-	if in.at < end {
-		n.shard.due = append(n.shard.due, in)
-		return
-	}
-	n.shard.do(n.id, &in) // as it is: emit would say that it comes from here
+	n.put(&n.down, stream{peer: e.from, life: e.fromLife, lane: laneOf(&e.msg)}, e, int(e.packet))
 }
 
 func (n *node) receive(e *event) {
@@ -225,23 +268,22 @@ func (n *node) receive(e *event) {
 }
 
 // closed takes in that a connection ends, behind the messages that the line is still taking in.
-func (n *node) closed(e *event, end time.Duration) {
-	in := *e
-	in.kind, in.at = ended, max(e.at, n.downFree)
-	switch {
-	case in.at == e.at:
-		n.close(e.from, e.fromLife)
-	case in.at < end:
-		n.shard.due = append(n.shard.due, in)
+func (n *node) closed(e *event) {
+	from := func(s *stream) bool { return s.peer == e.from && s.life == e.fromLife }
+	switch s := n.down.longest(from); {
+	case s != nil:
+		s.waiting = append(s.waiting, parcel{event: *e})
+	case n.down.free > e.at:
+		n.taken(e)
 	default:
-		n.shard.do(n.id, &in) // as it is, like a message
+		n.close(e.from, e.fromLife)
 	}
 }
 
 // dialled opens a link that another asks for.
 func (n *node) dialled(e *event) {
 	if n.passing(e.from) == nil {
-		n.shake()
+		n.shake(e.from)
 	}
 	n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, kind: accepted})
 	n.open(e.from, e.fromLife, false)
@@ -288,40 +330,19 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	n.emit(event{at: n.now, to: n.id, from: holder, kind: found, msg: strategy.Message{Query: q, Bytes: hops}})
 }
 
-// Send puts a message on the line, behind those before it. What hasn't left when the peer leaves is never sent.
+// Send puts a message on the line, behind those before it in its stream. What hasn't left when the peer leaves is never
+// sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
 	if n.sim.beyond(n.now, n.id, to) {
-		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: m})
+		n.unreachable(to, &event{msg: m})
 		return
 	}
-	onLine, c := seconds(float64(m.Bytes)/n.up), n.connectionTo(to, &m)
-	if c.latency == 0 {
-		c.latency = n.sim.latency(n.id, to)
-	}
-	latency := c.latency
-	n.upFree = max(n.upFree, n.now) + onLine
-	c.free = max(n.upFree, c.free+onLine)
-	sent := c.free
-	for loss := n.sim.cfg.Loss; loss > 0 && n.own.Float64() < loss; {
-		sent += max(2*latency, leastRetransmission)
-	}
-	if sent > n.leaves {
-		return
-	}
-	e := event{at: max(sent+latency, c.last), to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
+	c := n.connectionTo(to, &m)
+	e := event{to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
 	if n.asker.life != 0 && n.asker.peer == to {
 		e.toLife = n.asker.life
 	}
-	if n.happens(n.sim.cfg.Reordered) { // those behind it pass
-		e.at += time.Duration(n.own.Float64() * float64(heldBack))
-	} else {
-		c.last = e.at
-	}
-	n.emit(e)
-	if n.happens(n.sim.cfg.Duplicated) {
-		e.at += time.Duration(n.own.Float64() * float64(heldBack))
-		n.emit(e)
-	}
+	n.put(&n.up, stream{peer: to, lane: laneOf(&m), wire: c.wire}, &e, m.Bytes)
 }
 
 // heldBack is how long a message stands back at most that others overtake, or that comes a second time.
@@ -341,14 +362,12 @@ func (n *node) Connect(to strategy.ID) {
 		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: refused})
 		return
 	}
-	ready := n.now
-	if n.passing(to) == nil {
-		n.handshake(to, 0)
-		ready = n.upFree + 2*roundTrips*n.sim.latency(n.id, to)
+	e := event{to: to, from: n.id, kind: dialled}
+	if c := n.passing(to); c != nil {
+		n.put(&n.up, stream{peer: to, wire: c.wire}, &e, 0)
+		return
 	}
-	if ready <= n.leaves {
-		n.emit(event{at: ready + n.sim.latency(n.id, to), to: to, from: n.id, kind: dialled})
-	}
+	n.handshake(to, 0, &wire{ready: always}, &e)
 }
 
 // Disconnect is for strategy.Host.

@@ -15,8 +15,9 @@ type event struct {
 	// Sessions of the two, from 1. An event for a session that is over doesn't reach a later one. toLife 0 is for any.
 	toLife, fromLife uint32
 
-	kind kind
-	msg  strategy.Message
+	kind   kind
+	packet uint16 // bytes of the packet, of piece and arrive
+	msg    strategy.Message
 }
 
 type kind uint8
@@ -24,7 +25,7 @@ type kind uint8
 const (
 	join     kind = iota // the peer comes online
 	leave                // and goes
-	arrive               // a message is at the peer's line
+	arrive               // the last packet of a message is at the peer's line
 	receive              // and has come in
 	bounce               // a message couldn't be delivered
 	wake                 // the peer asked for it
@@ -45,6 +46,7 @@ const (
 	changed // the peer's collection has changed; queued like those above
 	killed  // the peer goes without a word; queued, too
 	ended   // a connection that was closed has nothing under way any more; queued, too
+	piece   // a packet of a message, not the last, is at the peer's line; queued, too
 )
 
 // queued says whether events of a kind are to come, rather than said in a step.

@@ -127,7 +127,7 @@ func (s *Sim) stage(until time.Duration) {
 	}
 	for ; done.rates < len(script.Rates) && script.Rates[done.rates].At < until; done.rates++ {
 		r := script.Rates[done.rates]
-		s.nodes[r.Peer].up, s.nodes[r.Peer].down = float64(r.Up)/8, float64(r.Down)/8
+		s.nodes[r.Peer].up.rate, s.nodes[r.Peer].down.rate = float64(r.Up)/8, float64(r.Down)/8
 	}
 	for ; done.begun < len(script.Cuts) && script.Cuts[done.begun].From < until; done.begun++ {
 		s.sever(&script.Cuts[done.begun])

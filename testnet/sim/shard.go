@@ -26,9 +26,10 @@ type shard struct {
 	sorted []event     // of the window, by peer
 	counts []int32     // of each peer's events, while they are grouped; then 0
 	busy   []strategy.ID
-	turns  []turn  // of the window, by peer
-	due    []event // messages to the peer whose turn it is: their last byte comes in before the window ends; in order
-	fault  error   // that ended the window
+	turns  []turn        // of the window, by peer
+	end    time.Duration // of the window
+	due    []event       // messages to the peer whose turn it is: their last byte comes in before the window ends; in order
+	fault  error         // that ended the window
 
 	_ [128]byte // no two shards share a line of a processor's cache
 }
@@ -73,6 +74,7 @@ func newShard(nodes []node, first strategy.ID, width time.Duration) shard {
 
 // run runs a window that ends at an instant.
 func (s *shard) run(number int64, end time.Duration) {
+	s.end = end
 	s.gather(int(number-1) % 2)
 	s.turn()
 	s.doing = &s.did[number%2]
@@ -176,7 +178,7 @@ func (s *shard) do(who strategy.ID, e *event) {
 		}
 		s.doing.plan(e, s.sim.shift, &s.pages)
 	}
-	if e.kind != wake {
+	if e.kind != wake && e.kind != piece {
 		s.doing.records = recordOf(who, e).append(s.doing.records)
 	}
 }

@@ -84,7 +84,7 @@ func (s *Sim) makeNodes() {
 		if s.cfg.Rates != nil {
 			up, down = s.cfg.Rates(strategy.ID(i))
 		}
-		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: float64(up) / 8, down: float64(down) / 8, wakeAt: never, wakeSet: never}
+		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: newLine(up), down: newLine(down), wakeAt: never, wakeSet: never}
 		s.nodes[i].rng.begin(&s.cfg, peering+purpose(2*i))
 		s.nodes[i].own.begin(&s.cfg, peering+purpose(2*i+1))
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
@@ -97,7 +97,7 @@ func (s *Sim) declared(p strategy.ID) (up, down uint64) {
 	if s.cfg.Rates != nil {
 		return s.cfg.Rates(p)
 	}
-	return uint64(8 * s.nodes[p].up), uint64(8 * s.nodes[p].down)
+	return uint64(8 * s.nodes[p].up.rate), uint64(8 * s.nodes[p].down.rate)
 }
 
 // latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.

@@ -52,7 +52,7 @@ func parseRecord(b []byte) Record {
 var kindNames = [...]string{
 	join: "joins", leave: "leaves", arrive: "sends to", receive: "receives from", bounce: "not delivered", wake: "wakes",
 	start: "asks", dialled: "dials", accepted: "accepts", refused: "refused by", closed: "closes", linked: "linked by", handshake: "connects to",
-	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done", changed: "changes", killed: "killed", ended: "hears the end of",
+	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done", changed: "changes", killed: "killed", ended: "hears the end of", piece: "sends a packet to",
 }
 
 // What says what the peer does, in a word or a few.
