@@ -3,6 +3,7 @@ package planetp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,8 @@ var Strategy = strategy.Strategy{
 	Source: "Cuenca-Acuna, Peery, Martin, Nguyen, PlanetP: Using Gossiping to Build Content Addressable Peer-to-Peer Information " +
 		"Sharing Communities (HPDC 2003)",
 	Model: "rumour mongering until two peers in a row know a rumour, with the ten last rumours in every answer. Anti-entropy " +
-		"comes every tenth round and when there is no rumour. Rounds grow from 1 s (30 s there, which no warm-up could wait for) " +
+		"comes every tenth round and when there is no rumour. Records come one by one, with their filters, or as many as fit a " +
+		"packet. What is on its way is not asked for again, unless its sender is silent for a minute. Rounds grow from 1 s (30 s there, which no warm-up could wait for) " +
 		"to 60 s. Bloom filters have two hash functions in 50 KiB, as there, or Params.BitsPerKey once compressed. They are sent " +
 		"at their entropy, and only to peers that lack them. Anti-entropy compares hashes of directories first, which saves bytes. " +
 		"A peer that can't be reached is left out until it is heard of again. Params.Upkeep delays rounds and answers. A query " +
@@ -43,6 +45,11 @@ const (
 	base       = time.Second
 	slower     = 5 * time.Second
 	slowest    = time.Minute
+
+	// silent is how long a peer that was asked for records may send none of them: the slowest round.
+	silent = slowest
+
+	packet = 1500 // bytes of records in a message, unless one filter is larger
 
 	header = strategy.Overhead + 3
 	name   = 6  // of a rumour or a directory's entry
@@ -113,7 +120,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	r.boots[self]++
 	r.filter(self)
 	p := &peer{
-		run: r, host: h, prober: probe.New(h), directory: make([]entry, r.world.Peers), every: base,
+		run: r, host: h, prober: probe.New(h), directory: make([]entry, r.world.Peers), every: base, asked: map[strategy.ID]*asked{},
 		allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep},
 	}
 	if b := r.world.Params.Budget; b > 0 {
@@ -135,6 +142,8 @@ type peer struct {
 	sum       uint64  // hash of the directory
 	recent    []news  // rumours learned last, the oldest first
 
+	asked map[strategy.ID]*asked // by who was asked
+
 	every  time.Duration // from round to round
 	rounds int
 	idle   int // rounds in a row without news
@@ -147,6 +156,12 @@ type entry struct {
 	filter  bool   // its filter is here
 	away    bool   // it couldn't be reached
 	asked   bool   // its record is on the way
+}
+
+// asked are the records that a peer was asked for and has not sent.
+type asked struct {
+	peers []strategy.ID
+	heard time.Duration // when it was asked, or sent one, last
 }
 
 // news names an entry: a rumour, or a wish for a record, with the filter or without, or the record itself.
@@ -198,12 +213,7 @@ func (p *peer) Step(now time.Duration, in strategy.Input) {
 		p.receive(now, in.From, in.Message.Body)
 	case strategy.Failed:
 		p.directory[in.To].away = true
-		switch b := in.Message.Body.(type) {
-		case reply:
-			p.unask(b.wants)
-		case wanted:
-			p.unask(b.items)
-		}
+		p.unask(in.To)
 	}
 }
 
@@ -255,13 +265,15 @@ func (p *peer) round(now time.Duration) {
 		p.host.Wake(now + wait)
 		return
 	}
+	for _, from := range slices.Sorted(maps.Keys(p.asked)) {
+		if now-p.asked[from].heard > silent {
+			p.unask(from)
+		}
+	}
 	to, ok := p.partner()
 	switch {
 	case !ok:
 	case p.hot == 0 || p.rounds%entropy == 0:
-		for i := range p.directory {
-			p.directory[i].asked = false // what hasn't come by now is asked for again
-		}
 		p.send(to, sum{p.sum}, header+8)
 	default:
 		hot := p.list(func(e entry) bool { return e.heat > 0 })
@@ -306,7 +318,7 @@ func (p *peer) receive(now time.Duration, from strategy.ID, body any) {
 	p.directory[from].away = false
 	switch b := body.(type) {
 	case rumours:
-		wants := p.wants(b.items)
+		wants := p.wants(now, from, b.items)
 		reply := reply{b.items, wants, slices.Clone(p.recent)}
 		p.send(from, reply, namesOf(len(wants)+len(p.recent)))
 	case reply:
@@ -314,19 +326,19 @@ func (p *peer) receive(now time.Duration, from strategy.ID, body any) {
 	case wanted:
 		p.serve(now, from, b.items, false)
 	case records:
-		p.take(now, b)
+		p.take(now, from, b)
 	case sum:
 		p.compare(from, b.sum)
 	case list:
-		p.want(from, b.items)
+		p.want(now, from, b.items)
 		if len(b.items) == 0 {
 			p.quiet()
 		}
 	}
 }
 
-// wants are the entries that aren't known yet, and not on the way.
-func (p *peer) wants(items []news) []news {
+// wants are the entries that aren't known yet, and not on the way. They are now, from a peer.
+func (p *peer) wants(now time.Duration, from strategy.ID, items []news) []news {
 	var out []news
 	for _, n := range items {
 		if e := &p.directory[n.peer]; n.version > e.version && !e.asked {
@@ -334,18 +346,52 @@ func (p *peer) wants(items []news) []news {
 			out = append(out, news{n.peer, n.version, !e.filter})
 		}
 	}
+	if len(out) == 0 {
+		return nil
+	}
+	a := p.asked[from]
+	if a == nil {
+		a = &asked{}
+		p.asked[from] = a
+	}
+	for _, n := range out {
+		a.peers = append(a.peers, n.peer)
+	}
+	a.heard = now
 	return out
 }
 
-func (p *peer) unask(items []news) {
+// unask gives up what a peer was asked for and has not sent.
+func (p *peer) unask(from strategy.ID) {
+	if a := p.asked[from]; a != nil {
+		for _, id := range a.peers {
+			p.directory[id].asked = false
+		}
+		delete(p.asked, from)
+	}
+}
+
+// came notes that a peer has sent records that it was asked for, or refuses to.
+func (p *peer) came(now time.Duration, from strategy.ID, items []news) {
+	a := p.asked[from]
+	if a == nil {
+		return
+	}
+	a.heard = now
 	for _, n := range items {
 		p.directory[n.peer].asked = false
+		if i := slices.Index(a.peers, n.peer); i >= 0 {
+			a.peers = slices.Delete(a.peers, i, i+1)
+		}
+	}
+	if len(a.peers) == 0 {
+		delete(p.asked, from)
 	}
 }
 
 // want asks for what isn't known of a directory.
-func (p *peer) want(from strategy.ID, items []news) {
-	if wants := p.wants(items); len(wants) > 0 {
+func (p *peer) want(now time.Duration, from strategy.ID, items []news) {
+	if wants := p.wants(now, from, items); len(wants) > 0 {
 		p.send(from, wanted{wants}, namesOf(len(wants)))
 	}
 }
@@ -366,31 +412,39 @@ func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
 		}
 	}
 	p.serve(now, from, b.wants, true)
-	p.want(from, b.recent)
+	p.want(now, from, b.recent)
 }
 
-// serve sends records, as far as the allowance goes.
+// serve sends records, as far as the allowance goes: a filter a message, or as many as fit a packet.
 func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bool) {
-	if len(wants) == 0 {
-		return
-	}
-	bytes, n := header, 0
-	for p.allowance.Ready(now) && n < len(wants) && (n == 0 || p.allowance.Covers(bytes)) {
-		bytes += record
-		if wants[n].filter {
-			bytes += p.run.filter(wants[n].peer).bytes
+	first, bytes := 0, header
+	for n, want := range wants {
+		size := record
+		if want.filter {
+			size += p.run.filter(want.peer).bytes
 		}
-		n++
+		if n > first && bytes+size > packet {
+			p.send(to, records{wants[first:n], nil, rumours}, bytes)
+			first, bytes = n, header
+		}
+		if !p.allowance.Ready(now) || n > 0 && !p.allowance.Covers(bytes+size) {
+			p.send(to, records{wants[first:n], wants[n:], rumours}, bytes)
+			return
+		}
+		bytes += size
 	}
-	p.send(to, records{wants[:n], wants[n:], rumours}, bytes)
+	if first < len(wants) {
+		p.send(to, records{wants[first:], nil, rumours}, bytes)
+	}
 }
 
 // take takes records in. Rumours are spread further; what anti-entropy brings is not.
-func (p *peer) take(now time.Duration, b records) {
+func (p *peer) take(now time.Duration, from strategy.ID, b records) {
+	p.came(now, from, b.items)
+	p.came(now, from, b.refused)
 	for _, n := range b.items {
 		p.learn(n, b.rumours)
 	}
-	p.unask(b.refused)
 	if len(b.items) > 0 {
 		p.idle = 0
 		if p.every > base {
@@ -402,7 +456,6 @@ func (p *peer) take(now time.Duration, b records) {
 
 func (p *peer) learn(n news, rumour bool) {
 	e := &p.directory[n.peer]
-	e.asked = false
 	if n.version <= e.version {
 		return
 	}

@@ -46,4 +46,20 @@ func TestPlanetP(t *testing.T) {
 	}
 }
 
+// On slow lines, where filters are on their way for longer than ten rounds, nobody asks twice for what is under way.
+func TestPlanetPAsksOnce(t *testing.T) {
+	const peers, keys, bits = 40, 20_000, 8
+	r := simtest.Run(t, sim.Config{
+		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys), Seed: 3,
+		Warmup: 2 * time.Minute, Asking: time.Second, Patience: time.Second, Rates: func(strategy.ID) (up, down uint64) { return 256_000, 256_000 },
+	})
+	least := float64((peers - 1) * (keys*bits/8 + 48))
+	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent < 0.99*least || sent > 1.1*least {
+		t.Errorf("%.0f bytes of upkeep, the filters of all others are %.0f", sent, least)
+	}
+	if r.Known.Covers < 1 {
+		t.Errorf("a peer has the filters of %.3f of the others", r.Known.Covers)
+	}
+}
+
 func entropy(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
