@@ -89,7 +89,10 @@ func (l *link) known(i int) trade { return l.trades.known(i) }
 func (l *link) forget(i int) {
 	l.trades.forget(i)
 	delete(l.asked, i)
-	l.unwant(i)
+	if l.wants[i] != nil {
+		l.unwant(i)
+		l.queue = slices.DeleteFunc(l.queue, func(k int) bool { return k == i })
+	}
 	delete(l.blames, i)
 }
 

@@ -71,3 +71,26 @@ func TestRemovedWhileWaiting(t *testing.T) {
 		t.Errorf("the request is answered by %v", list[1])
 	}
 }
+
+// TestRemovedWhileWanted: what a peer wants of an origin that is removed takes no place in its queue, nor does the next
+// want of the origin that has the directory index now come into it twice.
+func TestRemovedWhileWanted(t *testing.T) {
+	w := many(3)
+	l := w.x.links["link"]
+	for range 3 {
+		e := w.d.Entry(2)
+		l.wants = map[int]*want{2: {of: summary.Epoch{Generation: 1}, end: 1}}
+		l.queue = append(l.queue, 2)
+		if err := w.x.Check(0); err != nil {
+			t.Fatal(err)
+		}
+		tag := e.Tag()
+		w.d.Remove(2)
+		w.pass()
+		if len(l.queue) > 0 {
+			t.Fatalf("%v is queued", l.queue)
+		}
+		w.d.Add(0, "link", tag+1000)
+		w.pass()
+	}
+}

@@ -1,0 +1,54 @@
+package overlay_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+)
+
+// chaos gives an overlay what the bytes decide, and holds it to its invariants after every step.
+func chaos(t *testing.T, data []byte) {
+	c, cfg := overlaytest.NewChaos(data)
+	o, err := overlay.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, last := time.Duration(0), overlay.Input(overlay.Tick{})
+	defer func() {
+		if r := recover(); r != nil {
+			panic(fmt.Sprintf("at %v, %T %+v: %v", now, last, last, r))
+		}
+	}()
+	for {
+		passes, in, ok := c.Next()
+		if !ok {
+			return
+		}
+		now, last = now+passes, in
+		c.Saw(o.Step(now, in))
+		if err := o.Check(); err != nil {
+			t.Fatalf("at %v, after %T %+v: %v", now, in, in, err)
+		}
+	}
+}
+
+// An overlay keeps its invariants whatever its links say, in whatever order, for hours.
+func TestChaos(t *testing.T) {
+	runs := 200
+	if testing.Short() {
+		runs = 20
+	}
+	for seed := range uint64(runs) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaytest.ChaosBytes(seed, 5000)) })
+	}
+}
+
+func FuzzChaos(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(overlaytest.ChaosBytes(seed, 1000))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { chaos(t, data[:min(len(data), 10_000)]) })
+}

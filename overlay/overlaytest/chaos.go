@@ -1,0 +1,357 @@
+package overlaytest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Chaos is what a few peers may do to one overlay: whatever they like, true or false, in any order. Bytes decide, so
+// that a fuzzer can drive it. The same bytes give the same inputs to the same overlay.
+type Chaos struct {
+	data    []byte
+	origins []Origin
+	asked   []overlay.Input // answers of honest peers to what the overlay asked
+	linked  map[overlay.PeerID]bool
+	made    uint64 // origins made up so far
+}
+
+const (
+	chaosPeers  = 12
+	chaosEpochs = 3
+	chaosUntil  = 2 * time.Hour // when the previous seed ends
+)
+
+// chaosSeeds are the overlay's seed, the one before, and one that it does not know.
+var chaosSeeds = [3]summary.Seed{Seed(6), Seed(5), Seed(7)}
+
+// chaosOrigins are the summaries of all peers: three epochs under each seed, and a second one signed for the second
+// epoch.
+var chaosOrigins = sync.OnceValue(func() (all []Origin) {
+	for p := range chaosPeers {
+		for s, under := range chaosSeeds {
+			for e := range chaosEpochs + 1 {
+				h := summary.Header{Seed: under.Tag(), Lifetime: time.Duration(1+p%3) * 20 * time.Minute, Shape: summary.DefaultShape(100)}
+				h.Epoch = summary.Epoch{Generation: 1, Sequence: uint32(e + 1)}
+				if e == chaosEpochs {
+					h.Epoch.Sequence = 2
+				}
+				fps := Changed(Fingerprints(20+30*(p%4), 10, uint64(p)), 1+e, uint64(p*100+e*10+s))
+				o, err := NewOrigin(chaosPeer(p), fps, h)
+				if err != nil {
+					panic(err)
+				}
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+})
+
+func chaosPeer(i int) overlay.PeerID { return overlay.PeerID(fmt.Sprint("p", i)) }
+
+// NewChaos returns what the bytes decide, and a configuration for the overlay: with groups of addresses, a seed that is
+// being replaced, and little memory if the bytes say so.
+func NewChaos(data []byte) (*Chaos, overlay.Config) {
+	c := &Chaos{data: data, origins: chaosOrigins(), linked: map[overlay.PeerID]bool{}}
+	cfg := Alone(overlay.Config{
+		MaxGroup: 1 + c.n(5), MaxOrigins: []int{0, 0, 4, 8}[c.n(4)], Memory: []int{0, 0, 6_000, 20_000}[c.n(4)], Loop: c.n(4) == 0,
+	})
+	cfg.Seed, cfg.Rand = chaosSeeds[0].Tag(), rand.New(rand.NewPCG(uint64(c.n(256)), 1))
+	if c.n(2) > 0 {
+		cfg.Previous, cfg.PreviousUntil = chaosSeeds[1], chaosUntil
+	}
+	cfg.Group = func(r overlay.Record) string { return []string{"", "x", "x", "y"}[int(r.Peer[len(r.Peer)-1])%4] }
+	if c.n(8) == 0 {
+		cfg.Up, cfg.Down = 256_000, 256_000
+	}
+	return c, cfg
+}
+
+// ChaosBytes draws n bytes for a run.
+func ChaosBytes(seed uint64, n int) []byte {
+	rng, data := rand.New(rand.NewPCG(seed, 21)), make([]byte, n)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	return data
+}
+
+// n draws a number below k, at most 256, from the next byte; 0 after the last.
+func (c *Chaos) n(k int) int {
+	if len(c.data) == 0 {
+		return 0
+	}
+	b := c.data[0]
+	c.data = c.data[1:]
+	return int(b) % k
+}
+
+func (c *Chaos) peer() overlay.PeerID {
+	if c.n(40) == 0 {
+		return "self"
+	}
+	return chaosPeer(c.n(chaosPeers))
+}
+
+// Origin is one of the summaries, true or a second one of its epoch.
+func (c *Chaos) Origin() *Origin { return &c.origins[(c.n(256)*256+c.n(256))%len(c.origins)] }
+
+func (c *Chaos) epoch() summary.Epoch {
+	return summary.Epoch{Generation: uint32(c.n(3)), Sequence: uint32(c.n(6))}
+}
+
+func (c *Chaos) depth() int { return []int{0, 0, 0, 1, 2, 5, 63, 200}[c.n(8)] }
+
+func (c *Chaos) record() overlay.Record {
+	p := c.peer()
+	switch c.n(8) {
+	case 0:
+		return overlay.Record{Peer: p, Envelope: Record(c.peer())}
+	case 1:
+		return overlay.Record{Peer: p}
+	case 2: // one of many that are in no summary
+		p = overlay.PeerID(fmt.Sprint("s", c.n(256)))
+	}
+	return overlay.Record{Peer: p, Envelope: Record(p)}
+}
+
+// Next returns how much time passes, and what happens then; false when the bytes are used up.
+func (c *Chaos) Next() (passes time.Duration, in overlay.Input, ok bool) {
+	if len(c.data) == 0 {
+		return 0, nil, false
+	}
+	switch c.n(32) {
+	case 0:
+		passes = time.Duration(c.n(256)) * time.Minute
+	case 1, 2:
+		passes = time.Duration(c.n(256)) * time.Second
+	case 3, 4, 5, 6, 7, 8, 9, 10, 11, 12:
+		passes = time.Duration(c.n(256)) * 5 * time.Millisecond
+	}
+	if len(c.asked) > 0 && c.n(4) > 0 {
+		in, c.asked = c.asked[0], c.asked[1:]
+		return passes, in, true
+	}
+	return passes, c.input(), true
+}
+
+func (c *Chaos) input() overlay.Input {
+	p := c.peer()
+	switch c.n(32) {
+	case 0, 1, 2, 3:
+		c.linked[p] = true
+		return overlay.LinkOpened{Peer: p, Outbound: c.n(2) > 0}
+	case 4:
+		delete(c.linked, p)
+		return overlay.LinkClosed{Peer: p}
+	case 5, 6:
+		return overlay.Grafted{Peer: p}
+	case 7:
+		return overlay.Pruned{Peer: p}
+	case 8, 9, 10, 11:
+		return c.hello(p)
+	case 12, 13, 14, 15, 16:
+		return c.catalogue(p)
+	case 17, 18, 19, 20:
+		return c.parts(p)
+	case 21:
+		o := c.Origin()
+		return overlay.PartsRequested{From: p, Request: uint64(c.n(8)), Group: o.Group(), First: c.n(4), End: c.n(6), Bases: overlay.Bases(c.n(256))}
+	case 22:
+		return overlay.FetchFailed{From: p, Group: c.group()}
+	case 23:
+		return overlay.DialFailed{Peer: p, Here: c.n(4) == 0}
+	case 24:
+		return overlay.Outcome{Peer: p, Hits: c.n(20), Misses: c.n(20)}
+	case 25:
+		return []overlay.Input{
+			overlay.Lost{Peer: p}, overlay.Charged{Peer: p, Bytes: 100 * c.n(256)}, overlay.RoundTrip{Peer: p, RTT: time.Duration(c.n(256)) * time.Millisecond},
+		}[c.n(3)]
+	case 26:
+		return c.inquiry(p)
+	case 27:
+		return c.names(p)
+	case 28:
+		return overlay.PeersSilent{From: p, Later: c.n(2) > 0}
+	case 29:
+		if c.n(2) == 0 {
+			return overlay.ContactsWanted{Search: uint64(c.n(3)), Ask: c.n(5)}
+		}
+		return overlay.ContactAnswered{Peer: p, Depth: c.depth(), Proved: c.n(2) > 0, Denied: c.n(2) > 0, Failed: c.n(4) == 0}
+	case 30:
+		return c.published()
+	}
+	return overlay.Tick{}
+}
+
+func (c *Chaos) hello(p overlay.PeerID) overlay.Input {
+	h := overlay.Hello{
+		Up: uint64(c.n(4)) * 256_000, Down: uint64(c.n(4)) * 1_000_000, Measured: uint64(c.n(2)) * 100_000, FalseMatches: float64(c.n(9)),
+		Origins: c.n(40), Neighbour: c.n(2) > 0, Full: c.n(4) == 0, Again: c.n(8) == 0, Session: uint64(c.n(3)), Tails: c.n(4) > 0, Depth: c.depth(),
+		Network: []int{0, 3, 20, 1 << 30}[c.n(4)],
+	}
+	for range c.n(20) {
+		h.Records = append(h.Records, c.record())
+	}
+	return overlay.HelloReceived{Peer: p, Hello: h}
+}
+
+// group names an epoch of an origin, which there may be, or which nobody ever had.
+func (c *Chaos) group() group.ID {
+	switch c.n(8) {
+	case 0:
+		c.made++
+		return group.New(group.Tag(chaosSeeds[0].Tag(), "self")^c.made<<uint(c.n(64)), c.epoch())
+	case 1:
+		return group.New(group.Tag(chaosSeeds[c.n(3)].Tag(), string(c.peer())), c.epoch())
+	}
+	return c.Origin().Group()
+}
+
+func (c *Chaos) catalogue(p overlay.PeerID) overlay.Input {
+	var items []overlay.Item
+	for range 1 + c.n(16) {
+		it := overlay.Item{Group: c.group(), Have: uint16(c.n(5)), Bases: overlay.Bases(c.n(256))}
+		if c.n(3) == 0 {
+			it.Want = it.Have + uint16(c.n(4))
+		}
+		items = append(items, it)
+	}
+	return overlay.CatalogueReceived{From: p, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
+}
+
+// parts brings some parts, or a delta, asked for or not, whole or spoiled.
+func (c *Chaos) parts(p overlay.PeerID) overlay.Input {
+	o := c.Origin()
+	in := c.bring(p, o, c.n(o.Parts()), o.Parts())
+	in.Way = []overlay.Way{overlay.Pubsub, overlay.Direct, overlay.Message}[c.n(3)]
+	switch c.n(12) {
+	case 0:
+		in.Run.Parts = append([][]byte{bytes.Clone(in.Run.Parts[0])}, in.Run.Parts[1:]...)
+		in.Run.Parts[0][len(in.Run.Parts[0])/2] ^= 1
+	case 1:
+		in.Run.Next[0] ^= 1
+	case 2:
+		in.Envelope = []byte("forged")
+	case 3:
+		in.Record = Record(c.peer())
+	case 4:
+		in.Group = c.group()
+	case 5:
+		in.Run = summary.Run{}
+	case 6:
+		in.Envelope, in.Record = nil, nil
+	case 7, 8: // a delta from an earlier epoch, perhaps spoiled
+		if old := c.before(o); old != nil {
+			in.Run = summary.Run{}
+			in.Delta, _ = summary.EncodeDelta(old.Stream, o.Stream, 1+c.n(old.Parts()))
+			in.Envelope, in.Record = o.Envelope, o.Record
+			if c.n(3) == 0 && len(in.Delta) > 0 {
+				in.Delta[len(in.Delta)-1] ^= 1
+			}
+		}
+	}
+	return in
+}
+
+// before is an earlier epoch of an origin, under the same seed; nil if there is none.
+func (c *Chaos) before(o *Origin) *Origin {
+	h := o.Stream.Header()
+	for i := range c.origins {
+		if b := &c.origins[i]; b.ID == o.ID && b.Stream.Header().Seed == h.Seed && h.Epoch.After(b.Stream.Header().Epoch) {
+			return b
+		}
+	}
+	return nil
+}
+
+// bring is what an honest peer sends of a summary.
+func (c *Chaos) bring(p overlay.PeerID, o *Origin, first, end int) overlay.PartsReceived {
+	return o.Sent(p, first, min(end, o.Parts()))
+}
+
+func (c *Chaos) inquiry(p overlay.PeerID) overlay.Input {
+	q := overlay.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
+	if c.n(2) > 0 {
+		q.Meet = overlay.PlaceOf(c.peer()) << uint(c.n(64))
+	}
+	for range c.n(4) {
+		q.Lacks = append(q.Lacks, byte(c.n(256)))
+	}
+	for range c.n(5) {
+		q.Known = append(q.Known, overlay.KnownOrigin{Place: uint32(overlay.PlaceOf(c.peer()) >> 32), Sequence: uint16(c.n(5))})
+	}
+	for range c.n(3) {
+		q.Own = append(q.Own, c.introduction())
+	}
+	return overlay.PeersAsked{From: p, Request: uint64(c.n(8)), Inquiry: q}
+}
+
+func (c *Chaos) introduction() overlay.Introduction {
+	o := c.Origin()
+	in := c.bring("", o, 0, 1+c.n(3))
+	return overlay.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+}
+
+func (c *Chaos) names(p overlay.PeerID) overlay.Input {
+	n := overlay.Names{Depth: c.depth()}
+	for range c.n(20) {
+		n.Peers = append(n.Peers, overlay.Named{Record: c.record(), Depth: c.depth()})
+	}
+	for range c.n(4) {
+		n.Similar = append(n.Similar, c.introduction())
+	}
+	return overlay.PeersNamed{From: p, Names: n}
+}
+
+func (c *Chaos) published() overlay.Input {
+	o, err := NewOrigin("self", Fingerprints(50, 10, uint64(c.n(4))), summary.Header{
+		Seed: chaosSeeds[c.n(2)].Tag(), Epoch: summary.Epoch{Generation: 2, Sequence: uint32(c.made) + uint32(len(c.data))},
+	})
+	must(err)
+	return overlay.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
+}
+
+// Saw takes in what the overlay did: honest peers answer some of it.
+func (c *Chaos) Saw(effects []overlay.Effect) {
+	for _, e := range effects {
+		if len(c.asked) >= 16 {
+			return
+		}
+		switch e := e.(type) {
+		case overlay.SendCatalogue:
+			for _, it := range e.Items {
+				c.answer(e.To, it.Group, int(it.Have), int(it.Want), overlay.Pubsub)
+			}
+		case overlay.RequestParts:
+			if !c.answer(e.From.Peer, e.Group, e.First, e.End, overlay.Direct) {
+				c.asked = append(c.asked, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+			}
+		case overlay.Connect:
+			c.asked = append(c.asked, overlay.LinkOpened{Peer: e.To.Peer, Outbound: true})
+		case overlay.Disconnect:
+			c.asked = append(c.asked, overlay.LinkClosed{Peer: e.Peer})
+		case overlay.AskPeers:
+			c.asked = append(c.asked, c.names(e.To.Peer))
+		}
+	}
+}
+
+func (c *Chaos) answer(from overlay.PeerID, g group.ID, first, end int, way overlay.Way) bool {
+	for i := range c.origins {
+		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
+			in := c.bring(from, o, first, end)
+			in.Way = way
+			c.asked = append(c.asked, in)
+			return true
+		}
+	}
+	return false
+}
