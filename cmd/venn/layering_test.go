@@ -40,6 +40,7 @@ var layers = []layer{
 	{"overlay/group", []string{"summary", "overlay/room"}},
 	{"overlay/cache", []string{"summary/...", "overlay/group"}},
 	{"overlay/coverage", []string{"overlay/room"}},
+	{"overlay/admission", nil},
 	{"overlay/agenda", nil},
 	{"overlay/defence", nil},
 	{"overlay/event", []string{"summary/...", "overlay/group", "overlay/coverage"}},

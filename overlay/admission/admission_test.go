@@ -1,0 +1,238 @@
+package admission
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const ms = time.Millisecond
+
+// asker asks for work at a steady rate.
+type asker struct {
+	who   Principal
+	work  time.Duration
+	every time.Duration
+	next  time.Duration
+	asked int
+	had   int
+}
+
+// play lets askers ask until an instant, in order of time, and returns the work done after a warm-up.
+func play(g *Gate, from, until time.Duration, askers []*asker) (done time.Duration) {
+	for {
+		var next *asker
+		for _, a := range askers {
+			if a.next >= from && (next == nil || a.next < next.next) {
+				next = a
+			}
+		}
+		if next == nil || next.next >= until {
+			return done
+		}
+		next.asked++
+		if g.Admit(next.next, next.who, next.work) {
+			next.had++
+			done += next.work
+		}
+		next.next += next.every
+	}
+}
+
+// TestNobodyIsRefusedWithoutNeed: while all ask for less than there is, whatever the shares, all get it.
+func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
+	g := New(Config{Links: 1, Strangers: 1})
+	big := &asker{who: Principal{Peer: "big", Group: "b"}, work: 5 * ms, every: 6 * ms} // .83 of it
+	small := &asker{who: Principal{Peer: "small", Group: "s"}, work: ms, every: 100 * ms}
+	play(g, 0, 10*time.Second, []*asker{big, small})
+	if big.had != big.asked || small.had != small.asked {
+		t.Errorf("had %d of %d and %d of %d", big.had, big.asked, small.had, small.asked)
+	}
+}
+
+// TestFloods: k identities of k/8 groups ask for a hundred times of what there is. An honest stranger that asks for less
+// than an equal share of a group gets at least nine tenths of it, an honest link all, and no more is done than the pool has.
+func TestFloods(t *testing.T) {
+	for _, k := range []int{8, 64, 512} {
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			g := New(Config{Links: .5, Strangers: .25})
+			groups := k / 8
+			stranger := &asker{who: Principal{Peer: "honest", Group: "own"}, work: ms / 10, every: 100 * ms, next: time.Second}
+			link := &asker{who: Principal{Peer: "friend", Group: "g0", Linked: true}, work: ms, every: 10 * ms, next: time.Second}
+			askers := []*asker{stranger, link}
+			for i := range k {
+				askers = append(askers, &asker{
+					who:  Principal{Peer: fmt.Sprint("bad ", i), Group: fmt.Sprint("g", i%groups)},
+					work: ms / 4, every: time.Duration(k) * ms / 100, next: time.Duration(i) * ms / 100,
+				})
+			}
+			done := play(g, 0, 8*time.Second, askers)
+			if stranger.had < stranger.asked*9/10 {
+				t.Errorf("the stranger had %d of %d", stranger.had, stranger.asked)
+			}
+			if link.had != link.asked {
+				t.Errorf("the link had %d of %d", link.had, link.asked)
+			}
+			most := 7*ms*10*100*8/100 + time.Duration(8*float64(time.Second)*.25*1.3) + 300*ms
+			if done > most {
+				t.Errorf("%v of work done, at most %v", done, most)
+			}
+		})
+	}
+}
+
+// TestPeersOfAGroup: within a group, too, who asks for a third of its share gets at least three quarters of that beside
+// peers that ask for all.
+func TestPeersOfAGroup(t *testing.T) {
+	g := New(Config{Links: .25, Strangers: .25})
+	honest := &asker{who: Principal{Peer: "honest", Group: "campus"}, work: 2 * ms, every: 200 * ms, next: time.Second}
+	askers := []*asker{honest}
+	for i := range 7 {
+		askers = append(askers, &asker{who: Principal{Peer: fmt.Sprint("bad ", i), Group: "campus"}, work: ms, every: ms})
+	}
+	play(g, 0, 8*time.Second, askers)
+	if honest.had < honest.asked*3/4 {
+		t.Errorf("had %d of %d", honest.had, honest.asked)
+	}
+}
+
+// TestFreshIdentities: a party that takes a new identity for each question has no more than its group's share.
+func TestFreshIdentities(t *testing.T) {
+	g := New(Config{Links: .25, Strangers: .25})
+	honest := &asker{who: Principal{Peer: "honest", Group: "own"}, work: 2 * ms, every: 50 * ms, next: time.Second}
+	var done time.Duration
+	for i := range 20_000 {
+		now := time.Duration(i) * ms / 2
+		if g.Admit(now, Principal{Peer: fmt.Sprint(i), Group: "g"}, ms) {
+			done += ms
+		}
+		play(g, 0, now, []*asker{honest})
+	}
+	if honest.had < honest.asked*9/10 {
+		t.Errorf("had %d of %d", honest.had, honest.asked)
+	}
+	if most := 2500*ms + 250*ms; done > most {
+		t.Errorf("%v of work done in 10 s, at most %v with the first window", done, most)
+	}
+}
+
+// TestDearWork: work that is worth more than a share of a window is done, and then paid off.
+func TestDearWork(t *testing.T) {
+	g := New(Config{Links: .1, Strangers: .1})
+	askers := []*asker{{who: Principal{Peer: "dear", Group: "d"}, work: 200 * ms, every: 100 * ms}}
+	for i := range 9 {
+		askers = append(askers, &asker{who: Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i)}, work: ms, every: 5 * ms})
+	}
+	play(g, 0, 100*time.Second, askers)
+	if dear := askers[0]; dear.had < 3 || dear.had > 10 {
+		t.Errorf("%d times 200 ms in 100 s, for a share of 10 ms/s", dear.had)
+	}
+}
+
+// TestAfterAFlood: two seconds after a flood all is as before.
+func TestAfterAFlood(t *testing.T) {
+	g := New(Config{Links: .25, Strangers: .25})
+	flood := &asker{who: Principal{Peer: "bad", Group: "b"}, work: ms, every: ms / 10}
+	play(g, 0, 5*time.Second, []*asker{flood, {who: Principal{Peer: "p", Group: "p"}, work: ms, every: 10 * ms}})
+	flood.every, flood.next, flood.asked, flood.had = 10*ms, 12*time.Second, 0, 0
+	play(g, 12*time.Second, 20*time.Second, []*asker{flood})
+	if flood.had != flood.asked {
+		t.Errorf("had %d of %d", flood.had, flood.asked)
+	}
+}
+
+// TestMemory: however many ask, few are remembered.
+func TestMemory(t *testing.T) {
+	g := New(Config{Links: .25, Strangers: .25})
+	for i := range 20_000 {
+		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i / 8)}, ms)
+		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: "one"}, ms)
+	}
+	if n := g.strangers.users.Len(); n > maxGroups {
+		t.Errorf("%d groups", n)
+	}
+	for _, u := range g.strangers.users.Values() {
+		if n := u.peers.users.Len(); n > maxPeers {
+			t.Errorf("%d peers of a group", n)
+		}
+	}
+}
+
+// TestLevel holds the level to what it means, for any demands.
+func TestLevel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		demands := rapid.SliceOf(rapid.Float64Range(0, 10)).Draw(t, "demands")
+		rate := rapid.Float64Range(.01, 20).Draw(t, "rate")
+		sum := 0.0
+		for _, d := range demands {
+			sum += d
+		}
+		l := level(demands, rate)
+		if sum <= rate*(1-1e-12) && !math.IsInf(l, 1) {
+			t.Fatalf("level %v, though %v is less than %v", l, sum, rate)
+		}
+		if math.IsInf(l, 1) {
+			return
+		}
+		got := 0.0
+		for _, d := range demands {
+			got += min(d, l)
+		}
+		if math.Abs(got-rate) > 1e-9*rate {
+			t.Fatalf("level %v gives %v of %v", l, got, rate)
+		}
+	})
+}
+
+// TestSlots: whoever asks, in the end no group has two places more than another that asked for one, and was refused or evicted.
+func TestSlots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		s := NewSlots(32)
+		held := map[*Slot]bool{}
+		var order []*Slot
+		for range 2000 {
+			who := Principal{Peer: fmt.Sprint(rng.IntN(20))}
+			who.Group = fmt.Sprint(min(rng.IntN(20), 5)) // the last is large
+			if rng.IntN(3) == 0 && len(order) > 0 {
+				at := rng.IntN(len(order))
+				s.Release(order[at])
+				delete(held, order[at])
+			}
+			var slot *Slot
+			if slot = s.Take(who, func() { delete(held, slot) }); slot != nil {
+				held[slot] = true
+				order = append(order, slot)
+			}
+			if s.Held() > 32 || s.Held() != len(held) {
+				t.Fatalf("%d places held, %d by those who were not told to go", s.Held(), len(held))
+			}
+			if slot == nil {
+				groups := s.counts(func(h *Slot) (string, bool) { return h.who.group(), true })
+				if _, most := largest(groups); most >= groups[who.Group]+2 {
+					t.Fatalf("group %s with %d was refused beside one with %d", who.Group, groups[who.Group], most)
+				}
+			}
+		}
+	}
+}
+
+// TestIdleHolders: 48 identities of 6 groups hold all they can, and an honest stranger still finds a place, again and again.
+func TestIdleHolders(t *testing.T) {
+	s := NewSlots(96)
+	for i := range 48 * 16 {
+		s.Take(Principal{Peer: fmt.Sprint("bad ", i%48), Group: fmt.Sprint(i % 6)}, func() {})
+	}
+	for range 8 {
+		if s.Take(Principal{Peer: "honest", Group: "own"}, func() { t.Error("the honest one gave way") }) == nil {
+			t.Fatal("refused")
+		}
+	}
+	for i := range 48 * 16 {
+		s.Take(Principal{Peer: fmt.Sprint("bad ", i%48), Group: fmt.Sprint(i % 6)}, func() {})
+	}
+}

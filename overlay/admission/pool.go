@@ -1,0 +1,117 @@
+package admission
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+const (
+	maxGroups = 1024 // remembered in a pool
+	maxPeers  = 64   // remembered in a group
+
+	// window is the time over which demand is averaged, and how far ahead of its share a user may be. Half as long,
+	// bursts of one find are refused under load. Twice as long, a flood is served for another second before its share
+	// binds.
+	window = time.Second
+	// lookEvery is how often the level is computed again at most.
+	lookEvery = 10 * time.Millisecond
+)
+
+// pool shares a rate of work over its users: groups of a pool, or peers of a group.
+type pool struct {
+	rate   float64 // seconds of work a second
+	users  *simplelru.LRU[string, *user]
+	inner  func() *pool  // makes the pool of a user; nil: users are peers
+	level  float64       // most that a user may have, in seconds a second; +Inf while all ask for less than there is
+	looked time.Duration // when the level was last computed
+}
+
+func newPool(rate float64, most int, inner func() *pool) *pool {
+	users, err := simplelru.NewLRU[string, *user](most, nil)
+	if err != nil {
+		panic(err) // most is not above 0
+	}
+	return &pool{rate: rate, users: users, inner: inner, level: math.Inf(1)}
+}
+
+// user is a group or a peer.
+type user struct {
+	asked  float64 // seconds of work asked for, fading over the window: its demand, in seconds a second
+	at     time.Duration
+	credit float64 // seconds of work that it may have at once
+	filled time.Duration
+	fresh  bool  // credit was never filled
+	peers  *pool // of a group
+}
+
+// user notes that a user asks for work, and returns it.
+func (p *pool) user(now time.Duration, name string, work float64) *user {
+	u, known := p.users.Get(name)
+	if !known {
+		u = &user{at: now, filled: now, fresh: true}
+		if p.inner != nil {
+			u.peers = p.inner()
+		}
+		p.users.Add(name, u)
+	}
+	u.asked, u.at = u.demand(now)+work/window.Seconds(), now
+	if now >= p.looked+lookEvery {
+		p.look(now)
+	}
+	return u
+}
+
+// demand returns the work that a user asks for, in seconds a second.
+func (u *user) demand(now time.Duration) float64 {
+	return u.asked * math.Exp(-(now-u.at).Seconds()/window.Seconds())
+}
+
+// look computes the level: the most that a user may have so that all together have no more than the rate.
+func (p *pool) look(now time.Duration) {
+	p.looked = now
+	demands := make([]float64, 0, p.users.Len())
+	for _, u := range p.users.Values() {
+		demands = append(demands, u.demand(now))
+	}
+	p.level = level(demands, p.rate)
+}
+
+// spread gives a group's peers what the group may have.
+func (p *pool) spread(now time.Duration, rate float64) {
+	if rate != p.rate {
+		p.rate = rate
+		p.look(now)
+	}
+}
+
+// level returns the least upper bound of what each user gets, so that the sum of what they get is at most the rate:
+// +Inf if all get what they ask for. It sorts the demands. O(n log n).
+func level(demands []float64, rate float64) float64 {
+	slices.Sort(demands)
+	left := rate
+	for i, d := range demands {
+		if equal := left / float64(len(demands)-i); d > equal {
+			return equal
+		}
+		left -= d
+	}
+	return math.Inf(1)
+}
+
+// fill lets credit grow at a level, up to that of a window, which is also what it begins with.
+func (u *user) fill(now time.Duration, level float64) {
+	most := level * window.Seconds()
+	if u.fresh || math.IsInf(level, 1) {
+		u.credit = most
+	} else {
+		u.credit = min(most, u.credit+level*(now-u.filled).Seconds())
+	}
+	u.filled, u.fresh = now, math.IsInf(level, 1)
+}
+
+// may reports whether the credit is enough for work. Work that is worth more than a window takes all of it, and leaves a
+// debt.
+func (u *user) may(work, level float64) bool { return u.credit >= min(work, level*window.Seconds()) }
