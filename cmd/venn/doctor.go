@@ -92,6 +92,17 @@ func examine(ctx context.Context, cl *client) []finding {
 		out = append(out, versions(s.Version, peers))
 	}
 	out = append(out, ownSummary(s), losses(s))
+	sources, err := cl.repo.Sources()
+	if err != nil {
+		out = append(out, finding{"sources", false, err.Error(), ""})
+	}
+	for _, x := range sources {
+		f := finding{"source", x.Failed == "", x.Name + ": " + sourceState(x), ""}
+		if !f.Fine {
+			f.Advice = "bring it back; if it has moved, end the command that follows it, and follow it where it is now"
+		}
+		out = append(out, f)
+	}
 	if cfg.HTTP.Listen != "" && !strings.HasSuffix(cfg.HTTP.Listen, ":0") {
 		out = append(out, port(ctx, cfg.HTTP.Listen))
 	}

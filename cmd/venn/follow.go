@@ -19,7 +19,8 @@ import (
 // follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It claims the keys that it adds, and
 // those that it finds claimed by another follower. It removes only keys that it alone claims, in this run or an earlier
 // one, and only when two lists in a row lack them. The reason is that an IPFS node stopped midway ends its list without
-// an error. It takes about 450 bytes of memory a key at most.
+// an error. A source that does not answer or is not there counts as empty: what nobody can fetch is suspended after two
+// looks, and comes back with the source. It takes about 450 bytes of memory a key at most.
 type follower struct {
 	cl         *client
 	source     source
@@ -29,12 +30,31 @@ type follower struct {
 	keys  map[string]sight
 	looks uint32 // so far, the one under way included
 	whole uint32 // the last of them in which every list was whole
+	gone  int    // how many of the last looks in a row found a source gone
+	noted repo.Source
 }
 
 // source is what a follower follows.
 type source struct {
-	what string                                                    // names it in the repository
-	each func(ctx context.Context, f func(key string) error) error // lists its keys, as texts; some may come more than once
+	what string // names it in the repository
+	// each lists its keys, as texts; some may come more than once. A goneError says that the list is whole, but that a
+	// part of the source is gone.
+	each func(ctx context.Context, f func(key string) error) error
+	// serves returns the multiaddrs of the peers that serve the content; nil: the daemon's own configuration says it.
+	serves func(ctx context.Context) ([]string, error)
+}
+
+// eachPart calls list with each part of a source. A part that is gone lists nothing.
+func eachPart[T any](parts []T, list func(T) error) error {
+	var gone error
+	for _, part := range parts {
+		if err := list(part); errors.As(err, new(goneError)) {
+			gone = errors.Join(gone, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return gone
 }
 
 // kuboNodes are IPFS nodes by the URLs of their APIs; with pins, only what is pinned.
@@ -46,12 +66,15 @@ func kuboNodes(apis []string, pins bool) source {
 	return source{
 		what: what + " of " + strings.Join(slices.Sorted(slices.Values(apis)), " "),
 		each: func(ctx context.Context, f func(key string) error) error {
-			for _, api := range apis {
-				if err := listKubo(ctx, api, pins, f); err != nil {
-					return err
-				}
-			}
-			return nil
+			return eachPart(apis, func(api string) error { return listKubo(ctx, api, pins, f) })
+		},
+		serves: func(ctx context.Context) (all []string, err error) {
+			err = eachPart(apis, func(api string) error {
+				servers, err := kuboServers(ctx, api)
+				all = append(all, servers...)
+				return err
+			})
+			return all, err
 		},
 	}
 }
@@ -65,7 +88,7 @@ func fileTrees(folders []*tree, unread func(error)) source {
 	return source{
 		what: "files below " + strings.Join(slices.Sorted(slices.Values(roots)), "\n"),
 		each: func(ctx context.Context, f func(key string) error) error {
-			for _, d := range folders {
+			return eachPart(folders, func(d *tree) error {
 				give := func(x repo.File, _ bool) error { return f(keyOf(x.Sum)) }
 				if err := d.each(ctx, give, func() (string, error) { return "", nil }); err != nil {
 					return err
@@ -73,8 +96,8 @@ func fileTrees(folders []*tree, unread func(error)) source {
 				if err := d.unread(); err != nil {
 					unread(err)
 				}
-			}
-			return nil
+				return nil
+			})
 		},
 	}
 }
@@ -136,15 +159,16 @@ func (f *follower) open(ctx context.Context) (err error) {
 	return err
 }
 
-// run looks again and again until ctx ends. If the first look fails, that is it; later, what is not there may come
-// back.
+// run looks again and again until ctx ends. If the first look fails and nothing was followed before, that is it; later,
+// what is not there may come back.
 func (f *follower) run(ctx context.Context, c *cli.Command) error {
+	before, said := len(f.keys) > 0, ""
 	for begun := false; ; begun = true {
 		started := time.Now()
 		did, err := f.look(ctx)
 		if did.Added+did.Removed > 0 || err == nil && !begun {
 			if err := show(c, did, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "added %d keys, removed %d, of %d there\n", did.Added, did.Removed, did.Keys)
+				_, err := fmt.Fprintf(w, "added %s, removed %d, of %d there\n", keyCount(did.Added), did.Removed, did.Keys)
 				return err
 			}); err != nil {
 				return err
@@ -153,10 +177,13 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && !begun:
+		case err != nil && !begun && !before:
 			return err
-		case err != nil:
-			fmt.Fprintf(c.Root().ErrWriter, "venn: %v; next look in %v\n", err, c.Duration("every"))
+		}
+		if text := f.news(err, c.Duration("every")); text != said {
+			if said = text; text != "" {
+				fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -166,17 +193,72 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 	}
 }
 
+// news says what the user has to know after a look that ended with err; empty if there is nothing.
+func (f *follower) news(err error, every time.Duration) string {
+	switch {
+	case err != nil && f.gone >= suspendAfter:
+		return err.Error() + "; its keys are suspended until it is back"
+	case err != nil:
+		return fmt.Sprintf("%v; next look in %v", err, every)
+	case f.source.serves != nil && len(f.noted.Servers) == 0:
+		return unserved(f.cl.repo)
+	}
+	return ""
+}
+
+// unserved says that peers are sent to the daemon for content that it does not serve; empty if they are not.
+func unserved(r repo.Repo) string {
+	if cfg, err := r.Config(); err != nil || len(cfg.Content.ServedBy) > 0 {
+		return "" // the daemon tells of a wrong configuration
+	}
+	if all, err := r.Sources(); err == nil && slices.ContainsFunc(all, func(s repo.Source) bool { return len(s.Servers) > 0 }) {
+		return ""
+	}
+	return "nobody serves the content: peers that ask for it are sent to this daemon, which has none. --follow tells them the IPFS node's addresses, as does " +
+		"`venn config set content.served_by MULTIADDR" + r.Option() + "`"
+}
+
+// suspendAfter is the number of looks in a row that find a source gone before its keys are suspended: as many as make
+// a key gone that a list lacks.
+const suspendAfter = 2
+
+// note keeps what is known of the source for the daemon and for other commands, if it has changed. gone is the error of
+// the look.
+func (f *follower) note(ctx context.Context, gone error) error {
+	now := repo.Source{Name: f.source.what, Servers: f.noted.Servers, Since: time.Now().UTC()}
+	if gone != nil && f.gone >= suspendAfter {
+		now.Failed = gone.Error()
+	}
+	if f.source.serves != nil && (gone == nil || now.Failed != "") {
+		if servers, err := f.source.serves(ctx); err == nil || errors.As(err, new(goneError)) {
+			now.Servers = servers
+		}
+	}
+	if f.noted.Name != "" && slices.Equal(now.Servers, f.noted.Servers) && now.Failed == f.noted.Failed {
+		return nil
+	}
+	f.noted = now
+	return f.log.Note(now)
+}
+
 // look takes in what is listed now. After an error, what it did stays done, and the next look does the rest.
 func (f *follower) look(ctx context.Context) (did followed, err error) {
 	f.looks++
-	missing, err := f.list(ctx, &did)
-	if err != nil {
+	missing, listErr := f.list(ctx, &did)
+	isGone := errors.As(listErr, new(goneError))
+	if ctx.Err() != nil || listErr != nil && !isGone {
+		return did, listErr
+	}
+	if f.gone++; !isGone {
+		f.gone = 0
+	}
+	if err := f.note(ctx, listErr); err != nil {
 		return did, err
 	}
-	gone := f.gone(f.whole)
+	lost := f.lost(f.whole)
 	f.whole = f.looks
-	if len(missing)+len(gone) == 0 {
-		return did, nil
+	if len(missing)+len(lost) == 0 {
+		return did, listErr
 	}
 	err = f.log.Alone(ctx, func() error {
 		others, err := f.log.Others()
@@ -190,7 +272,7 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 				return err
 			}
 		}
-		for batch := range slices.Chunk(gone, requestKeys) {
+		for batch := range slices.Chunk(lost, requestKeys) {
 			removed, err := f.remove(ctx, batch, others)
 			did.Removed += removed
 			if err != nil {
@@ -199,7 +281,7 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 		}
 		return nil
 	})
-	return did, err
+	return did, errors.Join(listErr, err)
 }
 
 // list notes what is listed, and returns what of it the peer lacks as far as is known.
@@ -217,10 +299,7 @@ func (f *follower) list(ctx context.Context, did *followed) (missing []string, e
 		f.keys[key] = s
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return missing, nil
+	return missing, err
 }
 
 // add claims the keys that the peer lacks and those that other followers claim, then adds the keys that the peer lacks.
@@ -244,15 +323,15 @@ func (f *follower) add(ctx context.Context, keys []string, others map[string]boo
 	if err := f.log.Adds(claims); err != nil {
 		return 0, err
 	}
-	f.note(claims, func(s *sight) { s.ours = true })
+	f.mark(claims, func(s *sight) { s.ours = true })
 	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters, func(int) {})
 	if err == nil {
-		f.note(lacking, func(s *sight) { s.held = true })
+		f.mark(lacking, func(s *sight) { s.held = true })
 	}
 	return did.Changed, err
 }
 
-func (f *follower) note(keys []string, what func(*sight)) {
+func (f *follower) mark(keys []string, what func(*sight)) {
 	for _, k := range keys {
 		s := f.keys[k]
 		what(&s)
@@ -260,9 +339,9 @@ func (f *follower) note(keys []string, what func(*sight)) {
 	}
 }
 
-// gone forgets the keys not seen since some look, and returns those of them that the follower claims: they are to be
+// lost forgets the keys not seen since some look, and returns those of them that the follower claims: they are to be
 // removed.
-func (f *follower) gone(since uint32) (ours []string) {
+func (f *follower) lost(since uint32) (ours []string) {
 	for k, s := range f.keys {
 		switch {
 		case s.look >= since:

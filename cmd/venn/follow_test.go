@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	mh "github.com/multiformats/go-multihash"
@@ -28,7 +30,8 @@ type listing struct {
 	t      *testing.T
 	blocks []string // CIDs
 	pins   []string
-	fault  string // the error at the end of the list; empty: none
+	fault  string   // the error at the end of the list; empty: none
+	serves []string // multiaddrs; none: the node does not say
 }
 
 func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,6 +49,12 @@ func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, c := range l.pins {
 			_ = enc.Encode(map[string]string{"Cid": c, "Type": "indirect"})
 		}
+	case "/api/v0/id":
+		if l.serves == nil {
+			http.NotFound(w, r)
+			return
+		}
+		_ = enc.Encode(map[string]any{"ID": "other", "Addresses": l.serves})
 	default:
 		http.NotFound(w, r)
 	}
@@ -209,6 +218,77 @@ func TestTwoFollowers(t *testing.T) {
 	look("ab")
 	one.blocks = nil
 	look("b") // which neither added
+}
+
+// TestFollowGone: the keys of a node that two looks find gone are suspended, and come back with it. Its addresses are
+// those that it says now.
+func TestFollowGone(t *testing.T) {
+	const at = "/ip4/127.0.0.1/tcp/%d/p2p/12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
+	cl := newDaemon(t)
+	there := &listing{t: t, blocks: []string{block(t, "a").String()}, serves: []string{fmt.Sprintf(at, 1), "/ip4/127.0.0.1/tcp/1"}}
+	var gone, silent atomic.Bool
+	stopped := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case gone.Load():
+			panic(http.ErrAbortHandler)
+		case silent.Load():
+			<-stopped
+		default:
+			there.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(stopped) })
+	f := newFollower(t, cl, s.URL)
+	look := func(wantHeld, wantServer, wantNews, wantState string) {
+		t.Helper()
+		_, err := f.look(t.Context())
+		if got := held(t, cl, "a"); got != wantHeld {
+			t.Errorf("%q is held, want %q", got, wantHeld)
+		}
+		if text := f.news(err, time.Second); !strings.Contains(text, wantNews) || (text == "") != (wantNews == "") {
+			t.Errorf("it says %q, want %q", text, wantNews)
+		}
+		sources, err := cl.repo.Sources()
+		if err != nil || len(sources) != 1 || strings.Join(sources[0].Servers, " ") != wantServer || !strings.Contains(sourceState(sources[0]), wantState) {
+			t.Errorf("sources are %+v, %v", sources, err)
+		}
+		if text := mustVenn(t, "status", "--repo", cl.repo.Dir); !strings.Contains(text, wantState) {
+			t.Errorf("status says %q", text)
+		}
+	}
+	look("a", fmt.Sprintf(at, 1), "", "followed")
+	there.serves = []string{fmt.Sprintf(at, 2)}
+	look("a", fmt.Sprintf(at, 2), "", "followed")
+	gone.Store(true)
+	look("a", fmt.Sprintf(at, 2), "next look in 1s", "followed")
+	look("", "", "suspended until it is back", "its keys are suspended since")
+	if _, stdout, _ := venn("doctor", "--repo", cl.repo.Dir); !strings.Contains(stdout, "!!  source") {
+		t.Errorf("doctor says %q", stdout)
+	}
+	gone.Store(false)
+	look("a", fmt.Sprintf(at, 2), "", "followed")
+	defer func(d time.Duration) { kuboSilence = d }(kuboSilence)
+	kuboSilence = 100 * time.Millisecond // its process is stopped
+	silent.Store(true)
+	look("a", fmt.Sprintf(at, 2), "no answer within 100ms; next look in 1s", "followed")
+	look("", "", "suspended", "suspended")
+
+	if err := f.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	silent.Store(false)
+	kuboSilence = 30 * time.Second
+	f = newFollower(t, cl, s.URL)
+	there.serves = nil
+	look("a", "", "nobody serves the content", "followed")
+	if err := f.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, stderr := venn("keys", "add", "--from", "kubo", s.URL, "--repo", cl.repo.Dir); !strings.Contains(stderr, "nobody serves the content") {
+		t.Errorf("it says %q", stderr)
+	}
 }
 
 // TestFollowAfterFailedAdd adds with the next look what the daemon did not take.

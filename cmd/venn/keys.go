@@ -112,14 +112,14 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	case from == "dir":
 		return addTrees(ctx, c)
 	case from == "kubo":
-		return addFrom(ctx, c, pullKubo(c.Bool("pins")))
+		return addKubo(ctx, c)
 	}
 	return usageError{fmt.Errorf("--from %q: must be dir or kubo", from)}
 }
 
-// addFrom adds the keys that source writes, one a line, for each argument.
-func addFrom(ctx context.Context, c *cli.Command, source func(ctx context.Context, arg string, w io.Writer) error) error {
-	if err := checkArguments(c, 1, -1, "at least one argument after --from "+c.String("from")); err != nil {
+// addKubo adds what IPFS nodes list now.
+func addKubo(ctx context.Context, c *cli.Command) error {
+	if err := checkArguments(c, 1, -1, "at least one URL after --from kubo"); err != nil {
 		return err
 	}
 	cl, err := newClient(c)
@@ -128,16 +128,25 @@ func addFrom(ctx context.Context, c *cli.Command, source func(ctx context.Contex
 	}
 	r, w := io.Pipe()
 	go func() {
-		var err error
-		for _, arg := range c.Args().Slice() {
-			if err = source(ctx, arg, w); err != nil {
-				break
-			}
-		}
-		_ = w.CloseWithError(err)
+		_ = w.CloseWithError(kuboNodes(c.Args().Slice(), c.Bool("pins")).each(ctx, func(key string) error {
+			_, err := fmt.Fprintln(w, key)
+			return err
+		}))
 	}()
 	defer func() { _ = r.Close() }()
-	return changeKeys(ctx, c, cl, r, "add")
+	err = changeKeys(ctx, c, cl, r, "add")
+	if text := unserved(cl.repo); text != "" && err == nil {
+		fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+	}
+	return err
+}
+
+// keyCount is a number of keys in words.
+func keyCount(n int) string {
+	if n == 1 {
+		return "1 key"
+	}
+	return fmt.Sprintf("%d keys", n)
 }
 
 func importKeys(ctx context.Context, c *cli.Command) error {
@@ -237,11 +246,11 @@ func (t telling) Read(b []byte) (int, error) {
 
 // showChanged says what a change of keys did.
 func showChanged(c *cli.Command, total httpapi.Changed, what string) error {
-	said := map[string]string{"add": "added %d keys, %d of them new\n", "remove": "removed %[2]d of %[1]d keys\n"}[what]
-	return show(c, total, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, said, total.Keys, total.Changed)
-		return err
-	})
+	said := fmt.Sprintf("added %s, %d of them new", keyCount(total.Keys), total.Changed)
+	if what == "remove" {
+		said = fmt.Sprintf("removed %d of %s", total.Changed, keyCount(total.Keys))
+	}
+	return show(c, total, func(w io.Writer) error { _, err := fmt.Fprintln(w, said); return err })
 }
 
 // ofKeys are the parameters of a change of keys.

@@ -8,8 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
 	mh "github.com/multiformats/go-multihash"
 
 	"github.com/venn-p2p/venn/node/httpapi"
@@ -21,68 +24,105 @@ const (
 	kuboPins   = "/api/v0/pin/ls"
 )
 
-// pullKubo is the source of the keys of an IPFS node, for addFrom.
-func pullKubo(pins bool) func(ctx context.Context, api string, w io.Writer) error {
-	return func(ctx context.Context, api string, w io.Writer) error {
-		return listKubo(ctx, api, pins, func(key string) error {
-			_, err := fmt.Fprintln(w, key)
-			return err
-		})
-	}
-}
+// goneError says that a source of keys does not answer or is not there. What it had cannot be fetched now.
+type goneError struct{ error }
 
-// kuboRequest asks the IPFS node with its API at a URL for a list.
-func kuboRequest(ctx context.Context, api string, pins bool) (*http.Request, error) {
+func (e goneError) Unwrap() error { return e.error }
+
+// kuboSilence is how long an IPFS node may take for its next line: one that is stopped keeps its connections.
+// It is a variable for tests.
+var kuboSilence = 30 * time.Second
+
+// askKubo asks the IPFS node with its API at a URL, and calls f with a decoder of the answer. The error is a goneError
+// if no answer came.
+func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder) error) error {
 	u, err := url.Parse(api)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usageError{fmt.Errorf("%q is no URL of an IPFS node's API, such as http://127.0.0.1:5001", api)}
+		return usageError{fmt.Errorf("%q is no URL of an IPFS node's API, such as http://127.0.0.1:5001", api)}
 	}
-	if pins {
-		u = u.JoinPath(kuboPins)
-		u.RawQuery = "type=all&stream=true"
-	} else {
-		u = u.JoinPath(kuboBlocks)
+	u = u.JoinPath(path)
+	u.RawQuery = query
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := goneError{fmt.Errorf("IPFS node %s: no answer within %v", api, kuboSilence)}
+	timer := time.AfterFunc(kuboSilence, cancel)
+	defer timer.Stop()
+	req, err := http.NewRequestWithContext(within, http.MethodPost, u.String(), nil)
+	if err != nil {
+		return err
 	}
-	return http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
+	resp, err := http.DefaultClient.Do(req)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && within.Err() != nil:
+		return silent
+	case err != nil:
+		return goneError{fmt.Errorf("IPFS node: %w; is it running, and is that the address of its API?", err)}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return goneError{fmt.Errorf("IPFS node %s: %s: is that the address of its API?", api, resp.Status)}
+	}
+	err = f(json.NewDecoder(telling{resp.Body, func(int) { timer.Reset(kuboSilence) }}))
+	switch {
+	case errors.Is(err, io.EOF) && resp.Trailer.Get("X-Stream-Error") != "": // how it tells of a fault midway
+		err = errors.New(resp.Trailer.Get("X-Stream-Error"))
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil && ctx.Err() == nil && within.Err() != nil:
+		return silent
+	}
+	if err != nil {
+		return fmt.Errorf("IPFS node %s: %w", api, err)
+	}
+	return nil
 }
 
 // listKubo calls f with the keys, as texts, of what an IPFS node lists. Some may come more than once. Without an error,
 // the list was whole as far as the node says.
 func listKubo(ctx context.Context, api string, pins bool, f func(key string) error) error {
-	req, err := kuboRequest(ctx, api, pins)
-	if err != nil {
-		return err
+	path, query := kuboBlocks, ""
+	if pins {
+		path, query = kuboPins, "type=all&stream=true"
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("IPFS node: %w; is it running, and is that the address of its API?", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("IPFS node %s: %s: is that the address of its API?", api, resp.Status)
-	}
-	for d := json.NewDecoder(resp.Body); ; {
-		var line struct{ Ref, Cid, Err string }
-		switch err := d.Decode(&line); {
-		case errors.Is(err, io.EOF):
-			if e := resp.Trailer.Get("X-Stream-Error"); e != "" { // how it tells of a fault midway
-				return fmt.Errorf("IPFS node %s: %s", api, e)
+	return askKubo(ctx, api, path, query, func(d *json.Decoder) error {
+		for {
+			var line struct{ Ref, Cid, Err string }
+			if err := d.Decode(&line); err != nil {
+				return err
 			}
-			return nil
-		case err != nil:
-			return fmt.Errorf("IPFS node %s: %w", api, err)
-		case line.Err != "":
-			return fmt.Errorf("IPFS node %s: %s", api, line.Err)
+			if line.Err != "" {
+				return errors.New(line.Err)
+			}
+			c, err := cid.Decode(line.Ref + line.Cid) // one of them
+			if err != nil {
+				return fmt.Errorf("lists %q: %w", line.Ref+line.Cid, err)
+			}
+			if c.Prefix().MhType == mh.IDENTITY {
+				continue // whoever has the CID has the content
+			}
+			if err := f(httpapi.FormatKey(c.Hash())); err != nil {
+				return err
+			}
 		}
-		c, err := cid.Decode(line.Ref + line.Cid) // one of them
-		if err != nil {
-			return fmt.Errorf("IPFS node %s: lists %q: %w", api, line.Ref+line.Cid, err)
-		}
-		if c.Prefix().MhType == mh.IDENTITY {
-			continue // whoever has the CID has the content
-		}
-		if err := f(httpapi.FormatKey(c.Hash())); err != nil {
-			return err
+	})
+}
+
+// kuboAddresses is how many addresses of an IPFS node are kept at most.
+const kuboAddresses = 16
+
+// kuboServers returns the multiaddrs with /p2p/ID at which an IPFS node serves its content.
+func kuboServers(ctx context.Context, api string) (addresses []string, err error) {
+	var id struct{ Addresses []string }
+	if err := askKubo(ctx, api, "/api/v0/id", "", func(d *json.Decoder) error { return d.Decode(&id) }); err != nil {
+		return nil, err
+	}
+	for _, a := range id.Addresses {
+		if _, err := peer.AddrInfoFromString(a); err == nil && len(addresses) < kuboAddresses {
+			addresses = append(addresses, a)
 		}
 	}
+	slices.Sort(addresses)
+	return addresses, nil
 }

@@ -3,15 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -143,9 +146,46 @@ func printSimilar(w io.Writer, all []httpapi.Similar) error {
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "say what the peer holds and knows",
-		Flags:  []cli.Flag{jsonFlag("as a JSON object")},
-		Action: asking("/api/v1/status", printStatus),
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			cl, err := newClient(c)
+			if err = errors.Join(noArguments(c), err); err != nil {
+				return err
+			}
+			var s statusAndSources
+			if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
+				return err
+			}
+			if s.Sources, err = cl.repo.Sources(); err != nil {
+				return err
+			}
+			return show(c, s, func(w io.Writer) error {
+				err := printStatus(w, s.Status)
+				for _, x := range s.Sources {
+					fmt.Fprintf(w, "keys from            %s: %s\n", x.Name, sourceState(x))
+				}
+				return err
+			})
+		},
 	}
+}
+
+// statusAndSources is the daemon's status, and what the repository knows of the sources of its keys.
+type statusAndSources struct {
+	httpapi.Status
+	Sources []repo.Source `json:"sources,omitempty"`
+}
+
+// sourceState says how a source of keys is.
+func sourceState(s repo.Source) string {
+	since := s.Since.Local().Format(time.DateTime)
+	switch {
+	case s.Failed != "":
+		return "its keys are suspended since " + since + ": " + s.Failed
+	case !s.Followed:
+		return "no command follows it now; its keys stay as they are"
+	}
+	return "followed"
 }
 
 func printStatus(w io.Writer, s httpapi.Status) error {

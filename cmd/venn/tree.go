@@ -161,7 +161,7 @@ func (l *look) save(whole bool, given string) error {
 func (d *tree) search(ctx context.Context, all chan<- []found) error {
 	root, err := filepath.EvalSymlinks(d.files.Root)
 	if err != nil {
-		return err
+		return goneError{err}
 	}
 	w := walker{tree: d, root: root, all: all}
 	w.group.SetLimit(runtime.GOMAXPROCS(0))
@@ -209,7 +209,7 @@ type walker struct {
 func (w *walker) folder(ctx context.Context, rel string) error {
 	entries, err := readFolder(filepath.Join(w.root, rel))
 	if err != nil && rel == "." {
-		return err
+		return goneError{err}
 	}
 	var same, changed []found
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

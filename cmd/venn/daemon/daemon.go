@@ -242,7 +242,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		return err
 	}
 	d.onClose(d.node.Close)
-	d.serving = newServing(d.host, d.cfg.Content.ServedBy)
+	d.serving = newServing(d.host, func() []string { return servedBy(d.repo, d.cfg.Content.ServedBy) })
 	d.onClose(d.serving.close)
 	d.keeper = newKeeper(d.node, d.host, d.bootstrap, d.log)
 	if d.cfg.Discovery.MDNS {

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node"
 )
 
@@ -33,7 +34,7 @@ const (
 // serving tells peers who serves this daemon's content, and asks them who serves theirs. It is safe for concurrent use.
 type serving struct {
 	host host.Host
-	own  []string // multiaddrs with /p2p/ID; none: the daemon itself
+	own  func() []string // multiaddrs with /p2p/ID; none: the daemon itself
 
 	mu    sync.Mutex
 	known map[peer.ID]served
@@ -44,10 +45,49 @@ type served struct {
 	until time.Time
 }
 
-func newServing(h host.Host, own []string) *serving {
+func newServing(h host.Host, own func() []string) *serving {
 	s := &serving{host: h, own: own, known: make(map[peer.ID]served)}
 	h.SetStreamHandler(servingID, s.handle)
 	return s
+}
+
+// servedBy returns who serves the content: what the configuration says, and for each source that is followed what that
+// says of itself now. So a peer's addresses are those of its source, if it has one. The result fits in an answer.
+func servedBy(r repo.Repo, configured []string) []string {
+	sources, _ := r.Sources() // one that cannot be read is as if not there; status says so
+	now := make(map[peer.ID][]string)
+	var order []peer.ID
+	add := func(addresses []string) {
+		fresh := make(map[peer.ID]bool)
+		for _, text := range addresses {
+			info, err := peer.AddrInfoFromString(text)
+			if err != nil {
+				continue
+			}
+			if now[info.ID] == nil {
+				order = append(order, info.ID)
+			}
+			if !fresh[info.ID] {
+				fresh[info.ID], now[info.ID] = true, nil
+			}
+			now[info.ID] = append(now[info.ID], text)
+		}
+	}
+	add(configured)
+	for _, s := range sources {
+		add(s.Servers)
+	}
+	var out []string
+	bytes := 0
+	for _, id := range order[:min(len(order), maxServers)] {
+		for _, text := range now[id] {
+			if bytes += len(text) + 1; bytes > maxServing {
+				return out
+			}
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 func (s *serving) close() error {
@@ -61,7 +101,7 @@ func (s *serving) handle(stream network.Stream) {
 		return
 	}
 	_ = stream.SetDeadline(time.Now().Add(servingTime))
-	if _, err := io.WriteString(stream, strings.Join(s.own, "\n")); err != nil {
+	if _, err := io.WriteString(stream, strings.Join(s.own(), "\n")); err != nil {
 		_ = stream.Reset()
 		return
 	}
@@ -80,7 +120,7 @@ func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.Addr
 
 func (s *serving) ask(ctx context.Context, holder peer.AddrInfo) ([]peer.AddrInfo, error) {
 	if holder.ID == s.host.ID() {
-		return parseServers(strings.NewReader(strings.Join(s.own, "\n")))
+		return parseServers(strings.NewReader(strings.Join(s.own(), "\n")))
 	}
 	s.mu.Lock()
 	v, ok := s.known[holder.ID]

@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 func newHost(t testing.TB) host.Host {
@@ -22,8 +27,10 @@ func newHost(t testing.TB) host.Host {
 func TestServing(t *testing.T) {
 	a, b, c := newHost(t), newHost(t), newHost(t)
 	other := newHost(t).ID()
-	asker := newServing(a, nil)
-	newServing(b, []string{"/ip4/192.0.2.1/tcp/4001/p2p/" + other.String(), "/ip4/192.0.2.1/udp/4001/quic-v1/p2p/" + other.String()})
+	asker := newServing(a, func() []string { return nil })
+	newServing(b, func() []string {
+		return []string{"/ip4/192.0.2.1/tcp/4001/p2p/" + other.String(), "/ip4/192.0.2.1/udp/4001/quic-v1/p2p/" + other.String()}
+	})
 	for _, h := range []host.Host{b, c} {
 		connect(t, a, h)
 	}
@@ -58,4 +65,37 @@ func FuzzParseServers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestServedBy: the addresses that a followed source says now take the place of configured ones of the same peer, and
+// what is said fits in an answer.
+func TestServedBy(t *testing.T) {
+	r, err := repo.Init(filepath.Join(t.TempDir(), "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(port int, id string) string { return fmt.Sprintf("/ip4/192.0.2.1/tcp/%d/p2p/%s", port, id) }
+	const one, two = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2", "12D3KooWHHzSeKaY8xuZVzkLbKFfvNgPPeKhFBGrMbNzbm5akpqu"
+	configured := []string{at(1, one), at(2, one), at(3, two)}
+	if got := servedBy(r, configured); !slices.Equal(got, configured) {
+		t.Errorf("without sources: %q", got)
+	}
+	i, _, err := r.OpenImport(t.Context(), "a node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = i.Close() }()
+	if err := i.Note(repo.Source{Name: "a node", Servers: []string{at(4, one)}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := servedBy(r, configured), []string{at(4, one), at(3, two)}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var many []string
+	for port := range 1000 {
+		many = append(many, at(port, one))
+	}
+	if got, err := parseServers(strings.NewReader(strings.Join(servedBy(repo.Repo{}, many), "\n"))); err != nil || len(got) != 1 {
+		t.Errorf("%d peers, %v", len(got), err)
+	}
 }

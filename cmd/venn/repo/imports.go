@@ -13,10 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // importsFolder has a file for each import that follows another program.
 const importsFolder = "imports"
+
+// lockSuffix ends the names of the locks of imports. Sources takes a lock for a moment, so whoever follows tries it
+// lockTries times more.
+const (
+	lockSuffix = ".lock"
+	lockTries  = 5
+)
 
 // ErrFollowed says that another command follows the same.
 var ErrFollowed = errors.New("a command follows it already")
@@ -41,7 +49,13 @@ func (r Repo) OpenImport(ctx context.Context, source string) (*Import, map[strin
 	}
 	sum := sha256.Sum256([]byte(source))
 	name := filepath.Join(r.path(importsFolder), hex.EncodeToString(sum[:8]))
-	unlock, err := lock(name + ".lock")
+	unlock, err := lock(name + lockSuffix)
+	for range lockTries {
+		if errors.Is(err, errHeld) {
+			time.Sleep(lockWait)
+			unlock, err = lock(name + lockSuffix)
+		}
+	}
 	if errors.Is(err, errHeld) {
 		return nil, nil, fmt.Errorf("%s: %w", source, ErrFollowed)
 	}

@@ -1,0 +1,57 @@
+package repo
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Source is what a command that follows a source of keys last noted about it.
+type Source struct {
+	Name     string    `json:"source"`
+	Servers  []string  `json:"served_by"`        // multiaddrs with /p2p/ID of peers that serve the content; empty: none known
+	Failed   string    `json:"failed,omitempty"` // why its keys are suspended; empty: they are not
+	Since    time.Time `json:"since"`            // when servers and failed became what they are
+	Followed bool      `json:"followed"`         // a command follows it now
+}
+
+// sourceSuffix ends the names of the files of sources, which lie beside the claims of their imports.
+const sourceSuffix = ".json"
+
+// Note keeps what the import knows of its source, for Sources. Note sets Followed itself.
+func (i *Import) Note(s Source) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return writeFile(i.name+sourceSuffix, append(b, '\n'))
+}
+
+// Sources returns the sources that commands follow or have followed.
+func (r Repo) Sources() (all []Source, err error) {
+	names, err := filepath.Glob(filepath.Join(r.path(importsFolder), "*"+sourceSuffix))
+	for _, name := range names {
+		var s Source
+		b, readErr := os.ReadFile(name)
+		if readErr == nil {
+			readErr = json.Unmarshal(b, &s)
+		}
+		if readErr != nil {
+			err = errors.Join(err, readErr)
+			continue
+		}
+		unlock, lockErr := lock(strings.TrimSuffix(name, sourceSuffix) + lockSuffix)
+		if s.Followed = errors.Is(lockErr, errHeld); lockErr == nil {
+			unlock()
+		}
+		all = append(all, s)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return all, err
+}
