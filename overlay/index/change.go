@@ -11,8 +11,8 @@ import (
 // rewritten too when a change brings more new nodes than that.
 const staleShare = 6
 
-// change brings a column up to date by adding the nodes that are new. It does nothing and says false when too much has
-// changed, or more or less of hash space is known.
+// change brings a column up to date by adding the new nodes. It changes nothing and returns false when too much has
+// changed, or when p knows more or less of hash space than the column.
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	l := &e.stripe.group.layout
 	limit := min(p.Plan().N/staleShare, math.MaxUint16)

@@ -7,18 +7,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Index is what all peers may hold. The zero value is empty and ready. Peers are small numbers that the caller gives
-// them. Not safe for concurrent use, queries included: they share memory.
+// Index finds the peers that may hold a key. The zero value is empty and ready. The caller numbers the peers, from 0 in
+// small numbers. Not safe for concurrent use; queries share memory too.
 type Index struct {
 	entries []entry // by peer
 	groups  map[layout]*group
-	order   []*group // as they were made, so that all runs do the same
+	order   []*group // in the order of their making, so that all runs agree
 
-	column    []uint64 // memory used again
+	column    []uint64 // reused memory
 	hits      []int32
 	acc, part []uint64 // of maxWords, from the first query on
 	prefixes  []*summary.Prefix
-	loaded    uint64 // what [stripe.load] returned: nobody reads it
+	loaded    uint64 // result of [stripe.load]; never read
 	bytes     int    // of stripes
 	asked     int
 }
@@ -26,19 +26,19 @@ type Index struct {
 // entry is one peer. It takes 24 bytes.
 type entry struct {
 	prefix *summary.Prefix // nil: none
-	stripe *stripe         // with no columns: the peer is loose
+	stripe *stripe         // its stripe; one without columns holds loose peers
 	rate   float32         // of the prefix when its column was written
 	col    uint16          // in the stripe, or among the loose ones
-	gone   uint16          // nodes that went since then
+	gone   uint16          // nodes removed since then, which the column still shows
 }
 
 func (e *entry) loose() bool { return e.stripe.words == 0 }
 
-// group is the peers of a layout.
+// group holds the peers of one layout.
 type group struct {
 	layout  layout
 	stripes []*stripe
-	loose   stripe // the peers without a column: its own has no rows
+	loose   stripe // the peers without a column; this stripe has no rows
 }
 
 // peers counts the peers of a group.
@@ -50,7 +50,7 @@ func (g *group) peers() int {
 	return n
 }
 
-// Set makes a prefix that of a peer, in place of the one before; nil, or one of no parts, removes it.
+// Set sets a peer's prefix, replacing the one before. nil, or a prefix without parts, removes it.
 func (x *Index) Set(peer int, p *summary.Prefix) {
 	for len(x.entries) <= peer { // by an eighth, so that little stands empty
 		x.entries = slices.Concat(x.entries, make([]entry, 8+len(x.entries)/8))
@@ -76,7 +76,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 }
 
-// grown reports whether p only rules out more than the column does, but not enough more to be worth the work.
+// grown reports whether p rules out everything that the column rules out, and not enough more to be worth a new column.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
@@ -88,7 +88,7 @@ func (e *entry) grown(p *summary.Prefix) bool {
 	return 4*p.FalsePositiveRate() > float64(e.rate)
 }
 
-// Prefix is the prefix of a peer, nil if it has none.
+// Prefix returns the prefix of a peer, nil if it has none.
 func (x *Index) Prefix(peer int) *summary.Prefix {
 	if peer >= len(x.entries) {
 		return nil
@@ -121,8 +121,8 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g.loose.peers = nil
 }
 
-// join makes one stripe of two of equal width, as long as there are two. All are full but those that are
-// drained. A query reads fewer and longer pieces of memory then.
+// join joins two stripes of equal width into one, as long as there are two. Only full stripes are joined, apart from
+// those that are being drained. A query then reads fewer and longer pieces of memory.
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
 		s, t := g.stripes[i-1], g.stripes[i]
@@ -190,9 +190,9 @@ func (x *Index) remove(peer int) {
 	}
 }
 
-// drain moves some peers out of the first stripe that has become nearly empty, if there is one. It frees every such
-// stripe that has no peers left. To move a peer takes as long as Set of a new one. A call of Set that adds or removes a
-// peer, or gives it another layout, therefore moves only a few; a call that rewrites a column moves none.
+// drain moves some peers out of the first stripe that is nearly empty, and frees each such stripe once it has no peers.
+// Moving a peer takes as long as setting a new one. So a call of Set that adds or removes a peer, or changes its
+// layout, moves only a few; a call that rewrites a column moves none.
 func (x *Index) drain(g *group) {
 	i := slices.IndexFunc(g.stripes, func(s *stripe) bool { return s.leaving })
 	if i < 0 {
@@ -250,7 +250,7 @@ func (x *Index) match(f summary.Fingerprint) {
 	}
 }
 
-// reading is what a query for f reads in stripes of a layout.
+// reading returns the rows that a query for f reads in stripes of a layout.
 func (l *layout) reading(f summary.Fingerprint) (r reading) {
 	rows := l.rows()
 	r.used = l.used
@@ -287,10 +287,10 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	return dst
 }
 
-// Asked is how many prefixes all queries have asked so far: those that contained the key, and those in vain.
+// Asked returns how many prefixes all queries have asked so far, with and without the key.
 func (x *Index) Asked() int { return x.asked }
 
-// Memory is about the bytes that the index takes, without the prefixes. O(1).
+// Memory returns about the bytes that the index takes, without the prefixes. O(1).
 func (x *Index) Memory() int {
 	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 }
@@ -298,7 +298,8 @@ func (x *Index) Memory() int {
 // entrySize is the bytes of an entry, and of its place among the loose ones.
 const entrySize = 24 + 4
 
-// All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
+// All calls found with the candidates of each key, for many keys in one call. The slice peers is valid until the next
+// call of found.
 func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
 	var peers []int
 	for i, f := range fs {
@@ -307,7 +308,7 @@ func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) 
 	}
 }
 
-// Matches is how many peers the rows leave for a key, without asking their prefixes: those that have it, and a few
+// Matches returns how many peers the rows leave for a key, before their prefixes are asked: the candidates and a few
 // more.
 func (x *Index) Matches(f summary.Fingerprint) int {
 	x.match(f)

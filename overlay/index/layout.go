@@ -13,9 +13,9 @@ const Rows = 10
 const (
 	stripeBytes = 32 << 20 // of rows in a stripe, at most, unless it has only 64 columns
 	maxWords    = 64       // of a row in a stripe
-	newBytes    = 8 << 20  // of rows in a stripe that begins, likewise
+	newBytes    = 8 << 20  // of rows in a new stripe, unless it has only 64 columns
 	newWords    = 8        // of a row in a stripe that begins
-	manyPeers   = 512      // of a layout, from which on the next peer gets another stripe at once
+	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
 	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
@@ -33,15 +33,15 @@ const (
 // An entry numbers its column by 16 bits.
 const _ = uint16(64*maxWords - 1)
 
-// layout is what columns of one stripe have in common.
+// layout is what all columns of a stripe share. The same rows answer for them.
 type layout struct {
 	blocks  [Rows]use
 	used    int  // blocks
-	partial bool // something in them is not known
+	partial bool // some of hash space is not known to them
 	size    int  // rows, as a power of 2^(1/perOctave)
 }
 
-// use is how one block is indexed: at a level, by some rows a node.
+// use says how one block is indexed: its level, and the rows of each node.
 type use struct{ level, rows uint8 }
 
 // layoutOf is the layout of a prefix that knows something.
@@ -77,10 +77,10 @@ func layoutOf(p *summary.Prefix) layout {
 	return l
 }
 
-// rows is how many rows nodes are hashed to.
+// rows returns the number of rows that nodes are hashed to.
 func (l *layout) rows() int { return int(math.Exp2(float64(l.size) / perOctave)) }
 
-// extra is how many rows say what is not known.
+// extra returns the number of rows that mark unknown slices of hash space.
 func (l *layout) extra() int {
 	if l.partial {
 		return l.used * slices64
@@ -88,9 +88,9 @@ func (l *layout) extra() int {
 	return 0
 }
 
-// words is the number of words in a row of a new stripe of a layout with peers peers, and whether the next peer gets it
-// at once. Few peers wait until they fill a quarter of it, so that little stands empty. Beside many peers it is small:
-// the stripes of a layout are [joined] once they are full.
+// words returns the number of words in a row of a new stripe for a layout with the given number of peers, and whether
+// the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so that few columns
+// stand empty. Beside many peers a new stripe is small: full stripes of a layout are [joined].
 func (l *layout) words(peers int) (words int, atOnce bool) {
 	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
@@ -105,7 +105,7 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 // mayHave reports whether a stripe may have rows of so many words.
 func (l *layout) mayHave(words int) bool { return words <= maxWords && words*8*l.rows() <= stripeBytes }
 
-// hash is the two hashes of a node from which its rows follow.
+// hash holds the two hashes of a node from which its rows follow.
 func hash(node uint64, block int) (a, b uint64) {
 	a = mix(node + uint64(block+1)*0x9E3779B97F4A7C15)
 	return a, mix(a) | 1
@@ -167,7 +167,7 @@ func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, 
 	}
 }
 
-// knownSlices is the slices that regions, in order, cover.
+// knownSlices returns the slices of hash space that the regions, in order, cover.
 func knownSlices(regions []summary.Region) (known uint64) {
 	begin, end := uint64(0), uint64(0)
 	for _, r := range append(regions, summary.Region{Begin: 1 << 33}) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stripe is the columns of up to 64·words peers of one layout: rows of words, one after the other.
+// stripe holds the columns of up to 64·words peers of one layout, row by row.
 type stripe struct {
 	group   *group
 	words   int
@@ -27,7 +27,7 @@ func newStripe(g *group, words int) *stripe {
 	}
 }
 
-// joined is one stripe of two full ones of equal width: first the columns of s, then those of t.
+// joined returns one stripe of two full ones of equal width: the columns of s, then those of t.
 func joined(s, t *stripe) *stripe {
 	j := &stripe{
 		group: s.group,
@@ -46,7 +46,7 @@ func joined(s, t *stripe) *stripe {
 
 func (s *stripe) full() bool { return s.used == len(s.peers) }
 
-// take finds a free column for a peer. There is one.
+// take returns a free column for a peer. There must be one.
 func (s *stripe) take(peer int) int {
 	for w, word := range s.live {
 		if free := bits.TrailingZeros64(^word); free < 64 {
@@ -59,7 +59,7 @@ func (s *stripe) take(peer int) int {
 	panic("index: stripe is full")
 }
 
-// release frees a column. Its bits stay: nobody reads them until it is rewritten.
+// release frees a column. Its bits stay, and are not read before the column is rewritten.
 func (s *stripe) release(col int) {
 	s.live[col/64] &^= 1 << (col % 64)
 	s.used--
@@ -82,19 +82,18 @@ func (s *stripe) write(col int, column []uint64) {
 // set sets a bit of a column.
 func (s *stripe) set(col, row int) { s.rows[row*s.words+col/64] |= 1 << (col % 64) }
 
-// reading is the rows that a query reads in stripes of one layout.
+// reading lists the rows that a query reads in stripes of one layout.
 type reading struct {
 	blocks [Rows]struct {
 		rows    [Rows]int
 		n       int
-		unknown int // the row that says what is not known; -1 where all is
+		unknown int // the row that marks unknown hash space; -1 where all is known
 	}
 	used int
 }
 
-// load reads a word of every cache line of the rows that are read. In so short a loop the processor waits for many
-// lines at a time; in match it would wait for those of one stripe only. The result keeps the compiler from leaving the
-// reads out.
+// load reads one word of every cache line of the rows. In so short a loop the processor waits for many lines at a time;
+// in match it would wait for the lines of one stripe only. The result keeps the compiler from dropping the reads.
 func (s *stripe) load(r *reading) (sum uint64) {
 	for b := range r.used {
 		block := &r.blocks[b]
