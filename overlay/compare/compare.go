@@ -11,19 +11,19 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Samples keeps how much of one's own collection each of many others holds, by their samples. The own nodes lie in an
-// array of bits, and every sample's nodes are looked up there. This is the AND-merge of Papapetrou et al. (2010),
-// section 5. A sample of the default size takes about 3 µs. When one of the others changes, only its sample is counted
-// again. When the own collection changes a little, only the changed nodes are looked up in the samples.
+// Samples counts how much of one's own collection each of many other peers holds, by their samples. The own nodes lie
+// in an array of bits, and the nodes of every sample are looked up there: the AND-merge of Papapetrou et al. (2010),
+// section 5. A sample of the default size takes about 3 µs. When another peer changes, only its sample is counted
+// again. When the own collection changes a little, only the changed nodes are looked up.
 //
-// The zero value knows nobody. Others are small numbers that the caller gives them. Not safe for concurrent use.
+// The zero value knows no peer. The caller numbers the others, from 0 in small numbers. Not safe for concurrent use.
 type Samples struct {
 	own    *summary.Prefix
 	levels []ownLevel // those asked for; samples have few
 	others []compared
 }
 
-// compared is the counts of one of the others.
+// compared holds the counts of one other peer.
 type compared struct {
 	prefix *summary.Prefix // nil: none
 	nodes  int32           // of the sample; notCompared: it cannot be compared
@@ -32,7 +32,7 @@ type compared struct {
 
 const notCompared = -1
 
-// sample is at which level the sample is counted, and of how many bits there.
+// sample names the level at which a sample is counted, and the number of bits there.
 func (o *compared) sample() (level, bits int) {
 	r, _ := o.prefix.Sample()
 	if r.Level > 32 {
@@ -41,15 +41,15 @@ func (o *compared) sample() (level, bits int) {
 	return r.Level, int(r.End >> (32 - r.Level))
 }
 
-// ownLevel is the own nodes of block 0 at a level.
+// ownLevel holds the own nodes of block 0 at one level.
 type ownLevel struct {
 	level int
-	end   uint64   // up to where in hash space own is known there
+	end   uint64   // end of the known hash space
 	words []uint64 // the nodes in the first part of hash space
 	ones  []uint32 // before each onesEach-th word
 }
 
-// onesEach is how many words are counted when the ones before a bit are.
+// onesEach is the number of words between two entries of ownLevel.ones.
 const onesEach = 8
 
 // SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
@@ -81,19 +81,19 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 	}
 }
 
-// ownChange is an own node that came or went.
+// ownChange is an own node that was added or removed.
 type ownChange struct {
 	node uint64
 	sign int // 1: it came; -1: it went
 }
 
-// ownDiff is how the own nodes of a level changed, in the first words of them.
+// ownDiff lists the changes of the own nodes of a level, in its first words.
 type ownDiff struct {
 	changes []ownChange
 	words   int
 }
 
-// changes is how one array becomes another at least as long, in order; not nil.
+// changes returns how one array becomes another that is at least as long, in order; never nil.
 func changes(before, after []uint64) []ownChange {
 	out := []ownChange{}
 	for i, was := range before {
@@ -105,8 +105,8 @@ func changes(before, after []uint64) []ownChange {
 	return out
 }
 
-// Set makes a prefix that of one of the others; nil removes it. A longer or shorter prefix of an epoch costs nothing:
-// the sample is the same.
+// Set sets another peer's prefix; nil removes it. A longer or shorter prefix of an epoch costs nothing, because its
+// sample is the same.
 func (c *Samples) Set(other int, p *summary.Prefix) {
 	for len(c.others) <= other { // by an eighth, so that little stands empty
 		c.others = slices.Concat(c.others, make([]compared, 8+len(c.others)/8))
@@ -129,7 +129,7 @@ func (c *Samples) Common(other int, confidence float64) (estimate.Interval, bool
 	return c.estimate(&c.others[other], confidence)
 }
 
-// estimate is what the counts of another say.
+// estimate turns the counts of another peer into an interval.
 func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, bool) {
 	level, bits := o.sample()
 	counts := estimate.Counts{First: c.upTo(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
@@ -138,7 +138,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 	return i, err == nil && !i.Saturated
 }
 
-// comparable says whether p opens with a sample, and whether the own summary is known as deep there.
+// comparable reports whether p opens with a sample, and the own summary is known as deep as that.
 func (c *Samples) comparable(p *summary.Prefix) bool {
 	if c.own == nil || p == nil || c.own.Parts() == 0 || p.Header().Seed != c.own.Header().Seed {
 		return false
@@ -147,7 +147,7 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 	return ok && c.at(s.Level).end >= s.End
 }
 
-// find is what is kept of a level; nil: nothing. It is valid until another level is asked for.
+// find returns the own nodes kept of a level; nil if none are. It is valid until another level is asked for.
 func (c *Samples) find(level int) *ownLevel {
 	for i := range c.levels {
 		if l := &c.levels[i]; l.level == level {
@@ -157,7 +157,7 @@ func (c *Samples) find(level int) *ownLevel {
 	return nil
 }
 
-// at is a level of the own summary. It is valid until another level is asked for.
+// at returns the own nodes of a level. It is valid until another level is asked for.
 func (c *Samples) at(level int) *ownLevel {
 	if l := c.find(level); l != nil {
 		return l
@@ -173,7 +173,7 @@ func (c *Samples) at(level int) *ownLevel {
 	return &c.levels[len(c.levels)-1]
 }
 
-// count counts a sample from the beginning.
+// count counts a whole sample.
 func (c *Samples) count(o *compared, p *summary.Prefix) {
 	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
@@ -187,7 +187,7 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 	o.nodes, o.both = int32(nodes), int32(both)
 }
 
-// space is how much of hash space the first nodes of a level take, in units as in [summary.Region].
+// space returns how much of hash space the first nodes of a level take, in the units of [summary.Region].
 func space(level, nodes int) uint64 {
 	if level > 32 {
 		return uint64(nodes) >> (level - 32)
@@ -195,7 +195,8 @@ func space(level, nodes int) uint64 {
 	return uint64(nodes) << (32 - level)
 }
 
-// update looks up the own nodes that went or came in a sample. It returns false when counting is faster.
+// update looks up the added and removed own nodes in a sample. It returns false when counting the whole sample is
+// faster.
 func (c *Samples) update(o *compared, diff []ownChange) bool {
 	level, size := o.sample()
 	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(size) })
@@ -211,7 +212,7 @@ func (c *Samples) update(o *compared, diff []ownChange) bool {
 	return true
 }
 
-// upTo is a level with the own nodes in at least the first size bits.
+// upTo returns a level with the own nodes in at least its first size bits.
 func (c *Samples) upTo(level, size int) *ownLevel {
 	l := c.at(level)
 	have := 64 * len(l.words)
@@ -219,7 +220,7 @@ func (c *Samples) upTo(level, size int) *ownLevel {
 		return l
 	}
 	if have > 0 {
-		size = max(size, min(have*3/2, 1<<level)) // samples of all sizes come
+		size = max(size, min(have*3/2, 1<<level)) // with room to spare: samples of all sizes come
 	}
 	l.words = make([]uint64, (size+63)/64)
 	l.ones = make([]uint32, (len(l.words)+onesEach-1)/onesEach)
@@ -236,7 +237,7 @@ func (c *Samples) upTo(level, size int) *ownLevel {
 	return l
 }
 
-// onesIn counts the ones in some words.
+// onesIn returns the number of ones in some words.
 func onesIn(words []uint64) int {
 	n := 0
 	for _, w := range words {
@@ -245,7 +246,7 @@ func onesIn(words []uint64) int {
 	return n
 }
 
-// count is the ones in the first size bits. O(1).
+// count returns the number of ones in the first size bits. O(1).
 func (l *ownLevel) count(size int) int {
 	if size == 0 {
 		return 0
@@ -258,7 +259,7 @@ func (l *ownLevel) count(size int) int {
 	return int(l.ones[first]) + onesIn(l.words[first*onesEach:word]) + bits.OnesCount64(l.words[word]<<(64-rest))
 }
 
-// SizeBytes is about the bytes that c takes, without the prefixes. O(levels of samples), of which there are few.
+// SizeBytes returns about the bytes that c takes, without the prefixes. O(levels of samples), of which there are few.
 func (c *Samples) SizeBytes() int {
 	n := 16*cap(c.others) + 1<<11
 	for i := range c.levels {

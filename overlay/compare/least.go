@@ -1,10 +1,12 @@
 package compare
 
-// Least is the least of a hash over the keys of the sample, spread evenly over 64 bits. It is a min-wise sketch of one
-// value (Broder 1997). Two collections of about the same size have the same Least with the probability of their
-// resemblance. That is the share of the keys of either that are keys of both. There are two independent hashes, 0 and
-// 1. A hash compares sizes within a factor of four. Hash 1 has its bounds where hash 0 does not, so one of them
-// compares every two sizes within a factor of two. It returns false without a sample. O(n).
+// Least returns the least value of a hash over the keys of the sample, spread evenly over 64 bits. It is a min-wise
+// sketch of one value (Broder 1997): two collections of about the same size have the same Least with the probability of
+// their resemblance. The resemblance is the number of keys in both, divided by the number in either.
+//
+// There are two independent hashes, 0 and 1. Each compares sizes within a factor of four. The bounds of hash 1 lie
+// where hash 0 has none, so one of the two compares any sizes within a factor of two. It returns false without a
+// sample. O(n).
 func (s Sample) Least(hash int) (least uint64, ok bool) {
 	if s.prefix == nil {
 		return 0, false

@@ -8,18 +8,18 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Sample is the sample that a prefix opens with: for those who compare it with one collection after another. It is
-// immutable; the zero value compares with nothing.
+// Sample is the sample that a prefix opens with, for comparing it with many collections. It is immutable. The zero
+// value compares with nothing.
 type Sample struct {
 	prefix *summary.Prefix
 	nodes  []uint32 // nil: not decoded
 }
 
-// SampleOf is the sample of a prefix, decoded at every use. It takes no memory of its own.
+// SampleOf returns the sample of a prefix, to be decoded at each use. It takes no memory of its own.
 func SampleOf(p *summary.Prefix) Sample { return Sample{prefix: p} }
 
-// Decode is the sample of a prefix, decoded. It takes 4 bytes a node. A sample of more nodes than have numbers of 4 bytes
-// is not decoded.
+// Decode returns the decoded sample of a prefix. It takes 4 bytes a node. A sample with too many nodes for 4-byte
+// numbers stays encoded.
 func Decode(p *summary.Prefix) Sample {
 	s := Sample{prefix: p}
 	if _, ok := p.Sample(); !ok || p.Parts() == 0 {
@@ -41,12 +41,12 @@ func Decode(p *summary.Prefix) Sample {
 	return s
 }
 
-// Is says whether s is the sample of p: prefixes of the same chain have the same sample.
+// Is reports whether s is the sample of p. Prefixes of one chain have the same sample.
 func (s Sample) Is(p *summary.Prefix) bool {
 	return s.prefix == p || s.prefix != nil && s.prefix.Header().Chain == p.Header().Chain
 }
 
-// With is what [Samples.Overlap] says of one of the others, for a sample that is none of them.
+// With estimates the overlap with a sample that belongs to none of the others, as [Samples.Common] does for those.
 func (c *Samples) With(s Sample, confidence float64) (estimate.Interval, bool) {
 	if !c.comparable(s.prefix) {
 		return estimate.Interval{}, false
