@@ -22,10 +22,10 @@ func NewBitmap(depth int, ranges ...Range) Bitmap {
 	return b
 }
 
-// bit is the number of the range with a place.
+// bit returns the number of the range that holds a place.
 func (b *Bitmap) bit(at Place) int { return int(at >> (64 - b.depth)) }
 
-// at is the range with a number.
+// at returns the range with a number.
 func (b *Bitmap) at(bit int) Range { return Range{Place(uint64(bit) << (64 - b.depth)), b.depth} }
 
 // Add puts in the range of the bitmap's depth around the first place of r.
@@ -34,7 +34,7 @@ func (b *Bitmap) Add(r Range) {
 	b.words[i/64] |= 1 << (63 - i%64)
 }
 
-// Has says whether the range of the bitmap's depth around a place is in it.
+// Has reports whether the bitmap holds the range around a place.
 func (b *Bitmap) Has(at Place) bool {
 	i := b.bit(at)
 	return b.words[i/64]>>(63-i%64)&1 == 1
@@ -62,7 +62,7 @@ func (b *Bitmap) All() iter.Seq[Range] {
 	}
 }
 
-// Within is the bitmap of those that lie in a range r, which is no deeper.
+// Within returns the bitmap of the ranges that lie in r, which must be no deeper than they.
 func (b *Bitmap) Within(r Range) Bitmap {
 	in := Bitmap{depth: b.depth}
 	first := b.bit(r.first)
@@ -90,7 +90,7 @@ func (b *Bitmap) Or(other Bitmap) {
 	}
 }
 
-// Bytes is a bit for each range of the depth, the first range highest; nil without any.
+// Bytes returns one bit for each range of the depth, the first range in the highest bit; nil for an empty bitmap.
 func (b *Bitmap) Bytes() []byte {
 	if *b == (Bitmap{depth: b.depth}) {
 		return nil

@@ -11,16 +11,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/room"
 )
 
-// Contact is a peer that can be asked about a range beside ours.
+// Contact is a peer that can be asked about a range other than the own.
 type Contact struct {
 	Peer    string
-	Record  []byte // what it is dialled by; opaque
+	Record  []byte // signed addresses to dial it by; opaque here
 	Place   Place
-	Group   Group // what its address has in common with those of the same party
-	Denials int32 // it said "none here" of keys that somebody of its range is known to hold
-	Right   int32 // it named somebody who proved to hold the key
+	Group   Group // address group
+	Denials int32 // times that it answered "none here" for a key that a peer of its range holds
+	Right   int32 // times that it named a peer that proved to hold the key
 	Depth   int8  // of the range around its place that it covers; see [ContactDepth]
-	Word    Word  // whose word the depth is
+	Word    Word  // source of Depth
 	Failed  int8  // questions in a row without an answer
 	Role    Role  // why it is asked
 }
@@ -30,25 +30,24 @@ type Role uint8
 
 const (
 	Chosen  Role = iota // for its range
-	Spare               // for what the others leave over
-	Alike               // because its collection is like ours: it may well know a holder. It is of no table
-	Sharper             // for what we know only in a blurred way: it expects fewer false matches. It is of no table
+	Spare               // for ranges that other contacts leave over
+	Alike               // because its collection resembles the own one, so that it may know a holder. In no table
+	Sharper             // because it expects fewer false matches than the own directory. In no table
 )
 
-// Word says whose word the depth of a contact is.
+// Word names the source of a contact's depth.
 type Word uint8
 
 const (
-	ByHearsay Word = iota // another's
-	ByGuess               // ours: what others say next counts
-	ByItself              // the contact's own
+	ByHearsay Word = iota // another peer said so
+	ByGuess               // guessed here; the next peer's word replaces it
+	ByItself              // the contact said so
 )
 
-// Group stands for the name of what addresses have in common. Contacts of equal groups may be of the same party. 0: the
-// address has nothing in common with any.
+// Group stands for the address group of a contact. Contacts of one group may belong to one party. 0: no group.
 type Group uint32
 
-// GroupOf is the group of a name: 0 for "", else a hash that is not 0.
+// GroupOf returns the Group of a name: 0 for "", else a hash other than 0.
 func GroupOf(name string) Group {
 	if name == "" {
 		return 0
@@ -58,13 +57,13 @@ func GroupOf(name string) Group {
 	return Group(max(1, h.Sum32()))
 }
 
-// ContactDepth is a depth as contacts have it. It is brought into [0, MaxDepth].
+// ContactDepth brings a depth into [0, MaxDepth], in the form in which contacts hold it.
 func ContactDepth(depth int) int8 { return int8(min(max(depth, 0), MaxDepth)) }
 
 // Range is the range that a contact covers.
 func (c *Contact) Range() Range { return Around(c.Place, int(c.Depth)) }
 
-// trust is what a contact's answer is expected to be worth, in (0, 1].
+// trust returns how much a contact's answer is expected to be worth, in (0, 1].
 func (c *Contact) trust() float64 {
 	return 1 / float64(1+c.faults())
 }
@@ -76,16 +75,16 @@ const (
 	MaxBits = 10
 	// MaxContacts is the most contacts that a table holds.
 	MaxContacts = ContactsEach << MaxBits
-	// FarWider is by how many bits a range is far wider than those of most peers.
+	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
 	FarWider = 3
-	// deniedMost is how often a contact may deny a holder that is there. For every deniedOf times that it was right, it
-	// may do so once more. Then it is asked no more, and kept until a better one comes, so that it does not come back
-	// with a clean record.
+	// deniedMost is how many existing holders a contact may deny. Each deniedOf right answers allow one more denial.
+	// Beyond that the contact is not asked, but keeps its place until a better one comes, so that it cannot return with
+	// a clean record.
 	deniedMost = 2
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
-	// maxCaught is of how many peers outside of the table the denials are kept.
+	// maxCaught is the number of peers outside of the table whose denials are remembered.
 	maxCaught = MaxContacts
 )
 
@@ -101,7 +100,7 @@ type Contacts struct {
 	order  []string           // those of caught, the earliest first
 }
 
-// conduct is how often a peer was caught denying, and proved right.
+// conduct counts how often a peer was caught denying a holder, and how often it proved right.
 type conduct struct{ denials, right int32 }
 
 // NewContacts returns an empty table of a peer at a place.
@@ -109,8 +108,8 @@ func NewContacts(self Place) *Contacts {
 	return &Contacts{self: self, caught: map[string]conduct{}}
 }
 
-// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten.
-// What others said of a contact's depth counts no longer: their depths change as ours does. O(n).
+// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are no buckets, and all contacts
+// are forgotten. A depth that others stated becomes at least the new one, because theirs change with the own. O(n).
 func (t *Contacts) SetDepth(depth int) {
 	depth = min(max(depth, 0), MaxBits)
 	if depth == t.bits {
@@ -135,31 +134,31 @@ func (t *Contacts) All() []Contact { return slices.Clone(t.list) }
 // Each yields the contacts, by bucket and best first. The table must not change meanwhile.
 func (t *Contacts) Each() iter.Seq[Contact] { return slices.Values(t.list) }
 
-// rangeOf is the range of a bucket.
+// rangeOf returns the range of a bucket.
 func (t *Contacts) rangeOf(bucket int) Range {
 	return Around(Place(uint64(bucket)<<(64-t.bits)), t.bits)
 }
 
-// bucketAt is the number of the bucket of a place.
+// bucketAt returns the number of the bucket for a place.
 func (t *Contacts) bucketAt(at Place) int { return int(at >> (64 - t.bits)) }
 
-// begin is where the contacts of a bucket begin in the list, or would.
+// begin returns where the contacts of a bucket begin in the list, or would begin.
 func (t *Contacts) begin(bucket int) int {
 	return sort.Search(len(t.list), func(i int) bool { return t.bucketAt(t.list[i].Place) >= bucket })
 }
 
-// bucket is the contacts of the bucket with a place, and where they begin in the list. They are valid until the list
-// changes.
+// bucket returns the contacts of the bucket for a place, and where they begin in the list. Both are valid until the
+// list changes.
 func (t *Contacts) bucket(at Place) (contacts []Contact, begin int) {
 	number := t.bucketAt(at)
 	begin = t.begin(number)
 	return t.list[begin:t.begin(number+1)], begin
 }
 
-// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
-// depth that was a guess: others may say anything of it. Nor is a depth kept if the contact itself says that it covers
-// far more. A full bucket gives up its worst. One of an address group that the bucket has already goes only where there
-// is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
+// Add puts a contact into its bucket and reports whether it was taken. A known contact stays as it was, except for a
+// depth that was a guess: what other peers say of it counts for nothing more. A full bucket gives up its worst contact.
+// A second contact of one address group is taken only while the bucket has a free place. Peers of the own range are no
+// contacts. Denials remembered of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	if t.bits == 0 || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
@@ -195,9 +194,9 @@ func find(list []Contact, peer string) int {
 }
 
 // sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then the
-// widest, and then the order is by a hash of both ends. The second is the one that adds most to what the first covers.
-// Of equals it is one in the other half of the bucket, for what is said of depths may be wrong. A contact of an address
-// group that stands before it already comes after all others.
+// widest; a hash of both ends decides between equals. The second place goes to the contact that adds most to the first
+// one's range; of equals, to one in the other half of the bucket, because stated depths may be wrong. A contact of an
+// address group that stands before it comes last.
 func (t *Contacts) sort(list []Contact) {
 	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
 	slices.SortFunc(list, func(a, b Contact) int {
@@ -224,7 +223,7 @@ func (t *Contacts) sort(list []Contact) {
 	copy(list[len(apart):], again)
 }
 
-// within is 1 for a contact in a range, else 0.
+// within returns 1 for a contact in a range, else 0.
 func within(r Range, c Contact) int {
 	if r.Contains(c.Place) {
 		return 1
@@ -232,10 +231,10 @@ func within(r Range, c Contact) int {
 	return 0
 }
 
-// faults counts what speaks against a contact.
+// faults returns the number of points against a contact.
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
-// Refuted reports whether a contact has so often denied a key that is there that it is asked no more.
+// Refuted reports whether a contact has denied existing holders so often that it is no longer asked.
 func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
@@ -248,14 +247,14 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Empty says whether there is no contact in a range.
+// Empty reports whether a range has no contact.
 func (t *Contacts) Empty(r Range) bool {
 	first := t.bucketAt(r.First())
 	last := first + 1<<max(0, t.bits-r.Depth())
 	return !slices.ContainsFunc(t.list[t.begin(first):t.begin(last)], func(c Contact) bool { return r.Contains(c.Place) })
 }
 
-// Get returns the contact at a place that is a peer.
+// Get returns the contact of a peer at a place.
 func (t *Contacts) Get(at Place, peer string) (Contact, bool) {
 	bucket, _ := t.bucket(at)
 	i := find(bucket, peer)
@@ -265,7 +264,7 @@ func (t *Contacts) Get(at Place, peer string) (Contact, bool) {
 	return bucket[i], true
 }
 
-// change changes a contact, and forgets it if do says so. It is false when there is none.
+// change changes a contact, and forgets it if do says so. It returns false when there is no such contact.
 func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) bool {
 	bucket, begin := t.bucket(at)
 	i := find(bucket, peer)
@@ -281,7 +280,7 @@ func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) 
 	return true
 }
 
-// Answered notes an answer of a contact, and the depth of the range that it says it covers.
+// Answered records an answer of a contact, and the depth of the range that it claims to cover.
 func (t *Contacts) Answered(at Place, peer string, depth int) {
 	t.change(at, peer, func(c *Contact) bool {
 		c.Failed, c.Depth, c.Word = 0, ContactDepth(depth), ByItself
@@ -289,12 +288,12 @@ func (t *Contacts) Answered(at Place, peer string, depth int) {
 	})
 }
 
-// Lives notes that a contact has answered, and that what it says of its depth does not count.
+// Lives records an answer of a contact whose claimed depth does not count.
 func (t *Contacts) Lives(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed = 0; return false })
 }
 
-// Denied notes that a peer denied a key that somebody of its range holds. It may be outside of the table.
+// Denied records that a peer denied a key that a peer of its range holds. The denier may be outside of the table.
 func (t *Contacts) Denied(at Place, peer string) {
 	if !t.change(at, peer, func(c *Contact) bool { c.Denials++; return false }) {
 		c := t.caught[peer]
@@ -303,8 +302,8 @@ func (t *Contacts) Denied(at Place, peer string) {
 	}
 }
 
-// Conduct is how often a peer was caught denying, and since then proved right, in the table or not. Of a peer in the
-// table all that it proved counts.
+// Conduct returns how often a peer was caught denying and how often it proved right since, in the table or outside. For
+// a peer in the table every right answer counts.
 func (t *Contacts) Conduct(at Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
 		return c.Denials, c.Right
@@ -327,7 +326,7 @@ func (t *Contacts) remember(peer string, c conduct) {
 	t.caught[peer] = c
 }
 
-// Proved notes that a peer named somebody who proved to hold the key. It may be outside of the table.
+// Proved records that a peer named a holder that proved true. The peer may be outside of the table.
 func (t *Contacts) Proved(at Place, peer string) {
 	if !t.change(at, peer, func(c *Contact) bool { c.Right++; return false }) {
 		c := t.caught[peer]
@@ -336,15 +335,15 @@ func (t *Contacts) Proved(at Place, peer string) {
 	}
 }
 
-// Failed notes that a contact did not answer. After a few times in a row it is forgotten.
+// Failed records that a contact did not answer. After a few failures in a row it is forgotten.
 func (t *Contacts) Failed(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks returns the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that cover but
-// one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not count, nor
-// do those caught denying. Contacts that cover more than a range count for every range that they cover, as far as that is
-// credible: two liars would else be contacts enough. O(ranges + contacts), without any allocation.
+// Lacks returns the ranges of a depth, other than the own, that have too few contacts, or contacts for one half only.
+// The depth is at most that of the buckets. Contacts that left the last question unanswered do not count, nor do those
+// caught denying. A contact of a wider range counts for every range in it, as far as its claim is credible; otherwise
+// two liars would be contacts enough. O(ranges + contacts), without any allocation.
 func (t *Contacts) Lacks(want, depth int) Bitmap {
 	out := NewBitmap(depth)
 	if t.bits == 0 {
@@ -382,16 +381,16 @@ func (t *Contacts) Lacks(want, depth int) Bitmap {
 	return out
 }
 
-// lack is what [Contacts.Lacks] counts of a range.
+// lack holds the counts of [Contacts.Lacks] for one range.
 type lack struct {
 	have   int16
 	wide   int16 // contacts of wider ranges that begin here, less those that end before
 	halves uint8 // a bit for each
 }
 
-// Credible is the depth that a claimed one counts for where a lie would do harm, in a network where ranges are usually
-// of some depth. Who claims to cover far more counts for a usual range. That doubles whenever the number of times that
-// it proved right has doubled.
+// Credible returns the depth that a claimed depth counts for where a lie would do harm. usual is the depth that most
+// peers have. A far wider claim counts as a usual range; the range doubles each time the number of its right answers
+// has doubled.
 func Credible(claimed int, right int32, usual int) int {
 	if claimed > usual-FarWider {
 		return claimed
@@ -399,13 +398,13 @@ func Credible(claimed int, right int32, usual int) int {
 	return max(claimed, usual+1-bits.Len32(uint32(right)+1))
 }
 
-// counts says whether a contact can be asked, as far as is known.
+// counts reports whether a contact answered the last question and was not caught denying.
 func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
-// Next chooses the contact to ask about what is not covered, of those not asked yet. It is the one that adds most to
-// what is covered, less for those that were caught or failed. A spare contact is chosen if no other adds anything.
-// Equals go by what they are worth, nil for all alike, and then by a hash of the key and the contact: every key has its
-// own order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log ranges).
+// Next returns the index of the contact to ask next about what is not covered, -1 if none adds anything. It takes the
+// contact that adds most, less for those that were caught or failed. A spare contact is chosen only if no other adds
+// anything. Equals go by worth (nil: all are worth the same), then by a hash of key and contact. So every key has an
+// order of its own, and no contact is first for all. O(contacts log ranges).
 func Next(contacts []Contact, covered *Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
 	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
 	for i := range contacts {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// RangeLinks is how many links are to lead into the own range, where that is not everybody.
+// RangeLinks is the number of links to keep into the own range, where that is not the whole network.
 const RangeLinks = 4
 
-// Means is what a peer has for the origins of its range.
+// Means says what a peer can spend on the origins of its range.
 type Means struct {
 	Memory float64 // bytes for what is known of origins
 	Origin float64 // bytes of memory that an origin takes on average
@@ -39,16 +39,16 @@ const (
 	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more
 	// origins than others: with 80 planned they hold up to 100.
 	planned = 0.7
-	// widen is the part of the room that a range of one bit less must fit into before it is chosen instead. It is less
-	// than planned, so that a network whose size is near a bound does not make depths go to and fro.
+	// widen is the part of the room that a range twice as wide must fit into before it is chosen instead. It is less
+	// than planned, so that depths do not go to and fro in a network whose size is near a bound.
 	widen = 0.55
 	// whole is the part of the room that all origins must fit into before a peer that covers a part covers all again.
 	whole = 0.8
 )
 
-// Depth is the least depth at which the origins of a range fit into the room, when there are origins in all. Depth 0
-// may use all of the room, for there is nothing beside it. It keeps the depth that a peer has as long as its range
-// neither overflows nor could be twice as wide with room to spare.
+// Depth returns the least depth at which the origins of a range fit into the room. origins is their number in the whole
+// network. Depth 0 may use all of the room, since nothing is kept beside it. The present depth stays as long as its
+// range neither overflows nor could be twice as wide with room to spare.
 func Depth(now int, m Means, origins float64) int {
 	room := m.Room()
 	fits := func(depth int) bool {
@@ -69,17 +69,17 @@ func Depth(now int, m Means, origins float64) int {
 	return depth
 }
 
-// countable is how many origins a range must hold for their number to say how many there are in all. Its relative
-// standard error is a quarter then.
+// countable is the number of origins that a range must hold to be counted. The relative standard error of the estimate
+// is then a quarter.
 const countable = 16
 
-// Origins estimates how many origins there are, by the places known near our own, each counted once. The nearer a
-// range, the more of its origins are known, so the narrowest range that holds at least 16 is counted. O(n).
+// Origins estimates the number of origins in the network, from the known places near the own one, each counted once.
+// The nearer a range, the more of its origins are known. So it counts the narrowest range that holds at least 16. O(n).
 func Origins(self Place, places []Place) float64 {
 	if len(places) <= countable {
 		return float64(len(distinct(slices.Clone(places))))
 	}
-	var sharing [MaxDepth + 1]int // by how many first bits they share with our own place
+	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with the own place
 	for _, p := range places {
 		sharing[SharedBits(self, p)]++
 	}
@@ -105,14 +105,14 @@ func Origins(self Place, places []Place) float64 {
 // SharedBits returns the depth of the narrowest range that holds two places.
 func SharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
 
-// distinct is each of some places once. It sorts them.
+// distinct sorts places and drops repetitions.
 func distinct(places []Place) []Place {
 	slices.Sort(places)
 	return slices.Compact(places)
 }
 
-// Median is the middle of estimates, so that a minority of liars cannot move it far. An even number has two: more than
-// half are at least the lower, more than half at most the upper. It sorts them. Of none it is 0.
+// Median returns the middle of the estimates, so that a minority of liars cannot move it far. Of an even number it
+// returns the two middle ones. It sorts the estimates. Of none it returns 0.
 func Median(estimates []float64) (lower, upper float64) {
 	n := len(estimates)
 	if n == 0 {
@@ -122,11 +122,11 @@ func Median(estimates []float64) (lower, upper float64) {
 	return estimates[(n-1)/2], estimates[n/2]
 }
 
-// boasters: one of this many linked peers may boast of how many peers it knows.
+// boasters is the part of the linked peers, one in this many, that may overstate how many peers they know.
 const boasters = 3
 
-// MostSaid returns how many peers those know who know the most, without the word of the third that says most; 0 where
-// nobody says anything. It sorts the words.
+// MostSaid returns the highest number of known peers that a linked peer states, without the highest third of the
+// statements; 0 without any. It sorts the words.
 func MostSaid(words []int) int {
 	if len(words) == 0 {
 		return 0

@@ -19,17 +19,18 @@ const (
 	patientRounds = 4
 )
 
-// Gossip paces the rounds in which a peer asks others who is like it. The zero Gossip is at its first round.
+// Gossip paces the rounds in which a peer asks others for peers that resemble it. The zero Gossip is at its first
+// round.
 type Gossip struct {
 	round int
 	vain  int // rounds in a row that brought nothing
 }
 
-// Stranger says whether this round's question goes to a peer drawn from all rather than from the similar.
+// Stranger reports whether this round's question goes to a peer drawn from all, in place of a similar one.
 func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
 
-// Near reports whether this round's question goes to a peer of the own range, if one is looked for there. It does every
-// other round, so that the similar learn of us meanwhile.
+// Near reports whether this round's question goes to a peer of the own range, while peers of that range are wanted.
+// Every other round does, so that similar peers learn of this one meanwhile.
 func (g *Gossip) Near() bool { return g.round%2 == 0 }
 
 // Pick draws the peer to ask this round, of n similar peers, the most similar first. The more similar one is, the
@@ -51,14 +52,14 @@ func (g *Gossip) Asked() time.Duration {
 	return wait
 }
 
-// Bar is the least overlap of interest when best is that of the best peer known. It is half of best, and a quarter
-// after a round that brought nobody. So those who are not alike are not fetched, whatever room there is.
+// Bar returns the least overlap that is worth fetching, given the best overlap known: half of it, and a quarter after a
+// round that brought no peer. So dissimilar peers are not fetched, whatever room there is.
 func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.vain, 1)) }
 
-// Learned notes that a round brought somebody new.
+// Learned records that a round brought a new peer.
 func (g *Gossip) Learned() { g.vain = 0 }
 
-// Likeness is how alike a peer is to the one that asks.
+// Likeness says how much a peer resembles the one that asks.
 type Likeness struct {
 	Place   Place
 	Overlap float64 // share of the asker's collection that it holds, by estimate
@@ -67,9 +68,9 @@ type Likeness struct {
 // Named is the most peers that an answer names.
 const Named = 8
 
-// Introduce chooses the peers to name to a peer that asks for its like. They are unknown to the asker and hold more of
-// its collection than the least similar one that it keeps. The most similar come first, at most [Named]. Equals go by
-// nearness to the asker. It sorts all, and the answer is a part of it.
+// Introduce chooses the peers to name to an asker that looks for similar peers. They are unknown to the asker and hold
+// more of its collection than the least similar peer that it keeps. The most similar come first, at most [Named];
+// nearness to the asker decides between equals. It sorts all in place and returns a part of it.
 func Introduce(asker Place, least float64, known func(Place) bool, all []Likeness) []Likeness {
 	slices.SortFunc(all, func(a, b Likeness) int {
 		switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Shares of the room for origins that each class has for certain, rounded down. What a class leaves over goes to the
-// others: to the range first, then to the similar, to the useful, and to the rest.
+// Each class has a share of the room for certain, rounded down. What a class leaves over goes to the others: to the
+// range first, then to the similar, the useful, and the rest.
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
@@ -16,7 +16,7 @@ const (
 // Candidate is an origin that may be kept.
 type Candidate struct {
 	Place   Place
-	Linked  bool    // it is a linked peer or about to be one: kept in any case, and it takes nothing from the classes
+	Linked  bool    // linked, or about to be: kept in any case, outside of the classes' shares
 	Overlap float64 // share of the own collection that it holds, by estimate; 0: none, or not known
 	Hits    int     // confirmations, of late, that it holds what was looked for
 }
@@ -55,13 +55,13 @@ func Keep(own Range, self Place, room int, all []Candidate) []bool {
 	return k.keep
 }
 
-// keeper is a choice under way.
+// keeper is the state of one Keep.
 type keeper struct {
 	all  []Candidate
 	keep []bool
 	left int // of the room
 
-	members []member // those of a class, for one after the other
+	members []member // members of one class at a time
 }
 
 // member is an origin in a class.
@@ -89,7 +89,7 @@ func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
 	return out
 }
 
-// take keeps those of an order that are not kept yet, as many as a share of the room holds.
+// take keeps the first members of an order that are not kept yet, within a share of the room.
 func (k *keeper) take(order []int, share int) {
 	share = min(share, k.left)
 	for _, i := range order {

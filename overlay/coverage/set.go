@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Set is a set of places, made of ranges. It is canonical: equal sets hold equal ranges in the same order. None of them
-// covers another, and no two of them make up a larger one. The zero Set is empty.
+// Set is a set of places, made of ranges. It is canonical: equal sets hold equal ranges in the same order. No range
+// covers another, and no two ranges make up a larger one. The zero Set is empty.
 type Set struct {
 	ranges []Range // by first place
 }
 
-// from returns the index of the first range that does not begin before a place.
+// from returns the index of the first range that begins at a place or after it.
 func (s *Set) from(p Place) int {
 	at, _ := slices.BinarySearchFunc(s.ranges, p, func(r Range, p Place) int { return cmp.Compare(r.first, p) })
 	return at
@@ -48,7 +48,7 @@ func (s *Set) Covers(r Range) bool {
 // Contains says whether a place is in the set. O(log ranges).
 func (s *Set) Contains(p Place) bool { return s.Covers(Around(p, MaxDepth)) }
 
-// Missing is the part of all places that is in a range and not in the set. It is exact. O(ranges of the set in r).
+// Missing returns the part of all places that lies in r and not in the set. It is exact. O(ranges of the set in r).
 func (s *Set) Missing(r Range) float64 {
 	if len(s.ranges) == 0 {
 		return r.Share()
@@ -66,7 +66,7 @@ func (s *Set) Missing(r Range) float64 {
 	return missing
 }
 
-// Share is the part of all places that is in the set. It is exact. O(ranges).
+// Share returns the part of all places that lies in the set. It is exact. O(ranges).
 func (s *Set) Share() float64 { return 1 - s.Missing(Range{}) }
 
 // Clone returns a copy that shares nothing with the set.
