@@ -23,8 +23,7 @@ func New(n int) Agenda { return make(Agenda, n) }
 // By makes a task due at a time at the latest. A time that has passed makes it due at once.
 func (a Agenda) By(task int, at time.Duration) { a[task] = min(a[task], at) }
 
-// Take says whether a task is due. If it is, the caller does it now, and it is not due again unless [Agenda.By] says
-// so.
+// Take reports whether a task is due. If it is, the caller must do it now; it is due again only after [Agenda.By].
 func (a Agenda) Take(task int, now time.Duration) bool {
 	if now < a[task] {
 		return false
