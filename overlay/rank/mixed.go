@@ -2,14 +2,14 @@ package rank
 
 import "math/rand/v2"
 
-// Mixed is how many neighbours are chosen by each rule. The zero value chooses nobody.
+// Mixed holds the number of neighbours chosen by each rule. The zero value chooses none.
 type Mixed struct{ Similar, Complementary, Near, Random int }
 
 // Default is the mix of the overlay's default configuration.
 var Default = Mixed{Similar: 4, Near: 1, Random: 3}
 
-// Policy is the mix of n slots with a name: similar, complementary, near, random or mixed. mixed is [Default] for 8
-// slots and the like for others. ok is false for any other name.
+// Policy returns the mix of n slots with a name: similar, complementary, near, random or mixed. "mixed" is [Default]
+// for 8 slots, and in the same proportion for others. ok is false for any other name.
 func Policy(name string, n int) (m Mixed, ok bool) {
 	switch name {
 	case "similar":
@@ -26,7 +26,7 @@ func Policy(name string, n int) (m Mixed, ok bool) {
 	return Mixed{}, false
 }
 
-// Policies are the names that Policy knows.
+// Policies returns the names that Policy knows.
 func Policies() []string { return []string{"similar", "complementary", "near", "random", "mixed"} }
 
 // Choose fills the slots by similarity, by what is lacked and by round trip, and the rest at random. Each takes from

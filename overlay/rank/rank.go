@@ -38,7 +38,7 @@ type Candidate struct {
 	RTT     time.Duration     // 0: not measured
 }
 
-// Measure is what an estimate says for a candidate: [Shared] or [Lacked].
+// Measure picks an estimate of a candidate: [Shared] or [Lacked].
 type Measure func(Candidate) estimate.Interval
 
 // Shared is the part of the own collection that a candidate holds.
@@ -55,15 +55,15 @@ func Similar(cands []Candidate, n int) []Candidate { return best(cands, n, Share
 // without an estimate are not taken.
 func Complementary(cands []Candidate, n int) []Candidate { return best(cands, n, Lacked) }
 
-// best are the first n by a measure, greatest value first; equal ones by index.
+// best returns the first n candidates by a measure, greatest value first, then by index.
 func best(cands []Candidate, n int, by Measure) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.Known }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(by(b).Value, by(a).Value), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-// first are the first n, in order, of those that count. There are few slots and many candidates: so each is put in its
-// place among the first ones so far, or nowhere.
+// first returns the first n, in order, of the candidates that count. Slots are few and candidates many, so each
+// candidate is inserted into the first ones so far, or dropped.
 func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, b Candidate) int) []Candidate {
 	out := make([]Candidate, 0, min(n, len(cands)))
 	for _, c := range cands {
@@ -97,7 +97,7 @@ func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 	return drawn[:min(n, len(drawn))]
 }
 
-// Weakest is the one of at least one candidate whose high bound is the least; of equal ones the first by index.
+// Weakest returns the candidate whose high bound is the least, the first of equals. There must be at least one.
 func Weakest(incumbents []Candidate, by Measure) Candidate {
 	return slices.MinFunc(incumbents, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(by(a).High, by(b).High), cmp.Compare(a.Index, b.Index))
