@@ -27,10 +27,10 @@ func OriginTag(origin string) uint64 {
 // number. The tag of one gives that of the other: see [Rotate].
 func Tag(s summary.SeedTag, origin string) uint64 { return OriginTag(origin) ^ mask(s) }
 
-// Rotate returns the tag under another seed number of the network of the origin that has a tag under the seed from.
+// Rotate returns the tag, under another seed number, of the origin that has the given tag under the seed number from.
 func Rotate(tag uint64, from, to summary.SeedTag) uint64 { return tag ^ mask(from) ^ mask(to) }
 
-// mask is what a seed's number does to a tag: another for each number, nothing for 0.
+// mask returns what a seed number does to a tag: a value for each number, 0 for number 0.
 func mask(s summary.SeedTag) uint64 { return uint64(s.Number) * 0x9E3779B97F4A7C15 }
 
 // New names an epoch of the origin with a tag.
@@ -42,13 +42,13 @@ func New(tag uint64, e summary.Epoch) ID {
 	return g
 }
 
-// Of names the summary that h heads.
+// Of returns the name of the summary with header h.
 func Of(h summary.Header) ID { return New(Tag(h.Seed, h.Origin), h.Epoch) }
 
 // OriginTag is the tag of the origin, see [Tag].
 func (g ID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }
 
-// Epoch is the epoch in g.
+// Epoch returns the epoch in g.
 func (g ID) Epoch() summary.Epoch {
 	return summary.Epoch{Generation: binary.BigEndian.Uint32(g[8:]), Sequence: binary.BigEndian.Uint32(g[12:])}
 }

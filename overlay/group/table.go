@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/room"
 )
 
-// Table has a value for each of some tags, in two slices. A map takes two to four times the memory. Who chooses tags
-// gains nothing: a search takes O(log n), whatever they are. A new tag moves what is behind it: O(n). The zero value is
-// empty. Slices of an empty table are nil.
+// Table maps tags to values, in two sorted slices. A map takes two to four times the memory. Chosen tags gain an
+// attacker nothing: a search takes O(log n) whatever they are. A new tag moves the tags behind it: O(n). The zero value
+// is empty. Slices of an empty table are nil.
 type Table[V any] struct {
 	tags   []uint64 // in order
 	values []V
