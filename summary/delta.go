@@ -37,7 +37,7 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	b = binary.AppendUvarint(b, uint64(parts))
 	b = append(b, next.chain[1][:]...)
 	b = append(b, next.chain[parts][:]...)
-	olds, nexts := old.blocks(), next.blocks()
+	olds, nexts := old.Blocks(), next.Blocks()
 	for block := range olds {
 		for _, r := range old.plan.knowledge(block, parts) {
 			from := olds[block].AppendNodes(nil, r.Begin, r.End, r.Level)
@@ -147,7 +147,7 @@ func (d *deltaDecoder) tries(b []byte) ([]*trie.Block, error) {
 		var changed regionNodes
 		changed.start = d.plan.blocks[block].start
 		for _, r := range regions {
-			old := d.old.block(block)
+			old := d.old.Blocks()[block]
 			from := old.AppendNodes(nil, r.Begin, r.End, r.Level)
 			_, most := d.plan.limits(block, r.Begin, r.End, r.Level)
 			nodes, rest, err := decodeChange(b, from, r.Nodes(old.Start), most)

@@ -56,19 +56,6 @@ func ExampleHeader() {
 	// true false
 }
 
-// The nodes of block 0 at level 8 are the first eight bits of the keys' positions.
-func ExampleNodes() {
-	p := build(collection(0, 10_000), 1)
-	var n summary.Nodes
-	n.Reset(p, 0, 8, 0, 1<<32)
-	count := 0
-	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
-		count += len(nodes)
-	}
-	fmt.Println(count, "of 256")
-	// Output: 256 of 256
-}
-
 // How many parts a link of 4 KiB bears, before anything is built.
 func ExamplePlan() {
 	plan, err := summary.NewPlan(10_000, summary.Shape{})
@@ -91,13 +78,6 @@ func ExamplePrefix() {
 	// 1042 bytes: rate 0.9004, true
 	//  5377 bytes: rate 0.1279, true
 	// 16476 bytes: rate 0.0003, true
-}
-
-// The first part is a sample: the beginning of hash space, known deeply.
-func ExampleRegion() {
-	r, ok := build(collection(0, 10_000), 1).Sample()
-	fmt.Printf("%v: %.3f of hash space at level %d\n", ok, float64(r.End-r.Begin)/(1<<32), r.Level)
-	// Output: true: 0.101 of hash space at level 20
 }
 
 // A run is what a message carries.
@@ -155,6 +135,6 @@ func ExampleAppendFingerprints() {
 	_, _, err = summary.DecodeFingerprints(code[1:], 1000)
 	fmt.Println(errors.Is(err, summary.ErrMalformed))
 	// Output:
-	// 4927 bytes, true 0 <nil>
+	// 4946 bytes, true 0 <nil>
 	// true
 }

@@ -14,7 +14,7 @@ type Filter struct {
 }
 
 // Filter is the filter that p is. It shares memory with p. O(1).
-func (p *Prefix) Filter() *Filter { return &Filter{p.Header().Seed, p.blocks()} }
+func (p *Prefix) Filter() *Filter { return &Filter{p.Header().Seed, p.Blocks()} }
 
 // Contains reports whether the collection, or one of those united, may hold a key of fingerprint x: always true if it
 // does. O(blocks).

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 
 	"github.com/dchest/siphash"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // FingerprintBits is the width of a fingerprint.
@@ -53,11 +55,5 @@ func (h Hasher) Fingerprint(key []byte) Fingerprint {
 	return Fingerprint(lo & (1<<FingerprintBits - 1))
 }
 
-// position is x_i(f): the place of f in the hash space of block i, whose top l bits are its node at level l. Stafford's
-// thirteenth mix of f, offset by a multiple of the golden ratio: independent from block to block.
-func position(f Fingerprint, block int) uint64 {
-	z := uint64(f) + uint64(block+1)*0x9E3779B97F4A7C15
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
-}
+// position is x_i(f), see [trie.Position].
+func position(f Fingerprint, block int) uint64 { return trie.Position(uint64(f), block) }

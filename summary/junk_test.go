@@ -15,7 +15,7 @@ func junkDelta(p *Prefix) []byte {
 	b = binary.BigEndian.AppendUint32(b, base.Sequence)
 	b = binary.AppendUvarint(b, uint64(p.Parts()))
 	b = append(b, make([]byte, 2*len(digest{}))...)
-	for i, t := range p.blocks() {
+	for i, t := range p.Blocks() {
 		for _, r := range p.plan.knowledge(i, p.Parts()) {
 			nodes := t.AppendNodes(nil, r.Begin, r.End, r.Level)
 			b = appendChange(b, nodes, nil, r.Nodes(t.Start))

@@ -92,7 +92,7 @@ func (c *cutting) String() string {
 // commonCuts are the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
-	as, bs := a.blocks(), b.blocks()
+	as, bs := a.Blocks(), b.Blocks()
 	for block := range min(len(as), len(bs)) {
 		regions, start := trie.Common(as[block], bs[block])
 		var levels []int
@@ -154,7 +154,7 @@ func (c *cutting) array() estimate.Array {
 
 // measure counts the ones of both sides and their AND and estimates.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
-	i, err := c.array().IntersectionKnown(c.count(a.block(c.block), b.block(c.block)), n1, n2, confidence)
+	i, err := c.array().IntersectionKnown(c.count(a.Blocks()[c.block], b.Blocks()[c.block]), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
 }
 

@@ -39,12 +39,12 @@ type ownTest struct {
 
 // testOwn tests all fingerprints and sums up where the prefix is known at least at each of its levels.
 func testOwn(own []Fingerprint, p *Prefix) []ownTest {
-	tries := p.blocks()
+	tries := p.Blocks()
 	if len(tries) == 0 {
 		return nil
 	}
 	t := tries[0]
-	regions := regionsOf(t)
+	regions := t.Regions()
 	tested, hits := make([]float64, len(regions)), make([]float64, len(regions))
 	for _, f := range own {
 		cell := int(position(f, 0) >> (64 - t.Start))
@@ -68,15 +68,6 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 		full[r] *= others
 	}
 	return sumTests(regions, tested, hits, full, float64(int(1)<<t.Start))
-}
-
-// regionsOf is what t knows.
-func regionsOf(t *trie.Block) []trie.Region {
-	var out []trie.Region
-	for _, p := range t.Pieces() {
-		out = append(out, t.Region(p))
-	}
-	return out
 }
 
 // sumTests adds up the regions of each level or deeper, leaving out those that are full.

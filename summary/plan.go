@@ -214,6 +214,16 @@ func (l layout) rangeOf(cell int) int {
 // Parts is the number of parts of the whole stream, at least 1. O(1).
 func (p *Plan) Parts() int { return p.parts }
 
+// Sample returns what part 0 brings of block 0: hash space up to end, in units of 2^-32, at a level. It returns false if
+// the stream begins without a sample. O(1).
+func (p *Plan) Sample() (end uint64, level int, ok bool) {
+	s := &p.steps[0]
+	if !s.sample {
+		return 0, 0, false
+	}
+	return uint64(p.blocks[0].sample) << (32 - p.blocks[0].start), s.to, true
+}
+
 // stepOf is the index of the step of a part.
 func (p *Plan) stepOf(part int) int {
 	return sort.Search(len(p.steps), func(i int) bool { return p.steps[i].first+p.steps[i].parts > part })

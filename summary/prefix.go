@@ -65,34 +65,24 @@ func (p *Prefix) know(tries []*trie.Block) {
 	}
 }
 
-// blocks is what is known of each block begun. Where a prefix has but its front, it makes three pieces of memory.
-func (p *Prefix) blocks() []*trie.Block {
-	if t := p.only(); t != nil {
-		return []*trie.Block{t}
-	}
-	if p.more == nil {
+// Front returns block 0 where p knows it as one set of all its cells; nil otherwise. It shares memory with p. It is for
+// package inside: its type is internal. O(1).
+func (p *Prefix) Front() *trie.Set {
+	if p.front.End() == 0 {
 		return nil
 	}
-	return p.tries
+	return &p.front
 }
 
-// only is block 0 where a prefix has but its front; nil otherwise. It has a set of its own, so that who keeps the block
-// does not keep p.
-func (p *Prefix) only() *trie.Block {
-	if p.front.End() == 0 || p.more != nil && p.tries != nil {
-		return nil
+// Blocks returns what p knows of each block begun. It is for package inside: its type is internal. O(1).
+func (p *Prefix) Blocks() []*trie.Block {
+	switch {
+	case p.more != nil && p.tries != nil:
+		return p.tries
+	case p.front.End() > 0: // a set of its own, so that who keeps the block does not keep p
+		return []*trie.Block{trie.NewSingle(p.front)}
 	}
-	s, front := new(trie.Single), p.front
-	s.Set(&front)
-	return &s.Block
-}
-
-// block is what is known of a block begun.
-func (p *Prefix) block(i int) *trie.Block {
-	if t := p.only(); t != nil {
-		return t
-	}
-	return p.tries[i]
+	return nil
 }
 
 // Header is the header that the parts are verified against. The levels of its shape are not to be changed. O(1), no
@@ -143,9 +133,22 @@ func (p *Prefix) FalsePositiveRate() float64 {
 // FalsePositiveRate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool {
 	if p.front.End() > 0 {
-		return p.front.Contains(position(f, 0)) && p.containsBeyond(1, f)
+		return p.front.Contains(position(f, 0)) && p.containsFrom(1, f)
 	}
-	return p.containsBeyond(0, f)
+	return p.containsFrom(0, f)
+}
+
+// containsFrom is Contains for the blocks from a number on.
+func (p *Prefix) containsFrom(block int, f Fingerprint) bool {
+	if p.more == nil {
+		return true
+	}
+	for i := block; i < len(p.tries); i++ {
+		if !p.tries[i].Contains(position(f, i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact
@@ -204,7 +207,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 		return given, nil
 	}
 	fresh := cloneParts(r.Parts[held-r.First:])
-	d := decoder{plan: p.plan, tries: p.blocks()}
+	d := decoder{plan: p.plan, tries: p.Blocks()}
 	if err := d.decode(held, fresh); err != nil {
 		return nil, err
 	}
@@ -244,7 +247,7 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 // truncateTries is what the first parts say of each block.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
-	for i, t := range p.blocks() {
+	for i, t := range p.Blocks() {
 		if !p.plan.begun(i, parts) {
 			break
 		}

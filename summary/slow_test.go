@@ -132,7 +132,7 @@ func TestCompactIsOnePiece(t *testing.T) {
 	p := mustBuild(t, someKeys(1, 200), Shape{})
 	cut := p.Truncate(p.Parts() - 1)
 	for _, q := range []*Prefix{p, cut} {
-		if q.only() == nil {
+		if !oneSet(q) {
 			t.Fatalf("%d parts are not one set", q.Parts())
 		}
 	}
@@ -143,8 +143,7 @@ func TestCompactIsOnePiece(t *testing.T) {
 		t.Errorf("%d parts: %v pieces of memory", cut.Parts(), n)
 	}
 	for _, c := range []*Prefix{p.Compact(), p.Compact().Truncate(cut.Parts())} {
-		b := c.only()
-		if b == nil || codeOf(b.Whole()) != codeOf(&c.front) {
+		if !oneSet(c) || codeOf(c.Blocks()[0].Whole()) != codeOf(&c.front) {
 			t.Fatalf("%d parts: the nodes are there twice", c.Parts())
 		}
 	}

@@ -32,7 +32,8 @@ var layers = []layer{
 	{"summary/counting", nil},
 	{"summary/frequency", nil},
 	{"summary/bloom", []string{"summary/internal/bitcode", "summary/estimate"}},
-	{"summary", []string{"summary/..."}},
+	{"summary", []string{"summary/internal/...", "summary/estimate"}},
+	{"summary/inside", []string{"summary", "summary/internal/trie"}},
 	{"overlay/rank", []string{"summary/..."}},
 	{"overlay/index", []string{"summary/..."}},
 	{"overlay/compare", []string{"summary/..."}},
@@ -122,6 +123,7 @@ var bans = []struct {
 	{[]string{"cmd/..."}, []string{module + "node/defence", module + "overlay/defence", module + "routing/defence"}, false, "no command switches a defence off"},
 	{[]string{"cmd/venn/daemon"}, []string{module + "testnet/..."}, true, "the daemon is a peer, not a laboratory: simulator, strategies and the truth have no place in it"},
 	{[]string{"testnet/holdings"}, []string{"github.com/..."}, true, "the truth rests on the standard library alone"},
+	{[]string{"summary", "summary/bloom", "overlay", "overlay/directory", "overlay/exchange", "overlay/scope", "routing/...", "node/...", "cmd/..."}, []string{module + "summary/inside"}, false, "it is for what compares or indexes prefixes, and changes with that"},
 	{[]string{"testnet/judge"}, []string{"github.com/libp2p/...", module + "node/...", module + "overlay/...", module + "summary/..."}, true, "the judge's sums rest on the truth alone"},
 }
 

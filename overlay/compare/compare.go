@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // Samples counts how much of one's own collection each of many other peers holds, by their samples. The own nodes lie
@@ -34,7 +35,7 @@ const notCompared = -1
 
 // sample names the level at which a sample is counted, and the number of bits there.
 func (o *compared) sample() (level, bits int) {
-	r, _ := o.prefix.Sample()
+	r, _ := inside.Sample(o.prefix)
 	if r.Level > 32 {
 		return r.Level, int(r.End << (r.Level - 32))
 	}
@@ -143,7 +144,7 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 	if c.own == nil || p == nil || c.own.Parts() == 0 || p.Header().Seed != c.own.Header().Seed {
 		return false
 	}
-	s, ok := p.Sample()
+	s, ok := inside.Sample(p)
 	return ok && c.at(s.Level).end >= s.End
 }
 
@@ -163,7 +164,7 @@ func (c *Samples) at(level int) *ownLevel {
 		return l
 	}
 	l := ownLevel{level: level}
-	for _, r := range c.own.Known(0) {
+	for _, r := range inside.Known(c.own, 0) {
 		if r.Begin != l.end || r.Level < level {
 			break
 		}
@@ -181,13 +182,13 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 	}
 	level, size := o.sample()
 	words := c.upTo(level, size).words
-	var n summary.Nodes
+	var n inside.Walker
 	n.Reset(p, 0, level, 0, space(level, size))
 	nodes, both := n.CountIn(words)
 	o.nodes, o.both = int32(nodes), int32(both)
 }
 
-// space returns how much of hash space the first nodes of a level take, in the units of [summary.Region].
+// space returns how much of hash space the first nodes of a level take, in the units of [inside.Region].
 func space(level, nodes int) uint64 {
 	if level > 32 {
 		return uint64(nodes) >> (level - 32)
@@ -203,9 +204,8 @@ func (c *Samples) update(o *compared, diff []ownChange) bool {
 	if 16*end > int(o.nodes) {
 		return false
 	}
-	var n summary.Nodes
 	for _, d := range diff[:end] {
-		if n.Has(o.prefix, 0, level, d.node) {
+		if inside.Has(o.prefix, 0, level, d.node) {
 			o.both += int32(d.sign)
 		}
 	}
@@ -224,7 +224,7 @@ func (c *Samples) upTo(level, size int) *ownLevel {
 	}
 	l.words = make([]uint64, (size+63)/64)
 	l.ones = make([]uint32, (len(l.words)+onesEach-1)/onesEach)
-	var n summary.Nodes
+	var n inside.Walker
 	n.Reset(c.own, 0, level, 0, space(level, 64*len(l.words)))
 	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
 		for _, v := range nodes {

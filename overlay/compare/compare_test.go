@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 func someKeys(seed uint64, n int) []summary.Fingerprint {
@@ -28,12 +29,12 @@ func build(fps []summary.Fingerprint, sequence uint32, levels ...uint8) *summary
 
 // slowCounts counts what a comparison keeps, from the keys: the distinct nodes of both in the sample.
 func slowCounts(own, other []summary.Fingerprint, p *summary.Prefix) (first, second, both int) {
-	r, _ := p.Sample()
+	r, _ := inside.Sample(p)
 	limit := uint64(math.Ldexp(float64(r.End), r.Level-32))
 	nodes := func(fps []summary.Fingerprint) map[uint64]bool {
 		out := map[uint64]bool{}
 		for _, f := range fps {
-			if v := summary.Position(f, 0) >> (64 - r.Level); v < limit {
+			if v := inside.Position(f, 0) >> (64 - r.Level); v < limit {
 				out[v] = true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // Sample is the sample that a prefix opens with, for comparing it with many collections. It is immutable. The zero
@@ -22,7 +23,7 @@ func SampleOf(p *summary.Prefix) Sample { return Sample{prefix: p} }
 // numbers stays encoded.
 func Decode(p *summary.Prefix) Sample {
 	s := Sample{prefix: p}
-	if _, ok := p.Sample(); !ok || p.Parts() == 0 {
+	if _, ok := inside.Sample(p); !ok || p.Parts() == 0 {
 		return s
 	}
 	o := compared{prefix: p}
@@ -30,7 +31,7 @@ func Decode(p *summary.Prefix) Sample {
 	if uint64(size) > math.MaxUint32 {
 		return s
 	}
-	var n summary.Nodes
+	var n inside.Walker
 	n.Reset(p, 0, level, 0, space(level, size))
 	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
 		for _, v := range nodes {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // staleShare bounds a column's stale nodes: it is rewritten when more than 1/staleShare of its nodes are stale. It is
@@ -19,7 +20,7 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	gone := int(e.gone)
 	var added [Rows][]uint64
 	for b := range l.used {
-		if !slices.Equal(e.prefix.Known(b), p.Known(b)) {
+		if !slices.Equal(inside.Known(e.prefix, b), inside.Known(p, b)) {
 			return false
 		}
 		fresh, old, ok := changed(e.prefix, p, b, int(l.blocks[b].level), limit)
@@ -45,7 +46,7 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 // changed compares the nodes of a block at a level that both know. It returns those that only newer has, and how many
 // only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
 func changed(older, newer *summary.Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
-	var x, y summary.Nodes
+	var x, y inside.Walker
 	x.Reset(older, block, level, 0, 1<<32)
 	y.Reset(newer, block, level, 0, 1<<32)
 	v, w := x.Next(), y.Next()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // Index finds the peers that may hold a key. The zero value is empty and ready. The caller numbers the peers, from 0 in
@@ -256,7 +257,7 @@ func (l *layout) reading(f summary.Fingerprint) (r reading) {
 	r.used = l.used
 	for b := range l.used {
 		u, block := l.blocks[b], &r.blocks[b]
-		pos := summary.Position(f, b)
+		pos := inside.Position(f, b)
 		h, step := hash(pos>>(64-u.level), b)
 		block.n = int(u.rows)
 		for i := range block.n {
@@ -279,7 +280,7 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 		x.prefixes = append(x.prefixes, x.entries[peer].prefix)
 	}
 	first := len(dst)
-	dst = summary.Holders(dst, x.prefixes, f)
+	dst = inside.Holders(dst, x.prefixes, f)
 	for i, hit := range dst[first:] {
 		dst[first+i] = int(x.hits[hit])
 	}

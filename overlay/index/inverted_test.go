@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // inverted is the other candidate for an index. For each value of the top bits of a node it lists the peers that have
@@ -17,7 +18,7 @@ type inverted struct {
 
 func (x *inverted) each(p *summary.Prefix, do func(list *[]uint32, rest uint32)) {
 	low := x.level - x.top
-	var w summary.Nodes
+	var w inside.Walker
 	w.Reset(p, 0, x.level, 0, 1<<32)
 	for nodes := w.Next(); nodes != nil; nodes = w.Next() {
 		for _, v := range nodes {
@@ -39,7 +40,7 @@ func (x *inverted) remove(peer int, p *summary.Prefix) {
 }
 
 func (x *inverted) candidates(dst []int, f summary.Fingerprint) []int {
-	node := summary.Position(f, 0) >> (64 - x.level)
+	node := inside.Position(f, 0) >> (64 - x.level)
 	low := x.level - x.top
 	for _, v := range x.lists[node>>low] {
 		if uint64(v&0xFF) == node&(1<<low-1) {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // Rows is how many rows of a stripe a query reads at most.
@@ -19,7 +20,7 @@ const (
 	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
-	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
+	sliceSpan   = 1 << 32 / slices64 // in units of [inside.Region]
 	perOctave   = 4                  // sizes of stripes
 )
 
@@ -55,7 +56,7 @@ func layoutOf(p *summary.Prefix) layout {
 	}
 	left, ones := most, 0.0
 	for b := 0; left > 0; b++ {
-		known := p.Known(b)
+		known := inside.Known(p, b)
 		if len(known) == 0 {
 			break
 		}
@@ -138,7 +139,7 @@ func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 			l.hashNodes(dst, p, b, rows, 0, 1<<32)
 			continue
 		}
-		known := knownSlices(p.Known(b))
+		known := knownSlices(inside.Known(p, b))
 		for s := range slices64 {
 			if known>>s&1 == 1 {
 				l.hashNodes(dst, p, b, rows, uint64(s)*sliceSpan, uint64(s+1)*sliceSpan)
@@ -153,7 +154,7 @@ func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 
 func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
 	u := l.blocks[b]
-	w := &summary.Nodes{}
+	w := &inside.Walker{}
 	w.Reset(p, b, int(u.level), begin, end)
 	for nodes := w.Next(); nodes != nil; nodes = w.Next() {
 		for _, v := range nodes {
@@ -168,9 +169,9 @@ func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, 
 }
 
 // knownSlices returns the slices of hash space that the regions, in order, cover.
-func knownSlices(regions []summary.Region) (known uint64) {
+func knownSlices(regions []inside.Region) (known uint64) {
 	begin, end := uint64(0), uint64(0)
-	for _, r := range append(regions, summary.Region{Begin: 1 << 33}) {
+	for _, r := range append(regions, inside.Region{Begin: 1 << 33}) {
 		if r.Begin == end {
 			end = r.End
 			continue

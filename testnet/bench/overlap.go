@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // overlapArea estimates from samples how much of one's own collection each of 10,000 peers holds. The rival is
@@ -20,8 +21,8 @@ func overlapArea(b *bench) {
 	}
 	c.prefixes = nil
 	level := int(c.shape.SampleLevel)
-	known, _ := samples[0].Sample()
-	var walk summary.Nodes
+	known, _ := inside.Sample(samples[0])
+	var walk inside.Walker
 	size := uint(known.End >> (32 - level))
 	array := func(p *summary.Prefix) *bitset.BitSet {
 		s := bitset.New(size)

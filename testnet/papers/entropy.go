@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // StreamEntropy is the least number of bits that can encode what p knows. For every block and level it is m H(t/m), for
@@ -11,10 +12,10 @@ import (
 // is missing. O(n).
 func StreamEntropy(p *summary.Prefix) float64 {
 	bits := 0.0
-	var walk summary.Nodes
+	var walk inside.Walker
 	for block := range p.Header().Shape.Levels {
 		var nodes, places [summary.FingerprintBits + 1]float64 // by level
-		for _, r := range p.Known(block) {
+		for _, r := range inside.Known(p, block) {
 			places[r.Level] += math.Ldexp(float64(r.End-r.Begin), r.Level-32)
 			walk.Reset(p, block, r.Level, r.Begin, r.End)
 			for some := walk.Next(); some != nil; some = walk.Next() {

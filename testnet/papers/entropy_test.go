@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/inside"
 )
 
 // TestStreamEntropy compares with the sum over the nodes of the deepest levels, counted from the keys.
@@ -25,7 +26,7 @@ func TestStreamEntropy(t *testing.T) {
 		for block, level := range p.Header().Shape.Levels {
 			nodes := map[uint64]bool{}
 			for _, f := range keys {
-				nodes[summary.Position(f, block)>>(64-level)] = true
+				nodes[inside.Position(f, block)>>(64-level)] = true
 			}
 			m := math.Ldexp(1, int(level))
 			q := float64(len(nodes)) / m

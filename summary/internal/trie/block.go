@@ -15,19 +15,29 @@ type Piece struct {
 	Begin, End int
 }
 
+// Position returns x_i(f): where a key of fingerprint f lies in the hash space of block i. Its top l bits are its node
+// at level l. It is Stafford's thirteenth mix of f, offset by a multiple of the golden ratio: independent from block to
+// block.
+func Position(f uint64, block int) uint64 {
+	z := f + uint64(block+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
 // Count is the number of nodes in p.
 func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
 
-// Single is a block that is known as one set, with its piece beside it: one piece of memory. It must not be copied.
-type Single struct {
-	Block
-	piece [1]Piece
-}
-
-// Set makes s the block that is known as a set of all its cells.
-func (s *Single) Set(set *Set) {
-	s.piece = [1]Piece{{set, 0, set.End()}}
+// NewSingle returns a block that is known as one set of all its cells. Block, set and piece are one piece of memory.
+func NewSingle(set Set) *Block {
+	s := &struct {
+		Block
+		set   Set
+		piece [1]Piece
+	}{set: set}
+	s.piece = [1]Piece{{&s.set, 0, set.End()}}
 	s.Block = Block{set.start(), s.piece[:]}
+	return &s.Block
 }
 
 // Region is a range of cells of a block that is known at a level.
@@ -48,8 +58,14 @@ func (r Region) Nodes(start uint8) Span {
 // Pieces are all that is known, in order. Not to be changed.
 func (b *Block) Pieces() []Piece { return b.pieces }
 
-// Region is where p lies, and its level.
-func (b *Block) Region(p Piece) Region { return Region{p.Begin, p.End, b.level(p.Set)} }
+// Regions returns where each piece lies, and its level.
+func (b *Block) Regions() []Region {
+	out := make([]Region, len(b.pieces))
+	for i, p := range b.pieces {
+		out[i] = Region{p.Begin, p.End, b.level(p.Set)}
+	}
+	return out
+}
 
 // level is the level of the nodes of a set.
 func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth() }

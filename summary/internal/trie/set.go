@@ -170,6 +170,9 @@ func (s *Set) rank(cell int) int {
 // start is the level of the cells of a set of all cells.
 func (s *Set) start() uint8 { return uint8(bits.TrailingZeros32(uint32(s.end))) }
 
+// Level returns the level of the nodes of a set of all cells.
+func (s *Set) Level() int { return int(s.start()) + int(s.depth) }
+
 // Contains reports whether there may be a key at position x, for a set of all cells. O(1).
 func (s *Set) Contains(x uint64) bool { return s.Has(x>>((64-uint(s.start())-uint(s.depth))&63), 0) }
 

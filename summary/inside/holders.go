@@ -1,0 +1,43 @@
+package inside
+
+import (
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/internal/trie"
+)
+
+// Holders appends to dst the indices of the prefixes that contain f, in ascending order. The result is that of
+// [summary.Prefix.Contains] of each. It is several times as fast where prefixes are not in the caches, because the
+// processor waits for the memory of many at a time. Each prefix must hold a part. O(prefixes · blocks).
+func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int {
+	var probes [32]trie.Probe
+	x := Position(f, 0)
+	for base := 0; base < len(prefixes); base += len(probes) {
+		some := prefixes[base:min(len(prefixes), base+len(probes))]
+		for i, p := range some {
+			probes[i] = probe(p, x)
+		}
+		for i := range some {
+			probes[i].LoadAll()
+		}
+		for i := range some {
+			probes[i].LoadUnary()
+		}
+		for i := range some {
+			probes[i].LoadLow()
+		}
+		for i, p := range some {
+			if probes[i].Contains(x) && p.Contains(f) {
+				dst = append(dst, base+i)
+			}
+		}
+	}
+	return dst
+}
+
+// probe returns a question to block 0 about position x.
+func probe(p *summary.Prefix, x uint64) trie.Probe {
+	if s := p.Front(); s != nil {
+		return s.Probe(x)
+	}
+	return p.Blocks()[0].Probe(x)
+}

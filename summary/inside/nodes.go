@@ -1,0 +1,92 @@
+// Package inside looks into prefixes: at the nodes of their tries, and at the regions of hash space that they know. It is
+// for what keeps many prefixes and compares or indexes them, which is overlay/index and overlay/compare. It is no part
+// of the library's front page: it may change with them.
+package inside
+
+import (
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/internal/trie"
+)
+
+// Region is a range of a block's hash space that a prefix knows at one level. Begin is its first place, and End the
+// first after it, in units of 2^-32 of hash space.
+type Region struct {
+	Begin, End uint64
+	Level      int
+}
+
+// Position returns where f lies in the hash space of a block. Its top l bits are the node of f at level l. O(1).
+func Position(f summary.Fingerprint, block int) uint64 { return trie.Position(uint64(f), block) }
+
+// Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
+// part p lacks. Outside of them every key matches. O(regions).
+func Known(p *summary.Prefix, block int) []Region {
+	if block == 0 && p.Front() != nil {
+		s := p.Front()
+		return []Region{{0, 1 << 32, s.Level()}}
+	}
+	tries := p.Blocks()
+	if block >= len(tries) {
+		return nil
+	}
+	var out []Region
+	for _, r := range tries[block].Regions() {
+		// A block starts at no more than log2 of the most keys, so that cells are whole units.
+		unit := 32 - tries[block].Start
+		out = append(out, Region{uint64(r.Begin) << unit, uint64(r.End) << unit, r.Level})
+	}
+	return out
+}
+
+// Sample returns the region of block 0 that part 0 brings. It returns false for a prefix without a sample, or without
+// parts. O(1).
+func Sample(p *summary.Prefix) (Region, bool) {
+	end, level, ok := p.Plan().Sample()
+	if !ok || p.Parts() == 0 {
+		return Region{}, false
+	}
+	return Region{End: end, Level: level}, true
+}
+
+// Has reports whether a block of p has a node of a level, or one below it. The block must be known there at least as
+// deep as the level. O(1).
+func Has(p *summary.Prefix, block, level int, node uint64) bool {
+	if s := p.Front(); block == 0 && s != nil {
+		return s.HasAt(node, level)
+	}
+	return p.Blocks()[block].Has(node, level)
+}
+
+// Walker walks through the nodes of a block at a level, in order. The zero value has none. Reset starts a walk.
+type Walker struct{ w trie.Walker }
+
+// Reset goes to the first node of a block at a level, in hash space begin to end-1 in the units of [Region]. The level
+// is at most that of the regions known there. It panics if p knows nothing of the block. O(pieces).
+func (w *Walker) Reset(p *summary.Prefix, block, level int, begin, end uint64) {
+	w.w.Reset(blockOf(p, block), spanOf(begin, end, level), level)
+}
+
+// Next returns the next nodes, some at a time; nil at the end. They are valid until the next call. O(1) a node.
+func (w *Walker) Next() []uint64 { return w.w.Next() }
+
+// CountIn walks to the end. It counts the nodes, and the nodes whose bits are set in words: bit i%64 of word i/64 for
+// node i. O(nodes).
+func (w *Walker) CountIn(words []uint64) (nodes, both int) { return w.w.CountIn(words) }
+
+// blockOf returns what p knows of a block. A block that is known as one set gets a copy of it, so that a walker does
+// not keep p.
+func blockOf(p *summary.Prefix, block int) *trie.Block {
+	if s := p.Front(); block == 0 && s != nil {
+		return trie.NewSingle(*s)
+	}
+	return p.Blocks()[block]
+}
+
+// spanOf returns the whole nodes of a level in begin to end-1 of hash space.
+func spanOf(begin, end uint64, level int) trie.Span {
+	if level >= 32 {
+		return trie.Span{Begin: begin << (level - 32), End: end << (level - 32)}
+	}
+	unit := 32 - level
+	return trie.Span{Begin: (begin + 1<<unit - 1) >> unit, End: end >> unit}
+}
