@@ -2,12 +2,13 @@
 //
 // A Watch asks nodes what they hold and hands the answers to a Feed as events. The feed keeps every event, encoded as a
 // line of JSON, within a bound. Viewers and recorders each have a place in the feed and read at their own pace, so a
-// slow one costs the network nothing. Handler serves the feed and the page, which is embedded, to browsers.
+// slow one costs the network nothing. A viewer whose line would take more than 15 s for the history gets the present
+// state in its place: peers and links first. Handler serves the feed and the page, which is embedded, to browsers.
 //
 // # The recording
 //
 // A recording is NDJSON: one JSON object a line. The page receives the same lines. The first line is a Header, with the
-// version of the format. If the disk is slower than the network, a recorder may fall behind what the feed keeps. Then
+// version of the format. A recorder or viewer that is slower than the network may fall behind what the feed keeps. Then
 // the header comes again, with lines of the present state after it, and readers drop what they have. Every other line
 // is an event with its kind in "type" and its time in "t": milliseconds since the header's "began". Peers are numbered
 // from 0 in the order of their first peer lines. Every other line names peers by these numbers, or -1 for a peer

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,16 +18,17 @@ type Feed struct {
 	began  time.Time
 	limit  int
 
-	mu      sync.Mutex
-	lines   [][]byte
-	bytes   int
-	folds   int           // how often the history gave way
-	before  int           // lines that there were when it last did
-	folded  int           // lines that stood for them then
-	state   state         // what the lines add up to
-	grown   chan struct{} // closed, and replaced, when there is more
-	closed  bool
-	viewers int
+	mu          sync.Mutex
+	lines       [][]byte
+	bytes       int
+	folds       int           // how often the history gave way
+	before      int           // lines that there were when it last did
+	folded      int           // lines that stood for them then
+	foldedBytes int           // of these lines
+	state       state         // what the lines add up to
+	grown       chan struct{} // closed, and replaced, when there is more
+	closed      bool
+	viewers     int
 }
 
 // NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the
@@ -81,7 +83,7 @@ func (f *Feed) fold() {
 	for _, e := range f.state.events() {
 		f.append(encode(e, time.Since(f.began)))
 	}
-	f.folded = len(f.lines)
+	f.folded, f.foldedBytes = len(f.lines), f.bytes
 	f.folds++
 	f.limit = max(f.limit, 2*f.bytes)
 }
@@ -103,19 +105,39 @@ func (f *Feed) Viewers() int {
 	return f.viewers
 }
 
-// batchLines bounds the lines that a follower gets at a time.
-const batchLines = 2048
+const (
+	// batchBytes bounds the lines that are written at a time, unless one line is longer. A line of 52 kbit/s carries as
+	// much within writeTime.
+	batchBytes = 64 << 10
+	// patience is the time that a viewer may take to read what it lacks, at its pace so far.
+	patience = 15 * time.Second
+	// judgedAfter is the time that a viewer's writes must have taken for its pace to be known.
+	judgedAfter = time.Second
+)
 
-// Follow gives all lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
-// write fails. A follower that lags behind the history's end starts over with a header line.
+// Follow gives the lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
+// write fails. A follower starts over with a header line and the present state when it lags behind the history's end, and
+// when at its pace it would take more than 15 s to read what it lacks.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
+	return f.follow(ctx, write, true)
+}
+
+// follow is Follow; it lets only hasty followers start over for their pace.
+func (f *Feed) follow(ctx context.Context, write func(lines [][]byte) error, hasty bool) error {
 	f.count(1)
 	defer f.count(-1)
+	var pace pace
 	for place := (place{}); ; {
 		lines, grown, over := f.next(&place)
 		if len(lines) > 0 {
+			began := time.Now()
 			if err := write(lines); err != nil {
 				return err
+			}
+			pace.add(lines, time.Since(began))
+			if hasty && pace.slow(f.lacks(&place)) {
+				f.skip(&place)
+				pace.reset()
 			}
 			continue
 		}
@@ -136,25 +158,86 @@ func (f *Feed) count(n int) {
 	f.viewers += n
 }
 
-// place is how far a follower has read: the lines since the last of a number of folds.
-type place struct{ folds, lines int }
+// pace measures how fast a follower reads.
+type pace struct {
+	bytes int           // written
+	spent time.Duration // writing
+}
+
+func (p *pace) add(lines [][]byte, took time.Duration) {
+	for _, l := range lines {
+		p.bytes += len(l)
+	}
+	p.spent += took
+}
+
+// slow reports whether a follower would take longer than patience to read so many bytes.
+func (p *pace) slow(bytes int) bool {
+	return p.spent > judgedAfter && float64(bytes)*p.spent.Seconds() > float64(p.bytes)*patience.Seconds()
+}
+
+func (p *pace) reset() { *p = pace{} }
+
+// place is how far a follower has read: the lines since the last of a number of folds. If there is a present, it comes
+// before the lines that follow.
+type place struct {
+	folds, lines, bytes int
+	header              []byte        // of the present; nil: none, or written
+	present             []Event       // events of the present state that are yet to be written
+	at                  time.Duration // when they were the present state
+}
 
 // next returns the lines from a place on, and moves it.
 func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool) {
+	if lines = p.nextPresent(); len(lines) > 0 {
+		return lines, nil, false
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p.folds != f.folds {
 		if p.folds == f.folds-1 && p.lines == f.before {
-			p.lines = f.folded // it had read all that there was
+			p.lines, p.bytes = f.folded, f.foldedBytes // it had read all that there was
 		} else {
-			p.lines = 0
+			p.lines, p.bytes = 0, 0
 		}
 		p.folds = f.folds
 	}
-	end := min(len(f.lines), p.lines+batchLines)
+	end, size := p.lines, 0
+	for ; end < len(f.lines) && (size == 0 || size+len(f.lines[end]) <= batchBytes); end++ {
+		size += len(f.lines[end])
+	}
 	lines = f.lines[p.lines:end:end]
-	p.lines = end
+	p.lines, p.bytes = end, p.bytes+size
 	return lines, f.grown, f.closed
+}
+
+// nextPresent returns the next lines of a present.
+func (p *place) nextPresent() (lines [][]byte) {
+	if p.header != nil {
+		lines, p.header = append(lines, p.header), nil
+	}
+	for size := 0; len(p.present) > 0 && size < batchBytes; p.present = p.present[1:] {
+		line := encode(p.present[0], p.at)
+		lines, size = append(lines, line), size+len(line)
+	}
+	return lines
+}
+
+// lacks returns the bytes of history that a follower has not read; 0 while it reads a present.
+func (f *Feed) lacks(p *place) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(p.present) > 0 || p.folds != f.folds {
+		return 0
+	}
+	return f.bytes - p.bytes
+}
+
+// skip puts a place at the history's end, with the present state to be read before.
+func (f *Feed) skip(p *place) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*p = place{f.folds, len(f.lines), f.bytes, f.headerLine(), f.state.events(), time.Since(f.began)}
 }
 
 // state is what events add up to.
@@ -239,7 +322,7 @@ func (s *state) heldNow(all Held) (changed []Cell) {
 	return changed
 }
 
-// events are those that make up the state.
+// events returns the events that make up the state. What peers hold, which is most of it, comes last.
 func (s *state) events() (out []Event) {
 	for _, p := range s.peers {
 		out = append(out, p)
@@ -254,14 +337,6 @@ func (s *state) events() (out []Event) {
 		if e, ok := s.links[n]; ok {
 			out = append(out, e)
 		}
-		if row := s.held[n]; len(row) > 0 {
-			h := Held{N: n}
-			for _, c := range row {
-				h.Held = append(h.Held, c)
-			}
-			slices.SortFunc(h.Held, func(a, b Cell) int { return a.Of - b.Of })
-			out = append(out, h)
-		}
 	}
 	for _, q := range s.queries[max(0, len(s.queries)-keptQueries):] {
 		out = append(out, q)
@@ -271,6 +346,13 @@ func (s *state) events() (out []Event) {
 	}
 	if s.report != nil {
 		out = append(out, *s.report)
+	}
+	for n := range s.peers {
+		if row := s.held[n]; len(row) > 0 {
+			h := Held{N: n, Held: slices.Collect(maps.Values(row))}
+			slices.SortFunc(h.Held, func(a, b Cell) int { return a.Of - b.Of })
+			out = append(out, h)
+		}
 	}
 	return out
 }

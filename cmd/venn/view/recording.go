@@ -13,14 +13,14 @@ import (
 // Record writes all lines of a feed to w until the feed is closed or ctx ends.
 func Record(ctx context.Context, f *Feed, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	err := f.Follow(ctx, func(lines [][]byte) error {
+	err := f.follow(ctx, func(lines [][]byte) error {
 		for _, l := range lines {
 			if _, err := out.Write(l); err != nil {
 				return err
 			}
 		}
 		return out.Flush()
-	})
+	}, false)
 	return errors.Join(err, out.Flush())
 }
 
@@ -88,7 +88,7 @@ func (r *Recording) Follow(ctx context.Context, write func(lines [][]byte) error
 			return nil
 		}
 		batch = append(batch, append([]byte(nil), line...))
-		if size += len(line); size > 1<<18 {
+		if size += len(line); size > batchBytes {
 			return flush()
 		}
 		return nil

@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/netip"
 	"path"
 	"strings"
 	"sync"
@@ -107,7 +109,7 @@ func (s *server) file(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if takesGzip(r) {
 		header.Set("Content-Encoding", "gzip")
 		raw = s.compressed(name, raw)
 	}
@@ -148,7 +150,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	out := &stream{w: w, control: http.NewResponseController(w)}
+	out := newStream(w, r)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	done := make(chan struct{})
@@ -168,21 +170,44 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	<-done
 }
 
-// stream writes to a browser that has to take it in time.
+// stream writes to a browser that has to take each batch in time.
 type stream struct {
-	mu      sync.Mutex
-	w       http.ResponseWriter
+	turn    chan struct{} // holds one value while somebody writes
+	w       io.Writer
+	zip     *gzip.Writer // in front of w; nil: nothing is compressed
 	control *http.ResponseController
 }
 
+// newStream begins the answer to a request for events. It compresses them for browsers on other machines, to which the
+// line may be slow.
+func newStream(w http.ResponseWriter, r *http.Request) *stream {
+	s := &stream{turn: make(chan struct{}, 1), w: w, control: http.NewResponseController(w)}
+	if from, err := netip.ParseAddrPort(r.RemoteAddr); (err != nil || !from.Addr().Unmap().IsLoopback()) && takesGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		s.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is right
+		s.w = s.zip
+	}
+	return s
+}
+
 func (s *stream) send(b []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime))
 	if _, err := s.w.Write(b); err != nil {
 		return err
 	}
+	if s.zip != nil {
+		if err := s.zip.Flush(); err != nil {
+			return err
+		}
+	}
 	return s.control.Flush()
+}
+
+// takesGzip reports whether a browser takes compressed answers.
+func takesGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // message is lines as one server-sent event.
