@@ -122,7 +122,7 @@ func (n *Node) reachContact(e routing.AskCandidates) error {
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, candidatesTime)
 	defer cancel()
-	return n.reach(ctx, overlay.Record{Peer: e.To, Envelope: e.Envelope}, true)
+	return n.reach(ctx, overlay.Record{Peer: e.To, Envelope: e.Envelope}, errandOf(e.ID))
 }
 
 // forward hands a query on to a linked peer.

@@ -37,7 +37,7 @@ func (n *Node) audit(a overlay.Audit) {
 	if len(asked) == 0 {
 		return
 	}
-	has, _, err := n.have(n.ctx, a.Of, asked)
+	has, _, err := n.have(n.ctx, a.Of, asked, forInquiry)
 	if err != nil {
 		n.log.Debug("audit failed", "peer", a.Of.Peer, "err", err)
 		return

@@ -122,7 +122,7 @@ func (n *Node) addrInfo(r overlay.Record) peer.AddrInfo {
 	if signed, err := n.record(r.Envelope); err == nil && signed.ID == info.ID {
 		return signed
 	}
-	info.Addrs = n.host.Peerstore().Addrs(info.ID) // it has not published yet: there was a connection
+	info.Addrs = byIP(n.host.Peerstore().Addrs(info.ID)) // it has not published yet: there was a connection
 	return info
 }
 

@@ -143,7 +143,7 @@ func shared(t *testing.T, use func(*testing.T, host.Host, *connmgr.BasicConnMgr,
 		t.Fatal(err)
 	}
 	defer func() { _ = identified.Close() }()
-	if err := n.dial(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}, true); err != nil {
+	if err := n.dial(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}, forQuery); err != nil {
 		t.Fatal(err)
 	}
 	use(t, h, cm, other.ID())

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -43,10 +44,14 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 	for i, c := range batch {
 		keys[i] = c.Key
 	}
+	e := forSearch
+	if slices.ContainsFunc(batch, func(c routing.Confirm) bool { return errandOf(c.ID) == forQuery }) {
+		e = forQuery
+	}
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
-		has, rtt, err := l.n.have(ctx, batch[0].To, keys)
+		has, rtt, err := l.n.have(ctx, batch[0].To, keys, e)
 		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, haveBytes(keys), err})
 	})
 }
@@ -65,7 +70,8 @@ func (l *loop) confirmed(r confirmed) {
 	if r.err != nil {
 		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
 	}
-	next := l.asks[r.peer].next
+	over := func(c routing.Confirm) bool { return !l.core.Routing.Open(c.ID) }
+	next := slices.DeleteFunc(l.asks[r.peer].next, over)
 	if len(next) == 0 {
 		delete(l.asks, r.peer)
 		return
@@ -90,9 +96,9 @@ func haveBytes(keys [][]byte) int {
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
-func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
-		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil || errors.Is(err, errDial) && !n.cfg.off.Has(defence.OneDial) {
+		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && !n.cfg.off.Has(defence.OneDial) {
 			return has, rtt, err
 		}
 		select {
@@ -101,13 +107,13 @@ func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has 
 			return nil, 0, err
 		}
 	}
-	return n.haveOnce(ctx, to, keys)
+	return n.haveOnce(ctx, to, keys, e)
 }
 
-func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	opening, cancel := context.WithTimeout(ctx, streams.OpenTime)
 	defer cancel()
-	if err := n.reach(opening, to, true); err != nil {
+	if err := n.reach(opening, to, e); err != nil {
 		return nil, 0, err
 	}
 	s, err := n.streams.Open(opening, peer.ID(to.Peer), HaveID)

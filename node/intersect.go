@@ -74,7 +74,7 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 		return nil, err
 	}
 	if known {
-		if err := n.reach(ctx, r, true); err != nil {
+		if err := n.reach(ctx, r, forQuery); err != nil {
 			return nil, err
 		}
 	} else if len(n.host.Network().ConnsToPeer(p)) == 0 {

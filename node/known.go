@@ -22,7 +22,7 @@ func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
 	case ok:
 		return n.record(r.Envelope)
 	case n.reached(p):
-		return n.host.Peerstore().PeerInfo(p), nil
+		return peer.AddrInfo{ID: p, Addrs: byIP(n.host.Peerstore().Addrs(p))}, nil
 	}
 	return peer.AddrInfo{}, routing.ErrNotFound
 }
@@ -80,7 +80,7 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.alive(ctx); err != nil {
 		return err
 	}
-	if err := n.dial(ctx, p, false); err != nil {
+	if err := n.dial(ctx, p, forCaller); err != nil {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
 	}
 	n.in.LinkWanted(p.ID)

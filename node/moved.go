@@ -2,8 +2,6 @@ package node
 
 import (
 	"context"
-	"maps"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -38,41 +36,9 @@ func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 }
 
 const (
-	partedTime = 2 * time.Minute // for which a lost link is remembered
+	partedTime = 2 * time.Minute // for which a lost link is remembered: the host may have another address, which was why
 	maxParted  = 32              // lost links remembered
 )
-
-// parted are the peers whose links were lost of late. When the host has another address, that may have been why.
-type parted struct {
-	mu    sync.Mutex
-	since map[peer.ID]time.Time
-}
-
-// note notes that a link was lost.
-func (s *parted) note(p peer.ID, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.since, func(_ peer.ID, at time.Time) bool { return now.Sub(at) > partedTime })
-	if s.since == nil {
-		s.since = make(map[peer.ID]time.Time)
-	}
-	if len(s.since) < maxParted {
-		s.since[p] = now
-	}
-}
-
-// take returns the peers, and forgets them.
-func (s *parted) take(now time.Time) (out []peer.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for p, at := range s.since {
-		if now.Sub(at) <= partedTime {
-			out = append(out, p)
-		}
-	}
-	s.since = nil
-	return out
-}
 
 // endDead closes connections from an address that the machine has lost, if the node made them or has a link on them. It
 // makes the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until then
@@ -108,13 +74,10 @@ func (n *Node) linkAgain(p peer.ID) {
 	if n.barred(p) {
 		return
 	}
-	info := peer.AddrInfo{ID: p, Addrs: n.dialable(n.host.Peerstore().Addrs(p))}
-	if len(info.Addrs) == 0 {
-		return
-	}
+	info := peer.AddrInfo{ID: p, Addrs: n.host.Peerstore().Addrs(p)}
 	ctx, cancel := context.WithTimeout(n.ctx, dialTime)
 	defer cancel()
-	if err := n.dial(ctx, info, false); err != nil {
+	if err := n.dialFew(ctx, info, forLink); err != nil {
 		n.log.Debug("no connection from the new address", "peer", p, "err", err)
 		return
 	}

@@ -135,7 +135,7 @@ func TestAlive(t *testing.T) {
 
 // TestParted: lost links are remembered for some time, in bounded number, and taken once.
 func TestParted(t *testing.T) {
-	var s parted
+	s := newRecent[peer.ID](partedTime, maxParted)
 	now := time.Unix(1e9, 0)
 	s.note("old", now)
 	now = now.Add(partedTime + 1)

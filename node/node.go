@@ -78,23 +78,23 @@ type Node struct {
 	mesh      *mesh.Mesh
 	pipes     *pipes.Pipes // of tails
 	sample    keySample
-	joining   chan struct{} // one token for a join of another's that is served
-	dials     chan struct{} // one token for each connection that is being made
-	upkeep    chan struct{} // and one more for each of these that can wait
+	joining   chan struct{}                   // one token for a join of another's that is served
+	dials     [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
 	gauges    atomic.Pointer[Status]
-	changing  atomic.Int64 // calls that are changing the key store
-	untold    atomic.Bool  // there are changes that wait for an epoch
-	newest    newest
-	moved     atomic.Bool // the host's addresses have changed since the loop last looked
-	asked     *held       // of the loop: the key that the core is asked for; nil: none
+	changing  atomic.Int64              // calls that are changing the key store
+	untold    atomic.Bool               // there are changes that wait for an epoch
+	lastSeq   map[overlay.PeerID]uint64 // of the records of the last run
+	moved     atomic.Bool               // the host's addresses have changed since the loop last looked
+	asked     *held                     // of the loop: the key that the core is asked for; nil: none
 	offenders offenders.Table
 	pace      *pace.Table // of the keys that peers ask for
 	touched   touched
-	closing   closing
+	closing   *recent[peer.ID] // peers whose connection this node has closed
 	probing   probing
-	parted    parted
-	last      []peer.AddrInfo // of the last run, dialled while there is no link
-	begun     chan struct{}   // closed when those to connect to at the start were tried
+	parted    *recent[peer.ID] // peers whose links were lost
+	silent    *recent[string]  // addresses where nobody answered
+	last      []peer.AddrInfo  // of the last run, dialled while there is no link
+	begun     chan struct{}    // closed when those to connect to at the start were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
@@ -131,10 +131,14 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
 		pace:     pace.New(haveRate, haveBurst),
-		dials:    make(chan struct{}, cfg.dials),
-		upkeep:   make(chan struct{}, max(1, cfg.dials/4)),
+		closing:  newRecent[peer.ID](closingTime, maxClosing),
+		parted:   newRecent[peer.ID](partedTime, maxParted),
+		silent:   newRecent[string](silentTime, maxSilent),
 		begun:    make(chan struct{}),
 		ended:    make(chan struct{}),
+	}
+	for i, most := range dialsAtOnce {
+		n.dials[i] = make(chan struct{}, most)
 	}
 	if cfg.off.Has(defence.OwnSlots) {
 		n.links = links.NewShared(cfg.maxConnections, cfg.maxConnections)
@@ -155,7 +159,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.last = n.cfg.warm()
+	n.last, n.lastSeq = n.cfg.warm(), n.cfg.lastSeqs()
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}
@@ -280,6 +284,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		SpreadLinks:  n.cfg.spreadLinks(),
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.recordPeer,
+		Outdated:     n.outdated,
 		Group:        signed.AddressGroup,
 		Loop:         n.cfg.cache != nil,
 		NewPrefix:    n.cfg.cache.NewPrefix,

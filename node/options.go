@@ -39,7 +39,6 @@ type config struct {
 	randomSlots    int
 	memory         int
 	origins        int
-	dials          int // that may be under way at one time
 	log            *slog.Logger
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
@@ -65,7 +64,6 @@ func newConfig(opts []Option) (config, error) {
 		seed:           summary.Seed{Network: "venn"},
 		share:          1.0 / 3,
 		maxConnections: defaultConnections,
-		dials:          8,
 		random:         rand.Uint64(),
 	}
 	var errs []error

@@ -39,7 +39,7 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 	if len(e.From.Envelope) == 0 && !n.reached(peer.ID(e.From.Peer)) {
 		return p, 0, errParted
 	}
-	if err := n.reachInTurn(ctx, e.From, false); err != nil {
+	if err := n.reach(ctx, e.From, forLink); err != nil {
 		if !errors.Is(err, errFull) { // which is no fault of the peer
 			n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
 		}

@@ -17,11 +17,11 @@ func TestPassingIsNotMet(t *testing.T) {
 	a, b, c := newNode(t), newNode(t), newNode(t)
 	key := []byte("key")
 	add(t, b, key)
-	if err := a.dial(t.Context(), info(b), true); err != nil {
+	if err := a.dial(t.Context(), info(b), forQuery); err != nil {
 		t.Fatal(err)
 	}
 	defer a.links.Use(b.ID(), false)() // it is not closed as idle meanwhile
-	has, _, err := a.have(t.Context(), overlay.Record{Peer: overlay.PeerID(b.ID())}, [][]byte{key})
+	has, _, err := a.have(t.Context(), overlay.Record{Peer: overlay.PeerID(b.ID())}, [][]byte{key}, forQuery)
 	if err != nil || !slices.Equal(has, []bool{true}) {
 		t.Fatal(has, err)
 	}

@@ -35,7 +35,7 @@ func (n *Node) inquire(e overlay.AskPeers) {
 func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	if err := n.reachInTurn(ctx, e.To, true); err != nil {
+	if err := n.reach(ctx, e.To, forInquiry); err != nil {
 		return names, err
 	}
 	s, err := n.streams.Open(ctx, peer.ID(e.To.Peer), PeersID)

@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"maps"
-	"sync"
 	"syscall"
 	"time"
 
@@ -58,7 +56,8 @@ func (l *loop) leave(c *leave) {
 // lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye
 // cannot.
 func (l *loop) lost(p peer.ID) {
-	if l.n.closing.was(p) {
+	if l.n.closing.was(p, time.Now()) {
+		l.n.closing.forget(p)
 		return
 	}
 	if l.core.Tails.Left(overlay.PeerID(p)) {
@@ -75,7 +74,7 @@ func (l *loop) lost(p peer.ID) {
 		defer cancel()
 		look := func() error {
 			links.Forgive(l.n.host, p)
-			return l.n.reach(ctx, r, true)
+			return l.n.reach(ctx, r, forQuery)
 		}
 		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may look for this node, too
 		if gone(ctx, look) && l.n.ctx.Err() == nil {
@@ -110,30 +109,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// closing are the peers whose connection this node has closed itself of late.
-type closing struct {
-	mu    sync.Mutex
-	since map[peer.ID]time.Time
-}
-
-// closingTime is how long after it was closed a connection may end.
-const closingTime = 10 * time.Second
-
-func (c *closing) note(p peer.ID, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.since == nil {
-		c.since = make(map[peer.ID]time.Time)
-	}
-	maps.DeleteFunc(c.since, func(_ peer.ID, at time.Time) bool { return now.Sub(at) > closingTime })
-	c.since[p] = now
-}
-
-// was says whether the connection that has ended was closed by this node.
-func (c *closing) was(p peer.ID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok := c.since[p]
-	delete(c.since, p)
-	return ok && time.Since(at) <= closingTime
-}
+const (
+	closingTime = 10 * time.Second // how long after this node closed it a connection may end
+	maxClosing  = 1 << 10          // of these connections
+)

@@ -19,6 +19,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // dialTime is how long a dial by a record may take.
@@ -26,6 +27,45 @@ const dialTime = 5 * time.Second
 
 // handshakeTime is how long queries wait for a connection that is being made.
 const handshakeTime = time.Second
+
+// errand is what a dial is for. Each has dials of its own, so that none waits for those of another.
+type errand struct {
+	turns   turns
+	within  time.Duration // that the dial may take
+	passing bool          // the connection is only to confirm
+}
+
+type turns int
+
+const (
+	ownTurns    turns = iota // queries, and what the caller wants
+	upkeepTurns              // what can wait
+	otherTurns               // what others want searched
+)
+
+// dialsAtOnce is how many dials of each turn may be under way.
+var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
+
+var (
+	forCaller  = errand{ownTurns, streams.OpenTime, false}
+	forQuery   = errand{ownTurns, dialTime, true}
+	forLink    = errand{upkeepTurns, dialTime, false}
+	forInquiry = errand{upkeepTurns, dialTime, true}
+	forSearch  = errand{otherTurns, handshakeTime, true}
+)
+
+// errandOf is what a question of a query is for: the caller's query, or a search for another peer.
+func errandOf(id routing.QueryID) errand {
+	if id >= routing.MaxQueryID {
+		return forSearch
+	}
+	return forQuery
+}
+
+const (
+	silentTime = 10 * time.Second // for which an address where a search got no answer is not dialled for another
+	maxSilent  = 1 << 10          // of these addresses
+)
 
 // errDial says that a peer cannot be reached by its record.
 var errDial = errors.New("node: not reached")
@@ -38,9 +78,8 @@ var errParted = errors.New("node: no link any more")
 
 var errFull = errors.New("node: too many links")
 
-// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says
-// that the connection is only to confirm.
-func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error {
+// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies.
+func (n *Node) reach(ctx context.Context, r overlay.Record, e errand) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
 	}
@@ -54,30 +93,28 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 	if info.ID != peer.ID(r.Peer) {
 		return fmt.Errorf("%w: record of %s, not of %s", signed.ErrSignature, info.ID, peer.ID(r.Peer))
 	}
-	if info.Addrs = n.dialable(info.Addrs); len(info.Addrs) == 0 {
-		return fmt.Errorf("%w: no address of %s may be dialled", errDial, info.ID)
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	if err = n.dial(ctx, info, passing); err != nil && !errors.Is(err, errFull) {
+	if err = n.dialFew(ctx, info, e); err != nil && !errors.Is(err, errFull) {
 		err = fmt.Errorf("%w: %w", errDial, err)
 	}
 	return err
 }
 
-// reachInTurn is reach for upkeep, which can wait: few of its dials are under way at a time, so that those of queries
-// find room.
-func (n *Node) reachInTurn(ctx context.Context, r overlay.Record, passing bool) error {
-	if n.reached(peer.ID(r.Peer)) {
-		return nil
+// dialFew dials another at a few of the addresses that it claims.
+func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error {
+	if info.Addrs = n.dialable(info.Addrs); len(info.Addrs) == 0 {
+		return fmt.Errorf("node: no address of %s may be dialled", info.ID)
 	}
-	select {
-	case n.upkeep <- struct{}{}:
-		defer func() { <-n.upkeep }()
-	case <-ctx.Done():
-		return errFull
+	for _, a := range info.Addrs {
+		if relay, ok := n.relayOf(a); ok && hasRelay(a) && !n.reached(relay.ID) {
+			_ = n.dial(ctx, relay, e) // by itself, so that it has room made for it, and ends
+		}
 	}
-	return n.reach(ctx, r, passing)
+	return n.dial(ctx, info, e)
+}
+
+// notSilent returns those of some addresses at which somebody may answer: who dialled them a moment ago heard nobody.
+func (n *Node) notSilent(addrs []ma.Multiaddr) []ma.Multiaddr {
+	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return n.silent.was(string(a.Bytes()), time.Now()) })
 }
 
 // reached says whether there is a connection to a peer, if only by a relay.
@@ -109,22 +146,36 @@ func (n *Node) letGo(e links.Evicted) {
 	}
 }
 
-// dial connects when there is room for one more connection. It may let go of an idle one once there is the new one.
-func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error {
+// dial connects when there is room for one more connection, and a turn. It may let go of an idle one once there is the
+// new one. For others, no address is dialled where nobody has answered, whoever is said to be there.
+func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
+	turn := n.dials[e.turns]
 	select {
-	case n.dials <- struct{}{}:
-		defer func() { <-n.dials }()
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
 	case <-ctx.Done():
 		return errFull
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.within)
+	defer cancel()
+	if e.turns == otherTurns {
+		if info.Addrs = n.notSilent(info.Addrs); len(info.Addrs) == 0 {
+			return errFull
+		}
 	}
 	for {
 		if n.reached(info.ID) {
 			return nil
 		}
-		if n.links.Dial(info.ID, passing, time.Now()) {
+		if n.links.Dial(info.ID, e.passing, time.Now()) {
 			quiet := time.AfterFunc(handshakeTime, func() { n.unheard(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			quiet.Stop()
+			if errors.Is(err, context.DeadlineExceeded) {
+				for _, a := range info.Addrs {
+					n.silent.note(string(a.Bytes()), time.Now())
+				}
+			}
 			made := err == nil || n.opened(info.ID) // it is there, and only slow to say who it is
 			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered
@@ -162,13 +213,17 @@ type dialed struct {
 }
 
 // grafted makes a link of the connection to a peer that has grafted this node.
-func (n *Node) grafted(p peer.ID) { n.admit(p) }
+func (n *Node) grafted(p peer.ID) {
+	if !n.barred(p) { // of which the loop makes no link
+		n.admit(p)
+	}
+}
 
 // connect makes a connection that is to be a link.
 func (n *Node) connect(r overlay.Record) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reachInTurn(ctx, r, false)})
+	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, forLink)})
 }
 
 func (l *loop) dialed(d dialed) {
@@ -245,7 +300,7 @@ func (l *loop) bootstrap() *sync.WaitGroup {
 			defer dials.Done()
 			ctx, cancel := context.WithTimeout(l.n.ctx, streams.OpenTime)
 			defer cancel()
-			if err := l.n.dial(ctx, info, false); err != nil {
+			if err := l.n.dial(ctx, info, forCaller); err != nil {
 				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
 				return
 			}

@@ -2,8 +2,9 @@ package node
 
 import (
 	"slices"
-	"sync"
+	"strings"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
@@ -13,62 +14,87 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-const (
-	maxNewest    = 1 << 14 // peers whose newest record is remembered, about 1 KiB each at most
-	maxDialAddrs = 8       // addresses of a record that are dialled
-)
+// maxDialAddrs is how many addresses of a record are dialled, at most one of them by a relay.
+const maxDialAddrs = 8
 
-// newest remembers the newest record of each peer: somebody who passes on an old one must not hide where a peer is now.
-// It is safe for concurrent use.
-type newest struct {
-	mu   sync.Mutex
-	of   map[peer.ID]signed.Record
-	prev map[peer.ID]signed.Record // the older half
-}
-
-// latest takes in a record and returns the newest of its peer.
-func (s *newest) latest(r signed.Record) signed.Record {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, ok := s.of[r.ID]
-	if !ok {
-		old, ok = s.prev[r.ID]
-	}
-	if ok && old.Seq > r.Seq {
-		r = old
-	}
-	if s.of == nil || len(s.of) >= maxNewest/2 {
-		s.prev, s.of = s.of, make(map[peer.ID]signed.Record)
-	}
-	s.of[r.ID] = r
-	return r
-}
-
-// record opens a signed record and returns the newest that is known of its peer.
+// record opens a signed record of another. Its addresses are those by IP: who signs knows his own. A name would have
+// this host look up, and dial, what the signer likes.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
-	if err != nil || n.cfg.off.Has(defence.NewestRecord) {
-		return r.AddrInfo, err
+	if !n.cfg.off.Has(defence.FewAddresses) {
+		r.Addrs = byIP(r.Addrs)
 	}
-	return n.newest.latest(r).AddrInfo, nil
+	return r.AddrInfo, err
 }
 
 // recordPeer returns the peer of a signed record, for the core.
 func (n *Node) recordPeer(envelope []byte) (overlay.PeerID, error) {
-	info, err := n.record(envelope)
-	return overlay.PeerID(info.ID), err
+	r, err := n.cfg.headers.Record(envelope)
+	return overlay.PeerID(r.ID), err
 }
 
-// dialable returns those of a stranger's addresses to dial: a few, public ones first. Those of private networks are
-// among them only if this host is in one.
+// outdated says whether a record of a peer is older than the one held, or than that of the last run.
+func (n *Node) outdated(p overlay.PeerID, held, came []byte) bool {
+	seq := signed.Seq(came)
+	return (seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)) && !n.cfg.off.Has(defence.NewestRecord)
+}
+
+// lastSeqs are the Seqs of the records that the last run held.
+func (c *config) lastSeqs() map[overlay.PeerID]uint64 {
+	out := make(map[overlay.PeerID]uint64)
+	if c.store != nil {
+		for _, p := range c.store.Peers() {
+			out[overlay.PeerID(p.ID)] = signed.Seq(p.Record)
+		}
+	}
+	return out
+}
+
+// byIP returns those of a peer's addresses that begin with an IP address and have no name that others could not be
+// shown: all of their parts have a form of their own.
+func byIP(addrs []ma.Multiaddr) []ma.Multiaddr {
+	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return !isByIP(a) })
+}
+
+func isByIP(a ma.Multiaddr) bool {
+	for i, c := range a {
+		switch c.Code() {
+		case ma.P_IP4, ma.P_IP6:
+		case ma.P_TCP, ma.P_UDP, ma.P_QUIC_V1, ma.P_WEBTRANSPORT, ma.P_WEBRTC_DIRECT, ma.P_CERTHASH, ma.P_TLS, ma.P_NOISE, ma.P_WS, ma.P_WSS,
+			ma.P_P2P, ma.P_CIRCUIT:
+			if i == 0 {
+				return false
+			}
+		case ma.P_SNI:
+			if i == 0 || strings.ContainsFunc(c.Value(), func(r rune) bool { return !inHostName(r) }) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return len(a) > 0
+}
+
+// inHostName says whether a name of a host may have a character.
+func inHostName(r rune) bool {
+	return r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+}
+
+// dialable returns those of another's addresses to dial: a few, public ones first. Those of private networks are among
+// them only if this host is in one, and one by a relay only if the relay is connected, or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	if n.cfg.off.Has(defence.FewAddresses) {
 		return addrs
 	}
-	var public, private []ma.Multiaddr
-	for _, a := range addrs {
+	var public, private, byRelay []ma.Multiaddr
+	for _, a := range byIP(addrs) {
 		switch {
 		case slices.ContainsFunc(public, a.Equal) || slices.ContainsFunc(private, a.Equal):
+		case hasRelay(a):
+			if _, ok := n.relayOf(a); ok && byRelay == nil {
+				byRelay = append(byRelay, a)
+			}
 		case manet.IsPublicAddr(a):
 			public = append(public, a)
 		default:
@@ -78,7 +104,30 @@ func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	if len(private) > 0 && n.inPrivateNetwork() {
 		public = append(public, private...)
 	}
-	return public[:min(len(public), maxDialAddrs)]
+	return append(public[:min(len(public), maxDialAddrs-len(byRelay))], byRelay...)
+}
+
+// hasRelay says whether an address is by a relay.
+func hasRelay(a ma.Multiaddr) bool {
+	_, err := a.ValueForProtocol(ma.P_CIRCUIT)
+	return err == nil
+}
+
+// relayOf returns how to reach the relay of an address, if it may be used. It has no addresses if it is connected.
+func (n *Node) relayOf(a ma.Multiaddr) (relay peer.AddrInfo, ok bool) {
+	before, _ := ma.SplitFunc(a, func(c ma.Component) bool { return c.Code() == ma.P_CIRCUIT })
+	info, err := peer.AddrInfoFromP2pAddr(before)
+	if err != nil {
+		return relay, false
+	}
+	if n.host.Network().Connectedness(info.ID) == network.Connected {
+		return peer.AddrInfo{ID: info.ID}, true
+	}
+	i := slices.IndexFunc(n.cfg.bootstrap, func(p peer.AddrInfo) bool { return p.ID == info.ID })
+	if i < 0 {
+		return relay, false
+	}
+	return n.cfg.bootstrap[i], true
 }
 
 // inPrivateNetwork says whether this host has no public address, or is connected with somebody at a private one.

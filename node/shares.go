@@ -141,7 +141,7 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 	misses := 0
 	for done := 0; done < len(batch); {
 		k := wire.HaveFits(batch[done:])
-		has, _, err := n.have(ctx, to.record, batch[done:done+k])
+		has, _, err := n.have(ctx, to.record, batch[done:done+k], forQuery)
 		if err != nil {
 			break
 		}

@@ -122,7 +122,7 @@ func TestManyDials(t *testing.T) {
 			addrs = append(addrs, a)
 		}
 		n, s := newNode(t, WithoutDefences(switched)), newStranger(t)
-		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}); err == nil {
+		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
 			t.Error("nobody is there, but answers")
 		}
 		return hits
@@ -248,7 +248,7 @@ func TestSilentPeer(t *testing.T) {
 	n, s := newNode(t), newStranger(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*dialTime)
 	defer cancel()
-	if _, _, err := n.have(ctx, s.record(t, 1, a), [][]byte{[]byte("k")}); err == nil || ctx.Err() != nil {
+	if _, _, err := n.have(ctx, s.record(t, 1, a), [][]byte{[]byte("k")}, forQuery); err == nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
 }

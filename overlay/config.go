@@ -63,6 +63,9 @@ type Config struct {
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	// OpenRecord verifies a signed address record and says whose it is; required.
 	OpenRecord func(envelope []byte) (PeerID, error)
+	// Outdated says whether a verified record of a peer is older than the one held of it (nil: none is), or than one that
+	// was held before. It does not take the place of that; nil: no record is.
+	Outdated func(p PeerID, held, came []byte) bool
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
@@ -176,7 +179,8 @@ func (c *Config) directory() directory.Config {
 	return directory.Config{
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
-		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, NewPrefix: c.NewPrefix, Extend: c.Extend, ApplyDelta: c.ApplyDelta, Keep: c.Keep,
+		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Outdated: c.Outdated, NewPrefix: c.NewPrefix, Extend: c.Extend,
+		ApplyDelta: c.ApplyDelta, Keep: c.Keep,
 		Rand: c.Rand, Undefended: c.Undefended,
 	}
 }

@@ -148,10 +148,10 @@ func (r *Router) askContacts(q *flight) {
 	}
 }
 
-// askTime is how long a contact's answer is waited for. It is short if the contact failed to answer of late.
+// askTime is how long a contact's answer is waited for: not at all if it failed to answer of late.
 func (r *Router) askTime(a *ask) time.Duration {
 	if a.suspect {
-		return grace
+		return 0
 	}
 	return r.cfg.AskTimeout
 }

@@ -166,6 +166,9 @@ func (r *Router) poor(m Mode) bool {
 	return f > r.cfg.Poor || m == All && (f > r.cfg.PoorAll || r.cfg.Incomplete())
 }
 
+// Open says whether a query is open: whether an answer to one of its questions may still count.
+func (r *Router) Open(id QueryID) bool { return r.open[id] != nil }
+
 func (r *Router) cancel(in Cancel) {
 	if q := r.open[in.ID]; q != nil && q.serves == nil {
 		r.end(q, Cancelled)

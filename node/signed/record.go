@@ -40,6 +40,19 @@ func OpenRecord(envelope []byte) (Record, error) {
 	return Record{peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, r.Seq}, nil
 }
 
+// Seq returns the Seq of a signed PeerRecord that was verified before; 0 if it is none.
+func Seq(envelope []byte) uint64 {
+	e, err := record.UnmarshalEnvelope(envelope)
+	if err != nil {
+		return 0
+	}
+	var r peer.PeerRecord
+	if err := e.TypedRecord(&r); err != nil {
+		return 0
+	}
+	return r.Seq
+}
+
 // Signer returns the peer by whose key an envelope claims to be signed, which is not verified. It is "" where there is
 // no such claim.
 func Signer(envelope []byte) overlay.PeerID {

@@ -26,6 +26,7 @@ type Config struct {
 
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	OpenRecord func(envelope []byte) (event.PeerID, error)
+	Outdated   func(p event.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
 	NewPrefix  func(summary.Header) (*summary.Prefix, error)
 	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ApplyDelta func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)

@@ -161,6 +161,9 @@ func (d *Directory) Judge(e *Entry) {
 func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)
+	if d.outdated(e, r) {
+		return false
+	}
 	if e == nil {
 		e = d.nameNew(now, from, tag)
 	}

@@ -22,6 +22,9 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 	if err != nil || p != r.Peer {
 		return event.FaultRecord
 	}
+	if d.outdated(e, r) {
+		return ""
+	}
 	if e == nil {
 		e = d.name(now, from, group.Tag(d.cfg.Seed, string(p)))
 	}
@@ -32,6 +35,16 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		e.recordSince, _ = e.Epoch()
 	}
 	return ""
+}
+
+// outdated says whether a verified record of a peer is older than one that is or was held. e is the peer's entry; nil:
+// there is none.
+func (d *Directory) outdated(e *Entry, r event.Record) bool {
+	var held []byte
+	if e != nil && e.peer == r.Peer {
+		held = e.record
+	}
+	return d.cfg.Outdated != nil && d.cfg.Outdated(r.Peer, held, r.Envelope)
 }
 
 // Keep returns what is kept in place of a signed header or record that came.

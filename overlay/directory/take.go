@@ -41,6 +41,9 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 		if base, fault = d.open(now, e, in); base == nil {
 			return Result{Fault: fault}
 		}
+		if d.outdated(e, event.Record{Peer: event.PeerID(base.Header().Origin), Envelope: in.Record}) {
+			in.Record = e.record
+		}
 	}
 	return d.grow(now, e, base, in)
 }
