@@ -99,6 +99,9 @@ func exportedBy(d ast.Decl) (names []string) {
 			if star, ok := t.(*ast.StarExpr); ok {
 				t = star.X
 			}
+			if generic, ok := t.(*ast.IndexExpr); ok {
+				t = generic.X
+			}
 			receiver = t.(*ast.Ident).Name + "."
 		}
 		if d.Name.IsExported() && (receiver == "" || ast.IsExported(receiver)) {
