@@ -18,8 +18,8 @@ import (
 // ErrNoSources says that there is nothing to join.
 var ErrNoSources = errors.New("join: no sources")
 
-// Source is one of the sets, wherever it is. A filter travels as the message of a bloom.Codec that has p as its only
-// type. The methods end early when ctx does.
+// Source is one of the sets, here or on another machine. A filter travels as the message of a bloom.Codec that has p as
+// its only type. The methods end early when ctx does.
 type Source interface {
 	// Size returns the number of keys, and of bytes to ship them all (see KeyBytes).
 	Size(ctx context.Context) (Size, error)
@@ -35,10 +35,10 @@ type Size struct {
 	Bytes int // that ship all keys
 }
 
-// KeyBytes is what a key of n bytes takes when it is sent: its length as a varint, and itself.
+// KeyBytes returns the bytes of a key of n bytes when it is sent: its length as a varint, and the key.
 func KeyBytes(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// Report tells what a join moved. Bytes are those of filters and keys, without what a network puts around them.
+// Report counts what a join moved. Bytes are those of filters and keys, without the framing of a network.
 type Report struct {
 	Params     bloom.Params // of the filters collected
 	Blocks     int          // left of the AND when it was sent back
@@ -50,7 +50,7 @@ type Report struct {
 	Shipping   int          // bytes that shipping all sets would have taken
 }
 
-// Moved is the bytes that the join moved in all.
+// Moved returns the bytes that the join moved in all.
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
 // Join returns the keys that all sources hold, in increasing order. The filters collected are of p. If p is zero except
@@ -144,7 +144,7 @@ func (j *coordinator) collect(p bloom.Params) error {
 	return err
 }
 
-// reduce adjusts the AND to what it holds: before step (c).
+// reduce cuts the AND to the blocks that are worth their bytes: before step (c).
 func (j *coordinator) reduce() error {
 	p := j.report.Params
 	each := make([]int, len(j.filters))
@@ -229,13 +229,13 @@ func (j *coordinator) gather() ([][]byte, error) {
 	return common, nil
 }
 
-// answer is what a source has sent in the last step.
+// answer is what a source sent in the last step.
 type answer struct {
 	keys, bytes int
 	has         []bool // the smallest set's candidates, by number; nil for the smallest set itself
 }
 
-// intersection returns the AND of all filters, of the lowest number of blocks.
+// intersection returns the AND of all filters, cut to the fewest blocks that one of them has.
 func intersection(filters ...*bloom.Filter) (*bloom.Filter, error) {
 	and := filters[0].Clone()
 	for _, f := range filters[1:] {

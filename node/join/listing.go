@@ -9,13 +9,13 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// ErrFilter says that a message is no filter of the parameters agreed on.
+// ErrFilter says that a message is not a filter of the agreed parameters.
 var ErrFilter = errors.New("join: not a filter of these parameters")
 
-// Listing is a Source that lists its keys again for each step and keeps none. An error that it yields ends the step.
+// Listing is a Source that lists its keys again for each step and stores none. An error that it yields ends the step.
 type Listing iter.Seq2[[]byte, error]
 
-// until is the listing, which ends with the error of ctx when that ends.
+// until returns the listing, ended by the error of ctx when ctx ends.
 func (l Listing) until(ctx context.Context) Listing {
 	return func(yield func([]byte, error) bool) {
 		n := 0
@@ -30,7 +30,7 @@ func (l Listing) until(ctx context.Context) Listing {
 	}
 }
 
-// someKeys is after how many keys a listing looks whether its context has ended.
+// someKeys is the number of keys after which a listing checks whether its context has ended.
 const someKeys = 1024
 
 // Size implements Source.

@@ -9,10 +9,10 @@ import (
 // MaxBits bounds a filter, whatever sizes the sources claim: 32 MiB.
 const MaxBits = 1 << 28
 
-// Plan chooses the filters to collect: those with which the fewest bytes move, if the sets have nothing in common but
-// what chance gives. It tries 1 to 8 blocks, of n/ln 2 bits for the largest set and up to 32 times longer. Few long
-// blocks code well, and many short ones can be cut. Where nothing pays, as with tiny sets, a filter of one bit, to
-// which every key belongs, makes the join ship the sets.
+// Plan chooses the filters with which the fewest bytes move if the sets have nothing in common. It tries 1 to 8 blocks,
+// of n/ln 2 bits for the largest set and up to 32 times longer. Few long blocks code well; many short ones can be cut.
+// Where no filter pays, as with tiny sets, it returns a filter of one bit, to which every key belongs: the join then
+// ships the sets.
 func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 	most := 0
 	for _, s := range sizes {
@@ -35,7 +35,7 @@ func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 	return best
 }
 
-// fill is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
+// fill returns the expected share of bits set among m after positions at random: 1-(1-1/m)^positions.
 func fill(m uint64, positions float64) float64 {
 	if positions <= 0 {
 		return 0
@@ -43,7 +43,7 @@ func fill(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// planned is the number of bytes to be moved with filters of p if the sets have nothing in common.
+// planned returns the bytes to be moved with filters of p if the sets have nothing in common.
 func planned(p bloom.Params, sizes []Size) float64 {
 	m := int(p.Bits())
 	bytes, and := 0.0, 1.0
@@ -53,7 +53,7 @@ func planned(p bloom.Params, sizes []Size) float64 {
 		and *= share
 	}
 	bytes += float64(len(sizes) * codedBytes(m, and))
-	for _, s := range sizes { // a key that is in its own filter
+	for _, s := range sizes { // keys of the source that the AND lets pass by chance
 		own := fill(p.BlockBits, float64(s.Keys*p.Hashes))
 		if own > 0 {
 			bytes += float64(float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes)))
@@ -68,9 +68,9 @@ func codedBytes(m int, fill float64) int {
 	return header + p.CodedBytes(min(m, int(math.Round(float64(m)*fill))))
 }
 
-// worthwhileBlocks is the number of blocks of the AND with which the fewest bytes still move. These are the AND to
-// every source, and the keys that answer. Keys in common move in any case. Another key of a source is in the AND by
-// chance. Its bits are ones of the source's filter, and each is in the AND as often as such a one is.
+// worthwhileBlocks returns the number of blocks of the AND with which the fewest bytes still move: the AND to every
+// source, and the keys that answer. Keys in common move in any case. A source's other keys are in the AND by chance:
+// each of their bits is a one of the source's filter, and is in the AND as often as any such one.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, common float64) int {
 	p := and.Params()
 	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer
