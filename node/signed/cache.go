@@ -10,8 +10,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache remembers what signed headers and peer records held, and which signatures of tails were good, so that each is
-// verified once. It is safe for concurrent use; nodes of one process may share one. What does not verify is not kept.
+// Cache remembers the contents of signed headers and peer records, and which signatures of tails were good, so that
+// each is verified once. Failed verifications are not kept. It is safe for concurrent use; nodes of one process may
+// share one.
 type Cache struct {
 	mu       sync.Mutex
 	half     int
@@ -21,8 +22,8 @@ type Cache struct {
 	signatures []signatures
 }
 
-// signatures are those that were good and whose hashes have the same remainder. Each tail that comes to a node of the
-// process is looked up, so one lock would have them all wait for each other.
+// signatures holds the good signatures whose hashes have the same remainder. Every tail that comes to a node of the
+// process is looked up; one lock for all would make them wait for each other.
 type signatures struct {
 	mu        sync.Mutex
 	now, past map[[sha256.Size]byte]bool
@@ -31,12 +32,12 @@ type signatures struct {
 const (
 	// signaturesEach is how many signatures are remembered for each envelope: they take some 40 bytes.
 	signaturesEach = 4
-	// A part has leastPart signatures or more, if there is more than one, and there are mostParts at most.
+	// A part holds leastPart signatures or more, if there are several parts; there are mostParts at most.
 	leastPart = 64
 	mostParts = 16
 )
 
-// opened is an envelope and what it held.
+// opened is an envelope and its contents.
 type opened struct {
 	held     any
 	envelope []byte
@@ -68,7 +69,7 @@ func (c *Cache) put(k [sha256.Size]byte, v opened) {
 	c.count++
 }
 
-// add drops the older half when the newer is full.
+// add adds an entry. It drops the older half of all entries when the newer half is full.
 func (c *Cache) add(k [sha256.Size]byte, v opened) {
 	if len(c.now) >= c.half {
 		c.old, c.now = c.now, make(map[[sha256.Size]byte]opened, c.half)
@@ -76,7 +77,7 @@ func (c *Cache) add(k [sha256.Size]byte, v opened) {
 	c.now[k] = v
 }
 
-// cached is open's answer for an envelope, from the cache if it is there.
+// cached returns what open returns for an envelope, from the cache if it is there.
 func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, error)) (T, error) {
 	if len(envelope) > limit {
 		return open(envelope) // refuses it
@@ -104,7 +105,7 @@ func (c *Cache) Record(envelope []byte) (Record, error) {
 	return cached(c, wire.MaxRecord, envelope, OpenRecord)
 }
 
-// Signature returns verify's answer for a signature, or nil if it was good before.
+// Signature returns the result of verify for a signature, or nil if the signature was good before.
 func (c *Cache) Signature(origin string, message, signature []byte, verify func(origin string, message, signature []byte) error) error {
 	k := signatureKey(origin, message, signature)
 	part := &c.signatures[int(k[0])%len(c.signatures)]
@@ -142,8 +143,8 @@ func signatureKey(origin string, message, signature []byte) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// Keep returns a copy of an envelope to be kept: the cache's if the envelope was opened before, else a new one. A slice
-// of the message that the envelope came in would keep all of that.
+// Keep returns a copy of an envelope to keep: the cache's if the envelope was opened before, else a new one. A slice of
+// the message that brought it would keep the whole message alive.
 func (c *Cache) Keep(envelope []byte) []byte {
 	if envelope == nil {
 		return nil
@@ -154,7 +155,7 @@ func (c *Cache) Keep(envelope []byte) []byte {
 	return slices.Clone(envelope)
 }
 
-// Opened is how many envelopes were verified so far.
+// Opened returns how many envelopes were verified so far.
 func (c *Cache) Opened() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

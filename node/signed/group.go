@@ -10,9 +10,9 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// AddressGroup is the network that a peer says it is in. That is the /24 of its first public IPv4 address, or the /48
-// of its first public IPv6 address. It is "" for a peer without a public address, as in private networks. The record
-// has been verified. A peer that names another's addresses cannot be reached at them, and then soon ranks last.
+// AddressGroup returns the network that a verified record places its peer in: the /24 of its first public IPv4 address,
+// or the /48 of its first public IPv6 address. It is "" without a public address, as in private networks. A peer that
+// claims another's addresses cannot be reached at them, and soon ranks last.
 func AddressGroup(r overlay.Record) string {
 	e, err := record.UnmarshalEnvelope(r.Envelope)
 	if err != nil {

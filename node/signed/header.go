@@ -15,10 +15,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// ErrSignature says that an envelope is not what its signer signed, or that another signed it than the peer it names.
+// ErrSignature says that an envelope was changed after it was signed, or was signed by another peer than it names.
 var ErrSignature = errors.New("signed: not what its signer signed")
 
-// headerRecord is the header of a summary as what a libp2p envelope signs.
+// headerRecord is a summary's header as the payload of a libp2p envelope.
 type headerRecord struct{ payload []byte }
 
 func (*headerRecord) Domain() string { return "venn-summary-header" }

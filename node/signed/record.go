@@ -67,8 +67,8 @@ func Signer(envelope []byte) overlay.PeerID {
 	return overlay.PeerID(p)
 }
 
-// OwnRecord is the host's signed PeerRecord: from its address book, or made of its addresses. When they do not fit in
-// wire.MaxRecord bytes, those that are of least use to others are left out.
+// OwnRecord returns the host's signed PeerRecord: from its address book, or made of its addresses. It leaves out the
+// least useful addresses when they do not fit in wire.MaxRecord bytes.
 func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
 	if book, ok := peerstore.GetCertifiedAddrBook(h.Peerstore()); ok {
 		if e := book.GetPeerRecord(h.ID()); e != nil {
@@ -94,8 +94,8 @@ func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
 	}
 }
 
-// useless ranks addresses by how little use they are to others. Those on this machine come last. Before them come those
-// of browsers' transports, which are long, and those of private networks.
+// useless ranks addresses by how little use they are to others. Addresses of this machine alone are the most useless,
+// then those of browsers' transports, which are long, then those of private networks.
 func useless(a ma.Multiaddr) int {
 	switch {
 	case manet.IsIPLoopback(a):
