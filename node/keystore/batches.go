@@ -2,14 +2,14 @@ package keystore
 
 import "github.com/venn-p2p/venn/summary"
 
-// Batches is what Keys may be besides: faster with many keys at a time. AddMany and RemoveMany do what Add and Remove
-// would, one key after the other; they keep no reference to the keys.
+// Batches is an optional interface of Keys that is faster with many keys at a time. AddMany and RemoveMany do what Add
+// and Remove do for one key after the other. They keep no reference to the keys.
 type Batches interface {
 	AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error)
 	RemoveMany(keys [][]byte) (removed int, err error)
 }
 
-// oneByOne makes Batches of Keys that are none.
+// oneByOne implements Batches for Keys that do not.
 type oneByOne struct{ Keys }
 
 func (o oneByOne) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
@@ -38,7 +38,7 @@ func (o oneByOne) RemoveMany(keys [][]byte) (removed int, err error) {
 	return removed, nil
 }
 
-// InBatches returns k, or what makes it a Batches.
+// InBatches returns k as Batches, adapted if it is none.
 func InBatches(k Keys) Batches {
 	if b, ok := k.(Batches); ok {
 		return b

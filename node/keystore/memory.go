@@ -54,7 +54,7 @@ func (m *Memory) Has(key []byte) bool {
 	return ok
 }
 
-// Keys yields those of a snapshot, taken when the iteration begins; the error is always nil.
+// Keys yields the keys of a snapshot, taken when the iteration begins; the error is always nil.
 func (m *Memory) Keys(context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		m.mu.RLock()
@@ -68,12 +68,12 @@ func (m *Memory) Keys(context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (m *Memory) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return len(m.keys)
 }
 
-// Fingerprints are those of a snapshot, taken when the iteration begins.
+// Fingerprints yields the fingerprints of a snapshot, taken when the iteration begins.
 func (m *Memory) Fingerprints() iter.Seq[summary.Fingerprint] { return m.mirror.Fingerprints }

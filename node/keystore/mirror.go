@@ -12,10 +12,10 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// Mirror is the fingerprints of a collection in memory, from which all its summaries are made. It is a d-left counting
+// Mirror holds the fingerprints of a collection in memory; all summaries are made from it. It is a d-left counting
 // filter of whole fingerprints (Bonomi et al. 2006; package counting), hence an exact multiset of them. It takes about
-// 47 bits a key at a million keys, and doubles when it is full, for which it needs no keys. The zero value is empty and
-// ready. It is safe for concurrent use.
+// 47 bits a key at a million keys. When it is full it doubles, without the keys. The zero value is empty and ready. It
+// is safe for concurrent use.
 type Mirror struct {
 	mu    sync.RWMutex
 	table *counting.DLeft // nil: empty
@@ -26,8 +26,8 @@ const leastKeys = 1 << 12
 
 var errMirror = errors.New("keystore: not a mirror of fingerprints")
 
-// Add adds a fingerprint once more. counting.ErrCounterOverflow when four keys with the same fingerprint are there
-// already (no accident under a keyed hash of 48 bits); nothing has then changed.
+// Add adds a fingerprint once more. It fails with counting.ErrCounterOverflow, and changes nothing, when the
+// fingerprint is there four times already; under a keyed hash of 48 bits that is no accident.
 func (m *Mirror) Add(f summary.Fingerprint) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +37,8 @@ func (m *Mirror) Add(f summary.Fingerprint) error {
 	return m.table.Add(uint64(f))
 }
 
-// newTable is an empty table. Where it places fingerprints is secret, so that nobody can make keys that overflow it.
+// newTable returns an empty table. Its placement of fingerprints is secret, so that no peer can make keys that overflow
+// it.
 func newTable() *counting.DLeft {
 	p := counting.ParamsForFingerprint(leastKeys, summary.FingerprintBits)
 	var seed [8]byte
@@ -62,7 +63,7 @@ func (m *Mirror) Remove(fps ...summary.Fingerprint) {
 	}
 }
 
-// Contains says whether a fingerprint is there.
+// Contains reports whether a fingerprint is there.
 func (m *Mirror) Contains(f summary.Fingerprint) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -79,7 +80,7 @@ func (m *Mirror) Len() int {
 	return m.table.Len()
 }
 
-// Fingerprints yields those of a copy, each once, so that nobody waits for who receives them.
+// Fingerprints yields the fingerprints of a copy, each once, so that no caller waits for the receiver.
 func (m *Mirror) Fingerprints(yield func(summary.Fingerprint) bool) {
 	for _, f := range m.snapshot() {
 		if !yield(f) {
@@ -101,7 +102,8 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 	return all
 }
 
-// MarshalBinary is the form in which counting.DLeft is stored, for its owner's disk alone: it tells the secret.
+// MarshalBinary returns the form in which counting.DLeft is stored. It contains the secret, so it is for its owner's
+// disk alone.
 func (m *Mirror) MarshalBinary() ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -111,8 +113,8 @@ func (m *Mirror) MarshalBinary() ([]byte, error) {
 	return m.table.MarshalBinary()
 }
 
-// UnmarshalBinary replaces the mirror by the one encoded in b. It is an error if b encodes none, or one of other
-// fingerprints; the mirror is then as it was.
+// UnmarshalBinary replaces the mirror by the one encoded in b. It fails, and changes nothing, if b encodes no mirror or
+// one of fingerprints of another size.
 func (m *Mirror) UnmarshalBinary(b []byte) error {
 	t := new(counting.DLeft)
 	if err := t.UnmarshalBinary(b); err != nil {
