@@ -17,8 +17,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// A backup is backupMagic, then items, then an end item and the SHA-256 of all before. An item is its kind, the length
-// of what follows as a uvarint, and that.
+// A backup is backupMagic, items, an end item, and the SHA-256 of all these bytes. An item is its kind, the length of
+// its content as a uvarint, and the content.
 const (
 	backupMagic = "venn backup 1\n"
 
@@ -32,14 +32,14 @@ const (
 	itemsOnce = 1 << 14 // written to the datastore together
 )
 
-// ErrBackup says that something is no whole backup.
+// ErrBackup says that the input is not a whole backup.
 var ErrBackup = errors.New("store: not a whole backup")
 
 // ErrNotEmpty says that a datastore has a store already.
 var ErrNotEmpty = errors.New("store: there is a store already")
 
-// Backup writes what the store holds: keys, private keys, peers and the generation of its summaries. Changes meanwhile
-// may be in it or not.
+// Backup writes the content of the store: keys, private keys, peers and the generation of its summaries. Changes made
+// meanwhile may be in it or not.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	out := &backupWriter{w: bufio.NewWriter(w), sum: sha256.New()}
 	out.write([]byte(backupMagic))
@@ -91,7 +91,7 @@ func (b *backupWriter) item(kind byte, p []byte) {
 }
 
 // CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls progress,
-// if that is not nil, now and then with the number so far. The error matches ErrBackup unless it is that of r.
+// if not nil, from time to time with the number so far. The error matches ErrBackup unless it is that of r.
 func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
 		if kind != itemKey && kind != itemPrivateKey {
@@ -105,9 +105,9 @@ func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	return keys, err
 }
 
-// Restore makes a store of a backup in an empty datastore. Its summaries begin a new generation, later than all that
-// the store backed up had, since that may have gone on after the backup. On error part of it may be in the datastore,
-// which is then of no use. The errors: ErrNotEmpty; ErrBackup; those of r, the datastore and ctx.
+// Restore makes a store from a backup in an empty datastore. Its summaries begin a new generation, later than all that
+// the backed up store had, since that store may have gone on after the backup. After an error the datastore may hold a
+// part of it, and is then of no use. The errors: ErrNotEmpty; ErrBackup; those of r, the datastore and ctx.
 func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	if has, err := d.Has(ctx, versionName); err != nil || has {
 		if err == nil {
@@ -181,8 +181,8 @@ func (w *restorer) commit() error {
 	return nil
 }
 
-// readBackup calls do with each item but the last, and returns the generation. What it gave do counts only if there is
-// no error.
+// readBackup calls do with each item but the last, and returns the generation. The items count only if there is no
+// error.
 func readBackup(r io.Reader, do func(kind byte, p []byte) error) (generation uint32, err error) {
 	in := &backupReader{r: bufio.NewReader(r), sum: sha256.New()}
 	magic := make([]byte, len(backupMagic))
@@ -228,7 +228,7 @@ func (b *backupReader) full(p []byte) error {
 	return err
 }
 
-// item reads an item and checks that it can be one. It is overwritten by the next.
+// item reads an item and checks its form. The next call overwrites it.
 func (b *backupReader) item() (kind byte, p []byte, err error) {
 	if kind, err = b.ReadByte(); err != nil {
 		return 0, nil, err

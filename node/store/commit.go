@@ -9,10 +9,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// maxGroup is how many keys are written together, about.
+// maxGroup is about how many keys are written together.
 const maxGroup = 1 << 15
 
-// change is keys to add or remove, and where its sender waits.
+// change holds keys to add or remove, and the channel on which their sender waits.
 type change struct {
 	keys   [][]byte
 	fps    []summary.Fingerprint
@@ -23,21 +23,21 @@ type change struct {
 	done    chan struct{}
 }
 
-// Add takes in a key and says whether it is new. When it returns, the key is on disk. The errors: ErrClosed, ErrFailed,
-// those of the datastore, and of package counting when more than four keys share a fingerprint.
+// Add takes in a key and reports whether it is new. The key is on disk when Add returns. The errors: ErrClosed,
+// ErrFailed, those of the datastore, and of package counting when more than four keys share a fingerprint.
 func (s *Store) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	n, err := s.AddMany([][]byte{key}, []summary.Fingerprint{f})
 	return n > 0, err
 }
 
-// AddMany takes in keys with their fingerprints and says how many are new. The errors are those of Add; the keys before
-// the one at fault are held then, if the datastore did not fail.
+// AddMany takes in keys with their fingerprints and returns how many are new. The errors are those of Add. The keys
+// before the faulty one are then held, if the datastore did not fail.
 func (s *Store) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	return s.change(&change{keys: keys, fps: fps})
 }
 
-// Remove drops a key and says whether it was there. When it returns, that is so on disk. The errors: ErrClosed,
-// ErrFailed, those of the datastore.
+// Remove drops a key and reports whether it was there. The change is on disk when Remove returns. The errors:
+// ErrClosed, ErrFailed, those of the datastore.
 func (s *Store) Remove(key []byte) (bool, error) {
 	n, err := s.RemoveMany([][]byte{key})
 	return n > 0, err
@@ -63,7 +63,7 @@ func (s *Store) change(c *change) (int, error) {
 	select {
 	case <-c.done:
 		return c.changed, c.err
-	case <-s.done: // it ended with c done, or without having seen it
+	case <-s.done: // the committer ended, with c done or without having seen it
 		select {
 		case <-c.done:
 			return c.changed, c.err
@@ -73,7 +73,7 @@ func (s *Store) change(c *change) (int, error) {
 	}
 }
 
-// commit writes changes, those that have come up together, until the store closes.
+// commit writes changes, together those that have come up together, until the store closes.
 func (s *Store) commit() {
 	defer close(s.done)
 	for {
@@ -86,7 +86,7 @@ func (s *Store) commit() {
 	}
 }
 
-// gather adds to a change what else waits.
+// gather adds the other waiting changes to a change.
 func (s *Store) gather(c *change) []*change {
 	group, keys := []*change{c}, len(c.keys)
 	for keys < maxGroup {
@@ -100,7 +100,7 @@ func (s *Store) gather(c *change) []*change {
 	return group
 }
 
-// commitGroup writes changes in one batch, and makes it last, before it lets their senders go.
+// commitGroup writes changes in one batch and syncs it before it answers their senders.
 func (s *Store) commitGroup(group []*change) {
 	err := s.mayWrite(nameBytes(group))
 	if err == nil {
@@ -114,7 +114,7 @@ func (s *Store) commitGroup(group []*change) {
 	}
 }
 
-// nameBytes is how long the names of a group's keys are in the datastore, about.
+// nameBytes returns about the length of the names of a group's keys in the datastore.
 func nameBytes(group []*change) (n int) {
 	for _, c := range group {
 		for _, k := range c.keys {
@@ -124,7 +124,7 @@ func nameBytes(group []*change) (n int) {
 	return n
 }
 
-// write writes a group, and nothing more after an error: what is on disk is not known then.
+// write writes a group. After an error it writes nothing more, because the state of the disk is unknown.
 func (s *Store) write(group []*change) error {
 	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
 	if err := g.write(group); err != nil {
@@ -142,7 +142,7 @@ type groupWriter struct {
 	s       *Store
 	ctx     context.Context
 	batch   ds.Batch
-	present map[string]bool // what the group has made of keys
+	present map[string]bool // presence of keys after the changes of this group
 	removed []summary.Fingerprint
 	grown   int
 }
@@ -168,7 +168,7 @@ func (g *groupWriter) write(group []*change) (err error) {
 	return g.s.ds.Sync(g.ctx, ds.NewKey(keysPrefix))
 }
 
-// change puts one change into the batch. What is wrong with the change alone goes to its sender.
+// change puts one change into the batch. A fault of this change alone goes to its sender.
 func (g *groupWriter) change(c *change) error {
 	for i, k := range c.keys {
 		has, err := g.has(k, c.fps[i])
@@ -195,7 +195,7 @@ func (g *groupWriter) change(c *change) error {
 	return nil
 }
 
-// has says whether a key is held, with what the group has done so far.
+// has reports whether a key is held after the changes of this group so far.
 func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	if p, ok := g.present[string(key)]; ok {
 		return p, nil

@@ -13,8 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// reserve is how many sequence numbers are reserved at a time. A crash loses those that are left: they are not used
-// again.
+// reserve is how many sequence numbers are reserved at a time. A crash loses the unused ones.
 const reserve = 64
 
 // epochs gives out the numbers of summaries.
@@ -28,7 +27,7 @@ func encodeEpoch(generation, reserved uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, generation), reserved)
 }
 
-// openEpochs reads where the numbers stand. A new store begins a new generation: the second it is made in.
+// openEpochs reads the reserved numbers. A new store begins a new generation, named by the second of its making.
 func (s *Store) openEpochs(ctx context.Context) error {
 	b, err := s.ds.Get(ctx, epochName)
 	switch {

@@ -15,14 +15,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// progressEvery is how many keys lie between two calls of what WithProgress was given.
+// progressEvery is the number of keys between two calls of the function given to WithProgress.
 const progressEvery = 100_000
 
 // chunk is the size of the pieces in which a filter is saved, in bytes.
 const chunk = 1 << 20
 
-// saved says what was saved of the filter. While a store is open, and after a crash, chunks is 0: keys is then how many
-// there were when it was opened.
+// saved describes the saved filter. While a store is open, and after a crash, chunks is 0: keys is then the number of
+// keys when the store was opened.
 type saved struct {
 	tag    summary.SeedTag
 	keys   uint64
@@ -51,7 +51,7 @@ func decodeSaved(b []byte) (v saved, ok bool) {
 
 func chunkName(i int) ds.Key { return ds.NewKey(filterPrefix + "/" + strconv.Itoa(i)) }
 
-// save writes the filter, and only when that lasts, that it is whole.
+// save writes the filter, and after that lasts, the note that it is whole.
 func (s *Store) save(ctx context.Context) error {
 	b, err := s.mirror.MarshalBinary()
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *Store) save(ctx context.Context) error {
 	return s.put(ctx, savedName, v.encode())
 }
 
-// openFilter takes the saved filter, if there is one, or makes one of the keys. From then on nothing is saved: the keys
-// may change.
+// openFilter loads the saved filter, or makes one from the keys. It then marks the saved one as outdated, because the
+// keys may change.
 func (s *Store) openFilter(ctx context.Context) error {
 	mark, err := s.ds.Get(ctx, savedName)
 	if err != nil && !errors.Is(err, ds.ErrNotFound) {
@@ -97,7 +97,7 @@ func (s *Store) openFilter(ctx context.Context) error {
 	return s.rebuild(ctx, int(min(v.keys, math.MaxInt32)))
 }
 
-// load reads the saved filter and says whether it is whole.
+// load reads the saved filter and reports whether it is whole.
 func (s *Store) load(ctx context.Context, v saved) bool {
 	var b []byte
 	for i := range int(v.chunks) {
@@ -116,7 +116,7 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 	return true
 }
 
-// rebuild makes the filter of the keys. about is their approximate number, 0 if nobody knows.
+// rebuild makes the filter from the keys. about is their approximate number, 0 if unknown.
 func (s *Store) rebuild(ctx context.Context, about int) error {
 	s.mirror = new(keystore.Mirror)
 	tell := func(keys int) {

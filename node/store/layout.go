@@ -34,8 +34,7 @@ const (
 	layoutVersion = "1"
 )
 
-// upgrades are the ways from older versions up to layoutVersion, a step each. A step may be done twice: it must bear
-// that.
+// upgrades holds the steps from older versions up to layoutVersion. A step may run twice, and must bear that.
 var upgrades = map[string]struct {
 	to string
 	do func(context.Context, ds.Batching) error

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/node/signed"
 )
 
-// peerBytes is what a peer takes on disk, about.
+// peerBytes is about the bytes that a peer takes on disk.
 const peerBytes = 1 << 10
 
 // Peer is a peer that a node knew, with its signed record, which certifies its addresses.
@@ -21,7 +21,7 @@ type Peer struct {
 	Record    []byte
 }
 
-// Addresses opens the record. The error says that it is not one of the peer.
+// Addresses opens the record. It fails if the record is not the peer's.
 func (p Peer) Addresses() (peer.AddrInfo, error) {
 	r, err := signed.OpenRecord(p.Record)
 	if err == nil && r.ID != p.ID {
@@ -38,7 +38,7 @@ func encodePeer(p Peer) string {
 	return flag + string(p.Record)
 }
 
-// openPeers reads the peers. What is no peer is dropped: they are only a help.
+// openPeers reads the peers. It drops malformed ones: peers are only a help at the start.
 func (s *Store) openPeers(ctx context.Context) error {
 	s.peers = make(map[string]string)
 	return s.each(ctx, peersPrefix, false, func(id, value []byte) bool {
@@ -49,7 +49,7 @@ func (s *Store) openPeers(ctx context.Context) error {
 	})
 }
 
-// Peers are the peers last saved, in the order of their ids.
+// Peers returns the peers last saved, in the order of their ids.
 func (s *Store) Peers() []Peer {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()
@@ -61,7 +61,7 @@ func (s *Store) Peers() []Peer {
 	return out
 }
 
-// SavePeers makes peers the ones that Peers returns, from now on and after the next Open. It writes what has changed.
+// SavePeers saves peers, for Peers to return from now on and after the next Open. It writes only changes.
 func (s *Store) SavePeers(ctx context.Context, peers []Peer) error {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()

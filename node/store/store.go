@@ -35,10 +35,10 @@ type Store struct {
 	closed   sync.Once
 	done     chan struct{} // the committer has ended
 	failed   atomic.Pointer[error]
-	progress func(keys, about int) // nil: nobody is to hear
-	made     bool                  // by Open: there was none
+	progress func(keys, about int) // nil: progress is not told
+	made     bool                  // Open made the store
 	now      func() time.Time
-	room     func(bytes int) error // nil: there always is
+	room     func(bytes int) error // nil: there is always room
 
 	epochs epochs
 
@@ -57,20 +57,20 @@ var (
 // Option sets one thing of a store.
 type Option func(*Store)
 
-// WithRoom makes the store call room before each write, with the bytes to be written. An error of room refuses the
-// write: nothing of it is on disk then, and the store goes on. Default: everything is written.
+// WithRoom makes the store call room before each write, with the number of bytes. An error of room refuses the write:
+// nothing of it is on disk then, and the store goes on. Default: everything is written.
 func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
 
-// WithProgress makes Open call progress while it reads all keys, as it does after a crash and for another seed. The
-// calls come at the beginning, with 0 keys read, and after each hundred thousand. about is how many keys there were
-// when the store was last opened or closed, 0 if that is not known. Default: nobody hears of it.
+// WithProgress makes Open call progress while it reads all keys, as it does after a crash and for another seed: first
+// with 0 keys read, then after each hundred thousand. about is the number of keys when the store was last opened or
+// closed, 0 if unknown. Default: progress is not told.
 func WithProgress(progress func(keys, about int)) Option {
 	return func(s *Store) { s.progress = progress }
 }
 
-// Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
-// than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those
-// of the datastore and of the options.
+// Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may differ
+// from last time's. Close leaves the datastore open. The errors: ErrVersion, ErrDamaged, those of the datastore and of
+// the options.
 func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
 	s, err := openOne(ctx, d, seed, opts)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *Store) openVersion(ctx context.Context) error {
 	return s.upgrade(ctx, string(v))
 }
 
-// upgrade brings a store of another version to this one, a version at a time. A crash between two versions leaves the
-// one before.
+// upgrade brings a store of another version to this one, one version at a time. A crash on the way leaves a whole
+// version.
 func (s *Store) upgrade(ctx context.Context, from string) error {
 	for v := from; v != layoutVersion; {
 		step, ok := upgrades[v]
@@ -151,7 +151,7 @@ func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
 	return s.sync(ctx, name)
 }
 
-// mayWrite asks for room for the given bytes of names and values.
+// mayWrite asks for room for a number of bytes of names and values.
 func (s *Store) mayWrite(bytes int) error {
 	if s.room == nil {
 		return nil
@@ -186,10 +186,10 @@ func (s *Store) Close() (err error) {
 	return err
 }
 
-// Seed is the one of the fingerprints: it was given to Open.
+// Seed returns the seed of the fingerprints, as given to Open.
 func (s *Store) Seed() summary.Seed { return s.network }
 
-// Private is where the keys are kept that are in no summary. Close closes it, too.
+// Private returns the store of the keys that are in no summary. Close closes it too.
 func (s *Store) Private() *Store { return s.private }
 
 // Has says whether key is held.
@@ -204,10 +204,10 @@ func (s *Store) Has(key []byte) bool {
 // Len is the number of keys.
 func (s *Store) Len() int { return int(s.length.Load()) }
 
-// Fingerprints are those of all keys when the iteration begins, each once.
+// Fingerprints yields the fingerprints of the keys held when the iteration begins, each once.
 func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.mirror.Fingerprints }
 
-// Keys yields all keys, in no order. An error is the last thing it yields.
+// Keys yields all keys, in no order. It yields an error last.
 func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := s.each(ctx, keysPrefix, true, func(key, _ []byte) bool { return yield(key, nil) })
@@ -217,7 +217,7 @@ func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// each calls f with what is under a prefix until it returns false.
+// each calls f with the entries under a prefix until f returns false.
 func (s *Store) each(ctx context.Context, prefix string, namesOnly bool, f func(name, value []byte) bool) error {
 	results, err := s.ds.Query(ctx, query.Query{Prefix: prefix, KeysOnly: namesOnly})
 	if err != nil {
