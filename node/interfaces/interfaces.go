@@ -22,10 +22,10 @@ import (
 
 const (
 	lookEvery = time.Second     // at the interfaces, at most
-	remember  = 2 * time.Minute // that an address came or went: then go-libp2p has seen it, too
+	remember  = 2 * time.Minute // how long a change of addresses is remembered: then go-libp2p has seen it too
 )
 
-// Watch knows which addresses of the machine came and went of late. It is safe for concurrent use.
+// Watch knows which addresses the machine has got and lost recently. It is safe for concurrent use.
 type Watch struct {
 	list func() []netip.Addr // of all interfaces
 	time func() time.Time
@@ -65,16 +65,16 @@ func listed() (out []netip.Addr) {
 	return out
 }
 
-// Follow names the host, whose listeners say which ports the new addresses have. Before it is called, only lost
-// addresses are corrected.
+// Follow names the host whose listeners tell the ports of new addresses. Before it is called, only lost addresses are
+// corrected.
 func (w *Watch) Follow(h host.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.host = h
 }
 
-// Factory returns a factory of addresses for the host that corrects its addresses, and then hands them to next. nil
-// stands for none.
+// Factory returns an address factory for the host. It corrects the addresses and hands them to next; nil: there is no
+// next.
 func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	return func(own []ma.Multiaddr) []ma.Multiaddr {
 		w.mu.Lock()
@@ -92,8 +92,7 @@ func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	}
 }
 
-// correct returns addresses without those that the machine has lost, and with those that it has got, of the listeners
-// that listen on all addresses.
+// correct drops the addresses that the machine has lost. It adds those that it has got, for listeners on all addresses.
 func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +119,7 @@ func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	return out
 }
 
-// look looks at the interfaces, if the last look is long enough ago. A list that is empty is a look that failed.
+// look looks at the interfaces, if the last look is long enough ago. An empty list counts as a failed look.
 func (w *Watch) look() {
 	now := w.time()
 	if now.Sub(w.looked) < lookEvery {
@@ -158,8 +157,8 @@ func forget(since map[netip.Addr]time.Time, now time.Time) {
 	}
 }
 
-// Lost returns those of the IP addresses of multiaddrs that no interface of the machine has now. A look that fails
-// finds none.
+// Lost returns the IP addresses of multiaddrs that no interface of the machine has now. It returns none if the look
+// fails.
 func Lost(addrs []ma.Multiaddr) []netip.Addr { return lost(addrs, listed()) }
 
 func lost(addrs []ma.Multiaddr, there []netip.Addr) (out []netip.Addr) {
@@ -180,7 +179,7 @@ func At(a ma.Multiaddr, ips []netip.Addr) bool {
 	return ip.IsValid() && slices.Contains(ips, ip)
 }
 
-// ipOf is the IP address that a multiaddr begins with; not valid if there is none, or it is a relay's.
+// ipOf returns the IP address that a multiaddr begins with. It is not valid if there is none, or if it is a relay's.
 func ipOf(a ma.Multiaddr) netip.Addr {
 	if _, err := a.ValueForProtocol(ma.P_CIRCUIT); err == nil {
 		return netip.Addr{}
