@@ -11,8 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
-// Traffic is what went over the streams of one protocol with one peer, in bytes, without the headers of the connection.
-// Pubsub's are those of its RPCs with their lengths.
+// Traffic counts the bytes on the streams of one protocol with one peer, without the headers of the connection.
+// Pubsub's are its RPCs with their lengths.
 type Traffic struct {
 	Peer           peer.ID
 	Protocol       protocol.ID
@@ -46,7 +46,7 @@ func (c *Counters) Refuse(reason string) {
 	c.refused[reason]++
 }
 
-// Drop counts what found a queue full.
+// Drop counts a drop at a full queue.
 func (c *Counters) Drop(queue string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	}
 }
 
-// of is the traffic of a protocol with a peer. c.mu is held.
+// of returns the traffic of a protocol with a peer. c.mu is held.
 func (c *Counters) of(p peer.ID, id protocol.ID) *Traffic {
 	all := c.traffic[p]
 	if all == nil {
@@ -83,7 +83,7 @@ func (c *Counters) of(p peer.ID, id protocol.ID) *Traffic {
 	return all[id]
 }
 
-// makeRoom drops the traffic of some peer, whichever comes first, if there are too many. c.mu is held.
+// makeRoom drops the traffic of an arbitrary peer, if there are too many. c.mu is held.
 func (c *Counters) makeRoom() {
 	for p := range c.traffic {
 		if len(c.traffic) < mostTrafficPeers {
@@ -108,8 +108,7 @@ func (c *Counters) Tails() uint64 {
 }
 
 const (
-	// maxTrafficPeers is how many peers' traffic is counted apart when peers leave. Beyond it, that of those that leave is
-	// dropped.
+	// maxTrafficPeers is the number of peers beyond which the traffic of a leaving peer is dropped.
 	maxTrafficPeers = 4096
 	// mostTrafficPeers caps the peers whose traffic is counted, connected ones included.
 	mostTrafficPeers = 4 * maxTrafficPeers
@@ -143,7 +142,7 @@ func (c *Counters) ByPeer() []Traffic {
 	return out
 }
 
-// Maps returns copies of what was refused, by reason, and dropped, by queue.
+// Maps returns copies of the counts of refused messages, by reason, and of dropped ones, by queue.
 func (c *Counters) Maps() (refused, dropped map[string]uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Of says whether err is the other end's fault, and which.
+// Of reports whether the other end is at fault for err, and names the fault.
 func Of(err error) (reason string, bad bool) {
 	switch {
 	case errors.Is(err, wire.ErrLimit), errors.Is(err, summary.ErrLimit):

@@ -31,19 +31,19 @@ type Inbox struct {
 	Commands chan any
 	Results  chan any
 	Requests chan Request
-	Partials chan struct{} // has a value while partials wait, which Next takes
+	Partials chan struct{} // holds a value while partials wait; see Next
 	Unfair   bool          // for tests: one peer may fill the queues, and all take their turn as one
 
 	mu       sync.Mutex
 	states   map[peer.ID]PeerState
-	queues   map[peer.ID]*queue // partials that wait, of each peer that has any
+	queues   map[peer.ID]*queue // waiting partials, by peer
 	turns    []peer.ID          // those peers, in the order of their turns
-	all      load               // what waits of all
-	requests map[peer.ID]int    // that wait, of each peer
-	Stir     chan struct{}      // states, or something else that a pass of the loop looks at, has changed
+	all      load               // waiting partials of all peers
+	requests map[peer.ID]int    // waiting requests, by peer
+	Stir     chan struct{}      // states, or something else that the loop looks at on each pass, have changed
 }
 
-// PeerState is what has become of a peer since the loop last looked.
+// PeerState collects what happened to a peer since the loop last looked.
 type PeerState struct {
 	Link    Change // the other end identified itself on a connection that is to be a link; the last connection closed
 	Mesh    Change // pubsub grafted, pruned
@@ -54,7 +54,7 @@ type PeerState struct {
 	Unheard bool   // a message of tails to it was lost
 }
 
-// Change is what has become of something since the loop last looked: the latest of what happened.
+// Change is the latest change since the loop last looked.
 type Change uint8
 
 // The changes.
@@ -65,7 +65,7 @@ const (
 	EndedAndBegun
 )
 
-// then is what follows from c and a later change.
+// then returns the combination of c and a later change.
 func (c Change) then(d Change) Change {
 	if c == Ended && d == Begun || c == EndedAndBegun && d == Begun {
 		return EndedAndBegun
@@ -87,8 +87,8 @@ func New() *Inbox {
 	}
 }
 
-// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which
-// node ends. A context that has ended before hands over nothing.
+// Command hands over a command and waits until the loop has taken it. It hands over nothing if a context has ended
+// before. The errors: that of ctx, the cause with which node ends.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	if ctx.Err() == nil && node.Err() == nil {
 		select {
@@ -98,7 +98,7 @@ func (b *Inbox) Command(ctx, node context.Context, c any) error {
 		case <-node.Done():
 		}
 	}
-	if node.Err() != nil { // which may be why ctx has ended
+	if node.Err() != nil { // the end of the node may be why ctx has ended
 		return context.Cause(node)
 	}
 	return ctx.Err()
@@ -112,17 +112,17 @@ func (b *Inbox) Result(node context.Context, r any) {
 	}
 }
 
-// Request is what a peer asks on a stream.
+// Request is a peer's question on a stream.
 type Request struct {
 	From peer.ID
 	What any
 }
 
-// maxRequests is how many may wait.
+// maxRequests is the most requests that wait.
 const maxRequests = 64
 
-// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as much
-// waiting as is free for all.
+// OfferRequest hands over a request and reports whether there was room for it. As with partials, a peer may have as
+// many waiting as there are places free for all.
 func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +139,7 @@ func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	}
 }
 
-// TookRequest notes that a request is no longer waiting.
+// TookRequest records that a request no longer waits.
 func (b *Inbox) TookRequest(from peer.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,24 +160,24 @@ type Partial struct {
 	Came      time.Duration // on the core's clock
 }
 
-// How many partials may wait, and how many bytes of them.
+// The most partials that wait, and their most bytes.
 const (
 	MaxPartials = 2048
 	maxWaiting  = 8 << 20
 )
 
-// load is the partial messages that wait, of one peer or of all.
+// load counts the waiting partials of one peer, or of all.
 type load struct{ messages, bytes int }
 
-// queue is the partial messages of a peer, in the order in which they came.
+// queue holds the partials of a peer, in the order of arrival.
 type queue struct {
 	load
 	partials []*Partial
 }
 
-// OfferPartial hands over a message of pubsub and says whether there was room for it. A peer may have as much waiting
-// as is free for all: alone half of the queue, one of n the (n+1)th part. So no peer can fill the queue, and a new one
-// finds room.
+// OfferPartial hands over a message of pubsub and reports whether there was room for it. A peer may have as much
+// waiting as there is room free for all: a single peer gets half of the queue, each of n peers the (n+1)th part. So no
+// peer can fill the queue, and a new one finds room.
 func (b *Inbox) OfferPartial(p Partial) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +203,7 @@ func (b *Inbox) OfferPartial(p Partial) bool {
 	return true
 }
 
-// place is the peer in whose queue a message waits.
+// place returns the peer in whose queue a message waits.
 func (b *Inbox) place(p *Partial) peer.ID {
 	if b.Unfair {
 		return ""
@@ -211,7 +211,7 @@ func (b *Inbox) place(p *Partial) peer.ID {
 	return p.From
 }
 
-// ready says that messages wait. b.mu is held.
+// ready signals that messages wait. b.mu is held.
 func (b *Inbox) ready() {
 	select {
 	case b.Partials <- struct{}{}:
@@ -219,8 +219,8 @@ func (b *Inbox) ready() {
 	}
 }
 
-// Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for one of each other
-// peer, and for those of its sender, however many the others have sent.
+// Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for the earlier ones of
+// its sender, and as many of each other peer, however many those have sent.
 func (b *Inbox) Next() (p *Partial, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,7 +247,7 @@ func (b *Inbox) Next() (p *Partial, ok bool) {
 	return p, true
 }
 
-// change notes a change in the state of a peer.
+// change records a change in the state of a peer.
 func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
 	b.mu.Lock()
 	s := b.states[p]
@@ -311,14 +311,14 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 	}
 }
 
-// Waiting is how many partial messages wait, and their bytes.
+// Waiting returns how many partials wait, and their bytes.
 func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.all.messages, b.all.bytes
 }
 
-// Remembered returns of how many peers something waits.
+// Remembered returns the number of peers of which something waits.
 func (b *Inbox) Remembered() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

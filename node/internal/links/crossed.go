@@ -9,12 +9,12 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
-// crossTime is longer than a connection request travels. The end that waits for it hears of a dial of the other end.
+// crossTime is longer than a connection request travels. A waiting end hears of the other end's dial within it.
 const crossTime = 500 * time.Millisecond
 
-// Crossed says whether a dial failed because the other end dialled at the same moment. Both ends dial from the port
-// that they listen on, so TCP makes one connection of the two dials. Each end then takes itself for the client, and
-// both handshakes fail.
+// Crossed reports whether a dial failed because the other end dialled at the same moment. Both ends dial from the port
+// that they listen on, so TCP makes one connection of the two dials. Each end takes itself for the client, and both
+// handshakes fail.
 func Crossed(err error) bool {
 	if err == nil {
 		return false
@@ -28,8 +28,8 @@ func Crossed(err error) bool {
 	return false
 }
 
-// Turn is how long a peer waits before it dials another that may dial it at the same moment. One of the two does not
-// wait.
+// Turn returns how long a peer waits before it dials another that may dial it at the same moment. One of the two peers
+// does not wait.
 func Turn(self, other peer.ID) time.Duration {
 	if self < other {
 		return 0
@@ -37,7 +37,8 @@ func Turn(self, other peer.ID) time.Duration {
 	return crossTime
 }
 
-// Forgive has a host dial a peer at once although it failed of late. go-libp2p would refuse to for 5 s or more.
+// Forgive lets a host dial a peer at once although a recent dial failed. Otherwise go-libp2p refuses to for 5 s or
+// more.
 func Forgive(h host.Host, p peer.ID) {
 	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		s.Backoff().Clear(p)

@@ -28,16 +28,16 @@ func Keep(h host.Host, p peer.ID, neighbour bool) {
 	h.ConnManager().TagPeer(p, tag, linkWeight)
 }
 
-// Release takes back what Keep said.
+// Release removes the marks that Keep has set.
 func Release(h host.Host, p peer.ID) {
 	h.ConnManager().Unprotect(p, tag)
 	h.ConnManager().UntagPeer(p, tag)
 }
 
-// Foreign reports whether anybody besides the node and its pubsub uses the connections with p. The signs are a
-// protection, a tag or a stream of another protocol. topic is that of the node's pubsub, own says which protocols are
-// the node's. The node's own protection of p must have been taken back. Identify is no sign: every connection has its
-// streams, and on a slow line or a busy machine they come late.
+// Foreign reports whether anything besides the node and its pubsub uses the connections with p. The signs are a
+// protection, a tag, or a stream of another protocol. topic is the topic of the node's pubsub; own reports whether a
+// protocol is the node's. The node's own protection of p must have been removed before. Identify is no sign: every
+// connection has its streams, and on a slow line or a busy machine they come late.
 func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
 	if protected(h, p, topic) {
 		return true
@@ -59,8 +59,8 @@ func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) boo
 	return false
 }
 
-// protected says whether anybody but the pubsub of a topic protects the connections with p. Pubsub protects those of
-// its mesh.
+// protected reports whether anything but the pubsub of a topic protects the connections with p. Pubsub protects the
+// peers in its mesh.
 func protected(h host.Host, p peer.ID, topic string) bool {
 	mesh, cm := "pubsub:"+topic, h.ConnManager()
 	if !cm.IsProtected(p, mesh) {

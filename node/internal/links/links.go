@@ -29,7 +29,7 @@ type Table struct {
 	peak    int
 }
 
-// dial is what there is of dials to one peer.
+// dial describes the dials under way to one peer.
 type dial struct {
 	under   int     // way
 	passing bool    // only to confirm
@@ -52,8 +52,8 @@ type conn struct {
 }
 
 const (
-	idleLife  = 30 * time.Second       // how long what nothing needs may be idle
-	passLife  = 2 * time.Second        // and how long a connection made only to confirm: its other end cannot refuse it
+	idleLife  = 30 * time.Second       // how long an unneeded connection may be idle
+	passLife  = 2 * time.Second        // the same for one made only to confirm: its other end cannot refuse it
 	stayLife  = 2 * time.Second        // how long a link taken lasts, at least, before another may take its place
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
@@ -67,7 +67,7 @@ func NewShared(most, share int) *Table {
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
-// worth ranks connections: of less worth go first; those in use, just made or of a neighbour do not go at all.
+// worth ranks connections: those of less worth go first. Connections in use, just made, or of a neighbour never go.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
 	case c.notice || c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
@@ -80,7 +80,7 @@ func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	return 0, true
 }
 
-// idle says whether nothing needs the connection, and nobody has used it for some time.
+// idle reports whether nothing needs the connection, and nothing has used it for some time.
 func (c *conn) idle(now time.Time, life time.Duration) bool {
 	worth, mayGo := c.worth(now)
 	return mayGo && worth < 2 && now.Sub(c.used) > life
@@ -113,9 +113,9 @@ func (t *Table) Counts() (made, taken int) {
 	return t.counts()
 }
 
-// Evicted is a peer whose connection or link gave way to another.
+// Evicted names a peer whose connection or link gave way to another.
 type Evicted struct {
-	Peer peer.ID // "": nobody
+	Peer peer.ID // "": none gave way
 	Made bool    // the connection was made by this node
 }
 
@@ -187,7 +187,7 @@ func (t *Table) yields(now time.Time) map[peer.ID]*conn {
 	return all
 }
 
-// order compares truths: false comes first.
+// order compares two booleans: false comes first.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -198,8 +198,8 @@ func order(a, b bool) int {
 	return 1
 }
 
-// Dialed says that a dial has ended, and whether it made a connection. It returns whose connection or link has given
-// way to it: nobody's if it failed, for an address costs a liar nothing.
+// Dialed records that a dial has ended, and whether it made a connection. It returns the connection or link that gave
+// way. None gives way to a failed dial, because an address costs a liar nothing.
 func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -244,7 +244,7 @@ func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
 	return d.evict
 }
 
-// Passing says whether the connection to p was made, by us, only to confirm.
+// Passing reports whether this node made the connection to p only to confirm.
 func (t *Table) Passing(p peer.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -253,7 +253,7 @@ func (t *Table) Passing(p peer.ID) bool {
 	return d != nil && d.passing || c != nil && c.passing
 }
 
-// room says whether a link with p may be taken, and in whose place.
+// room reports whether a link with p may be taken, and which link it replaces.
 func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 	if t.peers[p] != nil {
 		return "", true
@@ -293,7 +293,7 @@ func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok
 	return instead, true
 }
 
-// Unlink says that the connection to p is that of a link no longer.
+// Unlink records that the connection to p carries no link any more.
 func (t *Table) Unlink(p peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -310,20 +310,20 @@ func (t *Table) Unlink(p peer.ID) {
 // Pass says that the connection to p, if the node made it, is of no use but to confirm: its other end takes no link.
 func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
 
-// Closed says that there is no connection to p, or that it is no longer ours.
+// Closed records that there is no connection to p, or that it is no longer the node's.
 func (t *Table) Closed(p peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.peers, p)
 }
 
-// Made says whether this node made the connection to p.
+// Made reports whether this node made the connection to p.
 func (t *Table) Made(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.made }) }
 
-// Linked says whether the connection to p is one of a link.
+// Linked reports whether the connection to p carries a link.
 func (t *Table) Linked(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.link }) }
 
-// LinkedBefore says whether it is one of a link that began before a time.
+// LinkedBefore reports whether it carries a link that began before a time.
 func (t *Table) LinkedBefore(p peer.ID, at time.Time) bool {
 	return t.is(p, func(c *conn) bool { return c.link && c.linked.Before(at) })
 }
@@ -335,10 +335,10 @@ func (t *Table) is(p peer.ID, what func(*conn) bool) bool {
 	return c != nil && what(c)
 }
 
-// Need says whether the link with p is one of a neighbour.
+// Need records whether the link with p is a neighbour's.
 func (t *Table) Need(p peer.ID, needed bool) { t.set(p, func(c *conn) { c.needed = needed }) }
 
-// Meshed says whether the link with p is in pubsub's mesh.
+// Meshed records whether the link with p is in pubsub's mesh.
 func (t *Table) Meshed(p peer.ID, mesh bool) { t.set(p, func(c *conn) { c.mesh = mesh }) }
 
 func (t *Table) set(p peer.ID, f func(*conn)) {
@@ -349,7 +349,7 @@ func (t *Table) set(p peer.ID, f func(*conn)) {
 	}
 }
 
-// Use notes that a stream with p is open until the function returned is called. A stream that p opened keeps nothing
+// Use records that a stream with p is open until the returned function is called. A stream that p opened keeps nothing
 // unless there is a link with p.
 func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	t.mu.Lock()
@@ -368,7 +368,7 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	}
 }
 
-// Stale returns the peers whose connections or links nothing needs and that have been idle for too long.
+// Stale returns the peers whose connections or links are unneeded and have been idle for too long.
 func (t *Table) Stale(now time.Time) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -384,8 +384,8 @@ func (t *Table) Stale(now time.Time) (out []peer.ID) {
 	return out
 }
 
-// least is the peer other than p whose connection, made by this node, may go: of the least worth, and of those the
-// longest idle.
+// least returns the peer other than p whose connection, made by this node, goes first: of the least worth, and of
+// equals the longest idle.
 func (t *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	least := 0
 	for q, c := range t.peers {

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// mostKept is how many catalogues wait for one peer, mostKeptBytes how many bytes of them.
+	// mostKept is the most catalogues that wait for one peer, mostKeptBytes their most bytes.
 	mostKept      = 32
 	mostKeptBytes = 4 * wire.MaxCatalogue
-	// mostSentBytes is how many bytes of catalogues sent to one peer are kept lest they were lost.
+	// mostSentBytes bounds the catalogues sent to one peer that are kept in case they are lost.
 	mostSentBytes = 16 << 10
 )
 
-// catalogues are what is announced to linked peers and not sent yet. The core does not repeat what it has announced. So
-// no catalogue is dropped because the outbox is full, or because pubsub cannot send to the peer yet: it hears of the
-// subscription, and opens its stream, after the link has begun at times.
+// catalogues holds announcements to linked peers that are not sent yet. The core does not repeat an announcement. So no
+// catalogue is dropped because the outbox is full, or because pubsub cannot send to the peer yet: pubsub sometimes
+// hears of the subscription, and opens its stream, after the link has begun.
 type catalogues struct {
 	wake chan struct{} // has a value while peers are due
 
 	mu   sync.Mutex
 	open map[peer.ID]bool     // peers that pubsub has a stream to
-	full map[peer.ID]bool     // those of them for which pubsub's own queue was full
-	kept map[peer.ID][][]byte // the newest, in order
+	full map[peer.ID]bool     // peers of these for which pubsub's own queue was full
+	kept map[peer.ID][][]byte // the newest waiting catalogues, in order
 	sent map[peer.ID][][]byte // the newest of those sent on the present stream, in order
 	due  []peer.ID            // peers to which what is kept may be sent now, each once
 }
@@ -36,8 +36,8 @@ func newCatalogues() catalogues {
 	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), full: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte), sent: make(map[peer.ID][][]byte)}
 }
 
-// opened notes that pubsub has a stream to a peer, or has it no longer. What was sent on a stream that has ended may
-// not have come, so it waits again: two ends that dial at once lose a stream so. It returns how many gave way.
+// opened records that pubsub has a stream to a peer, or has it no longer. Catalogues sent on an ended stream may be
+// lost, so they wait again: two ends that dial at once lose a stream that way. It returns how many gave way.
 func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	return dropped
 }
 
-// newest are the last of some catalogues that stay within the limits, and how many are left out.
+// newest returns the last catalogues that stay within the limits, and how many are left out.
 func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 	bytes, first := 0, len(all)
 	for first > 0 && len(all)-first < mostKept && bytes+len(all[first-1]) <= most {
@@ -64,14 +64,14 @@ func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 	return slices.Clone(all[first:]), first
 }
 
-// isOpen says whether pubsub has a stream to a peer.
+// isOpen reports whether pubsub has a stream to a peer.
 func (c *catalogues) isOpen(p peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open[p]
 }
 
-// keep has a catalogue wait, and returns how many gave way: the oldest.
+// keep adds a catalogue to those that wait, and returns how many of the oldest gave way.
 func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	return dropped
 }
 
-// again has what waits for a peer sent soon. Something may have changed for the peer.
+// again makes a peer due, because something may have changed for it.
 func (c *catalogues) again(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *catalogues) stir(p peer.ID) {
 	c.signal()
 }
 
-// signal wakes who sends. c.mu is held.
+// signal wakes the sender. c.mu is held.
 func (c *catalogues) signal() {
 	select {
 	case c.wake <- struct{}{}:
@@ -105,8 +105,8 @@ func (c *catalogues) signal() {
 	}
 }
 
-// next returns the peer that has been due for the longest, which it is no longer. While others are due, it signals
-// again: so catalogues and other messages take turns.
+// next removes and returns the peer that has been due for the longest. While others are due, it signals again, so that
+// catalogues and other messages take turns.
 func (c *catalogues) next() (p peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,13 +120,13 @@ func (c *catalogues) next() (p peer.ID, ok bool) {
 	return p, true
 }
 
-// refused has the catalogue that was taken last wait again: pubsub's own queue to the peer is full. No more is taken
-// until retry. It returns how many gave way.
+// refused puts back the catalogue that was taken last: pubsub's own queue to the peer is full. No more is taken until
+// retry. It returns how many gave way.
 func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sent, linked := c.sent[p]
-	if !linked { // it was forgotten meanwhile
+	if !linked { // the peer was forgotten meanwhile
 		return 0
 	}
 	c.full[p] = true
@@ -137,7 +137,7 @@ func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
 	return dropped
 }
 
-// retry has what pubsub's queues were too full for sent soon.
+// retry makes the peers due for which pubsub's queues were full.
 func (c *catalogues) retry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *catalogues) retry() {
 	clear(c.full)
 }
 
-// take returns the oldest that waits for a peer, unless pubsub has no stream to it, or its queue is full.
+// take returns the oldest waiting catalogue of a peer, unless pubsub has no stream to the peer or its queue is full.
 func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +164,7 @@ func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 	return catalogue, true
 }
 
-// forget drops what waits for a peer, and returns how many catalogues that were.
+// forget drops the waiting catalogues of a peer, and returns how many there were.
 func (c *catalogues) forget(p peer.ID) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +176,7 @@ func (c *catalogues) forget(p peer.ID) int {
 	return dropped
 }
 
-// waiting is how many catalogues wait.
+// waiting returns how many catalogues wait.
 func (c *catalogues) waiting() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *catalogues) waiting() (n int) {
 	return n
 }
 
-// remembered is of how many peers something is kept.
+// remembered returns the number of peers of which something is kept.
 func (c *catalogues) remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

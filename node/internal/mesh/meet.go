@@ -13,13 +13,13 @@ import (
 // two seconds later; pubsub's two streams would be half of what they cost. So pubsub meets a peer when it is linked, or
 // when it opens a stream of pubsub itself.
 
-// meet has pubsub open a stream to a peer, unless it has one.
+// meet lets pubsub open a stream to a peer, unless it has one.
 func (m *Mesh) meet(p peer.ID) {
 	m.Updated(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}})
 }
 
-// answer has pubsub open a stream to each peer that has one to us, until it has. Pubsub tries once, and does not hear of
-// a peer that comes before it has subscribed to the host's events.
+// answer lets pubsub open a stream to each peer that has one to this node, until it succeeds. Pubsub tries once. It
+// does not hear of peers that come before it has subscribed to the host's events.
 func (m *Mesh) answer() {
 	for {
 		select {
@@ -33,8 +33,8 @@ func (m *Mesh) answer() {
 	}
 }
 
-// unanswered are the peers with a stream to us to which pubsub has none, and should try again to open one. Who refuses
-// ours is tried ever more rarely.
+// unanswered returns the peers with a stream to this node to which pubsub has none and should try again to open one. A
+// peer that refuses is tried ever more rarely.
 func (m *Mesh) unanswered() (out []peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,15 +50,15 @@ func (m *Mesh) unanswered() (out []peer.ID) {
 	return out
 }
 
-// Updated has pubsub hear that a peer has other protocols than before.
+// Updated tells pubsub that a peer's protocols have changed.
 func (m *Mesh) Updated(ev event.EvtPeerProtocolsUpdated) {
 	if err := m.protocols.Emit(ev); err != nil {
 		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", ev.Peer, "err", err)
 	}
 }
 
-// EventBus is the host's, but nobody who subscribes hears that a peer was identified. Pubsub hears of peers' protocols
-// from the mesh alone, on a bus of its own. On the host's the mesh would wait for each subscriber that lags.
+// EventBus returns the host's bus, without events of identified peers. Pubsub hears of peers' protocols from the mesh
+// alone, on a bus of its own. On the host's bus the mesh would wait for each slow subscriber.
 func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus(), h.m.bus} }
 
 type meetings struct {
@@ -66,7 +66,7 @@ type meetings struct {
 	ours event.Bus
 }
 
-// Subscribe subscribes to all but the end of identifications.
+// Subscribe subscribes to all events except the end of identifications.
 func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.Subscription, error) {
 	several, ok := types.([]any)
 	if !ok {
@@ -77,7 +77,7 @@ func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.
 		switch t.(type) {
 		case *event.EvtPeerIdentificationCompleted:
 		case *event.EvtPeerProtocolsUpdated:
-			return b.ours.Subscribe(t, options...) // what pubsub subscribes to besides is the end of identifications
+			return b.ours.Subscribe(t, options...) // pubsub's other subscription is to the end of identifications
 		default:
 			rest = append(rest, t)
 		}
@@ -85,10 +85,10 @@ func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.
 	return b.Bus.Subscribe(rest, options...)
 }
 
-// Network is the host's, but without the peers that are connected already.
+// Network returns the host's network, without the peers that are connected already.
 func (h watchedHost) Network() network.Network { return empty{h.Host.Network()} }
 
 type empty struct{ network.Network }
 
-// Peers returns nobody.
+// Peers returns no peer.
 func (empty) Peers() []peer.ID { return nil }

@@ -42,7 +42,7 @@ const (
 
 	maxRPC        = 1 << 20 // bytes of an RPC that pubsub reads
 	rpcQueue      = 512     // RPCs that may wait for one peer; default 32, beyond it pubsub drops
-	groupTTL      = 4       // heartbeats; the state of groups is ours, pubsub's is emptied at once
+	groupTTL      = 4       // heartbeats; the state of groups is the node's, and pubsub's is emptied at once
 	maxGroups     = 1 << 14 // groups that peers may begin between two heartbeats; default 255
 	maxGroupsPeer = 1 << 12 // the same for one peer; default 8
 )
@@ -89,8 +89,8 @@ type Mesh struct {
 	protocols event.Emitter // what it learns
 }
 
-// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary
-// message. Catalogues are none: they wait apart.
+// outgoing is a message to send: a partial message for one peer; without a group, the report that the peer misbehaved;
+// or an ordinary message. Catalogues wait apart.
 type outgoing struct {
 	to              peer.ID
 	group           string
@@ -100,7 +100,7 @@ type outgoing struct {
 
 const outboxSize = 1024
 
-// New returns a mesh that Start has yet to begin. What is sent meanwhile waits.
+// New returns a mesh. Messages sent before Start wait.
 func New(cfg Config) *Mesh {
 	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), catalogues: newCatalogues(), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
@@ -108,7 +108,7 @@ func New(cfg Config) *Mesh {
 	return m
 }
 
-// Start joins the topic. Close must follow, whether it fails or not.
+// Start joins the topic. Close must follow, also after an error.
 func (m *Mesh) Start() (err error) {
 	ctx := m.cfg.Done
 	m.bus = eventbus.NewBus()
@@ -155,7 +155,7 @@ func (m *Mesh) Start() (err error) {
 	return nil
 }
 
-// Gossip has pubsub speak gossipsub under the ids of nodes, with partial messages or without.
+// Gossip makes pubsub speak gossipsub under the nodes' protocol ids, with partial messages or without.
 func Gossip(partial bool) pubsub.Option {
 	ids := []protocol.ID{ProtocolID, PlainID}
 	if !partial {
@@ -164,14 +164,14 @@ func Gossip(partial bool) pubsub.Option {
 	return pubsub.WithGossipSubProtocols(ids, features)
 }
 
-// features are those of gossipsub under its own ids.
+// features returns gossipsub's features under these ids.
 func features(f pubsub.GossipSubFeature, id protocol.ID) bool {
 	return pubsub.GossipSubDefaultFeatures(f, protocol.ID(strings.TrimPrefix(string(id), "/venn")))
 }
 
-// gossipParams are pubsub's, but a pruned peer may come back after 10 s (default: a minute). A network that forms
-// around a few known peers prunes many at first. And nobody waits to dial the peers that a message of pubsub names: the
-// node dials by rules of its own.
+// gossipParams returns pubsub's parameters with two changes. A pruned peer may come back after 10 s (default: a
+// minute), because a network that forms around a few known peers prunes many at first. No goroutine dials the peers
+// that pubsub's messages name, because the node dials by its own rules.
 func gossipParams() pubsub.GossipSubParams {
 	p := pubsub.DefaultGossipSubParams()
 	p.PruneBackoff = 10 * time.Second
@@ -179,9 +179,9 @@ func gossipParams() pubsub.GossipSubParams {
 	return p
 }
 
-// scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing
-// else counts; in particular many peers may share an address. No score is above 0, so peers that a prune names are not
-// read.
+// scores makes a peer leave the mesh after invalid messages, and ignores it after ten within a few minutes. Nothing
+// else counts; in particular many peers may share an address. No score is above 0, so the peers that a prune names are
+// not read.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	params := &pubsub.PeerScoreParams{
 		AppSpecificScore: func(peer.ID) float64 { return 0 },
@@ -212,8 +212,8 @@ func (m *Mesh) Close() {
 	}
 }
 
-// hangUp ends all streams of pubsub, and has none opened any more. So nobody hears that the topic is left: with that
-// goes the word not to come back for 10 s, and a node that is started again would be in no mesh for as long.
+// hangUp ends all streams of pubsub and prevents new ones. So no peer hears that the topic is left. That message asks
+// not to graft again for 10 s, and would keep a restarted node out of every mesh for as long.
 func (m *Mesh) hangUp() {
 	m.closing.Store(true)
 	for _, c := range m.cfg.Host.Network().Conns() {
@@ -225,7 +225,7 @@ func (m *Mesh) hangUp() {
 	}
 }
 
-// leave waits until pubsub has left the topic, for a short time: it then protects nobody any more.
+// leave waits, for a short time, until pubsub has left the topic: it then protects no peer any more.
 func (m *Mesh) leave() {
 	for range 100 {
 		if m.top.Close() == nil || m.cfg.Done.Err() != nil {
@@ -235,14 +235,14 @@ func (m *Mesh) leave() {
 	}
 }
 
-// End ends what Close has left for the node's last message.
+// End ends the streams that Close has left for the node's last message.
 func (m *Mesh) End() {
 	if m.protocols != nil {
 		_ = m.protocols.Close()
 	}
 }
 
-// read takes ordinary messages off the subscription, lest it fills up: validate has seen to them.
+// read takes ordinary messages off the subscription, so that it does not fill up: validate has handled them.
 func (m *Mesh) read() {
 	for {
 		if _, err := m.sub.Next(m.cfg.Done); err != nil {
@@ -257,7 +257,7 @@ func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 	m.gaveWay(m.catalogues.keep(to, catalogue))
 }
 
-// streamEnded has what was sent on a stream of pubsub's that has ended wait again.
+// streamEnded puts back the catalogues that were sent on an ended stream.
 func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.catalogues.opened(p, false)) }
 
 // gaveWay counts catalogues that were dropped.
@@ -278,29 +278,29 @@ func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
 // Publish queues an ordinary message, or drops it.
 func (m *Mesh) Publish(message []byte) { m.send(outgoing{message: message}) }
 
-// Blame queues the word that a peer misbehaved, or drops it.
+// Blame queues the report that a peer misbehaved, or drops it.
 func (m *Mesh) Blame(p peer.ID) { m.send(outgoing{to: p}) }
 
 // Peers returns the peers that are subscribed.
 func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
 
-// Waiting is how many messages wait to be sent, without catalogues.
+// Waiting returns how many messages wait to be sent, without catalogues.
 func (m *Mesh) Waiting() int { return len(m.outbox) }
 
-// Catalogues is how many catalogues wait to be sent.
+// Catalogues returns how many catalogues wait to be sent.
 func (m *Mesh) Catalogues() int { return m.catalogues.waiting() }
 
-// Credit lets in as many more ordinary messages as may come in some time.
+// Credit allows as many more bytes of ordinary messages as their rate brings in some time.
 func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
 
-// Retry has catalogues sent for which pubsub's queues had no room.
+// Retry sends catalogues for which pubsub's queues had no room.
 func (m *Mesh) Retry() { m.catalogues.retry() }
 
-// Meshed notes that a peer of the topic came into the mesh or left it, and says whether it is one without partial
+// Meshed records that a peer of the topic came into the mesh or left it. It reports whether the peer lacks partial
 // messages.
 func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.plain.meshed(p, in) }
 
-// AnyPlain says whether a peer without partial messages is in the mesh.
+// AnyPlain reports whether a peer without partial messages is in the mesh.
 func (m *Mesh) AnyPlain() bool { return m.plain.any() }
 
 // send queues a message, or drops it.
@@ -343,7 +343,7 @@ func (m *Mesh) delivered(to peer.ID, err error) {
 	}
 }
 
-// only sends a message to its one peer, and leaves no state of the group behind.
+// only sends a message to its one peer, and leaves no state of the group behind in pubsub.
 func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
@@ -357,8 +357,8 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// announce sends a peer the catalogues that wait for it, if it can be sent any now. A peer without partial messages
-// never can.
+// announce sends a peer its waiting catalogues, if possible now. It is never possible for a peer without partial
+// messages.
 func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
@@ -379,15 +379,15 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// gossip is asked to tell peers outside the mesh of a group. Catalogues say which peers we choose.
+// gossip answers pubsub's request to tell peers outside of the mesh of a group. Catalogues go to chosen peers instead.
 func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
 
-// inspect looks at an RPC before pubsub does. It drops all of an RPC whose partial message is not for us or over the
-// limits, so that no state is kept for that.
+// inspect looks at an RPC before pubsub does. It drops the whole RPC if its partial message is not for this node or is
+// over the limits, so that no state is kept for it.
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
-		m.cfg.Link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
+		m.cfg.Link(from) // it grafts only links: its hello may still be on the way, and a refused graft is never repeated
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
@@ -398,7 +398,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		return nil
 	}
 	if string(p.GroupID) == formerTails {
-		return errGroup // dropped, and nobody is blamed
+		return errGroup // dropped, and no peer is blamed
 	}
 	err := m.check(p)
 	if err != nil {
@@ -471,7 +471,7 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Part
 	return p, err
 }
 
-// sizeRPC is what an RPC takes on a stream, with its length.
+// sizeRPC returns the bytes of an RPC on a stream, with its length.
 func sizeRPC(rpc *pubsub.RPC) int {
 	return protowire.SizeBytes(proto.Size(&rpc.RPC))
 }
@@ -499,10 +499,10 @@ func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	}
 }
 
-// patience is how long pubsub may take to know that a linked peer is subscribed, before more is done about it.
+// patience is how long pubsub may take to learn a linked peer's subscription before the mesh helps.
 const patience = 3 * time.Second
 
-// unknown waits a little and says whether pubsub still does not know that a linked peer is subscribed.
+// unknown waits a little and reports whether pubsub still does not know the subscription of a linked peer.
 func (m *Mesh) unknown(p peer.ID) bool {
 	select {
 	case <-time.After(patience):
@@ -511,9 +511,8 @@ func (m *Mesh) unknown(p peer.ID) bool {
 	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
 }
 
-// Meet has pubsub open a stream to a linked peer, now and every little while until it knows of a subscription. Pubsub
-// does not try again a peer that began just when ours tried to open a stream to it, nor one that was reached by a relay
-// alone and has a direct connection now.
+// Meet makes pubsub open a stream to a linked peer, now and again until it knows of a subscription. Pubsub does not
+// retry with a peer that began just when the stream was opened, nor with one that had only a relayed connection then.
 func (m *Mesh) Meet(p peer.ID) {
 	m.meet(p)
 	for m.unknown(p) {
@@ -556,8 +555,8 @@ func (t *tracer) ThrottlePeer(peer.ID)                  {}
 func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
 func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
 
-// Remembered returns of how many peers something is kept: those with a stream of RPCs in or out, the plain ones,
-// and those that catalogues wait for.
+// Remembered returns the number of peers of which something is kept: peers with a stream of RPCs in or out, plain
+// peers, and peers that catalogues wait for.
 func (m *Mesh) Remembered() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// plain is the peers of the topic without partial messages, and what may come from them.
+// plain holds the peers of the topic without partial messages, and the allowance for their messages.
 type plain struct {
 	mu        sync.Mutex
 	peers     map[peer.ID]bool // true: in the mesh, so that messages go to it
 	allowance float64          // bytes of ordinary messages that may be taken in now
 }
 
-// subscribed notes who of the topic's peers wants whole messages.
+// subscribed records which peers of the topic want whole messages.
 func (p *plain) subscribed(from peer.ID, topic string, subs []*pb.RPC_SubOpts) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *plain) left(q peer.ID) {
 	delete(p.peers, q)
 }
 
-// meshed notes that a peer of the topic came into the mesh or left it, and says whether it is a plain one.
+// meshed records that a peer of the topic came into the mesh or left it. It reports whether the peer is a plain one.
 func (p *plain) meshed(q peer.ID, in bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *plain) meshed(q peer.ID, in bool) bool {
 	return ok
 }
 
-// is says whether a peer of the topic is a plain one.
+// is reports whether a peer of the topic is a plain one.
 func (p *plain) is(q peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *plain) any() bool {
 	return false
 }
 
-// take lets a message in if it may come.
+// take takes a message off the allowance, and reports whether there was enough.
 func (p *plain) take(bytes int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *plain) take(bytes int) bool {
 	return true
 }
 
-// credit lets in as much more as a rate, in bytes a second, brings in some time.
+// credit raises the allowance by what a rate, in bytes a second, brings in some time.
 func (p *plain) credit(rate float64, passed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 	case err != nil:
 		m.cfg.Counters.Refuse("message")
 		m.cfg.Log.Debug("message refused", "from", msg.ReceivedFrom, "author", msg.GetFrom(), "err", err)
-		return pubsub.ValidationReject // which counts against the sender's score
+		return pubsub.ValidationReject // this counts against the sender's score
 	}
 	p.From, p.Bytes = msg.ReceivedFrom, bytes
 	if !m.cfg.Inbox.OfferPartial(p) {

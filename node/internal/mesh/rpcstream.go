@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// watchedHost is the host as pubsub has it. It watches the streams that peers open: pubsub does not report that it
-// gives one up over an RPC that is too long or malformed.
+// watchedHost is the host that pubsub sees. It watches the streams that peers open, because pubsub does not report that
+// it gives up a stream over an RPC that is too long or malformed.
 type watchedHost struct {
 	host.Host
 	m *Mesh
@@ -34,10 +34,10 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
 }
 
-// NewStream asks for the newest protocol by itself, before and after the older ones. A peer that is just beginning may
-// have only some of its protocols yet, and the host may know of only some. A stream of an older protocol would carry no
-// partial messages for as long as it lasts. Peers begin with the newest, so one that has an older one and not the
-// newest is an older peer.
+// NewStream asks for the newest protocol alone, before and after the older ones. A peer that is just beginning may have
+// only some of its protocols yet, and the host may know only some of them. A stream of an older protocol would carry no
+// partial messages for as long as it lasts. Peers begin with the newest, so a peer with an older protocol and without
+// the newest is an older peer.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	s, err := h.open(ctx, p, ids[0])
 	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
@@ -55,9 +55,9 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 	return older, nil
 }
 
-// open opens a stream unless the mesh closes. To negotiate takes seconds, in which the mesh may begin to close. The
-// stream has its protocol before closing is looked at again, and hangUp sets closing before it looks for streams. So one
-// of the two resets it.
+// open opens a stream unless the mesh closes. Negotiating takes seconds, in which the mesh may begin to close. The
+// stream gets its protocol before closing is looked at again, and hangUp sets closing before it looks for streams. So
+// one of the two resets it.
 func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	if h.m.closing.Load() {
 		return nil, errClosing
@@ -70,9 +70,9 @@ func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (n
 	return s, err
 }
 
-// watch has a stream wait until pubsub has dealt with the peer's stream before, whose end pubsub may only be about to
-// take in. Pubsub would take it in after the first RPC of the new stream, and forget what that says: the subscription,
-// and that the peer can do partial messages.
+// watch delays a stream until pubsub has dealt with the end of the peer's stream before. Otherwise pubsub may take in
+// that end after the first RPC of the new stream, and forget the content of that RPC: the subscription, and that the
+// peer can do partial messages.
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{})}
@@ -89,7 +89,7 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	}
 }
 
-// cameIn notes the latest stream of a peer, and returns the one before.
+// cameIn records the latest stream of a peer, and returns the one before.
 func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,7 +97,7 @@ func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
 	return before
 }
 
-// wentOut notes that a stream has been handled. A later one stays.
+// wentOut records that a stream has been handled. A later stream of the peer stays.
 func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,12 +105,12 @@ func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 		return
 	}
 	delete(m.incoming, p)
-	if !m.catalogues.isOpen(p) { // else pubsub says so when its own stream to the peer ends
+	if !m.catalogues.isOpen(p) { // otherwise pubsub reports it when its own stream to the peer ends
 		m.plain.left(p)
 	}
 }
 
-// said notes what a peer has said of its subscription to our topic.
+// said records a peer's subscription to the topic.
 func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,7 +123,7 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 		switch {
 		case sub.GetTopicid() != m.cfg.Topic:
 		case sub.GetSubscribe():
-			s.subscribes = &pb.RPC_SubOpts{ // not sub: it may have fields that nobody knows, of a mebibyte
+			s.subscribes = &pb.RPC_SubOpts{ // not sub itself: it may carry a mebibyte of unknown fields
 				Topicid: sub.Topicid, Subscribe: sub.Subscribe,
 				RequestsPartial: sub.RequestsPartial, SupportsSendingPartial: sub.SupportsSendingPartial,
 			}
@@ -133,8 +133,8 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	}
 }
 
-// repeat has pubsub read again what a peer has said of its subscription. Pubsub forgets that when our stream to the
-// peer ends, and the peer does not say it again while its own stream lasts.
+// repeat makes pubsub read a peer's subscription again. Pubsub forgets it when its stream to the peer ends, and the
+// peer does not repeat it while its own stream lasts.
 func (m *Mesh) repeat(p peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,20 +154,20 @@ func (m *Mesh) repeat(p peer.ID) {
 type rpcStream struct {
 	network.Stream
 	m          *Mesh
-	handled    chan struct{}   // closed when pubsub has dealt with it to the end
-	subscribes *pb.RPC_SubOpts // to our topic; m.mu guards it
-	rounds     uint            // that pubsub has been without a stream to the peer; m.mu guards it
+	handled    chan struct{}   // closed when pubsub is done with the stream
+	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; m.mu guards it
+	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; m.mu guards it
 	frames     frames
-	reading    []byte                 // of what was inserted, still to be read
+	reading    []byte                 // unread rest of what was inserted
 	next       atomic.Pointer[[]byte] // to be read before the next RPC
-	waking     sync.Mutex             // over woken and the deadline, lest one changes without the other
-	woken      bool                   // a Read that waits was made to end
+	waking     sync.Mutex             // guards woken and the deadline together
+	woken      bool                   // a waiting Read was made to end
 	begun      atomic.Bool            // something was read
 	waiting    atomic.Bool            // a Read is under way
 	over       atomic.Bool            // its end has been reported
 }
 
-// insert has an RPC, with its length, read as if the peer had sent it next.
+// insert makes pubsub read an RPC, with its length, as if the peer had sent it next.
 func (s *rpcStream) insert(rpc []byte) {
 	s.next.Store(&rpc)
 	s.waking.Lock()
@@ -176,7 +176,7 @@ func (s *rpcStream) insert(rpc []byte) {
 	_ = s.SetReadDeadline(time.Now()) // resumed takes it back
 }
 
-// resumed says whether a Read ended because it was woken, and lets the next one wait again.
+// resumed reports whether a Read ended because it was woken, and lets the next one wait again.
 func (s *rpcStream) resumed() bool {
 	s.waking.Lock()
 	defer s.waking.Unlock()
@@ -188,8 +188,8 @@ func (s *rpcStream) resumed() bool {
 	return true
 }
 
-// inserted reads of what was inserted, between two RPCs of the peer's. Before the first nothing is: pubsub learns from
-// the first RPC of a stream whether the peer can do partial messages.
+// inserted reads inserted RPCs, between two RPCs of the peer. It inserts nothing before the first, from which pubsub
+// learns whether the peer can do partial messages.
 func (s *rpcStream) inserted(b []byte) (k int) {
 	if len(s.reading) == 0 && s.frames == (frames{}) && s.begun.Load() {
 		if next := s.next.Swap(nil); next != nil {
@@ -209,7 +209,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	s.waiting.Store(true)
 	k, err := s.Stream.Read(b)
 	s.waiting.Store(false)
-	if k == 0 && err != nil && s.resumed() { // if it is another error, it comes again
+	if k == 0 && err != nil && s.resumed() { // another error will come again
 		return s.Read(b)
 	}
 	s.begun.Store(s.begun.Load() || k > 0)
@@ -222,7 +222,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	return k, err
 }
 
-// Reset resets. If it is the reader that does so, and reading has not failed, then what it has read was no RPC.
+// Reset resets the stream. If the reader does so although reading has not failed, the bytes read were no RPC.
 func (s *rpcStream) Reset() error {
 	if s.begun.Load() && !s.waiting.Load() && s.m.cfg.Done.Err() == nil {
 		s.refuse("malformed")
@@ -239,11 +239,12 @@ func (s *rpcStream) refuse(reason string) {
 // frames follows the lengths of RPCs through a stream.
 type frames struct {
 	left   uint64 // bytes of the RPC still to come
-	length uint64 // as far as it has come
+	length uint64 // the part of the length that has come
 	shift  uint
 }
 
-// pass says whether all lengths up to the end of b are within the limit; once one is not, nothing more can be said.
+// pass reports whether all lengths up to the end of b are within the limit. After a length above it, the rest cannot be
+// parsed.
 func (f *frames) pass(b []byte) bool {
 	for len(b) > 0 {
 		if f.left > 0 {

@@ -1,6 +1,6 @@
-// Package offenders remembers which peers sent on streams what no peer should. One that does so again and again is not
-// served any more for a while. It also says what of all that is worth a line in the log. Both are bounded, whoever
-// offends and however often.
+// Package offenders remembers which peers sent forbidden things on streams. A peer that does so again and again is not
+// served for a while. The package also decides which offences are logged. Both are bounded, whoever offends and however
+// often.
 package offenders
 
 import (
@@ -13,18 +13,18 @@ import (
 
 const (
 	most     = 20               // offences that are forgiven
-	fades    = 30 * time.Second // after which one is
-	maxPeers = 1024             // remembered
+	fades    = 30 * time.Second // after which one offence is forgiven
+	maxPeers = 1024             // peers remembered
 	logEvery = 10 * time.Second
 )
 
-// Table is the offenders. The zero value is empty and ready. It is safe for concurrent use.
+// Table holds the offenders. The zero value is empty and ready. It is safe for concurrent use.
 type Table struct {
 	mu     sync.Mutex
 	peers  map[peer.ID]score
-	blamed map[peer.ID]uint64 // refusals, whatever they were
+	blamed map[peer.ID]uint64 // refusals of any kind, by the peer that caused them
 	logged time.Time
-	silent int // offences since
+	silent int // offences since the last one that was logged
 }
 
 type score struct {
@@ -36,7 +36,7 @@ func (s score) now(now time.Time) float64 {
 	return max(0, s.offences-now.Sub(s.at).Seconds()/fades.Seconds())
 }
 
-// Note takes in an offence and says whether the peer is one too many times an offender.
+// Note records an offence and reports whether the peer has offended too often.
 func (t *Table) Note(p peer.ID, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +51,7 @@ func (t *Table) Note(p peer.ID, now time.Time) bool {
 	return s.offences > most
 }
 
-// forget makes room. A forgiven peer goes, or else the one that offended least.
+// forget makes room: for it goes a forgiven peer, or else the one that offended least.
 func (t *Table) forget(now time.Time) {
 	var least peer.ID
 	for p, s := range t.peers {
@@ -68,7 +68,7 @@ func (t *Table) forget(now time.Time) {
 	}
 }
 
-// Bad says whether a peer is not to be served.
+// Bad reports whether a peer must not be served.
 func (t *Table) Bad(p peer.ID, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,14 +95,14 @@ func (t *Table) Blame(p peer.ID) {
 	t.blamed[p]++
 }
 
-// Blamed returns the refusals by who caused them, of those peers that are remembered.
+// Blamed returns the number of refusals, by the peer that caused them, of the peers remembered.
 func (t *Table) Blamed() map[peer.ID]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.blamed)
 }
 
-// Loud says whether an offence is to be logged now, and how many were not since the last one that was.
+// Loud reports whether an offence is to be logged now, and how many were not logged since the last one that was.
 func (t *Table) Loud(now time.Time) (silent int, loud bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package pace makes peers wait that ask for more than a rate, each on its own account. It remembers a bounded number
-// of peers. Those that have paid all are forgotten first, then those that owe least.
+// Package pace slows down peers that ask for more than a rate, each on its own account. It remembers a bounded number
+// of peers. It first forgets peers that owe nothing, then those that owe least.
 package pace
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// maxPeers is how many peers' accounts are kept.
+// maxPeers is the number of accounts kept.
 const maxPeers = 1024
 
-// Table is the accounts of peers. It is safe for concurrent use.
+// Table holds the accounts of peers. It is safe for concurrent use.
 type Table struct {
 	rate, burst float64
 
@@ -21,13 +21,13 @@ type Table struct {
 	peers map[peer.ID]account
 }
 
-// account is what a peer owes, at a time.
+// account is a peer's debt at a time.
 type account struct {
 	owes float64
 	at   time.Time
 }
 
-// New returns a table that lets each peer have rate a second, and burst at once after a pause.
+// New returns a table that grants each peer rate units a second, and burst at once after a pause.
 func New(rate, burst int) *Table {
 	return &Table{rate: float64(rate), burst: float64(burst), peers: make(map[peer.ID]account)}
 }
@@ -36,8 +36,7 @@ func (t *Table) owes(a account, now time.Time) float64 {
 	return max(0, a.owes-float64(now.Sub(a.at).Seconds()*t.rate))
 }
 
-// Take charges a peer and returns how long it has to wait. If that is longer than most it charges nothing, and ok is
-// false.
+// Take charges a peer and returns how long it has to wait. If that exceeds most, it charges nothing, and ok is false.
 func (t *Table) Take(p peer.ID, n int, now time.Time, most time.Duration) (wait time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,12 +26,12 @@ type Config struct {
 	Within  time.Duration   // of one message; longer, and the stream ends
 	Done    context.Context // ends with the node
 	Tasks   *tasks.Group
-	Sent    func(bytes int)                          // takes in that a message went out, with its length
-	Lost    func(to peer.ID)                         // takes in that messages to a peer did not
-	Take    func(from peer.ID, message []byte) error // takes in a message; an error ends the stream
+	Sent    func(bytes int)                          // is called when a message went out, with its length
+	Lost    func(to peer.ID)                         // is called when messages to a peer are lost
+	Take    func(from peer.ID, message []byte) error // handles a message; an error ends the stream
 }
 
-// maxWaiting is how many messages wait for a peer at most. Who heeds Busy has one at a time.
+// maxWaiting is the most messages that wait for a peer. Senders that heed Busy have one at a time.
 const maxWaiting = 16
 
 // Pipes are the streams of one protocol with all linked peers. They are safe for concurrent use.
@@ -43,11 +43,11 @@ type Pipes struct {
 	in  map[peer.ID]*streams.Stream
 }
 
-// pipe is what is to go to a peer.
+// pipe holds the messages to one peer.
 type pipe struct {
 	waiting [][]byte
-	writing bool            // a goroutine sees to what waits
-	stream  *streams.Stream // nil: none is open. It belongs to that goroutine, if there is one
+	writing bool            // a goroutine writes the waiting messages
+	stream  *streams.Stream // nil: none is open. It belongs to the writing goroutine, if there is one
 	closed  bool            // the link has ended
 }
 
@@ -56,7 +56,7 @@ func New(cfg Config) *Pipes {
 	return &Pipes{cfg: cfg, out: make(map[peer.ID]*pipe), in: make(map[peer.ID]*streams.Stream)}
 }
 
-// Send sends a message to a linked peer. It does not wait: too many messages that wait for the same peer are lost.
+// Send sends a message to a linked peer, without waiting. If too many messages wait for the peer, they are lost.
 func (p *Pipes) Send(to peer.ID, message []byte) {
 	if !p.queue(to, message) {
 		p.cfg.Lost(to)
@@ -81,7 +81,7 @@ func (p *Pipes) queue(to peer.ID, message []byte) bool {
 	return true
 }
 
-// Busy says whether a message to a peer is still on its way out.
+// Busy reports whether a message to a peer is still on its way out.
 func (p *Pipes) Busy(to peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Pipes) Busy(to peer.ID) bool {
 	return o != nil && len(o.waiting) > 0
 }
 
-// Waiting is how many messages are still on their way out.
+// Waiting returns how many messages are still on their way out.
 func (p *Pipes) Waiting() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Pipes) Unlinked(q peer.ID) {
 	}
 }
 
-// write sends what waits for a peer, and ends when nothing does.
+// write sends the waiting messages of a peer, and ends when there are none.
 func (p *Pipes) write(to peer.ID, o *pipe) {
 	for {
 		message, s := p.next(o)
@@ -139,8 +139,8 @@ func (p *Pipes) write(to peer.ID, o *pipe) {
 	}
 }
 
-// next is the message to be written, and the stream for it, if there is one. Without a message the goroutine has to
-// end, and the stream with it.
+// next returns the message to be written, and the open stream, if any. Without a message the goroutine has to end, and
+// the stream with it.
 func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,14 +162,14 @@ func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.St
 			return nil, err
 		}
 	}
-	if err = s.SendWithin(message, p.cfg.Within); err != nil { // it waits while the other end does not read
+	if err = s.SendWithin(message, p.cfg.Within); err != nil { // waits while the other end does not read
 		s.End(err)
 		return nil, err
 	}
 	return s, nil
 }
 
-// wrote takes in that the first of the messages that waited was written, or that all are lost.
+// wrote records that the first waiting message was written, or that all of them are lost.
 func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +191,7 @@ func (p *Pipes) Serve(s *streams.Stream) error {
 	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s.Peer, message) })
 }
 
-// enter makes a stream the one that a peer sends on.
+// enter makes a stream the one that is read from a peer.
 func (p *Pipes) enter(s *streams.Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +209,7 @@ func (p *Pipes) leave(s *streams.Stream) {
 	}
 }
 
-// Remembered returns of how many peers something is kept.
+// Remembered returns the number of peers of which something is kept.
 func (p *Pipes) Remembered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

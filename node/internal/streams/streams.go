@@ -25,13 +25,13 @@ import (
 const (
 	// OpenTime is for opening a stream, with dialling.
 	OpenTime = 10 * time.Second
-	// IOTime is for one read or write of a short message.
+	// IOTime is the limit of one read or write of a short message.
 	IOTime = 10 * time.Second
-	// TransferTime is for a run of parts, which the slowest links (64 kbit/s) carry in it.
+	// TransferTime is the limit of a run of parts; the slowest links (64 kbit/s) carry one in that time.
 	TransferTime = 70 * time.Second
 )
 
-// Node is what streams need of the node that they belong to.
+// Node holds the streams' parameters, which their node sets.
 type Node struct {
 	Host     host.Host
 	Service  string          // for the resource manager
@@ -39,13 +39,13 @@ type Node struct {
 	Log      *slog.Logger
 	Tasks    *tasks.Group
 	Counters *counters.Counters
-	Relayed  func(protocol.ID) bool // says whether a protocol may go over a relay
-	Lasting  func(protocol.ID) bool // says whether streams of a protocol stay open without use
+	Relayed  func(protocol.ID) bool // reports whether a protocol may go over a relay
+	Lasting  func(protocol.ID) bool // reports whether streams of a protocol stay open without use
 	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done. It does not hear of
 	// lasting ones.
 	Use    func(p peer.ID, inbound bool) (done func())
-	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
-	Barred func(peer.ID) bool                           // says whether a peer is not served
+	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
+	Barred func(peer.ID) bool                           // reports whether a peer is not served
 	// Patience is how long a peer may take for the first byte of an answer, before Quiet is called with the connection
 	// of the stream. That may take as long as it will. Neither hears of lasting streams.
 	Patience func(peer.ID) time.Duration
@@ -103,7 +103,7 @@ func (s *Stream) heard() {
 	}
 }
 
-// End closes the stream in good order, or resets it if err says that something went wrong.
+// End closes the stream in good order, or resets it if err is not nil.
 func (s *Stream) End(err error) {
 	s.unhook()
 	s.unused()
@@ -158,11 +158,11 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 	})
 }
 
-// readAhead is how many bytes of messages that follow each other are read at a time.
+// readAhead is the number of bytes read at a time from messages that follow each other.
 const readAhead = 1 << 10
 
-// Each reads messages of at most limit bytes, and hands over each, until the stream ends in good order. It waits for
-// each as long as it takes, and has the memory of one reserved all the time.
+// Each reads messages of at most limit bytes and hands over each, until the stream ends in good order. It waits for
+// each without a limit, and reserves the memory of one all the time.
 func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 	if err := s.Scope().ReserveMemory(limit, network.ReservationPriorityMedium); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 	}
 }
 
-// ReceiveOnce is Receive for one of many messages: the memory is given back before the next.
+// ReceiveOnce reads one of many messages, as Receive does. The memory is given back before the next.
 func (s *Stream) ReceiveOnce(limit int, d time.Duration) ([]byte, error) {
 	before := s.reserved
 	b, err := s.Receive(limit, d)
@@ -194,7 +194,7 @@ func (s *Stream) ReceiveOnce(limit int, d time.Duration) ([]byte, error) {
 	return b, err
 }
 
-// Served gives the streams of a protocol that peers open to a handler, and deals with its errors.
+// Served hands the streams of a protocol that peers open to a handler, and handles its errors.
 func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.StreamHandler {
 	return func(raw network.Stream) {
 		if !n.Tasks.Enter() {

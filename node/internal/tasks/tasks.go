@@ -3,7 +3,7 @@ package tasks
 
 import "sync"
 
-// Group is the goroutines of a node. The zero value is ready.
+// Group counts the goroutines of a node. The zero value is ready.
 type Group struct {
 	mu     sync.Mutex
 	closed bool
@@ -36,7 +36,7 @@ func (t *Group) Run(f func()) bool {
 	return true
 }
 
-// Close lets nobody in any more and says whether it is the first to do so.
+// Close refuses new goroutines, and reports whether it is the first call.
 func (t *Group) Close() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,5 +45,5 @@ func (t *Group) Close() bool {
 	return first
 }
 
-// Wait waits until everybody has left.
+// Wait waits until every goroutine has left.
 func (t *Group) Wait() { t.wg.Wait() }
