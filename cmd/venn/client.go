@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -24,6 +25,7 @@ import (
 type client struct {
 	http http.Client
 	repo repo.Repo
+	raw  bool // strings in answers are as they came; else they are visible
 }
 
 // errNoDaemon says that no daemon runs on the repository.
@@ -34,7 +36,9 @@ func newClient(c *cli.Command) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return clientOf(r), nil
+	cl := clientOf(r)
+	cl.raw = c.Bool("json")
+	return cl, nil
 }
 
 func clientOf(r repo.Repo) *client {
@@ -93,7 +97,7 @@ func (c *client) get(ctx context.Context, path string, parameters url.Values, v 
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	return decode(body, v)
+	return c.decode(body, v)
 }
 
 // post sends a body and reads the answer in JSON into v.
@@ -103,20 +107,57 @@ func (c *client) post(ctx context.Context, path string, parameters url.Values, b
 		return err
 	}
 	defer func() { _ = answer.Close() }()
-	return decode(answer, v)
+	return c.decode(answer, v)
 }
 
 // decode reads an answer in JSON into v.
-func decode(body io.Reader, v any) error {
+func (c *client) decode(body io.Reader, v any) error {
 	err := json.NewDecoder(body).Decode(v)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return broken(err)
+	}
+	if !c.raw {
+		visibleIn(reflect.ValueOf(v))
 	}
 	return err
 }
 
 // maxAnswerLine bounds a line of NDJSON.
 const maxAnswerLine = 16 << 20
+
+// each calls f with the values in an answer in NDJSON.
+func each[T any](c *client, body io.ReadCloser, f func(T) error) error {
+	return eachLine(body, func(line []byte) error {
+		var v T
+		if err := c.decode(bytes.NewReader(line), &v); err != nil {
+			return err
+		}
+		return f(v)
+	})
+}
+
+// errCut says that an answer lacks its last line.
+var errCut = errors.New("daemon: the answer is not whole")
+
+// eachUntil calls f with the values in an answer in NDJSON up to the last line, which says how it ended. That one begins
+// with the member end, and no other does.
+func eachUntil[T, E any](c *client, body io.ReadCloser, f func(T) error) (end E, err error) {
+	ended := false
+	err = eachLine(body, func(line []byte) error {
+		if ended = bytes.HasPrefix(line, []byte(`{"end":`)); ended {
+			return c.decode(bytes.NewReader(line), &end)
+		}
+		var v T
+		if err := c.decode(bytes.NewReader(line), &v); err != nil {
+			return err
+		}
+		return f(v)
+	})
+	if err == nil && !ended {
+		err = errCut
+	}
+	return end, err
+}
 
 // eachLine calls f with the lines of an answer in NDJSON. A last line without its end is the beginning of one that was
 // cut off: f does not get it.

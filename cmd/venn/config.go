@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,7 +125,7 @@ func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config)
 		if err != nil {
 			return err
 		}
-		return json.NewEncoder(c.Root().Writer).Encode(map[string]any{"key": c.Args().First(), "value": value})
+		return writeJSON(c.Root().Writer, map[string]any{"key": c.Args().First(), "value": value})
 	})
 }
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -37,34 +35,17 @@ func cover(ctx context.Context, c *cli.Command) error {
 		if err != nil {
 			return err
 		}
-		var end *httpapi.CoverEnd
-		err = eachLine(body, func(line []byte) error {
-			var p httpapi.Cover
-			if err := json.Unmarshal(line, &p); err != nil {
-				return err
-			}
-			if p.Peer == "" {
-				end = new(httpapi.CoverEnd)
-				if err := json.Unmarshal(line, end); err != nil || !c.Bool("json") {
-					return err
-				}
-				_, err := fmt.Fprintf(c.Root().Writer, "%s\n", line)
-				return err
-			}
+		end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](cl, body, func(p httpapi.Cover) error {
 			return show(c, p, func(w io.Writer) error {
-				address := "no address known"
-				if len(p.Addresses) > 0 {
-					address = p.Addresses[0]
-				}
-				_, err := fmt.Fprintf(w, "%6d keys  %s  %s\n", len(p.Keys), p.Peer, address)
+				_, err := fmt.Fprintf(w, "%6d keys  %s  %s\n", len(p.Keys), p.Peer, firstAddress(p.Addresses))
 				return err
 			})
 		})
-		switch {
-		case err != nil:
+		if err == nil {
+			err = show(c, end, func(io.Writer) error { return nil })
+		}
+		if err != nil {
 			return err
-		case end == nil:
-			return errors.New("daemon: the answer is not whole")
 		}
 		fmt.Fprintf(c.Root().ErrWriter, "%d of %d keys are covered\n", end.Covered, end.Asked)
 		if end.Covered == 0 && end.Asked > 0 {

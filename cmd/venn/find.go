@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,7 +59,7 @@ func find(ctx context.Context, c *cli.Command) error {
 			found, end, err := findKey(ctx, c, cl, key, out, errs)
 			if found == 0 && err == nil {
 				none.Store(true)
-				fmt.Fprintf(errs, "venn: %s\n", nobody(key, end))
+				complain(errs, nobody(key, end))
 			}
 			return err
 		}
@@ -160,43 +160,34 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	if err != nil {
 		return 0, end, err
 	}
-	err = eachLine(body, func(line []byte) error {
-		var p httpapi.Provider
-		if err := json.Unmarshal(line, &p); err != nil {
-			return err
-		}
-		if p.Peer == "" {
-			return json.Unmarshal(line, &end)
-		}
+	end, err = eachUntil[httpapi.Provider, httpapi.FindEnd](cl, body, func(p httpapi.Provider) error {
 		found++
 		if c.Bool("json") {
-			return json.NewEncoder(out).Encode(p)
+			return writeJSON(out, p)
 		}
-		return printProvider(out, p)
+		_, err := fmt.Fprintf(out, "%s  %s  %s\n", p.Key, p.Peer, firstAddress(p.Addresses))
+		return err
 	})
-	if err == nil && end.End == "" {
-		err = fmt.Errorf("daemon: the answer for %q is not whole", key)
-	}
-	if c.Bool("explain") && end.End != "" {
-		explain(errs, end)
-	}
 	if err == nil && c.Bool("json") {
 		line := end
 		if !c.Bool("explain") {
 			line.Asked = nil
 		}
-		err = json.NewEncoder(out).Encode(line)
+		err = writeJSON(out, line)
+	}
+	if c.Bool("explain") && end.End != "" {
+		visibleIn(reflect.ValueOf(&end))
+		explain(errs, end)
 	}
 	return found, end, err
 }
 
-func printProvider(w io.Writer, p httpapi.Provider) error {
-	address := "no address known"
-	if len(p.Addresses) > 0 {
-		address = p.Addresses[0]
+// firstAddress is the likeliest of a peer's addresses, in words if there is none.
+func firstAddress(addresses []string) string {
+	if len(addresses) == 0 {
+		return "no address known"
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  %s\n", p.Key, p.Peer, address)
-	return err
+	return addresses[0]
 }
 
 func explain(w io.Writer, end httpapi.FindEnd) {

@@ -137,7 +137,7 @@ func follow(ctx context.Context, c *cli.Command, from string) (err error) {
 		f.source = fileTrees(folders, func(err error) {
 			if text := err.Error(); text != said {
 				said = text
-				fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+				complain(c.Root().ErrWriter, text)
 			}
 		})
 	}
@@ -182,7 +182,7 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 		}
 		if text := f.news(err, c.Duration("every")); text != said {
 			if said = text; text != "" {
-				fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+				complain(c.Root().ErrWriter, text)
 			}
 		}
 		select {

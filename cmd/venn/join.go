@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -39,40 +37,21 @@ func joinCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return printJoin(c, body)
+			return printJoin(c, cl, body)
 		},
 	}
 }
 
 // printJoin prints the keys of an answer, and what they took.
-func printJoin(c *cli.Command, body io.ReadCloser) error {
-	var end *httpapi.JoinEnd
-	err := eachLine(body, func(line []byte) error {
-		var k httpapi.Key
-		if err := json.Unmarshal(line, &k); err != nil {
-			return err
-		}
-		if k.Key == "" {
-			end = new(httpapi.JoinEnd)
-			if err := json.Unmarshal(line, end); err != nil {
-				return err
-			}
-		}
-		if c.Bool("json") {
-			_, err := fmt.Fprintf(c.Root().Writer, "%s\n", line)
-			return err
-		}
-		if k.Key != "" {
-			_, err := fmt.Fprintln(c.Root().Writer, k.Key)
-			return err
-		}
-		return nil
+func printJoin(c *cli.Command, cl *client, body io.ReadCloser) error {
+	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](cl, body, func(k httpapi.Key) error {
+		return show(c, k, func(w io.Writer) error { _, err := fmt.Fprintln(w, k.Key); return err })
 	})
-	switch {
-	case err != nil:
+	if err == nil {
+		err = show(c, end, func(io.Writer) error { return nil })
+	}
+	if err != nil {
 		return err
-	case end == nil:
-		return errors.New("daemon: the answer is not whole")
 	}
 	fmt.Fprintf(c.Root().ErrWriter, "%d keys are held by all %d; %d bytes moved (%d of filters, %d of keys) in %.0f ms, all keys would be %d\n",
 		end.Common, end.Peers, end.Moved, end.Filters, end.Keys, end.Elapsed, end.Shipping)

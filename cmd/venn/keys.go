@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,7 +135,7 @@ func addKubo(ctx context.Context, c *cli.Command) error {
 	defer func() { _ = r.Close() }()
 	err = changeKeys(ctx, c, cl, r, "add")
 	if text := unserved(cl.repo); text != "" && err == nil {
-		fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+		complain(c.Root().ErrWriter, text)
 	}
 	return err
 }
@@ -354,14 +353,9 @@ func listKeys(ctx context.Context, c *cli.Command) error {
 	}
 	out := bufio.NewWriter(c.Root().Writer)
 	defer func() { _ = out.Flush() }()
-	return eachLine(body, func(line []byte) error {
+	return each(cl, body, func(k httpapi.Key) error {
 		if c.Bool("json") {
-			_, err := fmt.Fprintf(out, "%s\n", line)
-			return err
-		}
-		var k httpapi.Key
-		if err := json.Unmarshal(line, &k); err != nil {
-			return err
+			return writeJSON(out, k)
 		}
 		_, err := fmt.Fprintln(out, k.Key)
 		return err
@@ -394,12 +388,6 @@ func eachHas(ctx context.Context, cl *client, in io.Reader, f func(httpapi.Has) 
 		if err != nil {
 			return err
 		}
-		return eachLine(body, func(line []byte) error {
-			var h httpapi.Has
-			if err := json.Unmarshal(line, &h); err != nil {
-				return err
-			}
-			return f(h)
-		})
+		return each(cl, body, f)
 	})
 }

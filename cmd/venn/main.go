@@ -59,9 +59,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == errNone: //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
 	case isUsage(err):
-		fmt.Fprintln(stderr, "venn:", withHelp(err, commandOf(root, args)))
+		complain(stderr, withHelp(err, commandOf(root, args)))
 	default:
-		fmt.Fprintln(stderr, "venn:", err)
+		complain(stderr, err.Error())
 	}
 	switch {
 	case isUsage(err):

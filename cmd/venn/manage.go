@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -134,11 +133,7 @@ func watchCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = eachLine(body, func(line []byte) error {
-				var e httpapi.Event
-				if err := json.Unmarshal(line, &e); err != nil {
-					return err
-				}
+			err = each(cl, body, func(e httpapi.Event) error {
 				return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
 			})
 			if ctx.Err() != nil {

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
@@ -69,22 +65,4 @@ func group(ctx context.Context, c *cli.Command) error {
 		return usageError{fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName())}
 	}
 	return cli.ShowSubcommandHelp(c)
-}
-
-// table writes rows under a heading, in columns.
-func table(w io.Writer, heading string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, strings.ReplaceAll(heading, "|", "\t"))
-	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	return t.Flush()
-}
-
-// show writes v as JSON if that is asked for, else as text does.
-func show(c *cli.Command, v any, text func(w io.Writer) error) error {
-	if c.Bool("json") {
-		return json.NewEncoder(c.Root().Writer).Encode(v)
-	}
-	return text(c.Root().Writer)
 }

@@ -186,5 +186,3 @@ func (m maybe) digits(n int) string {
 
 // perKey is the bits a key of a number of bytes for n keys.
 func perKey(bytes, n int) maybe { return maybe(8 * float64(bytes) / float64(n)) }
-
-func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

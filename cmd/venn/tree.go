@@ -283,13 +283,13 @@ func (d *tree) unread() error {
 	const named = 5
 	texts := make([]string, 0, named)
 	for _, err := range d.failed[:min(named, len(d.failed))] {
-		texts = append(texts, err.Error())
+		texts = append(texts, visible(err.Error()))
 	}
 	more := ""
 	if n := len(d.failed) - named; n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Errorf("%d below %s could not be read: %s%s", len(d.failed), d.files.Root, strings.Join(texts, "; "), more)
+	return fmt.Errorf("%d below %s could not be read: %s%s", len(d.failed), visible(d.files.Root), strings.Join(texts, "; "), more)
 }
 
 func hashFile(path string) (sum [sha256.Size]byte, err error) {
@@ -434,7 +434,7 @@ func pathCommand() *cli.Command {
 				n, err := printPaths(c, r, string(line))
 				if n == 0 && err == nil {
 					none = true
-					fmt.Fprintf(c.Root().ErrWriter, "venn: no file seen has %s\n", line)
+					complain(c.Root().ErrWriter, "no file seen has "+visible(string(line)))
 				}
 				return err
 			})
@@ -470,7 +470,7 @@ func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 			Path string `json:"path"`
 			Size int64  `json:"size"`
 		}{text, x.Path, x.Size}
-		if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, x.Path); return err }); err != nil {
+		if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, visible(x.Path)); return err }); err != nil {
 			return n, err
 		}
 	}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
+)
+
+// visible returns a text with escapes in the place of all that is not printed: a terminal does not obey it, and it is
+// one line. What peers say of themselves and the names of files may have any bytes.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, unprintable) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+
+// visibleIn makes all strings in v visible, which is a pointer.
+func visibleIn(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			visibleIn(v.Elem())
+		}
+	case reflect.String:
+		v.SetString(visible(v.String()))
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			visibleIn(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				visibleIn(v.Field(i))
+			}
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			key, value := reflect.New(k.Type()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			key.Set(k)
+			value.Set(v.MapIndex(k))
+			visibleIn(key)
+			visibleIn(value)
+			v.SetMapIndex(k, reflect.Value{})
+			v.SetMapIndex(key, value)
+		}
+	case reflect.Interface:
+		if s, ok := v.Interface().(string); ok {
+			v.Set(reflect.ValueOf(visible(s)))
+		}
+	}
+}
+
+// complain prints lines for people on w, with venn's name before the first.
+func complain(w io.Writer, text string) {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	fmt.Fprintln(w, "venn:", strings.Join(lines, "\n"))
+}
+
+// writeJSON writes v as one line of JSON. What is not printed is escaped.
+func writeJSON(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if !bytes.ContainsFunc(b, unprintable) {
+		_, err = w.Write(append(b, '\n'))
+		return err
+	}
+	var line strings.Builder
+	for _, r := range string(b) {
+		switch {
+		case unicode.IsPrint(r):
+			line.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&line, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&line, `\u%04x`, r)
+		}
+	}
+	_, err = fmt.Fprintln(w, line.String())
+	return err
+}
+
+// show writes v as JSON if that is asked for, else as text does.
+func show(c *cli.Command, v any, text func(w io.Writer) error) error {
+	if c.Bool("json") {
+		return writeJSON(c.Root().Writer, v)
+	}
+	return text(c.Root().Writer)
+}
+
+// table writes rows under a heading, in columns.
+func table(w io.Writer, heading string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, strings.ReplaceAll(heading, "|", "\t"))
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
