@@ -61,6 +61,9 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Pay(searchWork); err != nil {
+		return err
+	}
 	q.Within = min(q.Within, maxWithin)
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
 	defer cancel()

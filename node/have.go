@@ -134,33 +134,6 @@ func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte, e
 	return has, time.Since(begun), err
 }
 
-// What one peer may ask for: keys a second, and at once after a pause. A request counts as some keys besides its own.
-// What is more waits for up to haveWait, and is refused then.
-const (
-	haveRate    = 20_000
-	haveBurst   = 2 * haveRate
-	haveRequest = 3
-	haveWait    = time.Second
-)
-
-// paced waits until a peer may ask about the given number of keys.
-func (n *Node) paced(p peer.ID, keys int) error {
-	wait, ok := n.pace.Take(p, keys+haveRequest, time.Now(), haveWait)
-	switch {
-	case n.cfg.off.Has(defence.HavePace):
-		return nil
-	case !ok:
-		return streams.ErrBusy
-	case wait > 0:
-		select {
-		case <-time.After(wait):
-		case <-n.ctx.Done():
-			return context.Cause(n.ctx)
-		}
-	}
-	return nil
-}
-
 func (n *Node) serveHave(s *streams.Stream) error {
 	b, err := s.Receive(wire.MaxHave, streams.IOTime)
 	if err != nil {
@@ -170,7 +143,7 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := n.paced(s.Peer, len(keys)); err != nil {
+	if err := s.Pay(time.Duration(len(keys)) * keyWork); err != nil {
 		return err
 	}
 	has := make([]bool, len(keys))

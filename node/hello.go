@@ -185,6 +185,9 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Pay(time.Duration(len(h.Records)) * signatureWork); err != nil {
+		return err
+	}
 	linked := n.links.Linked(s.Peer)
 	if !n.admit(s.Peer) {
 		return n.refuseHello(s, h)

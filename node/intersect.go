@@ -212,6 +212,9 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Pay(time.Duration(n.keys.Len()) * listWork); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(n.ctx, joinTime)
 	defer cancel()
 	select {

@@ -25,7 +25,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/offenders"
-	"github.com/venn-p2p/venn/node/internal/pace"
 	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -87,7 +86,6 @@ type Node struct {
 	moved     atomic.Bool               // the host's addresses have changed since the loop last looked
 	asked     *held                     // of the loop: the key that the core is asked for; nil: none
 	offenders offenders.Table
-	pace      *pace.Table // of the keys that peers ask for
 	touched   touched
 	closing   *recent[peer.ID] // peers whose connection this node has closed
 	probing   probing
@@ -130,7 +128,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		counters: counters.New(),
 		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
-		pace:     pace.New(haveRate, haveBurst),
 		closing:  newRecent[peer.ID](closingTime, maxClosing),
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
@@ -225,6 +222,7 @@ func (n *Node) newStreams() *streams.Node {
 		Log:      n.log,
 		Tasks:    &n.tasks,
 		Counters: n.counters,
+		Admit:    n.newAdmission(),
 		Use:      n.links.Use,
 		Relayed:  func(id protocol.ID) bool { return id == HelloID || id == HaveID || id == QueryID },
 		Refuse:   n.offended,

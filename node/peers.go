@@ -75,6 +75,9 @@ func (n *Node) servePeers(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Pay(inquiryWork); err != nil {
+		return err
+	}
 	return n.answerNames(s, func(r reply) any { return peersAsked{s.Peer, q, r} })
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay/tails"
 )
@@ -83,12 +84,21 @@ func (n *Node) hides() bool {
 
 // takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits. That is
 // the peer's own queue, which says nothing of the loop: the message comes when it finds room.
-func (n *Node) takeTails(from peer.ID, b []byte) error {
+func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 	items, err := wire.ParseTails(b)
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	for !n.in.OfferPartial(inbox.Partial{From: from, Bytes: len(b), Tails: items, Came: n.now()}) {
+	work := time.Duration(0)
+	for _, i := range items {
+		work += time.Duration(len(i.Tails)) * signatureWork
+	}
+	for s.Pay(work) != nil {
+		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
+			return n.ctx.Err()
+		}
+	}
+	for !n.in.OfferPartial(inbox.Partial{From: s.Peer, Bytes: len(b), Tails: items, Came: n.now()}) {
 		n.counters.Drop("tails late")
 		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
 			return n.ctx.Err()

@@ -24,8 +24,8 @@ const (
 	Offenders
 	// KeptMesh keeps links in the mesh: newcomers do not take their places.
 	KeptMesh
-	// HavePace makes peers wait that ask for more keys than a rate.
-	HavePace
+	// Admission shares streams and the work that they cause over those who ask.
+	Admission
 	// StoreOutside asks the key store outside the loop.
 	StoreOutside
 	// JoinSize bounds what the other end of a join may claim to hold.

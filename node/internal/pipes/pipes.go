@@ -7,6 +7,7 @@ package pipes
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -26,9 +27,9 @@ type Config struct {
 	Within  time.Duration   // of one message; longer, and the stream ends
 	Done    context.Context // ends with the node
 	Tasks   *tasks.Group
-	Sent    func(bytes int)                          // is called when a message went out, with its length
-	Lost    func(to peer.ID)                         // is called when messages to a peer are lost
-	Take    func(from peer.ID, message []byte) error // handles a message; an error ends the stream
+	Sent    func(bytes int)                                  // is called when a message went out, with its length
+	Lost    func(to peer.ID)                                 // is called when messages to a peer are lost
+	Take    func(from *streams.Stream, message []byte) error // handles a message; an error ends the stream
 }
 
 // maxWaiting is the most messages that wait for a peer. Senders that heed Busy have one at a time.
@@ -184,11 +185,17 @@ func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
 	return !o.closed
 }
 
-// Serve reads a stream that a peer has opened.
+// errStranger refuses the messages of a peer without a link.
+var errStranger = errors.New("pipes: no link with the peer")
+
+// Serve reads a stream that a linked peer has opened.
 func (p *Pipes) Serve(s *streams.Stream) error {
+	if !s.Linked() {
+		return errStranger
+	}
 	p.enter(s)
 	defer p.leave(s)
-	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s.Peer, message) })
+	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s, message) })
 }
 
 // enter makes a stream the one that is read from a peer.

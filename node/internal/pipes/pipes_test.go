@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -50,6 +51,7 @@ func newEnd(t *testing.T) *end {
 		Host: h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
 		Relayed: func(protocol.ID) bool { return false },
 		Lasting: func(protocol.ID) bool { return true },
+		Admit:   admit.New(admit.Config{Links: admit.Pool{Work: 1, Slots: 100}, Strangers: admit.Pool{Work: 1, Slots: 100}, Linked: func(peer.ID) bool { return true }}),
 		Refuse:  func(peer.ID, string, error) {},
 		Barred:  func(peer.ID) bool { return false },
 	}
@@ -57,7 +59,7 @@ func newEnd(t *testing.T) *end {
 		Streams: node, ID: testID, Limit: limit, Within: 10 * time.Minute, Done: t.Context(), Tasks: e.tasks,
 		Sent: func(n int) { e.mu.Lock(); defer e.mu.Unlock(); e.sent += n },
 		Lost: func(peer.ID) { e.mu.Lock(); defer e.mu.Unlock(); e.lost++ },
-		Take: func(_ peer.ID, b []byte) error {
+		Take: func(_ *streams.Stream, b []byte) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.got = append(e.got, string(b))

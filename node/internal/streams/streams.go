@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -44,6 +45,7 @@ type Node struct {
 	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done. It does not hear of
 	// lasting ones.
 	Use    func(p peer.ID, inbound bool) (done func())
+	Admit  *admit.Table                                 // decides over the streams that peers open
 	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
 	Barred func(peer.ID) bool                           // reports whether a peer is not served
 	// Patience is how long a peer may take for the first byte of an answer, before Quiet is called with the connection
@@ -61,7 +63,20 @@ type Stream struct {
 	reserved int
 	unhook   func() bool
 	unused   func()
-	quiet    *time.Timer // until the first byte of an answer; nil: none is waited for
+	quiet    *time.Timer   // until the first byte of an answer; nil: none is waited for
+	admitted *admit.Stream // of a stream that the peer opened
+}
+
+// Linked reports whether the peer was linked when it opened the stream.
+func (s *Stream) Linked() bool { return s.admitted.Linked() }
+
+// Pay returns ErrBusy if work may not be done now for the peer that opened the stream. Everything that a request makes
+// the node do is paid before it is done.
+func (s *Stream) Pay(work time.Duration) error {
+	if !s.admitted.Pay(work) {
+		return ErrBusy
+	}
+	return nil
 }
 
 // wrap puts a stream under the node's care. End must follow.
@@ -207,12 +222,22 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 			_ = raw.Reset()
 			return
 		}
+		admitted, ok := n.Admit.Enter(raw.Conn(), func() { _ = raw.Reset() })
+		if !ok {
+			n.Counters.Drop("streams")
+			_ = raw.Reset()
+			return
+		}
+		defer admitted.Leave()
 		s, err := n.wrap(raw, id, true)
 		if err != nil {
 			n.Counters.Refuse("resources")
 			return
 		}
-		err = handle(s)
+		s.admitted = admitted
+		if err = s.Pay(openWork); err == nil {
+			err = handle(s)
+		}
 		s.End(err)
 		if err == nil {
 			return
@@ -228,5 +253,8 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 	}
 }
 
-// ErrBusy says that a queue of the loop is full.
+// openWork is what an inbound stream takes of the processor, whatever comes on it.
+const openWork = 100 * time.Microsecond
+
+// ErrBusy says that a queue of the loop is full, or that the peer asks for more than its share.
 var ErrBusy = errors.New("streams: busy")

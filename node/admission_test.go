@@ -1,0 +1,192 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+
+	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// limitedHost returns a host with a resource manager that has the node's service limits, as on a machine of so many GiB.
+func limitedHost(t *testing.T, gib int) host.Host {
+	t.Helper()
+	limits := rcmgr.DefaultLimits
+	libp2p.SetDefaultServiceLimits(&limits)
+	SetServiceLimits(&limits)
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.Scale(int64(gib)<<30, 4096*gib)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hostWith(t, libp2p.ResourceManager(m))
+}
+
+// hostIn returns a host in an address group of loopback.
+func hostIn(t *testing.T, group int) host.Host {
+	t.Helper()
+	h, err := libp2p.New(libp2p.ListenAddrStrings(fmt.Sprintf("/ip4/127.0.%d.1/tcp/0", group)), libp2p.DisableRelay())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// misbehaviours are what strangers may do to a node, each within limits of its own: once each, again and again.
+var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
+	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // idle
+		if s, err := h.NewStream(ctx, n, HaveID); err == nil {
+			_, _ = s.Write([]byte{5})
+		}
+	},
+	func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // the dearest questions, at full rate
+		keys := make([][]byte, wire.MaxHaveKeys)
+		for k := range keys {
+			keys[k] = fmt.Append(nil, "lacking ", i, k)
+		}
+		send(ctx, h, n, HaveID, wire.AppendHaveRequest(nil, keys))
+	},
+	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
+		send(ctx, h, n, HelloID, wire.AppendHello(nil, overlay.Hello{Origins: 1}))
+	},
+	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // garbage
+		send(ctx, h, n, QueryID, []byte{0xff, 0xff, 0xff})
+	},
+	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // inquiries
+		send(ctx, h, n, PeersID, wire.AppendInquiry(nil, overlay.Inquiry{Near: true}))
+	},
+	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
+		if s, err := h.NewStream(ctx, n, TailsID); err == nil {
+			_, _ = s.Write([]byte{5})
+		}
+	},
+}
+
+// send sends a message on a stream of its own, and does not wait for an answer.
+func send(ctx context.Context, h host.Host, n peer.ID, id protocol.ID, msg []byte) {
+	s, err := h.NewStream(ctx, n, id)
+	if err != nil {
+		return
+	}
+	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = wire.WriteFrame(s, msg)
+	_ = s.CloseWrite()
+	go func() {
+		_, _ = s.Read(make([]byte, 1))
+		_ = s.Reset()
+	}()
+}
+
+// TestStrangersLeaveHalf: k identities of k/8 address groups, each within its own limits, leave an honest stranger and
+// an honest link at least half of their finds. k is 48, or VENN_STRANGERS. Without admission the stranger gets next to
+// nothing.
+func TestStrangersLeaveHalf(t *testing.T) {
+	k := 48
+	if s := os.Getenv("VENN_STRANGERS"); s != "" {
+		k, _ = strconv.Atoi(s)
+	}
+	for _, off := range []defence.Off{0, defence.Admission} {
+		name := "defended"
+		if off != 0 {
+			name = "undefended"
+		}
+		t.Run(name, func(t *testing.T) {
+			stranger, link := strangersShare(t, k, off)
+			t.Logf("%d identities: %.2f of an honest stranger's questions are answered, %.2f of a link's", k, stranger, link)
+			if off == 0 && (stranger < .5 || link < .5) {
+				t.Error("less than half")
+			}
+			if off != 0 && stranger > .5 {
+				t.Error("the attack does nothing")
+			}
+		})
+	}
+}
+
+// strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
+// k identities do all that they can.
+func strangersShare(t *testing.T, k int, off defence.Off) (stranger, link float64) {
+	n := nodeOn(t, limitedHost(t, 1+k/64), WithoutDefences(off))
+	keys := keysOf("held", 20)
+	add(t, n, keys...)
+	friend, honest := newNode(t), hostIn(t, 200)
+	connect(t, friend, n)
+	eventually(t, "the link knows the keys", func() bool { return knows(friend, n) })
+	bad := make([]host.Host, k)
+	for i := range bad {
+		bad[i] = hostIn(t, 1+i%max(1, k/8))
+		if err := bad[i].Connect(t.Context(), info(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := honest.Connect(t.Context(), info(n)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	var done atomic.Uint64
+	for i, h := range bad {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				what := i / 2 % len(misbehaviours)
+				if i%2 == 0 {
+					what = 0 // idle streams need the most identities
+				}
+				misbehaviours[what](ctx, h, n.ID(), done.Add(1))
+				pause(ctx, 50*time.Millisecond)
+			}
+		})
+	}
+	pause(ctx, time.Second)
+	const asks = 40
+	for i := range asks {
+		key := keys[i%len(keys)]
+		if ok := askHave(ctx, honest, n.ID(), key); ok {
+			stranger += 1. / asks
+		}
+		r, err := friend.Query(ctx, key, QueryOptions{Timeout: 2 * time.Second})
+		if err == nil {
+			if s, err := r.Stats(); err == nil && s.Found == 1 {
+				link += 1. / asks
+			}
+		}
+		pause(ctx, 25*time.Millisecond)
+	}
+	return stranger, link
+}
+
+// askHave reports whether a peer answers that it holds a key, within two seconds.
+func askHave(ctx context.Context, h host.Host, n peer.ID, key []byte) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	s, err := h.NewStream(ctx, n, HaveID)
+	if err != nil {
+		return false
+	}
+	defer s.Reset()
+	_ = s.SetDeadline(time.Now().Add(2 * time.Second))
+	if wire.WriteFrame(s, wire.AppendHaveRequest(nil, [][]byte{key})) != nil {
+		return false
+	}
+	b, err := wire.ReadFrame(s, wire.MaxHaveAnswer, nil)
+	if err != nil {
+		return false
+	}
+	has, err := wire.ParseHaveAnswer(b, 1)
+	return err == nil && has[0]
+}

@@ -1,0 +1,111 @@
+// Package admit has package overlay/admission decide over the inbound streams of a host: how many are open at a time,
+// and what work they may cause. It is safe for concurrent use.
+package admit
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/overlay/admission"
+)
+
+// Pool is what linked peers, or strangers, have in all.
+type Pool struct {
+	Work  float64 // seconds of work a second
+	Slots int     // streams open at a time
+}
+
+// Config has the parameters of a [Table].
+type Config struct {
+	Links, Strangers Pool
+	Linked           func(peer.ID) bool // reports whether there is a link with a peer
+	Off              bool               // admits all work, and any number of streams; for tests
+}
+
+// Table admits streams and their work.
+type Table struct {
+	cfg   Config
+	start time.Time
+
+	mu               sync.Mutex
+	gate             *admission.Gate
+	links, strangers *admission.Slots
+}
+
+// New returns a table without streams.
+func New(c Config) *Table {
+	return &Table{
+		cfg: c, start: time.Now(),
+		gate:  admission.New(admission.Config{Links: c.Links.Work, Strangers: c.Strangers.Work}),
+		links: admission.NewSlots(c.Links.Slots), strangers: admission.NewSlots(c.Strangers.Slots),
+	}
+}
+
+// Stream is an inbound stream that is open.
+type Stream struct {
+	t    *Table
+	who  admission.Principal
+	slot *admission.Slot
+	of   *admission.Slots
+}
+
+// Enter takes a slot for a stream that a peer has opened; ok is false if there is none. Leave must follow. evict is
+// called, in another goroutine, when the slot is wanted for a peer that has fewer.
+func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
+	s = &Stream{t: t, who: admission.Principal{Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr())}, of: t.strangers}
+	if s.who.Linked = t.cfg.Linked(c.RemotePeer()); s.who.Linked {
+		s.of = t.links
+	}
+	if t.cfg.Off {
+		return s, true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.slot = s.of.Take(s.who, func() { go evict() })
+	return s, s.slot != nil
+}
+
+// Leave gives the slot back.
+func (s *Stream) Leave() {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	if s.slot != nil {
+		s.of.Release(s.slot)
+	}
+}
+
+// Linked reports whether the peer was linked when it opened the stream.
+func (s *Stream) Linked() bool { return s.who.Linked }
+
+// Pay reports whether work may be done now for the peer that opened the stream. It counts against what the peer may
+// cause.
+func (s *Stream) Pay(work time.Duration) bool {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	return s.t.cfg.Off || s.t.gate.Admit(time.Since(s.t.start), s.who, work)
+}
+
+// Group returns the network of an address: the /24 of an IPv4 address, the /48 of an IPv6 one; "" for others.
+func Group(a multiaddr.Multiaddr) string {
+	ip, err := manet.ToIP(a)
+	if err != nil {
+		return ""
+	}
+	addr, _ := netip.AddrFromSlice(ip)
+	addr = addr.Unmap()
+	bits := 48
+	if addr.Is4() {
+		bits = 24
+	}
+	p, err := addr.Prefix(bits)
+	if err != nil {
+		return ""
+	}
+	return p.String()
+}
