@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -41,7 +42,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 			stale = append(stale, Stale{Index: e.Index()})
 		case e.state == Named && now >= e.touched+namedFor, e.state == Named && now >= e.touched+pendingFor && e.dialFails >= unreachableAfter:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state.pending() && now >= e.touched+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
+		case e.state.pending() && now >= e.touched+pendingFor && (e.peer == "" || !d.cfg.Undefended.Has(defence.Ageing)):
 			stale = append(stale, Stale{Index: e.Index(), Offerable: true})
 		}
 		d.due.By(dueExpiry, max(e.nextExpiry(), now+lookEvery))

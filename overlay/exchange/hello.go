@@ -17,6 +17,9 @@ const (
 	helloEvery = 4 * time.Second
 	// sizeEvery is the same while the network seems to double: by that peers choose what they take in.
 	sizeEvery = time.Second
+	// countEvery is the least time between two hellos for any change of the number of origins: a peer that hears of more
+	// than it knows counts itself as incomplete.
+	countEvery = time.Minute
 )
 
 // Records says which records go with a hello.
@@ -120,7 +123,7 @@ func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches floa
 		return SomeRecords, true
 	}
 	due = x.paceChanged(l) || falseMatches < 0.5*l.said.falseMatches || falseMatches > 2*l.said.falseMatches ||
-		origins > 2*l.said.origins || wide && 3*origins > 4*l.said.origins ||
+		origins > 2*l.said.origins || origins != l.said.origins && now >= l.saidAt+countEvery || wide && 3*origins > 4*l.said.origins ||
 		x.within.Depth() != l.said.depth || network > fewOrigins && 2*network > 3*l.said.network
 	return NoRecords, due
 }

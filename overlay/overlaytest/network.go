@@ -81,6 +81,7 @@ type Peer struct {
 	Liar       bool                   // spoils the deltas that it sends
 	Boaster    bool                   // holds nothing of what it claims
 	Gone       bool                   // has no connections
+	Ended      bool                   // takes no more steps
 	Lifetime   time.Duration          // of its summaries; 0: an hour
 	up         uint64                 // declared rate
 	seeds      []uint32               // numbers: its own, and the previous one if there is one
@@ -143,7 +144,7 @@ func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 func (n *Network) Restart(i int, cfg overlay.Config) error {
 	n.Leave(i)
 	p := n.Peers[i]
-	p.Gone, p.keeps, p.wake = false, map[int]bool{}, -1
+	p.Gone, p.Ended, p.keeps, p.wake = false, false, map[int]bool{}, -1
 	if err := n.open(p, i, cfg); err != nil {
 		return err
 	}
@@ -242,6 +243,12 @@ func (n *Network) Leave(i int) {
 	}
 }
 
+// End ends a peer: its connections close, and it takes no more steps.
+func (n *Network) End(i int) {
+	n.Leave(i)
+	n.Peers[i].Ended = true
+}
+
 func pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
 // graft puts a link into the mesh while one end looks for more and the other has room.
@@ -270,6 +277,9 @@ func (n *Network) Run(until time.Duration) {
 func (n *Network) Step(i int, in overlay.Input) { n.step(i, in) }
 
 func (n *Network) step(i int, in overlay.Input) {
+	if n.Peers[i].Ended {
+		return
+	}
 	effects := append([]overlay.Effect(nil), n.Peers[i].Overlay.Step(n.Now, in)...)
 	if err := n.check(i); err != nil {
 		panic(fmt.Sprintf("%s at %v, after %T: %v", n.Peers[i].ID, n.Now, in, err))
