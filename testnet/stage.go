@@ -354,7 +354,7 @@ func (t *stage) report(s strategy.Strategy) *scenario.Run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &scenario.Run{
-		Scenario: t.plan.Name, Strategy: s.Name, Engine: scenario.Real, Trial: int(t.plan.Seed - t.plan.Scenario.Seed), Seed: t.plan.Seed,
+		Scenario: t.plan.Name, Strategy: s.Name, Engine: scenario.Real, Trial: t.plan.Trial, Seed: t.plan.Seed,
 		Peers: t.plan.Data.Peers(), Wrong: t.wrong, Queries: t.queries, Seconds: t.seconds,
 	}
 	slices.SortStableFunc(r.Queries, func(a, b scenario.Query) int {

@@ -133,8 +133,8 @@ func (n *Network) Add(h host.Host) error {
 }
 
 // random is a peer's source for one purpose.
-func (n *Network) random(id strategy.ID, purpose uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(n.cfg.World.Seed, uint64(id)<<8|purpose))
+func (n *Network) random(id strategy.ID, purpose string) *rand.Rand {
+	return strategy.Random(n.cfg.World.Seed, purpose, uint64(id))
 }
 
 // Link opens the links of the configuration. It returns when each is open, or can't be opened: then with an error.

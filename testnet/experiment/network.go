@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -50,7 +49,7 @@ type NetworkOptions struct {
 	Free       bool                // Scale: the others may send for upkeep as much as they like, in place of what venn sends
 	Sweeps     []string            // "name=value,value…" each, see Sweeps: all combinations are run
 	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
-	Trials     int                 // of every point, each with the next seed; 0: 5, or 1 with Look
+	Trials     int                 // of every point, each with a seed of its own, drawn from Seed; 0: 5, or 1 with Look
 	Queries    int                 // of every run; 0: 2,000
 	Like       string              // by which rule of package holdings queries are drawn, or a log of them to replay; "": interest
 	Asking     time.Duration       // over which the queries are spread; 0: 60 s
@@ -332,7 +331,7 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
-					Queries: o.Queries, Like: o.Like, Logged: logged, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Links: o.Links, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Queries: o.Queries, Like: o.Like, Logged: logged, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Links: o.Links, Topology: o.Topology, Seed: strategy.TrialSeed(o.Seed, trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
@@ -768,7 +767,7 @@ const clustered = "clusters"
 
 // load makes or reads the collections of a point.
 func (p setting) load() (*sim.Data, error) {
-	rng := rand.New(rand.NewPCG(p.Seed, 1))
+	rng := strategy.Random(p.Seed, "experiment: collections", 0)
 	if p.Data == clustered {
 		return sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
 	}

@@ -30,7 +30,7 @@ func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 		Parameters: append([][2]string{{"program", program()}, {"simulator", sim.Model}}, report.Unfinished(len(r.Runs), runs)...),
 	}
 	for _, s := range o.Scenarios {
-		page.Parameters = append(page.Parameters, [2]string{s.Name, fmt.Sprintf("%d trials, seeds from %d", s.Trials, s.Seed)})
+		page.Parameters = append(page.Parameters, [2]string{s.Name, fmt.Sprintf("%d trials, with seeds drawn from %d", s.Trials, s.Seed)})
 		mine := slices.DeleteFunc(slices.Clone(r.Runs), func(run *scenario.Run) bool { return run.Scenario != s.Name })
 		if len(mine) == 0 {
 			continue

@@ -13,7 +13,7 @@ import (
 
 // latency is that between two of n peers, one way: whole microseconds.
 func (p *Plan) latency(n int) (func(a, b strategy.ID) time.Duration, error) {
-	l, rng := p.Scenario.Latency, p.random(placing)
+	l, rng := p.Scenario.Latency, p.random(placing, 0)
 	switch {
 	case l.Matrix != "":
 		matrix, err := p.matrix(l.Matrix)

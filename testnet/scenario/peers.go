@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy
 		if p.Adversaries[id] != Liar {
 			return fps
 		}
-		rng := rand.New(rand.NewPCG(p.Seed, uint64(id)))
+		rng := p.random(acting, int(id))
 		for range fps {
 			fps = append(fps, p.Data.Key(uint32(rng.IntN(p.Data.Keys()))).Fingerprint)
 		}

@@ -20,6 +20,7 @@ import (
 // Plan is a scenario with everything drawn from a seed. Both engines play it.
 type Plan struct {
 	*Scenario
+	Trial  int    // numbered from 0
 	Seed   uint64 // of this trial
 	Data   *sim.Data
 	Names  []string // of the peers
@@ -43,30 +44,34 @@ type Jump struct{ At, By time.Duration }
 // Network is the name under which the keys are hashed: that of a testnet's nodes.
 const Network = "testnet"
 
-type purpose uint64
+// purpose names what a source of randomness is for. Only plans draw from these.
+type purpose string
 
 const (
-	holding purpose = iota + 1
-	lining
-	placing
-	leaving
-	changing
-	asking
-	choosing
-	misbehaving
-	happening // and above: one for each event, so that none changes what another draws
+	holding     purpose = "scenario: collections"
+	lining      purpose = "scenario: lines"
+	placing     purpose = "scenario: places"
+	leaving     purpose = "scenario: sessions"
+	changing    purpose = "scenario: changes"
+	asking      purpose = "scenario: queries"
+	misbehaving purpose = "scenario: adversaries"
+	acting      purpose = "scenario: an adversary's acts"
+	happening   purpose = "scenario: an event"
+	crowding    purpose = "scenario: a crowd's queries"
 )
 
-func (p *Plan) random(of purpose) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, uint64(of))) }
+func (p *Plan) random(of purpose, number int) *rand.Rand {
+	return strategy.Random(p.Seed, string(of), uint64(number))
+}
 
 // Plan draws the plan of a trial, numbered from 0. Errors match ErrScenario, or are those of the data.
 func (s *Scenario) Plan(trial int) (*Plan, error) {
-	p := &Plan{Scenario: s, Seed: s.Seed + uint64(trial)}
+	p := &Plan{Scenario: s, Trial: trial, Seed: strategy.TrialSeed(s.Seed, trial)}
 	if err := p.hold(); err != nil {
 		return nil, err
 	}
 	n := p.Data.Peers()
-	p.Class = p.mix().Assign(n, p.random(lining))
+	p.Class = p.mix().Assign(n, p.random(lining, 0))
 	var err error
 	if p.Latency, err = p.latency(n); err != nil {
 		return nil, err
@@ -94,7 +99,7 @@ func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
 
 // hold makes or reads the collections, and as many new keys as changes may need.
 func (p *Plan) hold() error {
-	c, rng := p.Collections, p.random(holding)
+	c, rng := p.Collections, p.random(holding, 0)
 	if c.Data == Clusters {
 		d, err := sim.NewClusters(sim.Clusters{
 			Peers: p.Peers, Keys: c.Keys, Size: c.Size, Outside: c.Outside, Zipf: c.Zipf, Copies: c.Copies,
@@ -164,7 +169,7 @@ func madeUp(seed uint64, number int) []byte {
 // misbehave draws the adversaries.
 func (p *Plan) misbehave(n int) {
 	p.Adversaries, p.Invented = make([]string, n), make([]strategy.Invented, n)
-	order := p.random(misbehaving).Perm(n)
+	order := p.random(misbehaving, 0).Perm(n)
 	first := strategy.ID(n)
 	for _, a := range p.Scenario.Adversaries {
 		for range min(a.Number, len(order)-1) {
@@ -204,7 +209,7 @@ func (p *Plan) moves(n int) {
 	began := make([]time.Duration, n) // of the session under way; negative: none is
 	for _, m := range (sim.Churn{
 		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
-	}).Moves(n, p.End(), p.random(leaving)) {
+	}).Moves(n, p.End(), p.random(leaving, 0)) {
 		switch {
 		case m.Online:
 			began[m.Peer] = m.At
@@ -240,7 +245,7 @@ func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
 func (p *Plan) events(n int) {
 	p.Jumps, p.Older = make([][]Jump, n), make([]bool, n)
 	for i, e := range p.Events {
-		at, rng := time.Duration(e.At), p.random(happening+purpose(2*i))
+		at, rng := time.Duration(e.At), p.random(happening, i)
 		switch e.Kind {
 		case Kill:
 			back := p.End() + 1

@@ -48,7 +48,7 @@ func (p *Plan) play() error {
 	acts = append(acts, more...)
 	for i, e := range p.Events {
 		if e.Kind == Crowd {
-			acts = append(acts, s.crowd(e, p.random(happening+purpose(2*i+1)))...)
+			acts = append(acts, s.crowd(e, p.random(crowding, i))...)
 		}
 	}
 	slices.SortStableFunc(acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
@@ -66,7 +66,7 @@ func (s *stage) changing() (acts []act) {
 	if s.Changes.Share == 0 {
 		return nil
 	}
-	rng := s.random(changing)
+	rng := s.random(changing, 0)
 	for i := range s.online {
 		every := time.Duration(float64(time.Minute) / (s.Changes.Share * float64(len(s.Data.Collection(strategy.ID(i))))))
 		for at := time.Duration(s.Warmup) + time.Duration(rng.Float64()*float64(every)); at < s.End(); at += max(time.Millisecond, every) {
@@ -108,7 +108,7 @@ func (s *stage) asking() (acts []act, err error) {
 	if s.Queries.Log != "" {
 		return s.log(s.Queries.Log)
 	}
-	rng := s.random(asking)
+	rng := s.random(asking, 0)
 	for i := range s.Queries.Number {
 		at := time.Duration(s.Warmup) + time.Duration(float64(s.Asking)*float64(i)/float64(s.Queries.Number))
 		acts = append(acts, act{at, func(at time.Duration) { s.draw(at, rng) }})

@@ -26,7 +26,7 @@ type Scenario struct {
 	Question   string   `toml:"question"`   // that it answers; required
 	Strategies []string `toml:"strategies"` // that are run; none: venn
 	Peers      int      `toml:"peers"`      // 0: 100, or as many as the data has
-	Trials     int      `toml:"trials"`     // each with the next seed; 0: 5
+	Trials     int      `toml:"trials"`     // each with a seed of its own, drawn from Seed; 0: 5
 	Seed       uint64   `toml:"seed"`
 	Warmup     Duration `toml:"warmup"`   // before the first query; 0: 60 s
 	Asking     Duration `toml:"asking"`   // over which the queries are spread; 0: 60 s

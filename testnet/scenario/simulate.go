@@ -74,7 +74,7 @@ func (p *Plan) leastLatency() Duration {
 // simulated is what the simulator reports, as a Run.
 func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 	out := &Run{
-		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: int(p.Seed - p.Scenario.Seed), Seed: p.Seed, Peers: r.Peers, Trace: r.TraceHash,
+		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Peers: r.Peers, Trace: r.TraceHash,
 		Wrong: r.Wrong, Messages: r.MessagesPerQuery, Bytes: r.QueryBytes,
 	}
 	for _, q := range r.Detail.Queries {

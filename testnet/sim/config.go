@@ -143,8 +143,8 @@ const MaxSession = 10_000 * time.Hour
 // end is when the last query has ended.
 func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
 
-// random is a source for one purpose: what one draws doesn't change what another does.
-func (c *Config) random(p purpose) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, uint64(p))) }
+// random is a source for one purpose.
+func (c *Config) random(p purpose) *rand.Rand { return strategy.Random(c.Seed, string(p), 0) }
 
 // generator is such a source within what it belongs to: it is not copied once it has begun.
 type generator struct {
@@ -152,22 +152,22 @@ type generator struct {
 	source rand.PCG
 }
 
-func (g *generator) begin(c *Config, p purpose) {
-	g.source.Seed(c.Seed, uint64(p))
+func (g *generator) begin(c *Config, p purpose, of strategy.ID) {
+	g.source = strategy.Stream(c.Seed, string(p), uint64(of))
 	g.Rand = *rand.New(&g.source)
 }
 
-type purpose uint64
+// purpose names what a source is for. Only the simulator draws from these.
+type purpose string
 
 const (
-	killing purpose = iota
-	linking
-	placing
-	churning
-	asking
-	lining
-	peering // and above: one for each peer
+	killing  purpose = "sim: who is killed"
+	linking  purpose = "sim: topology"
+	rewiring purpose = "sim: links in place of those to peers that are away at the start"
+	placing  purpose = "sim: places"
+	churning purpose = "sim: sessions"
+	asking   purpose = "sim: queries"
+	lining   purpose = "sim: lines"
+	stepping purpose = "sim: a peer's machine"
+	carrying purpose = "sim: a peer's network"
 )
-
-// rewiring draws links in the place of those to peers that are away at the start.
-const rewiring purpose = 1<<64 - 1

@@ -85,8 +85,8 @@ func (s *Sim) makeNodes() {
 			up, down = s.cfg.Rates(strategy.ID(i))
 		}
 		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: newLine(up), down: newLine(down), wakeAt: never, wakeSet: never}
-		s.nodes[i].rng.begin(&s.cfg, peering+purpose(2*i))
-		s.nodes[i].own.begin(&s.cfg, peering+purpose(2*i+1))
+		s.nodes[i].rng.begin(&s.cfg, stepping, strategy.ID(i))
+		s.nodes[i].own.begin(&s.cfg, carrying, strategy.ID(i))
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
 	s.newShards()

@@ -57,7 +57,7 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 			v.run.spoiled.Store(true)
 		}
 		return &hostile{
-			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: rand.New(rand.NewPCG(v.run.world.Seed, uint64(of.First))),
+			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
 			every: of.Pace(overlay.MaxHelloRecords / len(misdeeds)),
 		}
 	}
@@ -317,6 +317,6 @@ func (r *run) claims(p strategy.ID) []summary.Fingerprint {
 		return r.world.Collection(p)
 	}
 	of := r.world.Collection(strategy.ID(strategy.Scramble(uint64(p)) % uint64(len(r.origins))))
-	rand.New(rand.NewPCG(r.world.Seed, uint64(p))).Shuffle(len(of), func(i, k int) { of[i], of[k] = of[k], of[i] })
+	strategy.Random(r.world.Seed, "venn: whom an adversary names", uint64(p)).Shuffle(len(of), func(i, k int) { of[i], of[k] = of[k], of[i] })
 	return of[:min(claimed, len(of))]
 }

@@ -1,0 +1,28 @@
+package strategy
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// Stream returns a source of randomness for one purpose, and one number of that purpose: a peer, an event. Other
+// purposes, numbers and seeds have streams of their own, so what one draws does not change what another draws.
+func Stream(seed uint64, purpose string, number uint64) rand.PCG {
+	h := fnv.New64a()
+	h.Write([]byte(purpose)) // a hash returns no error
+	var s rand.PCG
+	s.Seed(Scramble(seed)^Scramble(h.Sum64()), Scramble(number))
+	return s
+}
+
+// Random is a generator of a Stream.
+func Random(seed uint64, purpose string, number uint64) *rand.Rand {
+	s := Stream(seed, purpose, number)
+	return rand.New(&s)
+}
+
+// TrialSeed returns the seed of a trial, numbered from 0, of an experiment with a seed. Trials of two experiments with
+// different seeds have none in common. It is below 2⁵³, so that readers of JSON keep its digits.
+func TrialSeed(seed uint64, trial int) uint64 {
+	return Scramble(Scramble(seed)+uint64(trial)) >> 11
+}
