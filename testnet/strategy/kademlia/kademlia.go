@@ -4,6 +4,7 @@ package kademlia
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -40,8 +41,8 @@ var Classic = strategy.Strategy{
 
 const model = "k = 20, 10 requests under way in a lookup, which ends when the 3 nearest have answered and then asks all of the " +
 	"20 nearest. A peer that joins fills its table at once from the peers online, in place of bootstrapping, and has connections to " +
-	"all in it. It learns others that ask it, forgets those it can't reach, and refreshes every bucket each 10 minutes. From 1 to " +
-	"10 s after joining it publishes all that it holds, and again every 22 hours. A peer named as a provider is asked whether it " +
+	"all in it: it dials them within 9 s, so that few pairs dial each other. It learns others that ask it, forgets those it can't reach, and refreshes every bucket each 10 minutes. A " +
+	"second after dialling it publishes all that it holds, and again every 22 hours. Provider records outlive a session, on disk. A peer named as a provider is asked whether it " +
 	"holds the key. A key that it takes in later is published at once; the record of one that it drops stays. Left out: expiry " +
 	"of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
 
@@ -52,6 +53,8 @@ const (
 	workers     = 16 // lookups for upkeep at one time
 	republish   = 22 * time.Hour
 	refresh     = 10 * time.Minute
+	dialWithin  = 9 * time.Second // of joining: a pair that dials each other at the same time pays twice
+	never       = time.Duration(math.MaxInt64)
 	findBytes   = strategy.Overhead + 6 + strategy.KeyBytes
 	peerBytes   = 64 // a peer's id and an address or two
 	answerBytes = strategy.Overhead + 6 + strategy.KeyBytes
@@ -63,6 +66,7 @@ type run struct {
 	world strategy.World
 	sweep bool
 	order []strategy.ID // all peers, by their place
+	disks []records     // by peer: what outlives its sessions
 }
 
 // place is where a peer is in the space of hashes: 64 bits stand for SHA-256's 256.
@@ -75,7 +79,7 @@ func open(w strategy.World, sweep bool) (strategy.Factory, error) {
 	if w.Params.Upkeep < 0 {
 		return nil, fmt.Errorf("strategy: kademlia: parameters %+v, below 0", w.Params)
 	}
-	r := &run{world: w, sweep: sweep}
+	r := &run{world: w, sweep: sweep, disks: make([]records, w.Peers)}
 	for p := range strategy.ID(w.Peers) {
 		r.order = append(r.order, p)
 	}
@@ -83,7 +87,7 @@ func open(w strategy.World, sweep bool) (strategy.Factory, error) {
 	return func(h strategy.Host) strategy.Peer {
 		k := &peer{
 			run: r, host: h, prober: probe.New(h), allowance: upkeep.Allowance{Rate: w.Params.Upkeep},
-			lookups: map[uint32]*lookup{}, queries: map[strategy.QueryID]uint32{},
+			lookups: map[uint32]*lookup{}, queries: map[strategy.QueryID]uint32{}, records: &r.disks[h.Self()],
 		}
 		k.prober.Over = k.probed
 		return k
@@ -97,7 +101,7 @@ type peer struct {
 	allowance upkeep.Allowance
 
 	buckets [64][]strategy.ID // by bits in common with our own place
-	records records
+	records *records
 
 	lookups map[uint32]*lookup
 	last    uint32                      // number of a lookup
@@ -105,8 +109,8 @@ type peer struct {
 	work    []work                      // upkeep to be done
 	working int                         // lookups for it under way
 
-	now                  time.Duration
-	publishAt, refreshAt time.Duration
+	now                          time.Duration
+	dialAt, publishAt, refreshAt time.Duration
 }
 
 // lookup looks for the peers nearest to a place, and for providers of a key on the way.
@@ -206,13 +210,10 @@ func (k *peer) join() {
 			to++
 		}
 		k.buckets[b] = k.draw(k.run.order[from:to])
-		for _, p := range k.buckets[b] {
-			k.host.Connect(p)
-		}
 	}
-	k.publishAt = k.now + time.Second + time.Duration(k.host.Rand().Int64N(int64(9*time.Second)))
-	k.refreshAt = k.now + refresh
-	k.host.Wake(k.publishAt)
+	k.dialAt = k.now + time.Duration(k.host.Rand().Int64N(int64(dialWithin)))
+	k.publishAt, k.refreshAt = k.dialAt+time.Second, k.now+refresh
+	k.host.Wake(k.dialAt)
 }
 
 // draw draws peers that are online, at most a bucket of them.
@@ -273,6 +274,14 @@ func (k *peer) nearest(target uint64) []strategy.ID {
 // upkeep plans what is due and does what may be done now.
 func (k *peer) upkeep() {
 	now := k.now
+	if now >= k.dialAt {
+		k.dialAt = never
+		for _, b := range k.buckets {
+			for _, p := range b {
+				k.host.Connect(p)
+			}
+		}
+	}
 	if now >= k.publishAt {
 		k.publishAt = now + republish
 		k.publish()
@@ -286,7 +295,7 @@ func (k *peer) upkeep() {
 			}
 		}
 	}
-	next := min(k.publishAt, k.refreshAt)
+	next := min(k.dialAt, k.publishAt, k.refreshAt)
 	for len(k.work) > 0 && k.working < workers {
 		if wait := k.allowance.Wait(now); wait > 0 {
 			next = now + wait

@@ -45,6 +45,38 @@ func TestKademlia(t *testing.T) {
 	}
 }
 
+// Provider records outlive the session of the peer that keeps them, as they do on disk: after all others have come back a
+// holder that has published once is found. Few pairs dial each other at the start.
+func TestKademliaKeepsRecords(t *testing.T) {
+	const peers, keys = 60, 10
+	data := simtest.Clusters(t, peers, keys)
+	var script sim.Script
+	for p := range strategy.ID(peers) { // all but five holders restart, one after the other, after they have published
+		if p < 5 {
+			continue
+		}
+		at := 30*time.Second + time.Duration(p)*100*time.Millisecond
+		script.Moves = append(script.Moves, sim.Move{At: at, Peer: p}, sim.Move{At: at + 50*time.Millisecond, Peer: p, Online: true})
+	}
+	for p := range strategy.ID(5) {
+		for i, k := range data.Collection(p) {
+			asker := strategy.ID(5 + (int(p)*keys+i)%(peers-5))
+			if len(data.Holders(k)) == 1 {
+				script.Asks = append(script.Asks, sim.Ask{At: 36100 * time.Millisecond, Peer: asker, Key: k})
+			}
+		}
+	}
+	r := simtest.Run(t, sim.Config{Strategy: kademlia.Strategy, Data: data, Script: script, Seed: 3, Warmup: 36 * time.Second, Asking: time.Second, Patience: 10 * time.Second})
+	t.Logf("%d queries, recall %v", r.Queries, r.Recall)
+	if r.Queries < 5 || r.Recall < 1 {
+		t.Errorf("recall %v of %d queries: the holders have published once and stayed", r.Recall, r.Queries)
+	}
+	dials := simtest.Run(t, sim.Config{Strategy: kademlia.Strategy, Data: data, Seed: 3, Warmup: 36 * time.Second, Asking: time.Second, Patience: time.Second})
+	if pairs := float64(peers * (peers - 1) / 2); dials.ConnectBytes*peers/(2*sim.HandshakeBytes) > 1.1*pairs {
+		t.Errorf("%.0f dials for %.0f pairs", dials.ConnectBytes*peers/(2*sim.HandshakeBytes), pairs)
+	}
+}
+
 // Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a
 // later.
 func TestKademliaRestartsOften(t *testing.T) {
