@@ -80,20 +80,13 @@ func (a *account) handshake(who strategy.ID, e *event) {
 	if !a.sim.churn.online[e.to] {
 		return
 	}
-	if id := e.msg.Query; id > 0 && int(id) <= len(a.sim.tally.queries) {
-		a.of(id).bytes += 2 * HandshakeBytes
-		if a.watch != nil {
-			a.watch.connected(e.at, 2*HandshakeBytes, false)
-		}
-		return
-	}
 	a.connected(who, e.to, e.at)
 }
 
-// connected counts the handshake of two peers as upkeep.
+// connected counts the handshake of two peers as upkeep, whatever it is for: that is all that hosts can tell.
 func (a *account) connected(p, q strategy.ID, at time.Duration) {
 	if a.watch != nil {
-		a.watch.connected(at, 2*HandshakeBytes, true)
+		a.watch.connected(at, 2*HandshakeBytes)
 	}
 	a.sim.tally.handshakes[p].Add(1)
 	a.sim.tally.handshakes[q].Add(1)

@@ -64,9 +64,8 @@ func (n *node) remember(c connection) *connection {
 	return at
 }
 
-// connectionTo is the connection to a peer, for a message. If there is none, one is opened: its handshake takes its
-// time.
-func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
+// connectionTo is the connection to a peer. If there is none, one is opened: its handshake takes its time.
+func (n *node) connectionTo(p strategy.ID) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c
 	}
@@ -75,14 +74,14 @@ func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
 		return c
 	}
 	w := &wire{ready: always}
-	n.handshake(p, m.Query, w, &event{kind: handshake})
+	n.handshake(p, w, &event{kind: handshake})
 	return n.remember(connection{peer: p, wire: w})
 }
 
-// handshake begins to connect, for a query or for upkeep. Then is what follows: a request for a link, or nothing.
-func (n *node) handshake(p strategy.ID, q strategy.QueryID, w *wire, then *event) {
+// handshake begins to connect. Then is what follows: a request for a link, or nothing.
+func (n *node) handshake(p strategy.ID, w *wire, then *event) {
 	n.put(&n.up, stream{peer: p, lane: shakingLane, wire: w}, then, HandshakeBytes)
-	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes, Query: q}})
+	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes}})
 }
 
 // shake puts this end's part of a handshake on the line that another began.

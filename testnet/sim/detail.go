@@ -92,13 +92,8 @@ func kindOf(m strategy.Message) string {
 }
 
 // connected notes bytes of handshakes.
-func (w *watch) connected(at time.Duration, bytes int64, upkeep bool) {
-	s := w.at(at)
-	if !upkeep {
-		s.Query += bytes
-		return
-	}
-	s.Upkeep += bytes
+func (w *watch) connected(at time.Duration, bytes int64) {
+	w.at(at).Upkeep += bytes
 	w.connect.add(&Sent{Messages: 1, Bytes: bytes})
 }
 

@@ -337,7 +337,7 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 		n.unreachable(to, &event{msg: m})
 		return
 	}
-	c := n.connectionTo(to, &m)
+	c := n.connectionTo(to)
 	e := event{to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
 	if n.asker.life != 0 && n.asker.peer == to {
 		e.toLife = n.asker.life
@@ -367,7 +367,7 @@ func (n *node) Connect(to strategy.ID) {
 		n.put(&n.up, stream{peer: to, wire: c.wire}, &e, 0)
 		return
 	}
-	n.handshake(to, 0, &wire{ready: always}, &e)
+	n.handshake(to, &wire{ready: always}, &e)
 }
 
 // Disconnect is for strategy.Host.

@@ -25,13 +25,13 @@ type Report struct {
 	MessagesPerQuery     float64 // all that were sent for queries
 	ProbesPerQuery       float64 // looks into a collection other than the asker's
 	WastedProbesPerQuery float64 // that found nothing
-	QueryBytes           float64 // per query, to connect for it included
+	QueryBytes           float64 // per query, without what it took to connect
 	Covered              float64 // share of the peers that a query asked or knew of, on average of the queries that said it; below 0: none did
 	Known                Known   // of those there at the end; zero: the strategy does not say
 	Lines                []Known // and by the rate of their lines, slowest first
 
 	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers, to connect included
-	ConnectBytes       float64 // of that to connect, when it was not for a query
+	ConnectBytes       float64 // of that to connect, for queries, too
 	UpkeepBytesP99     float64 // and by the peer that 99 of 100 stay below
 
 	Hops                   float64       // to the first holder found, on average of the queries answered

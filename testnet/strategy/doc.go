@@ -24,6 +24,6 @@
 //
 // Counts are the same for all strategies. Every [Message] counts once, by its bytes on the wire with their framing, for
 // the query that it names or else as upkeep. Every [Host.Look] counts as a probe, and as a wasted one when the key
-// isn't there. Handshakes of connections are counted apart: their bytes are for the query, or the upkeep, that needed
-// them.
+// isn't there. Handshakes of connections are upkeep, those for queries, too: on a host nothing tells them apart. Tables have
+// them in a column of their own.
 package strategy
