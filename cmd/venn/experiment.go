@@ -32,7 +32,7 @@ wire's sizes.
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
    venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512 --sweep loss=0,0.1
    venn experiment run routing --strategy qrp --trials 1 --trace made && venn experiment trace made/*.trace | jq -c .
-   venn experiment run scale                        how costs and recall grow with the network, beside a DHT and PlanetP
+   venn experiment run scale                        how costs and recall grow with the network, beside attenuated filters, QRP, PlanetP and a DHT
    venn experiment run scale --peers 10000 --strategy venn --links 1mbit:99,100mbit:1 --json
    venn experiment run scale --record run.ndjson    record a run of 1,000 peers, for venn view run.ndjson
    venn experiment run neighbours --sweep slots=4,8,16

@@ -26,7 +26,7 @@ func networkFlags() []cli.Flag {
 		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 1000, others as many as the data has)", HideDefault: true},
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
-		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn, kademlia, planetp)", HideDefault: true},
+		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn, attenuated, qrp, planetp, kademlia)", HideDefault: true},
 		&cli.StringSliceFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; again for a grid (routing, scale); see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},

@@ -86,7 +86,9 @@ type NetworkRow struct {
 	MessagesPerQuery     float64  `json:"messages_per_query"`
 	WastedProbesPerQuery float64  `json:"wasted_probes_per_query"`
 	UpkeepBytesPerPeer   float64  `json:"upkeep_bytes_per_peer"`  // to connect included
-	ConnectBytesPerPeer  float64  `json:"connect_bytes_per_peer"` // of that to connect
+	StartupBytesPerPeer  float64  `json:"startup_bytes_per_peer"` // of that before the first query
+	UpkeepRate           float64  `json:"upkeep_rate"`            // bytes a second that a peer which is there sends for upkeep in the second half of the warm-up
+	ConnectBytesPerPeer  float64  `json:"connect_bytes_per_peer"` // of the upkeep, to connect, for queries, too
 	QueryBytes           float64  `json:"query_bytes"`
 	Covered              *float64 `json:"covered"`                  // share of the peers that a query asked or knew of; nil: the strategy cannot tell
 	DirectoryBytes       *float64 `json:"directory_bytes_per_peer"` // what a peer keeps about others, as on the wire; nil: the strategy does not say
@@ -702,6 +704,7 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 		Online: r.Online, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
 		VirtualSeconds: r.Virtual.Seconds(), WallSeconds: wall.Seconds(), Components: r.Components,
 	}
+	row.StartupBytesPerPeer, row.UpkeepRate = p.upkeepBefore(r)
 	if r.Covered >= 0 {
 		row.Covered = &r.Covered
 	}
@@ -715,6 +718,23 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 		row.Kinds = append(row.Kinds, scenario.Kind(k))
 	}
 	return row
+}
+
+// upkeepBefore is what a peer sends for upkeep before the first query: the bytes, and the bytes a second of the peers that
+// are there in the second half of that time.
+func (p setting) upkeepBefore(r *sim.Report) (bytes, rate float64) {
+	all, late, there := int64(0), int64(0), 0
+	for i, s := range r.Detail.Seconds {
+		at := time.Duration(i) * time.Second
+		if at >= p.Warmup {
+			break
+		}
+		all += s.Upkeep
+		if at >= p.Warmup/2 {
+			late, there = late+s.Upkeep, there+s.Online
+		}
+	}
+	return float64(all) / float64(max(1, r.Peers)), float64(late) / float64(max(1, there))
 }
 
 // like is the rule by which queries are drawn, or those of a log, in which peers and keys are numbers.

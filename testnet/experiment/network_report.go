@@ -381,7 +381,7 @@ func stateLabel(r NetworkRow) string {
 func networkRecords(rows []NetworkRow) [][]string {
 	names := []string{
 		"strategy", "peers", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
-		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "covered", "directory_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
+		"upkeep_bytes_per_peer", "startup_bytes_per_peer", "upkeep_rate", "connect_bytes_per_peer", "covered", "directory_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
 		"state_bytes_per_peer", "topology_components",
 	}
@@ -426,7 +426,9 @@ var networkMeasures = []networkMeasure{
 	{"recall", "recall", "RECALL", false, 4, func(r NetworkRow) float64 { return r.Recall }},
 	{"messages", "messages per query", "MESSAGES", true, 2, func(r NetworkRow) float64 { return r.MessagesPerQuery }},
 	{"wasted", "wasted probes per query", "WASTED", true, 3, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
-	{"upkeep", "upkeep per peer, kB", "UPKEEP/PEER KB", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
+	{"startup", "upkeep per peer until the first query, kB", "START-UP KB", true, 1, func(r NetworkRow) float64 { return r.StartupBytesPerPeer / 1000 }},
+	{"rate", "upkeep per peer in the second half of the warm-up, B/s", "RATE B/S", true, 1, func(r NetworkRow) float64 { return r.UpkeepRate }},
+	{"upkeep", "upkeep per peer in all of the run, kB", "", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
 	{"connect", "to connect, kB of upkeep", "TO CONNECT KB", true, 1, func(r NetworkRow) float64 { return r.ConnectBytesPerPeer / 1000 }},
 	{"covered", "share of the peers covered by a query", "COVERED", false, 4, func(r NetworkRow) float64 { return known(r.Covered) }},
 	{"directory", "directory per peer, kB", "DIRECTORY KB", true, 1, func(r NetworkRow) float64 { return known(r.DirectoryBytes) / 1000 }},

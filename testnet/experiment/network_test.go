@@ -257,7 +257,7 @@ func TestRunsAtOnce(t *testing.T) {
 func TestScale(t *testing.T) {
 	o := NetworkOptions{Keys: 20, Queries: 200, Trials: 2, Sweeps: []string{"peers=30,60"}, Out: t.TempDir()}
 	r, err := RunNetwork(t.Context(), Scale, o)
-	if err != nil || len(r.Rows) != 2*2*3 {
+	if err != nil || len(r.Rows) != 2*2*5 {
 		t.Fatalf("%d rows, %v", len(r.Rows), err)
 	}
 	var paced float64
@@ -277,12 +277,18 @@ func TestScale(t *testing.T) {
 				t.Errorf("%d peers: %v B/s allowed, venn sent %v; %v bytes sent", row.Peers, row.Allowed, paced, sent)
 			}
 		}
+		if row.StartupBytesPerPeer <= 0 || row.StartupBytesPerPeer > row.UpkeepBytesPerPeer || row.UpkeepRate < 0 {
+			t.Errorf("%s: %v of %v bytes before the first query, then %v a second", row.Strategy, row.StartupBytesPerPeer, row.UpkeepBytesPerPeer, row.UpkeepRate)
+		}
+		if s := row.Strategy; s == "attenuated" || s == "qrp" {
+			continue
+		}
 		if row.DirectoryBytes == nil || *row.DirectoryBytes <= 0 {
 			t.Errorf("%s: a directory of %v bytes", row.Strategy, row.DirectoryBytes)
 		}
 	}
 	_, lines := r.Table()
-	if last := lines[len(lines)-3:]; len(lines) != 9 || last[0][0] != "venn" || last[0][1] != "slope" || last[1][8] != unknown {
+	if last := lines[len(lines)-5:]; len(lines) != 15 || last[0][0] != "venn" || last[0][1] != "slope" || last[1][9] != unknown {
 		t.Errorf("%v", lines)
 	}
 	page, err := os.ReadFile(filepath.Join(o.Out, "report.html"))

@@ -9,13 +9,15 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
 	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
 	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+	"github.com/venn-p2p/venn/testnet/strategy/qrp"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// Scale runs venn in networks of several sizes and, in the same networks, a DHT and a gossip of whole filters. The
-// others may send as many bytes a second for upkeep, while they are there, as venn's peers have sent there, to connect
+// Scale runs venn in networks of several sizes and, in the same networks, attenuated filters, QRP, gossip of whole
+// filters and a DHT. The others may send as many bytes a second for upkeep, while they are there, as venn's peers have sent there, to connect
 // included. What they take to connect comes on top.
 
 const (
@@ -34,7 +36,7 @@ func (o *NetworkOptions) scaled() []strategy.Strategy {
 	if o.Look != nil {
 		return []strategy.Strategy{venn.Strategy}
 	}
-	return []strategy.Strategy{venn.Strategy, kademlia.Strategy, planetp.Strategy}
+	return []strategy.Strategy{venn.Strategy, attenuated.Strategy, qrp.Strategy, planetp.Strategy, kademlia.Strategy}
 }
 
 // scale gives a point of Scale what does not grow with the network.
