@@ -4,12 +4,15 @@ package strategies
 import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
+	"github.com/venn-p2p/venn/testnet/strategy/bitswap"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
 	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 	"github.com/venn-p2p/venn/testnet/strategy/planetp"
 	"github.com/venn-p2p/venn/testnet/strategy/qrp"
 	"github.com/venn-p2p/venn/testnet/strategy/randomwalk"
+	"github.com/venn-p2p/venn/testnet/strategy/swim"
+	"github.com/venn-p2p/venn/testnet/strategy/tracker"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
@@ -17,7 +20,7 @@ import (
 func All() []strategy.Strategy {
 	return []strategy.Strategy{
 		venn.Strategy, flooding.Strategy, randomwalk.Strategy, planetp.Strategy, attenuated.Strategy, attenuated.Papapetrou, qrp.Strategy,
-		kademlia.Strategy, oracle.Strategy,
+		kademlia.Strategy, bitswap.Strategy, tracker.Strategy, swim.Strategy, oracle.Strategy,
 	}
 }
 

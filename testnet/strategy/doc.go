@@ -9,6 +9,9 @@
 //	  attenuated        Rhea, Kubiatowicz 2002; Papapetrou et al. 2010
 //	  qrp               Rohrs 2002
 //	  kademlia          Maymounkov, Mazières 2002, as IPFS has it
+//	  bitswap           IPFS, its broadcast
+//	  tracker           one process that knows all
+//	  swim              Das, Gupta, Motivala 2002, with exact lists
 //	  oracle            who knows
 //	  probe, upkeep, filters, visits    what several of them need
 //	strategies          the list of all

@@ -1,0 +1,38 @@
+// Package bitswap asks all connected peers at once, as Bitswap does before it asks a DHT.
+package bitswap
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/probe"
+)
+
+// Strategy broadcasts a wish to all peers with a link. It finds what they hold and nothing else, and has no upkeep but
+// the links themselves.
+var Strategy = strategy.Strategy{
+	Name:   "bitswap",
+	Source: "IPFS, Bitswap 1.2.0 (2020): the broadcast at the beginning of a session",
+	Model: "want-have goes to all linked peers at once, each answers have or don't-have. Links are those of the topology: the sweep " +
+		"over degree has more of them. Left out: what follows, a DHT, blocks, sessions that remember who answered.",
+	Open: func(strategy.World) (strategy.Factory, error) {
+		return func(h strategy.Host) strategy.Peer { return &peer{h, probe.New(h)} }, nil
+	},
+}
+
+type peer struct {
+	host   strategy.Host
+	prober probe.Prober
+}
+
+// Step is for [strategy.Peer].
+func (p *peer) Step(_ time.Duration, in strategy.Input) {
+	if p.prober.Step(in) {
+		return
+	}
+	if s, is := in.(strategy.Started); is {
+		q := s.Query
+		q.All = true // all are asked at once, whatever is wanted
+		p.prober.Start(q, append([]strategy.ID(nil), p.host.Links()...), 1)
+	}
+}
