@@ -2,6 +2,8 @@ package summary_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,4 +139,60 @@ func ExampleAppendFingerprints() {
 	// Output:
 	// 4946 bytes, true 0 <nil>
 	// true
+}
+
+// A file is read with this package alone: its signature, its header, its parts.
+func ExampleFile() {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	mine := signedFile(key, 10_000)
+
+	f, err := summary.ParseFile(mine)
+	if err != nil {
+		panic(err)
+	}
+	h, err := f.Header() // verifies the signature
+	if err != nil {
+		panic(err)
+	}
+	p, err := summary.NewPrefix(h)
+	if err != nil {
+		panic(err)
+	}
+	if p, err = p.Extend(f.Run); err != nil { // verifies the parts
+		panic(err)
+	}
+	fmt.Println(h.N, "keys,", p.Parts(), "parts,", p.Contains(collection(7, 1)[0]))
+	f.Envelope[100]++
+	_, err = f.Header()
+	fmt.Println(errors.Is(err, summary.ErrSignature))
+	_, err = summary.ParseFile([]byte("%PDF-1.4"))
+	fmt.Println(err)
+	// Output:
+	// 10000 keys, 14 parts, true
+	// true
+	// summary: file: neither a summary nor a delta
+}
+
+// signedFile returns the file of a summary, in an envelope as libp2p makes it.
+func signedFile(key ed25519.PrivateKey, n int) []byte {
+	public := "\x08\x01\x12\x20" + string(key.Public().(ed25519.PublicKey))
+	p, err := summary.Build(collection(0, n), summary.Header{
+		Seed: summary.Seed{Network: "example"}.Tag(), Origin: "\x00\x24" + public, Lifetime: time.Hour,
+	})
+	if err != nil {
+		panic(err)
+	}
+	payload, _ := p.Header().AppendBinary(nil)
+	fields := func(b []byte, pairs ...string) []byte {
+		for i := 0; i < len(pairs); i += 2 {
+			b = binary.AppendUvarint(append(b, pairs[i]...), uint64(len(pairs[i+1])))
+			b = append(b, pairs[i+1]...)
+		}
+		return b
+	}
+	const domain, kind = "venn-summary-header", "/venn/summary-header"
+	signature := ed25519.Sign(key, fields(nil, "", domain, "", kind, "", string(payload)))
+	envelope := fields(nil, "\x0a", public, "\x12", kind, "\x1a", string(payload), "\x2a", string(signature))
+	run, _ := p.Run(0, p.Parts())
+	return summary.File{Envelope: envelope, Run: run}.AppendBinary(nil)
 }

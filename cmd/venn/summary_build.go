@@ -22,7 +22,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -174,7 +173,7 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	}
 	p := stream
 	r, err := p.Run(0, p.Parts())
-	return &openedSummary{files.Summary{Envelope: envelope, Run: r}, p}, err
+	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
 }
 
 // forRate returns the smallest summary with at most the given false-positive rate. The rate is that of the keys at
@@ -248,7 +247,7 @@ func (b *builder) headBytes(n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return files.Summary{Envelope: envelope}.Sizes()[0], nil
+	return len(summary.File{Envelope: envelope}.AppendBinary(nil)), nil
 }
 
 // follow sets b's epoch to the next after that of an old summary, which must have the same signer and seed. It sets

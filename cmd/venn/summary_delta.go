@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -44,7 +43,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	}
 	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
 	changes, err := summary.EncodeDelta(old.prefix, next.prefix, parts)
-	b := files.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
+	b := summary.File{Envelope: next.file.Envelope, Delta: changes}.AppendBinary(nil)
 	if errors.Is(err, summary.ErrNoDelta) {
 		b, err = next.file.AppendBinary(nil), nil
 		parts, full = next.prefix.Parts(), true
@@ -122,16 +121,16 @@ func runApply(_ context.Context, c *cli.Command) error {
 // applyDelta is what the bytes of a delta, or of a full summary, make of an old one.
 func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, error) {
 	fail := func(err error) (*openedSummary, error) { return nil, fmt.Errorf("%s: %w", names[1], err) }
-	if kind, _ := files.KindOf(b); kind == files.SummaryKind {
+	d, err := summary.ParseFile(b)
+	if err != nil {
+		return fail(err)
+	}
+	if d.Delta == nil {
 		next, err := parseSummary(b)
 		if err != nil {
 			return fail(err)
 		}
 		return next, sameOrigin(names[0], old.prefix.Header(), names[1], next.prefix.Header())
-	}
-	d, err := files.ParseDelta(b)
-	if err != nil {
-		return fail(err)
 	}
 	h, err := signed.OpenHeader(d.Envelope)
 	if err != nil {
@@ -140,10 +139,10 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err := sameOrigin(names[0], old.prefix.Header(), names[1], h); err != nil {
 		return nil, err
 	}
-	p, err := summary.ApplyDelta(old.prefix, h, d.Changes)
+	p, err := summary.ApplyDelta(old.prefix, h, d.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
 	}
 	r, err := p.Run(0, p.Parts())
-	return &openedSummary{files.Summary{Envelope: d.Envelope, Run: r}, p}, err
+	return &openedSummary{summary.File{Envelope: d.Envelope, Run: r}, p}, err
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,15 +20,41 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
-	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // openedSummary is a summary from a file, verified.
 type openedSummary struct {
-	file   files.Summary
+	file   summary.File
 	prefix *summary.Prefix
+}
+
+const (
+	fileHead = 6                        // bytes that say whether a file is a summary or a delta
+	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest: a signed header and 2^14 parts of 64 KiB
+)
+
+// errDelta says that a file is not what a command wants.
+var errDelta = errors.New("a delta, not a summary")
+
+// sizes returns the bytes of the file cut to its first 0, 1, … parts, and offsets where the bytes of each part begin.
+func (f *openedSummary) sizes() (sizes, offsets []int) {
+	count := func(v int) int { return len(binary.AppendUvarint(nil, uint64(v))) }
+	head := len(summary.File{Envelope: f.file.Envelope}.AppendBinary(nil)) - count(0)
+	sizes = []int{head + count(0)}
+	bytes := 0
+	for i, p := range f.file.Run.Parts {
+		bytes += count(len(p)) + len(p)
+		sizes = append(sizes, head+count(i+1)+bytes)
+	}
+	at := head - sha256.Size + count(len(f.file.Run.Parts)) // the run ends with a hash
+	for _, p := range f.file.Run.Parts {
+		at += count(len(p))
+		offsets = append(offsets, at)
+		at += len(p)
+	}
+	return sizes, offsets
 }
 
 // readInput is all of a file of ours, or of stdin. It reads no more than the first bytes of anything else.
@@ -37,16 +65,16 @@ func readInput(c *cli.Command, name string) ([]byte, error) {
 	}
 	defer r.Close()
 	buffered := bufio.NewReader(r)
-	head, err := buffered.Peek(files.Head)
+	head, err := buffered.Peek(fileHead)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if _, err := files.KindOf(head); err != nil {
+	if _, err := summary.ParseFile(head); errors.Is(err, summary.ErrKind) || errors.Is(err, summary.ErrVersion) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b, err := io.ReadAll(io.LimitReader(buffered, files.MaxBytes+1))
-	if err == nil && len(b) > files.MaxBytes {
-		err = fmt.Errorf("%s: more than %d bytes", name, files.MaxBytes)
+	b, err := io.ReadAll(io.LimitReader(buffered, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%s: more than %d bytes", name, maxFile)
 	}
 	return b, err
 }
@@ -73,9 +101,12 @@ func openSummary(c *cli.Command, name string) (*openedSummary, error) {
 }
 
 func parseSummary(b []byte) (*openedSummary, error) {
-	f, err := files.Parse(b)
+	f, err := summary.ParseFile(b)
 	if err != nil {
 		return nil, err
+	}
+	if f.Delta != nil {
+		return nil, errDelta
 	}
 	h, err := signed.OpenHeader(f.Envelope)
 	if err != nil {
@@ -85,7 +116,7 @@ func parseSummary(b []byte) (*openedSummary, error) {
 }
 
 // newOpened holds the parts of f against its header.
-func newOpened(f files.Summary, h summary.Header) (*openedSummary, error) {
+func newOpened(f summary.File, h summary.Header) (*openedSummary, error) {
 	p, err := summary.NewPrefix(h)
 	if err != nil {
 		return nil, err
@@ -100,12 +131,12 @@ func newOpened(f files.Summary, h summary.Header) (*openedSummary, error) {
 func (f *openedSummary) cut(parts int) *openedSummary {
 	p := f.prefix.Truncate(parts)
 	r, _ := p.Run(0, p.Parts()) // it holds them
-	return &openedSummary{files.Summary{Envelope: f.file.Envelope, Run: r}, p}
+	return &openedSummary{summary.File{Envelope: f.file.Envelope, Run: r}, p}
 }
 
 // partsWithin is how many parts fit in a file of that size in bytes, at least one.
 func (f *openedSummary) partsWithin(bytes int) (int, error) {
-	sizes := f.file.Sizes()
+	sizes, _ := f.sizes()
 	parts := sort.SearchInts(sizes, bytes+1) - 1
 	if parts < 1 && len(sizes) > 1 {
 		return 0, fmt.Errorf("%d bytes do not hold the header and the first part: they take %d", bytes, sizes[1])

@@ -14,7 +14,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -92,7 +91,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if f, err = parseSummary(b); err == nil {
 		return f, nil, nil
 	}
-	file, parseErr := files.Parse(b)
+	file, parseErr := summary.ParseFile(b)
 	if parseErr != nil {
 		return nil, nil, err
 	}
@@ -121,7 +120,7 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 		EntropyRatio: maybe(8 * float64(f.prefix.EncodedBytes()) / papers.StreamEntropy(f.prefix)),
 		Parts:        []inspectedPart{},
 	}
-	sizes, offsets := f.file.Sizes(), f.file.Offsets()
+	sizes, offsets := f.sizes()
 	p, err := summary.NewPrefix(h)
 	if err != nil {
 		return nil, err

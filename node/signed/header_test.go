@@ -2,6 +2,7 @@ package signed
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -93,6 +94,39 @@ func TestSignedHeader(t *testing.T) {
 	for _, other := range [][]byte{nil, envelope[:len(envelope)-1], append(bytes.Clone(envelope), 0), append(bytes.Clone(envelope), 0x48, 1)} {
 		if _, _, err := verifyHeader(other); err == nil {
 			t.Errorf("%d bytes of %d accepted", len(other), len(envelope))
+		}
+	}
+}
+
+// TestFileHeader opens an envelope with package summary alone, which knows no libp2p.
+func TestFileHeader(t *testing.T) {
+	for _, kind := range []int{crypto.Ed25519, crypto.Secp256k1} {
+		key, public, err := crypto.GenerateKeyPairWithReader(kind, 0, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := peer.IDFromPublicKey(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := summary.Build([]summary.Fingerprint{1, 2, 3}, summary.Header{Origin: string(id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload, err := p.Header().AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		envelope, err := HeaderSigner(key)(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := summary.File{Envelope: envelope}.Header()
+		if kind == crypto.Ed25519 && (err != nil || h.Origin != string(id) || h.Chain != p.Header().Chain) {
+			t.Errorf("%+v, %v", h, err)
+		}
+		if kind != crypto.Ed25519 && !errors.Is(err, summary.ErrSignature) {
+			t.Errorf("another kind of key: %v", err)
 		}
 	}
 }

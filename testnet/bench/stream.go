@@ -7,7 +7,6 @@ import (
 
 	bitsblooms "github.com/bits-and-blooms/bloom/v3"
 
-	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
@@ -72,7 +71,7 @@ func decode(p *summary.Prefix) *summary.Prefix {
 // wireBytes is a prefix as it is stored or sent.
 func wireBytes(p *summary.Prefix) float64 {
 	run := must(p.Run(0, p.Parts()))
-	return float64(len(files.Summary{Envelope: make([]byte, envelope), Run: run}.AppendBinary(nil)))
+	return float64(len(summary.File{Envelope: make([]byte, envelope), Run: run}.AppendBinary(nil)))
 }
 
 // entropy compares the parts with the entropy of the deepest level.

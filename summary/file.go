@@ -1,0 +1,154 @@
+package summary
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
+)
+
+// File is what a .venn file or a pipe holds, as FORMAT.md specifies: a summary, or a delta if Delta is not nil.
+type File struct {
+	Envelope []byte // signed header, at most 1024 bytes; of the new epoch if the file holds a delta
+	Run      Run    // of a summary: its first parts
+	Delta    []byte // what EncodeDelta returned; nil in the file of a summary
+}
+
+// Errors about files.
+var (
+	// ErrKind says that bytes do not begin as a file of this package does.
+	ErrKind = errors.New("neither a summary nor a delta")
+	// ErrSignature says that a header is not signed by its origin.
+	ErrSignature = errors.New("not signed by its origin")
+)
+
+// maxEnvelope is the most bytes of a signed header.
+const maxEnvelope = 1024
+
+// How a file begins: magic, the kind, the version.
+const (
+	fileMagic   = "venn"
+	fileSummary = 'S'
+	fileDelta   = 'D'
+	fileVersion = 2
+)
+
+// AppendBinary appends the canonical form of f. O(bytes).
+func (f File) AppendBinary(b []byte) []byte {
+	kind := byte(fileSummary)
+	if f.Delta != nil {
+		kind = fileDelta
+	}
+	b = append(append(b, fileMagic...), kind, fileVersion)
+	b = binary.AppendUvarint(b, uint64(len(f.Envelope)))
+	b = append(b, f.Envelope...)
+	if f.Delta != nil {
+		return append(b, f.Delta...)
+	}
+	return f.Run.AppendBinary(b)
+}
+
+// ParseFile is the inverse of AppendBinary; the result shares memory with b, which may be a mapped file. It returns
+// ErrKind, ErrVersion, ErrLimit or ErrMalformed. The parts are not verified: [Prefix.Extend] and [ApplyDelta] do that
+// against the header. The first six bytes are enough for ErrKind and ErrVersion. O(parts).
+func ParseFile(b []byte) (File, error) {
+	const head = len(fileMagic) + 2
+	if len(b) < head || string(b[:len(fileMagic)]) != fileMagic || b[4] != fileSummary && b[4] != fileDelta {
+		return File{}, fmt.Errorf("summary: file: %w", ErrKind)
+	}
+	if b[5] != fileVersion {
+		return File{}, fmt.Errorf("summary: file of version %d, not %d: %w", b[5], fileVersion, ErrVersion)
+	}
+	size, rest, err := decodeSize(b[head:], maxEnvelope)
+	if err != nil {
+		return File{}, fmt.Errorf("summary: file: size of the envelope: %w", err)
+	}
+	if size > len(rest) {
+		return File{}, fmt.Errorf("summary: file: envelope of %d bytes, %d left: %w", size, len(rest), ErrMalformed)
+	}
+	f := File{Envelope: rest[:size:size]}
+	if rest = rest[size:]; b[4] == fileDelta {
+		f.Delta = rest
+		return f, nil
+	}
+	if f.Run, err = ParseRun(rest); err != nil {
+		return File{}, err
+	}
+	if f.Run.First != 0 {
+		return File{}, fmt.Errorf("summary: file that begins with part %d: %w", f.Run.First, ErrMalformed)
+	}
+	return f, nil
+}
+
+// Header returns the header in the envelope, after it has verified the signature and that the signer is the origin. It
+// verifies Ed25519 keys, which peers have unless they were given another: ErrSignature for all others. Else the error
+// is one of ParseHeader. One signature.
+func (f File) Header() (Header, error) {
+	payload, signer, err := openEnvelope(f.Envelope)
+	if err != nil {
+		return Header{}, err
+	}
+	h, err := ParseHeader(payload)
+	if err != nil {
+		return Header{}, err
+	}
+	if h.Origin != signer {
+		return Header{}, fmt.Errorf("summary: header of %x signed by %x: %w", h.Origin, signer, ErrSignature)
+	}
+	return h, nil
+}
+
+// The fields of a libp2p envelope by an Ed25519 key, each after its tag.
+const (
+	envelopeKey       = "\x0a\x24" // of 36 bytes: keyType and the key
+	keyType           = "\x08\x01\x12\x20"
+	envelopeType      = "\x12"
+	envelopePayload   = "\x1a"
+	envelopeSignature = "\x2a"
+	headerDomain      = "venn-summary-header"
+	headerType        = "/venn/summary-header"
+	identity          = "\x00\x24" // the peer id of a key this short is the key
+)
+
+// openEnvelope verifies an envelope and returns its payload, and the signer's peer id in raw bytes.
+func openEnvelope(b []byte) (payload []byte, signer string, err error) {
+	refused := func(why string) ([]byte, string, error) {
+		return nil, "", fmt.Errorf("summary: signed header: %s: %w", why, ErrSignature)
+	}
+	rest, ok := bytes.CutPrefix(b, []byte(envelopeKey+keyType))
+	if !ok || len(rest) < ed25519.PublicKeySize {
+		return refused("no Ed25519 key")
+	}
+	key, rest := ed25519.PublicKey(rest[:ed25519.PublicKeySize]), rest[ed25519.PublicKeySize:]
+	kind, rest := envelopeField(rest, envelopeType)
+	payload, rest = envelopeField(rest, envelopePayload)
+	signature, rest := envelopeField(rest, envelopeSignature)
+	if string(kind) != headerType || payload == nil || signature == nil || len(rest) != 0 {
+		return refused("not an envelope of a header")
+	}
+	var signed []byte
+	for _, field := range [][]byte{[]byte(headerDomain), kind, payload} {
+		signed = binary.AppendUvarint(signed, uint64(len(field)))
+		signed = append(signed, field...)
+	}
+	if !ed25519.Verify(key, signed, signature) {
+		return refused("another signature")
+	}
+	return payload, identity + keyType + string(key), nil
+}
+
+// envelopeField returns the field of a tag that b begins with, and what follows it; nil if there is none.
+func envelopeField(b []byte, tag string) (field, rest []byte) {
+	b, ok := bytes.CutPrefix(b, []byte(tag))
+	if !ok {
+		return nil, nil
+	}
+	size, used := bitcode.DecodeUvarint(b)
+	if used == 0 || size > uint64(len(b)-used) {
+		return nil, nil
+	}
+	return b[used : used+int(size)], b[used+int(size):]
+}

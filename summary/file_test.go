@@ -1,0 +1,126 @@
+package summary
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"testing"
+)
+
+func someFile(t testing.TB, n, parts int) (File, *Prefix) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	fps := make([]Fingerprint, n)
+	for i := range fps {
+		fps[i] = Fingerprint(rng.Uint64() >> (64 - FingerprintBits))
+	}
+	st, err := Build(fps, Header{Origin: "origin", Epoch: Epoch{Generation: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := st
+	r, err := p.Run(0, min(parts, p.Parts()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := p.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return File{Envelope: envelope, Run: r}, p
+}
+
+func TestFileKinds(t *testing.T) {
+	f, _ := someFile(t, 100, 2)
+	b := f.AppendBinary(nil)
+	d := File{Envelope: f.Envelope, Delta: []byte("changes")}.AppendBinary(nil)
+	later := bytes.Clone(b)
+	later[5]++
+	for _, c := range []struct {
+		b    []byte
+		want error
+	}{{nil, ErrKind}, {[]byte("venn"), ErrKind}, {[]byte("%PDF-1.4"), ErrKind}, {[]byte("vennX\x01"), ErrKind}, {later, ErrVersion}, {b[:20], ErrMalformed}} {
+		if _, err := ParseFile(c.b); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, not %v", c.b, err, c.want)
+		}
+	}
+	if got, err := ParseFile(d); err != nil || string(got.Delta) != "changes" || !bytes.Equal(got.Envelope, f.Envelope) {
+		t.Errorf("a delta: %+v, %v", got, err)
+	}
+	if got, err := ParseFile(File{Delta: []byte{}}.AppendBinary(nil)); err != nil || got.Delta == nil {
+		t.Errorf("a delta of no bytes: %+v, %v", got, err)
+	}
+	part1 := f
+	part1.Run = Run{First: 1, Parts: f.Run.Parts[1:], Next: f.Run.Next}
+	if _, err := ParseFile(part1.AppendBinary(nil)); !errors.Is(err, ErrMalformed) {
+		t.Error("a file from part 1 on:", err)
+	}
+}
+
+// FuzzParseFile holds the parser to accepting only what is canonical.
+func FuzzParseFile(f *testing.F) {
+	for _, n := range []int{0, 10, 2000} {
+		file, _ := someFile(f, n, 3)
+		f.Add(file.AppendBinary(nil))
+	}
+	f.Add(File{Envelope: []byte("envelope"), Delta: []byte("changes")}.AppendBinary(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := ParseFile(b)
+		if err == nil && !bytes.Equal(file.AppendBinary(nil), b) {
+			t.Fatalf("%x became %x", b, file.AppendBinary(nil))
+		}
+		if h, err := file.Header(); err == nil {
+			t.Fatalf("a signature by chance: %+v", h)
+		}
+	})
+}
+
+// seal signs a header as libp2p does with an Ed25519 key.
+func seal(t testing.TB, key ed25519.PrivateKey, h Header) []byte {
+	t.Helper()
+	payload, err := h.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	field := func(b []byte, tag string, v []byte) []byte {
+		return append(binary.AppendUvarint(append(b, tag...), uint64(len(v))), v...)
+	}
+	var signed []byte
+	for _, v := range []string{headerDomain, headerType, string(payload)} {
+		signed = field(signed, "", []byte(v))
+	}
+	b := append([]byte(envelopeKey+keyType), key.Public().(ed25519.PublicKey)...)
+	b = field(b, envelopeType, []byte(headerType))
+	b = field(b, envelopePayload, payload)
+	return field(b, envelopeSignature, ed25519.Sign(key, signed))
+}
+
+// TestFileHeader verifies a signed header, and refuses it with any byte changed, cut or added, or of another origin.
+func TestFileHeader(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	_, p := someFile(t, 100, 2)
+	h := p.Header()
+	h.Origin = identity + keyType + string(key.Public().(ed25519.PublicKey))
+	good := seal(t, key, h)
+	if got, err := (File{Envelope: good}).Header(); err != nil || got.Origin != h.Origin || got.Chain != h.Chain {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 1
+		for _, b := range [][]byte{bad, good[:i]} {
+			if _, err := (File{Envelope: b}).Header(); !errors.Is(err, ErrSignature) {
+				t.Fatalf("byte %d: %v", i, err)
+			}
+		}
+	}
+	if _, err := (File{Envelope: append(bytes.Clone(good), 0)}).Header(); !errors.Is(err, ErrSignature) {
+		t.Error("a byte more:", err)
+	}
+	h.Origin = "another"
+	if _, err := (File{Envelope: seal(t, key, h)}).Header(); !errors.Is(err, ErrSignature) {
+		t.Error("another origin:", err)
+	}
+}
