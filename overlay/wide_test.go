@@ -55,7 +55,7 @@ func TestUsualDepth(t *testing.T) {
 }
 
 // TestFarWiderSaysWhatItKnows: a peer that others ask about far more than their ranges repeats its hello when it knows a
-// third more.
+// third more, and any peer within a minute when it knows more or fewer at all.
 func TestFarWiderSaysWhatItKnows(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
 	hears(o, "link", Hello{Depth: coverage.FarWider})
@@ -63,8 +63,12 @@ func TestFarWiderSaysWhatItKnows(t *testing.T) {
 	for _, c := range []struct {
 		origins   int
 		wide, due bool
-	}{{100, true, false}, {101, true, true}, {101, false, false}, {151, false, true}} {
-		if _, due := o.exchange.HelloDue(time.Minute, "link", 0, c.origins, 0, c.wide); due != c.due {
+		after     time.Duration
+	}{
+		{100, true, false, 30 * time.Second}, {101, true, true, 30 * time.Second}, {101, false, false, 30 * time.Second}, {151, false, true, 30 * time.Second},
+		{75, false, false, time.Hour}, {74, false, false, 30 * time.Second}, {74, false, true, time.Minute}, {76, false, true, time.Minute},
+	} {
+		if _, due := o.exchange.HelloDue(c.after, "link", 0, c.origins, 0, c.wide); due != c.due {
 			t.Errorf("%+v: due %v", c, due)
 		}
 	}
