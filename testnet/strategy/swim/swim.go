@@ -89,6 +89,12 @@ type (
 	}
 )
 
+func (ping) Kind() string    { return "ping" }
+func (ack) Kind() string     { return "ack" }
+func (members) Kind() string { return "members" }
+func (wanted) Kind() string  { return "wanted" }
+func (lists) Kind() string   { return "lists" }
+
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	p := &peer{run: r, host: h, prober: probe.New(h), members: make([]member, r.world.Peers)}
 	p.prober.Gone = p.died

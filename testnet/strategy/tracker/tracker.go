@@ -61,6 +61,9 @@ type (
 	}
 )
 
+func (all) Kind() string    { return "all" }
+func (change) Kind() string { return "change" }
+
 // Step is for [strategy.Peer].
 func (p *peer) Step(now time.Duration, in strategy.Input) {
 	if p.prober.Step(in) {
