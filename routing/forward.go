@@ -34,9 +34,9 @@ func (r *Router) worthForwardingAgain(q *flight) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
-// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer of late. Every node salts
-// the order for itself: if it were the same everywhere, all that forward a query would send it to the same few. Those
-// that named wrong peers before come last.
+// inOwnOrder returns the linked peers that have not had the query and have not recently failed to answer. Each node salts
+// the order; with one order for all, every forwarder would send the query to the same few peers. Peers that named wrong
+// peers before come last.
 func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {

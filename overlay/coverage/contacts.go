@@ -155,10 +155,10 @@ func (t *Contacts) bucket(at Place) (contacts []Contact, begin int) {
 	return t.list[begin:t.begin(number+1)], begin
 }
 
-// Add puts a contact into its bucket and reports whether it was taken. A known contact stays as it was, except for a
-// depth that was a guess: what other peers say of it counts for nothing more. A full bucket gives up its worst contact.
-// A second contact of one address group is taken only while the bucket has a free place. Peers of the own range are no
-// contacts. Denials remembered of an earlier time count again.
+// Add puts a contact into its bucket and reports whether it was taken. A known contact stays as it was, with two
+// exceptions: a stated depth replaces a guessed one, and the contact's own word that it covers far more replaces any.
+// A full bucket gives up its worst contact. A second contact of one address group is taken only while the bucket has a
+// free place. Peers of the own range are no contacts. Denials remembered of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	if t.bits == 0 || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
