@@ -1,22 +1,24 @@
 // Where do the bytes go? The use of the lines' budgets over time, what the bytes are, and the use of single links.
 
 import { bytes, colours, csv, h, kindColour, percent, Table } from "./dom.js";
-import { buttons, svg } from "./export.js";
+import { buttons, stack } from "./export.js";
 import { Plot } from "./plot.js";
 import { Grid, mean } from "./series.js";
+
+/** @typedef {import("./model.js").Status} Status */
 
 const grain = 2000; // ms between points, at least
 const most = 240; // points
 const busiest = 6; // links of a peer that have a line in the chart
 
 /** what is received, with the sum in a status */
-const ways = /** @type {[string, string, (s: any) => number][]} */ ([
+const ways = /** @type {[string, string, (s: Status) => number][]} */ ([
   ["by mesh", "#3b82c4", (s) => s.pubsub],
   ["directly", "#e08a3c", (s) => s.direct],
   ["deltas", "#4aa564", (s) => s.delta],
   ["announcements", "#8a6fc2", (s) => s.announced ?? 0],
 ]);
-const rest = /** @type {[string, string, (s: any) => number]} */ ([
+const rest = /** @type {[string, string, (s: Status) => number]} */ ([
   "repeats",
   "#8d97a3",
   (s) =>
@@ -109,7 +111,7 @@ export class BytesPage {
         h("label", {}, "First chart: ", this.way),
         h("label", {}, "Second chart: ", this.of),
         buttons("venn-bytes", {
-          svg: () => stack([this.use, this.ways, this.over].map((p) => p.svg())),
+          svg: () => stack([this.use, this.ways, this.over].map((p) => p.drawing())),
           csv: () => csv([this.use, this.ways, this.over].flatMap((p) => [...p.rows(), []])),
         }),
       ),
@@ -139,7 +141,7 @@ export class BytesPage {
       selected = this.app.selected;
     if (this.link?.from !== selected) this.link = null;
     this.options(classes, selected);
-    const begun = m.history.reduce((t, all) => Math.min(t, all[0].t), m.now);
+    const begun = m.history.reduce((t, all) => Math.min(t, all[0]?.t ?? t), m.now);
     const grid = new Grid(begun, m.now, grain, most),
       x = grid.seconds;
     const of = (/** @type {string} */ c) => m.watched.filter((p) => (p.class || "") === c).map((p) => p.n);
@@ -204,7 +206,7 @@ export class BytesPage {
    * rates are the means of a figure's growth a second and peer
    * @param {Grid} grid
    * @param {number[]} who
-   * @param {(s: any) => number} f
+   * @param {(s: Status) => number} f
    */
   rates(grid, who, f) {
     return mean(
@@ -217,20 +219,22 @@ export class BytesPage {
   total(name, who) {
     const m = this.app.model,
       row = /** @type {Record<string, any>} */ ({ name, peers: who.length });
-    const average = (/** @type {(s: any) => number} */ f) =>
+    const average = (/** @type {(s: Status) => number} */ f) =>
       who.reduce((sum, n) => sum + (m.status[n] ? f(m.status[n]) : 0), 0) / Math.max(1, who.length);
     for (const [label, , f] of [...ways, rest]) row[label] = average(f);
     row.received = average((s) => s.received);
     row.sent = average((s) => s.sent);
-    const used = (/** @type {(s: any) => number} */ f, /** @type {(s: any) => number} */ line) => {
+    const used = (/** @type {(s: Status) => number} */ f, /** @type {(s: Status) => number} */ line) => {
       let carried = 0,
         may = 0;
       for (const n of who) {
         const all = m.history[n] ?? [];
-        for (let i = 1; i < all.length; i++) {
-          carried += f(all[i]) < f(all[i - 1]) ? f(all[i]) : f(all[i]) - f(all[i - 1]);
-          may += (line(all[i]) * (all[i].t - all[i - 1].t)) / 1000;
-        }
+        all.forEach((s, i) => {
+          const before = all[i - 1];
+          if (!before) return;
+          carried += f(s) < f(before) ? f(s) : f(s) - f(before);
+          may += (line(s) * (s.t - before.t)) / 1000;
+        });
       }
       return may ? carried / may : 0;
     };
@@ -268,7 +272,7 @@ export class BytesPage {
       .filter((l) => l.from < l.to || one !== null)
       .sort((a, b) => b.sent + b.received - a.sent - a.received)
       .slice(0, busiest);
-    const colour = [...colours(links.map((_, i) => String(i))).values()];
+    const colour = colours(links.map((_, i) => String(i)));
     const of = one === null ? "" : ` of ${m.name(one)}`;
     this.overTitle.textContent = `the busiest${of}, each in its busier direction; click one for both`;
     this.over.set(
@@ -277,7 +281,7 @@ export class BytesPage {
         const out = this.linkUse(grid, from, to, true),
           back = this.linkUse(grid, from, to, false);
         const values = out.map((v, i) => (v === null ? null : Math.max(v, back[i] ?? 0)));
-        return { label: one === null ? `${m.name(from)} – ${m.name(to)}` : m.name(to), stroke: colour[k], values };
+        return { label: one === null ? `${m.name(from)} – ${m.name(to)}` : m.name(to), stroke: colour.get(String(k)) ?? "", values };
       }),
     );
   }
@@ -294,21 +298,9 @@ export class BytesPage {
     const may = out
       ? Math.min(here?.line_out ?? Infinity, there?.line_in ?? Infinity)
       : Math.min(here?.line_in ?? Infinity, there?.line_out ?? Infinity);
-    const history = m.linkHistory[from].flatMap((e) =>
+    const history = (m.linkHistory[from] ?? []).flatMap((e) =>
       e.links.filter((l) => l[0] === to).map((l) => ({ t: e.t, v: out ? l[4] : l[5] })),
     );
     return grid.rates(history, (s) => s.v).map((v) => (v === null ? null : v / may));
   }
-}
-
-/** stack puts charts below each other. @param {string[]} charts */
-function stack(charts) {
-  const inner = charts.map(
-    (c, i) =>
-      `<g transform="translate(0 ${300 * i})">${c
-        .replace(/^<svg[^>]*>/, "")
-        .replace(/<\/svg>$/, "")
-        .replace('height="100%"', 'height="300"')}</g>`,
-  );
-  return svg(760, 300 * charts.length, inner.join(""));
 }

@@ -1,13 +1,16 @@
 // How does a change travel? A peer's summaries and tails, and how long each took to be known to the others.
 
 import { bytes, colours, count, csv, h, percent, seconds, Table } from "./dom.js";
-import { buttons } from "./export.js";
+import { buttons, stack } from "./export.js";
 import { Plot } from "./plot.js";
 
-/** what names an update. @param {import("./model.js").Update} u */
+/** @typedef {import("./model.js").Update} Update */
+/** @typedef {import("./model.js").Peer} Peer */
+
+/** what names an update. @param {Update} u */
 const what = (u) => (u.number ? `Tail ${u.sequence}.${u.number}` : `Summary ${u.sequence}`);
 
-/** says is how much an update says. @param {import("./model.js").Update} u */
+/** says is how much an update says. @param {Update} u */
 const says = (u) =>
   u.number ? `+${count(u.added)} −${count(u.removed)} keys` : `${count(u.keys)} keys, ${bytes(u.bytes)}`;
 
@@ -15,7 +18,7 @@ export class ChangePage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
-    /** @type {any} */ this.update = null; // null: the latest
+    /** @type {Update|null} */ this.update = null; // null: the latest
     this.plot = new Plot("Share of the others that have heard of it", percent, 260);
     this.table = new Table(
       [
@@ -64,7 +67,7 @@ export class ChangePage {
         "div",
         { class: "bar" },
         (this.title = h("b", {})),
-        buttons("venn-change", { svg: () => this.plot.svg(), csv: () => csv(this.plot.rows()) }),
+        buttons("venn-change", { svg: () => stack([this.plot.drawing()]), csv: () => csv(this.plot.rows()) }),
       ),
       this.sums,
       h(
@@ -93,14 +96,14 @@ export class ChangePage {
 
   /**
    * after is how long it took until a share of the others had heard.
-   * @param {any} e
+   * @param {Update} e
    * @param {number} share
    * @returns {number|null} ms
    */
   after(e, share) {
     const times = [...e.reached.values()].map((t) => t - e.t).sort((a, b) => a - b);
     const need = Math.ceil(share * this.others(e.n).length);
-    return need > 0 && times.length >= need ? times[need - 1] : null;
+    return need > 0 && times.length >= need ? (times[need - 1] ?? null) : null;
   }
 
   /** @param {number|null} t */
@@ -111,11 +114,9 @@ export class ChangePage {
   draw() {
     const m = this.app.model;
     const all = [...m.updates.values()].flat();
-    if (this.update && !all.includes(this.update))
-      this.update =
-        all.find(
-          (u) => u.n === this.update.n && u.sequence === this.update.sequence && u.number === this.update.number,
-        ) ?? null;
+    const old = this.update;
+    if (old && !all.includes(old))
+      this.update = all.find((u) => u.n === old.n && u.sequence === old.sequence && u.number === old.number) ?? null;
     const n = this.app.selected ?? this.update?.n ?? all.at(-1)?.n ?? 0;
     const e = this.update?.n === n ? this.update : m.updates.get(n)?.at(-1);
     this.table.set(this.app.selected === null ? all : all.filter((x) => x.n === n), e);
@@ -141,7 +142,7 @@ export class ChangePage {
       points = 160;
     const x = Array.from({ length: points + 1 }, (_, i) => (last * i) / points / 1000);
     const colour = colours(m.classes);
-    const curve = (/** @type {any[]} */ who) => {
+    const curve = (/** @type {Peer[]} */ who) => {
       const times = who
         .map((p) => e.reached.get(p.n))
         .filter((t) => t !== undefined)
@@ -149,7 +150,7 @@ export class ChangePage {
         .sort((a, b) => a - b);
       let k = 0;
       return x.map((t) => {
-        while (k < times.length && times[k] <= t) k++;
+        while ((times[k] ?? Infinity) <= t) k++;
         return k / Math.max(1, who.length);
       });
     };

@@ -107,8 +107,8 @@ export class Table {
   }
 
   sorted() {
-    if (this.sort < 0) return this.rows;
-    const of = this.columns[this.sort].value;
+    const of = this.columns[this.sort]?.value;
+    if (!of) return this.rows;
     const order = (/** @type {any} */ a, /** @type {any} */ b) => (a < b ? -1 : a > b ? 1 : 0);
     return [...this.rows].sort((a, b) => (this.down ? -1 : 1) * order(of(a), of(b)));
   }
@@ -186,16 +186,13 @@ const palette = [
 ];
 /** colours gives each of some names a colour. @param {string[]} names @returns {Map<string, string>} */
 export const colours = (names) =>
-  new Map(names.map((n, i) => [n, names.length <= palette.length ? palette[i] : wheel(i, names.length)]));
+  new Map(names.map((n, i) => [n, (names.length <= palette.length && palette[i]) || wheel(i, names.length)]));
 
 /** wheel is one of many colours, neighbours unlike each other. @param {number} i @param {number} n */
 function wheel(i, n) {
   const hue = (360 * ((i * 7) % n)) / n,
-    [s, l] = [
-      [62, 50],
-      [45, 38],
-      [70, 62],
-    ][i % 3];
+    s = [62, 45, 70][i % 3] ?? 0,
+    l = [50, 38, 62][i % 3] ?? 0;
   const c = (/** @type {number} */ k) => {
     const a = (s / 100) * Math.min(l / 100, 1 - l / 100),
       x = (k + hue / 30) % 12;

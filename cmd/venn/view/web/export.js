@@ -41,6 +41,19 @@ async function png(svg) {
 /** escape makes text fit for SVG. @param {any} s */
 export const escape = (s) => String(s).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
+/** @typedef {{width: number, height: number, body: string}} Drawing elements of an SVG, and the room that they take */
+
+/** stack wraps drawings below each other. @param {Drawing[]} all */
+export function stack(all) {
+  let height = 0,
+    body = "";
+  for (const d of all) {
+    body += `<g transform="translate(0 ${height})">${d.body}</g>`;
+    height += d.height;
+  }
+  return svg(Math.max(...all.map((d) => d.width)), height, body);
+}
+
 /** svg wraps a drawing in the page's background. @param {number} width @param {number} height @param {string} body */
 export function svg(width, height, body) {
   return (
@@ -49,55 +62,4 @@ export function svg(width, height, body) {
     `font-family="system-ui, DejaVu Sans, sans-serif" font-size="12">` +
     `<rect width="100%" height="100%" fill="${css("--panel")}"/>${body}</svg>`
   );
-}
-
-/**
- * chart draws lines over time as SVG.
- * @param {string} title
- * @param {number[]} x seconds
- * @param {{label: string, stroke: string, values: (number|null)[]}[]} series
- * @param {(v: number) => string} show
- */
-export function chart(title, x, series, show) {
-  const width = 760,
-    height = 300,
-    left = 78,
-    right = 16,
-    top = 34,
-    bottom = 46;
-  const most = Math.max(1e-9, ...series.flatMap((s) => s.values.map((v) => v ?? 0)));
-  const x0 = x[0] ?? 0,
-    x1 = Math.max(x0 + 1e-9, x[x.length - 1] ?? 1);
-  const px = (/** @type {number} */ v) => left + ((v - x0) / (x1 - x0)) * (width - left - right);
-  const py = (/** @type {number} */ v) => height - bottom - (v / most) * (height - top - bottom);
-  const ink = css("--ink"),
-    soft = css("--soft"),
-    line = css("--line");
-  let body = `<text x="${left}" y="20" fill="${ink}" font-weight="600">${escape(title)}</text>`;
-  for (let i = 0; i <= 4; i++) {
-    const v = (most * i) / 4,
-      t = x0 + ((x1 - x0) * i) / 4;
-    body +=
-      `<line x1="${left}" x2="${width - right}" y1="${py(v)}" y2="${py(v)}" stroke="${line}"/>` +
-      `<text x="${left - 6}" y="${py(v) + 4}" text-anchor="end" fill="${soft}">${escape(show(v))}</text>` +
-      `<text x="${px(t)}" y="${height - bottom + 16}" text-anchor="middle" fill="${soft}">${t.toFixed(0)} s</text>`;
-  }
-  let at = left;
-  for (const s of series) {
-    let d = "",
-      pen = "M";
-    s.values.forEach((v, i) => {
-      if (v === null) pen = "M";
-      else {
-        d += `${pen}${px(x[i]).toFixed(1)},${py(v).toFixed(1)}`;
-        pen = "L";
-      }
-    });
-    body +=
-      `<path d="${d}" fill="none" stroke="${s.stroke}" stroke-width="2"/>` +
-      `<rect x="${at}" y="${height - 18}" width="10" height="10" fill="${s.stroke}"/>` +
-      `<text x="${at + 14}" y="${height - 9}" fill="${soft}">${escape(s.label)}</text>`;
-    at += 34 + 7 * s.label.length;
-  }
-  return svg(width, height, body);
 }

@@ -2,7 +2,7 @@
 
 import { colours, count, css, h, hint, kindColour, kinds, mix, percent, Table } from "./dom.js";
 import { buttons, escape, svg } from "./export.js";
-import { levels } from "./model.js";
+import { at, levelsPerBit } from "./model.js";
 import { Spotlight } from "./spotlight.js";
 
 const whole = 1000; // peers that are shown all at once
@@ -182,7 +182,7 @@ export class GraphPage {
       for (const l of links ?? []) {
         const a = Math.min(from, l.to),
           b = Math.max(from, l.to),
-          key = a * 65536 + b;
+          key = a * 2 ** 26 + b; // a and b are below 2^26, so keys are whole numbers below 2^52
         const e = all.get(key);
         if (!e) all.set(key, { a, b, kind: l.kind, share: l.share });
         else {
@@ -199,7 +199,7 @@ export class GraphPage {
     if (scope.kind === "groups") return this.grouped();
     const m = this.app.model;
     let edges = this.edges();
-    let keep = m.peers.map((p) => p.n);
+    let keep = m.all.map((p) => p.n);
     if (scope.kind === "around") {
       const near = new Set([scope.of]);
       for (const e of edges) if (e.a === scope.of || e.b === scope.of) near.add(e.a === scope.of ? e.b : e.a);
@@ -221,10 +221,9 @@ export class GraphPage {
   grouped() {
     const m = this.app.model,
       groups = m.groups,
-      at = new Map(groups.map((g, i) => [g, i]));
-    const of = (/** @type {number} */ n) => at.get(m.group(m.peers[n])) ?? 0;
-    const peers = groups.map(() => 0);
-    for (const p of m.peers) peers[of(p.n)]++;
+      places = new Map(groups.map((g, i) => [g, i]));
+    const of = (/** @type {number} */ n) => places.get(m.group(m.peers[n])) ?? 0;
+    const peers = groups.map((g) => m.all.filter((p) => m.group(p) === g).length);
     const sums = new Map();
     for (const e of this.edges()) {
       const a = of(e.a),
@@ -234,12 +233,15 @@ export class GraphPage {
     }
     const most = Math.max(1, ...sums.values());
     return {
-      nodes: groups.map((g, i) => ({
-        id: `g${i}`,
-        label: `${g || "others"} (${count(peers[i])})`,
-        group: g,
-        size: 6 + (20 * Math.sqrt(peers[i])) / Math.sqrt(m.peers.length),
-      })),
+      nodes: groups.map((group, i) => {
+        const n = at(peers, i);
+        return {
+          id: `g${i}`,
+          label: `${group || "others"} (${count(n)})`,
+          group,
+          size: 6 + (20 * Math.sqrt(n)) / Math.sqrt(m.all.length),
+        };
+      }),
       edges: strongTies(sums).map(({ a, b, links }) => ({ a: `g${a}`, b: `g${b}`, kind: "link", share: links / most })),
     };
   }
@@ -333,8 +335,8 @@ export class GraphPage {
     const s = m.status[n],
       p = m.peers[n];
     return [
-      p.name,
-      [p.group, p.class].filter(Boolean).join(" · "),
+      m.name(n),
+      [p?.group, p?.class].filter(Boolean).join(" · "),
       s && `${count(s.keys)} keys, ${s.links} links`,
       s && `knows of ${s.origins}, asks ${s.false.toFixed(1)} in vain`,
     ]
@@ -345,7 +347,7 @@ export class GraphPage {
   /** @param {string|null} id */
   hover(id) {
     this.hovered = id;
-    this.spotlight.draw();
+    this.spotlight?.draw();
   }
 
   /** the node that all attention goes to, if there is one */
@@ -375,7 +377,7 @@ export class GraphPage {
       graph = this.graph;
     if (!graph || !this.sigma) return;
     const by = (/** @type {any} */ a) =>
-      a.n !== undefined && this.colour === "class" ? m.peers[a.n].class || "" : a.group;
+      a.n !== undefined && this.colour === "class" ? m.peers[a.n]?.class || "" : a.group;
     const names = this.colour === "class" ? m.classes : m.groups;
     const colour = colours(names);
     const size = this.sizes();
@@ -531,7 +533,10 @@ function strongTies(links) {
   /** @type {Map<string, number>} */ const ties = new Map();
   const all = [...links]
     .sort(([, x], [, y]) => y - x)
-    .map(([key, n]) => ({ a: key.split(" ")[0], b: key.split(" ")[1], links: n }));
+    .map(([key, links]) => {
+      const [a = "", b = ""] = key.split(" ");
+      return { a, b, links };
+    });
   return all.filter(({ a, b }) => {
     const [x, y] = [ties.get(a) ?? 0, ties.get(b) ?? 0];
     if (x >= strongest && y >= strongest) return false;
@@ -543,10 +548,10 @@ function strongTies(links) {
 /** @param {any} graph @param {string} id @returns {number|undefined} */
 const graphNumber = (graph, id) => graph.getNodeAttribute(id, "n");
 
-/** knowledge is a colour for how much a peer knows of the others. @param {any} m @param {number} n */
+/** knowledge is a colour for how much a peer knows of the others. @param {import("./model.js").Model} m @param {number} n */
 function knowledge(m, n) {
   let sum = 0;
-  for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levels));
+  for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levelsPerBit));
   const x = sum / Math.max(1, m.peers.length - 1);
   return `rgb(${Math.round(214 - 180 * x)}, ${Math.round(222 - 120 * x)}, ${Math.round(230 - 50 * x)})`;
 }

@@ -1,6 +1,5 @@
-// A worker that lays out a graph: peers push each other away, links pull, the more the stronger. It sends positions
-// now and
-// then, and ends with "settled"; then nothing moves any more.
+// A worker that lays out a graph: peers push each other away, links pull, the more the stronger. It sends positions now
+// and then. The last ones are "settled": then nothing moves any more.
 
 importScripts(
   "vendor/d3-dispatch.min.js",

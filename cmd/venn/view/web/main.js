@@ -2,7 +2,7 @@
 // share.
 
 import { bytes, count, h, percent, seconds, speed, Table } from "./dom.js";
-import { levels, Model } from "./model.js";
+import { levelsPerBit, Model } from "./model.js";
 import { GraphPage } from "./graph.js";
 import { MatrixPage } from "./matrix.js";
 import { BytesPage } from "./bytes.js";
@@ -36,6 +36,10 @@ const app = {
 };
 
 /** @typedef {typeof app} App */
+/**
+ * @typedef {{draw(): void, close?(): void, theme?(): void, focus?(n: number): void}} Page a page: draw shows the model as
+ *   it is now, close ends all that the page has begun, theme follows the colours, focus brings a peer into view
+ */
 
 const pages = [
   { id: "graph", short: "Links", long: "Who is connected with whom, and why?", make: GraphPage },
@@ -45,13 +49,13 @@ const pages = [
   { id: "change", short: "Changes", long: "How does a change travel?", make: ChangePage },
 ];
 
-/** @type {any} */ let page = null;
+/** @type {Page|null} */ let page = null;
 let shown = "";
 
 /** @param {string} id */
 function show(id) {
   const p = pages.find((x) => x.id === id) ?? pages[0];
-  if (shown === p.id) return;
+  if (!p || shown === p.id) return;
   page?.close?.();
   shown = p.id;
   for (const b of $("tabs").children)
@@ -60,7 +64,7 @@ function show(id) {
   $(`tab-${p.id}`).scrollIntoView({ block: "nearest", inline: "nearest" });
   $("page").scrollTop = 0;
   page = new p.make(app, $("page"));
-  page.draw();
+  page?.draw();
   document.title = `venn: ${p.short}`;
   remember();
 }
@@ -86,6 +90,7 @@ function clock() {
   $("play").textContent = m.live || playing ? "❚❚" : "▶";
 }
 
+const listed = 3000; // names that the search field proposes at most
 let playing = 0;
 function stopPlaying() {
   clearInterval(playing);
@@ -146,7 +151,7 @@ function head() {
   if (!m.header) return;
   $("source").textContent =
     m.header.source === "testnet" || m.header.source === "simulation" ? m.header.source : `network ${m.header.network}`;
-  const parts = [h("b", {}, count(m.peers.length)), " peers"];
+  const parts = [h("b", {}, count(m.all.length)), " peers"];
   if (m.report) {
     const r = m.report;
     parts.push(
@@ -165,16 +170,16 @@ function head() {
   if (m.over) parts.push(app.can.recorded ? " · recorded" : " · ended");
   $("run").replaceChildren(...parts);
   const known = $("names").children.length;
-  if (known !== m.peers.length)
-    $("names").replaceChildren(...m.peers.slice(0, 3000).map((p) => h("option", { value: p.name })));
+  if (known !== Math.min(listed, m.all.length))
+    $("names").replaceChildren(...m.all.slice(0, listed).map((p) => h("option", { value: p.name })));
 }
 
 $("search").addEventListener("change", () => {
   const text = $("search").value.trim().toLowerCase();
   if (!text) return;
   const p =
-    app.model.peers.find((x) => x.name.toLowerCase() === text || x.id === $("search").value.trim()) ??
-    app.model.peers.find((x) => x.name.toLowerCase().includes(text));
+    app.model.all.find((x) => x.name.toLowerCase() === text || x.id === $("search").value.trim()) ??
+    app.model.all.find((x) => x.name.toLowerCase().includes(text));
   $("search").setAttribute("aria-invalid", String(!p));
   if (p) {
     app.select(p.n);
@@ -217,7 +222,7 @@ function drawer() {
   const figure = (/** @type {string} */ l, /** @type {any} */ v, /** @type {string} */ hint = "") =>
     h("div", { title: hint }, h("div", { class: "l" }, l), h("div", { class: "v" }, v));
   linkTable.set(m.links[n] ?? []);
-  const deep = m.rows[n]?.levels.reduce((d, v) => d + (v > 1 + 4 * levels ? 1 : 0), 0) ?? 0;
+  const deep = m.rows[n]?.levels.reduce((d, v) => d + (v > 1 + 4 * levelsPerBit ? 1 : 0), 0) ?? 0;
   $("drawer").replaceChildren(
     h("button", { class: "close", title: "Close (Esc)", onclick: () => app.select(null) }, "✕"),
     h("h2", {}, p.name),
@@ -308,7 +313,7 @@ $("theme").addEventListener("click", () => {
 });
 
 /** @type {any} */ (window).venn = app; // for tests, and for those who are curious
-const [first, of] = location.hash.slice(1).split("/");
+const [first = "", of] = location.hash.slice(1).split("/");
 if (of) app.selected = Number(of);
 fetch("can")
   .then((r) => r.json())

@@ -2,12 +2,18 @@
 
 import { bytes, count, css, h, hint, rate, speed, Table } from "./dom.js";
 import { buttons, escape, svg } from "./export.js";
-import { levels } from "./model.js";
+import { at, levelsPerBit } from "./model.js";
+
+/** @typedef {import("./model.js").Peer} Peer */
 
 const most = 1000; // rows and columns that have a pixel of their own
-const full = 1 + 12 * levels; // a false-positive rate of 1 in 4096 has the full colour
+const full = 1 + 12 * levelsPerBit; // a false-positive rate of 1 in 4096 has the full colour
 
 export class MatrixPage {
+  perCol = 1; // columns of a pixel
+  perRow = 1; // rows of a pixel
+  /** @type {{key: string, rows: number[], cols: number[], band: (p: Peer|undefined) => string}|null} */ order = null;
+
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
@@ -122,13 +128,13 @@ export class MatrixPage {
     const key = `${m.peers.length} ${by} ${m.groups.length}`;
     if (this.order?.key === key && by !== "keys") return this.order;
     const classes = new Map(m.classes.map((c, i) => [c, i]));
-    const sorted = [...m.peers].sort((a, b) => {
+    const sorted = [...m.all].sort((a, b) => {
       if (by === "keys") return (m.status[b.n]?.keys ?? 0) - (m.status[a.n]?.keys ?? 0) || a.n - b.n;
       const c = (classes.get(a.class || "") ?? 99) - (classes.get(b.class || "") ?? 99),
         g = (a.group || "").localeCompare(b.group || "");
       return (by === "class" ? c || g : g || c) || a.n - b.n;
     });
-    const band = (/** @type {any} */ p) => (by === "keys" ? "" : by === "class" ? p.class || "" : p.group || "");
+    const band = (/** @type {Peer|undefined} */ p) => (by === "keys" ? "" : by === "class" ? p?.class || "" : p?.group || "");
     this.order = { key, rows: sorted.filter((p) => p.self).map((p) => p.n), cols: sorted.map((p) => p.n), band };
     return this.order;
   }
@@ -154,20 +160,25 @@ export class MatrixPage {
       pairs = new Float64Array(w),
       bin = new Uint32Array(m.peers.length);
     cols.forEach((n, x) => {
-      bin[n] = Math.floor(x / this.perCol);
-      pairs[bin[n]]++;
+      const b = Math.floor(x / this.perCol);
+      bin[n] = b;
+      pairs[b] = at(pairs, b) + 1;
     });
     for (let y = 0; y < hgt; y++) {
       const first = Math.floor(y * this.perRow),
         last = Math.floor((y + 1) * this.perRow);
       sum.fill(0);
       for (let r = first; r < last; r++) {
-        const row = m.rows[rows[r]];
-        for (let i = 0; row && i < row.of.length; i++) sum[bin[row.of[i]]] += row.levels[i];
+        m.rows[at(rows, r)]?.each((of, level) => {
+          const x = at(bin, of);
+          sum[x] = at(sum, x) + level;
+        });
       }
-      for (let x = 0; x < w; x++)
-        image.data.set(ramp.of(Math.min(full, Math.ceil(sum[x] / (pairs[x] * (last - first))))), 4 * (y * w + x));
-      if (this.perCol === 1) image.data.set(ramp.self, 4 * (y * w + bin[rows[y]]));
+      for (let x = 0; x < w; x++) {
+        const mean = at(sum, x) / (at(pairs, x) * (last - first));
+        image.data.set(ramp.of(Math.min(full, Math.ceil(mean))), 4 * (y * w + x));
+      }
+      if (this.perCol === 1) image.data.set(ramp.self, 4 * (y * w + at(bin, at(rows, y))));
     }
     c.putImageData(image, 0, 0);
     const n = this.app.selected;
@@ -191,14 +202,15 @@ export class MatrixPage {
    * labels writes the names of bands beside the matrix.
    * @param {HTMLElement} at
    * @param {number[]} all
-   * @param {(p: any) => string} band
+   * @param {(p: Peer|undefined) => string} band
    * @param {"top"|"left"} side
    */
   labels(at, all, band, side) {
     const bands = [];
     all.forEach((n, i) => {
       const b = band(this.app.model.peers[n]);
-      if (bands.at(-1)?.name === b) bands[bands.length - 1].end = i + 1;
+      const last = bands.at(-1);
+      if (last?.name === b) last.end = i + 1;
       else bands.push({ name: b, start: i, end: i + 1 });
     });
     const room = side === "top" ? 0.03 : 0.09;
@@ -220,7 +232,7 @@ export class MatrixPage {
     for (let v = 0; v <= full; v++) {
       const x = (v - 1) / (full - 1);
       table.push(
-        v === 0 ? [...none, 255] : [0, 1, 2].map((i) => Math.round(low[i] + x * (high[i] - low[i]))).concat(255),
+        v === 0 ? [...none, 255] : [0, 1, 2].map((i) => Math.round(at(low, i) + x * (at(high, i) - at(low, i)))).concat(255),
       );
     }
     return { of: (/** @type {number} */ v) => table[v], self: dark ? [90, 98, 106, 255] : [205, 209, 213, 255], table };
@@ -270,7 +282,7 @@ export class MatrixPage {
 
   /** pair is the pair of peers under the mouse, if a pixel is one. @param {MouseEvent} e */
   pair(e) {
-    if (!this.order || !this.perCol) return null;
+    if (!this.order) return null;
     const b = this.canvas.getBoundingClientRect();
     const x = Math.floor(((e.clientX - b.left) / b.width) * this.order.cols.length),
       y = Math.floor(((e.clientY - b.top) / b.height) * this.order.rows.length);
@@ -282,25 +294,25 @@ export class MatrixPage {
   /** @param {MouseEvent} e */
   point(e) {
     const m = this.app.model,
-      at = this.pair(e);
-    if (!at) return hint("");
-    const row = m.rows[at.row],
-      i = row?.find(at.col) ?? -1,
-      v = i < 0 ? 0 : row.levels[i],
-      held = i < 0 ? 0 : row.bytes[i];
+      pair = this.pair(e);
+    if (!pair) return hint("");
+    const { row, col } = pair,
+      p = m.peers[row],
+      v = m.at(row, col);
     const what =
-      at.row === at.col
+      row === col
         ? "itself"
         : !v
-          ? `has not heard of ${m.name(at.col)}`
-          : `holds ${bytes(held)} of ${m.name(at.col)}'s summary\nfalse-positive rate ${rate((v - 1) / levels)}`;
-    hint(`${m.name(at.row)} (${m.peers[at.row].class || speed(m.peers[at.row].rate ?? 0)})\n${what}`, e);
+          ? `has not heard of ${m.name(col)}`
+          : `holds ${bytes(m.held(row, col))} of ${m.name(col)}'s summary\n` +
+            `false-positive rate ${rate((v - 1) / levelsPerBit)}`;
+    hint(`${m.name(row)} (${p?.class || speed(p?.rate ?? 0)})\n${what}`, e);
   }
 
   /** @param {MouseEvent} e */
   pick(e) {
-    const at = this.pair(e);
-    if (at) this.app.select(at.row);
+    const pair = this.pair(e);
+    if (pair) this.app.select(pair.row);
   }
 
   svg() {

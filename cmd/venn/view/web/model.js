@@ -1,70 +1,106 @@
-// The network as it was at one time, put together from events. The events are those of package view's recording.
+// The network as it was at one time, put together from the lines of package view's recording.
 
 /**
  * @typedef {{n: number, name: string, id: string, group?: string, class?: string, rate?: number, self?: boolean}} Peer
  * @typedef {{n: number, t: number, keys: number, links: number, origins: number, parts: number, bytes: number,
- *   false: number, sent: number, received: number, announced: number, pubsub: number, direct: number, delta: number,
+ *   false: number, sent: number, received: number, announced?: number, pubsub: number, direct: number, delta: number,
  *   epoch: number, line_out: number, line_in: number}} Status
  * @typedef {{to: number, kind: string, share: number, rtt: number, sent: number, received: number}} Link
+ * @typedef {[to: number, kind: string, share: number, rtt: number, sent: number, received: number]} LinkCells
+ * @typedef {{n: number, t: number, links: LinkCells[]}} LinksLine
+ * @typedef {[of: number, parts: number, bytes: number, bits: number]} Cell
  * @typedef {{peer: number, why: string, probability: number, result: string, names?: number, at?: number,
  *   took?: number, bytes?: number}} Step
  * @typedef {{t: number, n: number, key: string, all: boolean, found: number[], end: string, ms: number,
  *   probes: number, false: number, messages: number, steps: Step[]}} Query
  * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number,
  *   removed: number, reached: Map<number, number>}} Update what a peer has published of its collection: a summary
- *   (number 0), or a tail of it
+ *   (number 0), or a tail of it; reached has the times when other peers learned of it
+ * @typedef {{phase: string, done: number, total: number}} Phase
+ * @typedef {{recall: number|null}} Found
+ * @typedef {{find_one: Found, find_all: Found, messages_per_query: number|null, probes_per_query: number|null,
+ *   link_budget_use_max: number, queries: number}} Report
+ * @typedef {{venn_view: number, source: string, network: string, venn?: string, began: string}} Header
+ * @typedef {{t: number} & ({type: "peer"} & Peer | {type: "status"} & Status | {type: "links"} & LinksLine |
+ *   {type: "held", n: number, held: Cell[]} |
+ *   {type: "epoch", n: number, sequence: number, keys: number, parts: number, bytes: number} |
+ *   {type: "tail", n: number, sequence: number, number: number, added: number, removed: number} |
+ *   {type: "learned", n: number, learned: [of: number, sequence: number, t: number, number?: number][]} |
+ *   {type: "query"} & Query | {type: "phase"} & Phase | {type: "report", report: Report})} Line a line of a recording
+ * @typedef {{applied: number, now: number, peers: (Peer|undefined)[], status: (Status|undefined)[],
+ *   links: (Link[]|undefined)[], histories: number[], linkHistories: number[], rows: (Row|undefined)[], known: number[],
+ *   queries: number, updates: [n: number, all: [update: Update, reached: number][]][], phase: Phase|null,
+ *   report: Report|null}} Checkpoint the state after a number of lines; of lists that only grow, their lengths
  */
 
-/** levels is how many steps a bit of false-positive rate has in a cell of the matrix. */
-export const levels = 8;
+/** levelsPerBit is the number of steps that a bit of false-positive rate has in a cell of the matrix. */
+export const levelsPerBit = 8;
 
 const keptUpdates = 20; // of every peer
 
-/** Model keeps every event of the run, so that any time can be sought: its memory grows with the run. */
-export class Model {
-  constructor() {
-    /** @type {any[]} */ this.log = [];
-    this.header = /** @type {any} */ (null);
-    this.live = true; // the state follows the log
-    this.version = 0; // grows with every change of the state
-    this.topology = 0; // grows when peers or links change
-    this.over = false; // no more events come
-    this.clear();
-  }
+const mostCheckpoints = 64; // 1 MB each at most with 1,000 peers
+const firstSpacing = 1024; // lines between checkpoints, which doubles when there are too many
 
+/** Model keeps every line of the run, so that any time can be sought: its memory grows with the run. */
+export class Model {
+  /** @type {Line[]} */ log = [];
+  /** @type {Header|null} */ header = null;
+  live = true; // the state follows the log
+  over = false; // no more lines come
+  version = 0; // grows with every change of the state
+  topology = 0; // grows when peers or links change
+  /** @type {Checkpoint[]} */ checkpoints = [];
+  spacing = firstSpacing;
+
+  // The state: what the lines applied so far add up to.
+  applied = 0;
+  now = 0;
+  /** @type {(Peer|undefined)[]} */ peers = [];
+  /** @type {(Status|undefined)[]} */ status = [];
+  /** @type {Status[][]} */ history = [];
+  /** @type {(Link[]|undefined)[]} */ links = [];
+  /** @type {LinksLine[][]} */ linkHistory = []; // the lines of links, as they came
+  /** @type {(Row|undefined)[]} */ rows = []; // what each peer holds of others
+  /** @type {number[]} */ known = []; // how many hold something of each peer
+  /** @type {Query[]} */ queries = [];
+  /** @type {Map<number, Update[]>} */ updates = new Map();
+  /** @type {Phase|null} */ phase = null;
+  /** @type {Report|null} */ report = null;
+
+  /** clear puts the state to that before the first line. */
   clear() {
-    this.applied = 0;
-    this.now = 0;
-    /** @type {Peer[]} */ this.peers = [];
-    /** @type {Status[]} */ this.status = [];
-    /** @type {Status[][]} */ this.history = [];
-    /** @type {Link[][]} */ this.links = [];
-    /** @type {{t: number, links: any[][]}[][]} */ this.linkHistory = []; // the lines of links, as they came
-    /** @type {Row[]} */ this.rows = []; // what each peer holds of others
-    /** @type {number[]} */ this.known = []; // how many hold something of each peer
-    /** @type {Query[]} */ this.queries = [];
-    /** @type {Map<number, Update[]>} */ this.updates = new Map();
-    this.phase = /** @type {any} */ (null);
-    this.report = /** @type {any} */ (null);
+    this.applied = this.now = 0;
+    this.peers = [];
+    this.status = [];
+    this.history = [];
+    this.links = [];
+    this.linkHistory = [];
+    this.rows = [];
+    this.known = [];
+    this.queries = [];
+    this.updates = new Map();
+    this.phase = this.report = null;
     this.version++;
     this.topology++;
   }
 
-  /** end is the time of the last event, in ms. */
+  /** end returns the time of the last line, in ms. */
   get end() {
-    return this.log.length ? this.log[this.log.length - 1].t : 0;
+    return this.log.at(-1)?.t ?? 0;
   }
 
-  /** add takes events in. A header replaces all before it. @param {any[]} events */
-  add(events) {
-    for (const e of events) {
-      if (e.venn_view) {
+  /** add takes lines in. A header replaces all before it. @param {(Line|Header)[]} lines */
+  add(lines) {
+    for (const l of lines) {
+      if ("venn_view" in l) {
         this.log = [];
-        this.header = e;
+        this.checkpoints = [];
+        this.spacing = firstSpacing;
+        this.header = l;
         this.clear();
         continue;
       }
-      this.log.push(e);
+      this.log.push(l);
     }
     if (this.live) this.advance(Infinity);
   }
@@ -72,19 +108,68 @@ export class Model {
   /** seek puts the state to a time. @param {number} t ms; Infinity: follow the log */
   seek(t) {
     this.live = t === Infinity;
-    if (t < this.now) this.clear();
+    if (t < this.now) this.rewind(t);
     this.advance(t);
     if (t !== Infinity) this.now = t;
   }
 
-  /** @param {number} t */
+  /** advance applies lines up to a time. @param {number} t */
   advance(t) {
     const before = this.applied;
-    while (this.applied < this.log.length && this.log[this.applied].t <= t) this.apply(this.log[this.applied++]);
+    for (let l; (l = this.log[this.applied]) && l.t <= t; ) {
+      this.apply(l);
+      this.applied++;
+      if (this.applied % this.spacing === 0) this.checkpoint();
+    }
     if (this.applied > before) this.version++;
   }
 
-  /** @param {any} e */
+  /** checkpoint keeps the state, so that a time soon after it can be sought quickly. */
+  checkpoint() {
+    if (this.applied <= (this.checkpoints.at(-1)?.applied ?? 0)) return;
+    this.checkpoints.push({
+      applied: this.applied,
+      now: this.now,
+      peers: this.peers.slice(),
+      status: this.status.slice(),
+      links: this.links.slice(),
+      histories: this.history.map((all) => all.length),
+      linkHistories: this.linkHistory.map((all) => all.length),
+      rows: this.rows.map((row) => row?.copy()),
+      known: this.known.slice(),
+      queries: this.queries.length,
+      updates: [...this.updates].map(([n, all]) => [n, all.map((u) => [u, u.reached.size])]),
+      phase: this.phase,
+      report: this.report,
+    });
+    if (this.checkpoints.length <= mostCheckpoints) return;
+    this.spacing *= 2;
+    this.checkpoints = this.checkpoints.filter((c) => c.applied % this.spacing === 0);
+  }
+
+  /** rewind puts the state to the last checkpoint up to a time, or to the begin. @param {number} t */
+  rewind(t) {
+    // Lists are cut to their lengths at the checkpoint, so it has to lie behind what was applied.
+    const c = this.checkpoints.findLast((c) => c.now <= t && c.applied <= this.applied);
+    if (!c) return this.clear();
+    this.applied = c.applied;
+    this.now = c.now;
+    this.peers = c.peers.slice();
+    this.status = c.status.slice();
+    this.links = c.links.slice();
+    this.history.forEach((all, n) => (all.length = c.histories[n] ?? 0));
+    this.linkHistory.forEach((all, n) => (all.length = c.linkHistories[n] ?? 0));
+    this.rows = c.rows.map((row) => row?.copy());
+    this.known = c.known.slice();
+    this.queries.length = c.queries;
+    this.updates = new Map(c.updates.map(([n, all]) => [n, all.map(([u, reached]) => cut(u, reached))]));
+    this.phase = c.phase;
+    this.report = c.report;
+    this.version++;
+    this.topology++;
+  }
+
+  /** apply takes a line in. @param {Line} e */
   apply(e) {
     if (e.t > this.now) this.now = e.t;
     switch (e.type) {
@@ -97,27 +182,18 @@ export class Model {
         (this.history[e.n] ??= []).push(e);
         break;
       case "links": {
-        const l = e.links.map((/** @type {any[]} */ [to, kind, share, rtt, sent, received]) => ({
-          to,
-          kind,
-          share,
-          rtt,
-          sent,
-          received,
-        }));
+        const l = e.links.map(([to, kind, share, rtt, sent, received]) => ({ to, kind, share, rtt, sent, received }));
         const old = this.links[e.n];
-        if (
-          !old ||
-          old.length !== l.length ||
-          l.some((/** @type {Link} */ x, /** @type {number} */ i) => x.to !== old[i].to || x.kind !== old[i].kind)
-        )
-          this.topology++;
+        const moved = l.some((x, i) => x.to !== old?.[i]?.to || x.kind !== old?.[i]?.kind);
+        if (moved || old?.length !== l.length) this.topology++;
         this.links[e.n] = l;
         (this.linkHistory[e.n] ??= []).push(e);
         break;
       }
       case "held":
-        this.applyHeld(e);
+        (this.rows[e.n] ??= new Row()).change(e.held, (of, by) => {
+          this.known[of] = (this.known[of] ?? 0) + by;
+        });
         break;
       case "epoch":
       case "tail":
@@ -149,16 +225,8 @@ export class Model {
     this.updates.set(u.n, all.slice(-keptUpdates));
   }
 
-  /** @param {any} e */
-  applyHeld(e) {
-    const row = (this.rows[e.n] ??= new Row());
-    row.change(e.held, (of, by) => {
-      this.known[of] = (this.known[of] ?? 0) + by;
-    });
-  }
-
   /**
-   * at is the level of what a peer holds of another: 0: nothing, else 1 + bits × levels.
+   * at is the level of what a peer holds of another: 0: nothing, else 1 + bits × levelsPerBit.
    * @param {number} n
    * @param {number} of
    */
@@ -166,27 +234,38 @@ export class Model {
     return this.rows[n]?.level(of) ?? 0;
   }
 
-  /** watched are the peers that have a status. */
+  /** all returns the peers that are known: a number may come before its peer. */
+  get all() {
+    return this.peers.filter((p) => p !== undefined);
+  }
+
+  /** held returns the bytes that a peer holds of another's summary. @param {number} n @param {number} of */
+  held(n, of) {
+    const row = this.rows[n];
+    return row?.bytes[row.find(of)] ?? 0;
+  }
+
+  /** watched returns the peers that have a status. */
   get watched() {
-    return this.peers.filter((p) => p.self);
+    return this.all.filter((p) => p.self);
   }
 
   /** groups are the names of the groups, or of the lines' classes where there are no groups. */
   get groups() {
     const by = (/** @type {(p: Peer) => string|undefined} */ f) =>
-      [...new Set(this.peers.map((p) => f(p) || ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      [...new Set(this.all.map((p) => f(p) || ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     return by((p) => p.group).length > 1 ? by((p) => p.group) : by((p) => p.class);
   }
 
-  /** group is the group of a peer, as in groups. @param {Peer} p */
+  /** group returns the group of a peer, as in groups. @param {Peer|undefined} p */
   group(p) {
-    return this.grouped() ? p.group || "" : p.class || "";
+    return (this.grouped() ? p?.group : p?.class) || "";
   }
 
   grouped() {
     if (this.groupedFor !== this.topology) {
       this.groupedFor = this.topology;
-      this.isGrouped = new Set(this.peers.map((p) => p.group || "")).size > 1;
+      this.isGrouped = new Set(this.all.map((p) => p.group || "")).size > 1;
     }
     return this.isGrouped;
   }
@@ -207,33 +286,52 @@ export class Model {
  * Row is what one peer holds of others, in the order of their numbers: most rows of a large network are nearly empty.
  */
 export class Row {
-  constructor() {
-    this.of = new Uint32Array(0);
-    this.levels = new Uint8Array(0);
-    this.bytes = new Uint32Array(0);
+  of = new Uint32Array(0);
+  levels = new Uint8Array(0);
+  bytes = new Uint32Array(0);
+
+  /** copy returns a row that stays as this one is now. */
+  copy() {
+    const row = new Row();
+    row.of = this.of; // change makes new arrays
+    row.levels = this.levels;
+    row.bytes = this.bytes;
+    return row;
   }
 
   /**
-   * change takes cells in: of, parts, bytes, bits.
-   * @param {[number, number, number, number][]} cells
+   * change takes cells in.
+   * @param {Cell[]} cells each of another peer
    * @param {(of: number, by: number) => void} count takes whose summary is held now, or no longer
    */
   change(cells, count) {
-    const now = new Map();
-    this.of.forEach((of, i) => now.set(of, [this.levels[i], this.bytes[i]]));
-    for (const [of, parts, bytes, bits] of cells) {
-      if (parts && !now.has(of)) count(of, 1);
-      if (!parts && now.has(of)) count(of, -1);
-      if (parts) now.set(of, [Math.min(255, 1 + Math.round(Math.max(0, bits) * levels)), bytes]);
-      else now.delete(of);
+    const changed = [...cells].sort((a, b) => a[0] - b[0]);
+    const room = this.of.length + changed.length;
+    const [of, levels, bytes] = [new Uint32Array(room), new Uint8Array(room), new Uint32Array(room)];
+    let n = 0,
+      i = 0;
+    const keep = (/** @type {number} */ until) => {
+      const from = i;
+      while (i < this.of.length && at(this.of, i) < until) i++;
+      of.set(this.of.subarray(from, i), n);
+      levels.set(this.levels.subarray(from, i), n);
+      bytes.set(this.bytes.subarray(from, i), n);
+      n += i - from;
+    };
+    for (const [peer, parts, size, bits] of changed) {
+      keep(peer);
+      const held = this.of[i] === peer;
+      if (held) i++;
+      if (held !== parts > 0) count(peer, held ? -1 : 1);
+      if (!parts) continue;
+      of[n] = peer;
+      levels[n] = Math.min(255, 1 + Math.round(Math.max(0, bits) * levelsPerBit));
+      bytes[n++] = size;
     }
-    const order = Uint32Array.from(now.keys()).sort();
-    this.of = order;
-    this.levels = new Uint8Array(order.length);
-    this.bytes = new Uint32Array(order.length);
-    order.forEach((of, i) => {
-      [this.levels[i], this.bytes[i]] = now.get(of);
-    });
+    keep(Infinity);
+    this.of = of.slice(0, n);
+    this.levels = levels.slice(0, n);
+    this.bytes = bytes.slice(0, n);
   }
 
   /** find is the place of a peer; -1: nothing of it is held. @param {number} of */
@@ -242,15 +340,34 @@ export class Row {
       high = this.of.length;
     while (low < high) {
       const mid = (low + high) >> 1;
-      if (this.of[mid] < of) low = mid + 1;
+      if (at(this.of, mid) < of) low = mid + 1;
       else high = mid;
     }
     return this.of[low] === of ? low : -1;
   }
 
+  /**
+   * each calls f with every peer that something is held of, and the level.
+   * @param {(of: number, level: number) => void} f
+   */
+  each(f) {
+    for (let i = 0; i < this.of.length; i++) f(at(this.of, i), at(this.levels, i));
+  }
+
   /** @param {number} of */
   level(of) {
     const i = this.find(of);
-    return i < 0 ? 0 : this.levels[i];
+    return i < 0 ? 0 : at(this.levels, i);
   }
 }
+
+/** at returns an element of an array that has it. @param {ArrayLike<number>} all @param {number} i */
+export const at = (all, i) => /** @type {number} */ (all[i]);
+
+/**
+ * cut returns an update as it was when it had reached fewer. The update itself stays: later checkpoints refer to it.
+ * @param {Update} u
+ * @param {number} reached
+ * @returns {Update}
+ */
+const cut = (u, reached) => ({ ...u, reached: new Map([...u.reached].slice(0, reached)) });

@@ -1,7 +1,7 @@
 // A chart over time, by uPlot.
 
 import { css, h } from "./dom.js";
-import { chart } from "./export.js";
+import { escape } from "./export.js";
 
 export class Plot {
   /** @param {string} title @param {(v: number) => string} show writes a value @param {number} [height] */
@@ -84,8 +84,28 @@ export class Plot {
     this.u?.destroy();
   }
 
-  svg() {
-    return chart(this.title, this.x, this.series, this.show);
+  /**
+   * drawing returns the chart as uPlot has drawn it, with its title and the names of its lines.
+   * @returns {import("./export.js").Drawing}
+   */
+  drawing() {
+    const width = this.u?.width ?? 200,
+      ink = css("--ink"),
+      soft = css("--soft");
+    let body = `<text x="16" y="22" fill="${ink}" font-weight="600">${escape(this.title)}</text>`;
+    if (this.u)
+      body += `<image y="30" width="${width}" height="${this.height}" xlink:href="${this.u.ctx.canvas.toDataURL()}"/>`;
+    let x = 16,
+      y = this.height + 48;
+    for (const s of this.series) {
+      const room = 34 + 7 * s.label.length;
+      if (x > 16 && x + room > width) [x, y] = [16, y + 18];
+      body +=
+        `<rect x="${x}" y="${y - 9}" width="10" height="10" fill="${s.stroke}"/>` +
+        `<text x="${x + 14}" y="${y}" fill="${soft}">${escape(s.label)}</text>`;
+      x += room;
+    }
+    return { width, height: y + 14, body };
   }
 
   /** rows are the chart's values, for CSV. */

@@ -3,6 +3,9 @@
 import { bytes, count, css, h, percent, seconds, Table } from "./dom.js";
 import { buttons, escape, svg } from "./export.js";
 
+/** @typedef {import("./model.js").Query} Query */
+/** @typedef {import("./model.js").Step} Step */
+
 /** words for why a peer was asked */
 const whys = /** @type {Record<string, string>} */ ({
   matched: "its summary, as held here, matches the key",
@@ -21,8 +24,8 @@ const results = /** @type {Record<string, string>} */ ({
   answered: "answered",
   pending: "not waited for",
 });
-/** bytesOf is what a query's questions and answers weigh, as far as it is known. @param {any} q */
-const bytesOf = (q) => q.steps.reduce((/** @type {number} */ sum, /** @type {any} */ s) => sum + (s.bytes ?? 0), 0);
+/** bytesOf is what a query's questions and answers weigh, as far as it is known. @param {Query} q */
+const bytesOf = (q) => q.steps.reduce((/** @type {number} */ sum, /** @type {Step} */ s) => sum + (s.bytes ?? 0), 0);
 const tone = (/** @type {string} */ r) =>
   r === "holds" || r === "answered" ? "yes" : r === "lacks" || r === "failed" ? "no" : "maybe";
 
@@ -30,7 +33,7 @@ export class QueriesPage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
-    /** @type {any} */ this.query = null;
+    /** @type {Query|null} */ this.query = null;
     this.table = new Table(
       [
         { title: "Ended", value: (q) => q.t, show: (q) => seconds(q.t) },
@@ -105,7 +108,7 @@ export class QueriesPage {
     const m = this.app.model,
       f = this.filter.value;
     this.asking();
-    const shown = /** @type {Record<string, (q: any) => boolean>} */ ({
+    const shown = /** @type {Record<string, (q: Query) => boolean>} */ ({
       "": () => true,
       one: (q) => !q.all,
       all: (q) => q.all,
@@ -113,9 +116,9 @@ export class QueriesPage {
       slow: (q) => q.ms > 1000,
       peer: (q) => q.n === this.app.selected,
     });
-    const list = m.queries.filter(shown[f]);
+    const list = m.queries.filter(shown[f] ?? (() => true));
     this.table.set(list, this.query);
-    const mean = (/** @type {(q: any) => number} */ g) =>
+    const mean = (/** @type {(q: Query) => number} */ g) =>
       list.length ? list.reduce((s, q) => s + g(q), 0) / list.length : 0;
     const times = list.map((q) => q.ms).sort((a, b) => a - b);
     const at = (/** @type {number} */ p) => times[Math.min(times.length - 1, Math.floor(p * times.length))] ?? 0;
@@ -156,7 +159,7 @@ export class QueriesPage {
           `${bytes(bytesOf(q))}, ${q.ms} ms.`,
       ),
       this.drawing(q),
-      h("div", {}, ...q.steps.map((/** @type {any} */ s, /** @type {number} */ i) => this.step(s, i, q.ms))),
+      h("div", {}, ...q.steps.map((/** @type {Step} */ s, /** @type {number} */ i) => this.step(s, i, q.ms))),
       h(
         "p",
         { class: "lead" },
@@ -176,7 +179,7 @@ export class QueriesPage {
       : h("button", { class: "link", onclick: () => this.app.select(n) }, this.app.model.name(n));
   }
 
-  /** step is one question. @param {any} s @param {number} i @param {number} ms that the query took */
+  /** step is one question. @param {Step} s @param {number} i @param {number} ms that the query took */
   step(s, i, ms) {
     const chance = helpers.includes(s.why)
       ? h("span", {})
@@ -185,8 +188,7 @@ export class QueriesPage {
           { class: "prob", title: `probability ${s.probability}` },
           h("i", { style: `width:${100 * s.probability}%` }),
         );
-    const timed = s.at !== undefined,
-      took = s.took ? ` + ${s.took.toFixed(1)}` : "";
+    const took = s.took ? ` + ${s.took.toFixed(1)}` : "";
     const share = (/** @type {number} */ t) => `${Math.min(100, (100 * t) / Math.max(ms, 0.1)).toFixed(1)}%`;
     return h(
       "div",
@@ -200,7 +202,7 @@ export class QueriesPage {
       ),
       chance,
       h("span", { class: tone(s.result) }, results[s.result] ?? s.result),
-      timed
+      s.at !== undefined
         ? h(
             "span",
             { class: "when", title: "when it was asked, and how long the answer took" },
@@ -216,7 +218,7 @@ export class QueriesPage {
     );
   }
 
-  /** drawing is the path as a picture. @param {any} q */
+  /** drawing is the path as a picture. @param {Query} q */
   drawing(q) {
     const e = h("div", {});
     e.innerHTML = this.picture(q);
@@ -225,14 +227,14 @@ export class QueriesPage {
     return e;
   }
 
-  /** @param {any} q */
+  /** @param {Query} q */
   picture(q) {
     const m = this.app.model,
       steps = q.steps.slice(0, 24),
       row = 26;
     const height = Math.max(70, 24 + row * steps.length),
       y0 = height / 2;
-    const x = (/** @type {any} */ s) => (helpers.includes(s.why) ? 190 : 330);
+    const x = (/** @type {Step} */ s) => (helpers.includes(s.why) ? 190 : 330);
     const ink = css("--ink"),
       good = css("--good"),
       bad = css("--bad"),
@@ -240,7 +242,7 @@ export class QueriesPage {
     const of = (/** @type {string} */ r) => (r === "holds" ? good : r === "lacks" || r === "failed" ? bad : soft);
     let body = "",
       from = null;
-    steps.forEach((/** @type {any} */ s, /** @type {number} */ i) => {
+    steps.forEach((/** @type {Step} */ s, /** @type {number} */ i) => {
       const y = 16 + row * i,
         named = s.why === "named" || s.why === "returned",
         end = x(s);
@@ -254,9 +256,8 @@ export class QueriesPage {
         `stroke-width="${width}" stroke-opacity=".75" ${s.result === "lacks" ? 'stroke-dasharray="4 3"' : ""}/>` +
         `<circle cx="${end}" cy="${y}" r="6" fill="${of(s.result)}"/>` +
         `<text x="${end + 11}" y="${y + 4}" fill="${ink}">${escape(m.name(s.peer))}</text>`;
-      if (s.took)
-        {
-        const ended = (s.at + s.took).toFixed(0);
+      if (s.took) {
+        const ended = ((s.at ?? 0) + s.took).toFixed(0);
         body += `<text x="${across - 4}" y="${y + 4}" text-anchor="end" fill="${soft}">${ended} ms</text>`;
       }
     });
@@ -295,7 +296,7 @@ export class QueriesPage {
       };
       const any = () => {
         const all = this.app.model.queries;
-        if (all.length) this.key.value = all[Math.floor(Math.random() * all.length)].key;
+        if (all.length) this.key.value = all[Math.floor(Math.random() * all.length)]?.key ?? "";
       };
       this.box.replaceChildren(
         h(

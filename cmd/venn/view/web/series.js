@@ -30,12 +30,16 @@ export class Grid {
     let sum = 0;
     const grown = history.map((s, i) => {
       const v = f(s),
-        before = i ? f(history[i - 1]) : v;
+        last = history[i - 1],
+        before = last ? f(last) : v;
       sum += v < before ? v : v - before;
       return { t: s.t, v: sum };
     });
     const at = this.values(grown, (g) => g.v);
-    return at.map((v, k) => (v === null || !k || at[k - 1] === null ? null : ((v - at[k - 1]) / this.step) * 1000));
+    return at.map((v, k) => {
+      const before = at[k - 1] ?? null;
+      return v === null || before === null ? null : ((v - before) / this.step) * 1000;
+    });
   }
 
   /**
@@ -46,10 +50,10 @@ export class Grid {
     let i = 0;
     return Array.from({ length: this.points }, (_, k) => {
       const t = this.from + (k + 1) * this.step;
-      while (i < history.length && history[i].t <= t) i++;
-      if (i === 0) return null;
+      while ((history[i]?.t ?? Infinity) <= t) i++;
       const a = history[i - 1],
         b = history[i];
+      if (!a) return null;
       return b ? f(a) + ((f(b) - f(a)) * (t - a.t)) / (b.t - a.t) : f(a);
     });
   }
@@ -62,7 +66,7 @@ export class Grid {
  */
 export function mean(rows, points) {
   return Array.from({ length: points }, (_, k) => {
-    const known = rows.map((r) => r[k]).filter((v) => v !== null);
+    const known = rows.map((r) => r[k] ?? null).filter((v) => v !== null);
     return known.length ? known.reduce((s, v) => s + v, 0) / known.length : null;
   });
 }
