@@ -4,25 +4,17 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"mime"
 	"net/http"
 	"net/netip"
-	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/node/httpapi"
 )
-
-//go:embed web
-var web embed.FS
 
 // Source is what there is to see: a Feed or a Recording.
 type Source interface {
@@ -70,16 +62,13 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("GET /can", s.can)
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("POST /change", s.change)
-	mux.HandleFunc("GET /", s.file)
+	mux.HandleFunc("GET /", file)
 	return secured(mux)
 }
 
 type server struct {
 	Config
 	viewers, asking chan struct{}
-
-	mu    sync.Mutex
-	files map[string][]byte // compressed
 }
 
 // secured has browsers run nothing but this page's own scripts, and show it in no other page.
@@ -92,44 +81,6 @@ func secured(h http.Handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.ServeHTTP(w, r)
 	})
-}
-
-// file serves an embedded file.
-func (s *server) file(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	if name == "" {
-		name = "index.html"
-	}
-	raw, err := fs.ReadFile(web, "web/"+name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	header := w.Header()
-	header.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	header.Set("Cache-Control", "no-cache")
-	header.Set("Vary", "Accept-Encoding")
-	if takesGzip(r) {
-		header.Set("Content-Encoding", "gzip")
-		raw = s.compressed(name, raw)
-	}
-	_, _ = w.Write(raw)
-}
-
-func (s *server) compressed(name string, raw []byte) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.files == nil {
-		s.files = make(map[string][]byte)
-	}
-	if s.files[name] == nil {
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is right
-		_, _ = z.Write(raw)
-		_ = z.Close()
-		s.files[name] = b.Bytes()
-	}
-	return s.files[name]
 }
 
 // can says what the page may do, and whether it shows a recording.
