@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,7 +85,7 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 	} else {
 		number = w.add(n.ID(), p)
 	}
-	w.members = append(w.members, member{number, n, p.Rate})
+	w.put(member{number, n, p.Rate})
 	if _, again := w.told[number]; !again {
 		w.told[number] = version{}
 	}
@@ -96,6 +97,12 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 	context.AfterFunc(ctx, func() { _ = events.Close() })
 	go w.hear(number, events.Out())
 	return number
+}
+
+// put adds a member, in the place of an earlier one of its number: a peer that started again. The mutex is held.
+func (w *Watch) put(m member) {
+	others := slices.DeleteFunc(slices.Clone(w.members), func(o member) bool { return o.n == m.n }) // a look may read the old list
+	w.members = append(others, m)
 }
 
 // add numbers a peer and publishes it. The mutex is held.

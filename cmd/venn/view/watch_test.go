@@ -50,6 +50,26 @@ func TestAskGivesNoPrivateKeysAway(t *testing.T) {
 	}
 }
 
+// Peers that start again and again are asked once each.
+func TestRestartedPeersAreWatchedOnce(t *testing.T) {
+	w := NewWatch(NewFeed(Header{}, 0), false)
+	look := w.watched()
+	for life := range 100 {
+		for n := range 3 {
+			w.put(member{n: n, rate: uint64(life)})
+		}
+		if life == 0 {
+			look = w.watched()
+		}
+	}
+	if got := w.watched(); len(got) != 3 || got[2] != (member{n: 2, rate: 99}) {
+		t.Errorf("members %v, want the last life of each of 3", got)
+	}
+	if len(look) != 3 || look[0].rate != 0 {
+		t.Errorf("an earlier look's members changed to %v", look)
+	}
+}
+
 // Nodes say what they learn side by side: one may be heard to know a tail before its maker is heard to have made it. A
 // viewer that was told so would count the first of them as one that never heard of it.
 func TestVersionsArePublishedBeforeWhoKnowsThem(t *testing.T) {
