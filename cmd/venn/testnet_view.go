@@ -39,7 +39,7 @@ func (o *optional) IsBoolFlag() bool { return true }
 
 func viewFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "view", Value: &optional{}, Usage: "show the run in a browser, at `ADDR` if given (default 127.0.0.1 and a free port), and keep the peers running until Ctrl-C", HideDefault: true},
+		&cli.GenericFlag{Name: "view", Value: &optional{}, Usage: "show the run in a browser, at `ADDR` if given (default 127.0.0.1 and a free port), and keep the peers running until Ctrl-C; whoever reaches ADDR may ask peers for keys and change their keys", HideDefault: true},
 		&cli.StringFlag{Name: "record", Usage: "record the run in `FILE`, for venn view", TakesFile: true},
 	}
 }

@@ -86,7 +86,7 @@ type Limits struct {
 
 // HTTP says where programs ask the daemon.
 type HTTP struct {
-	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics and health; empty: none. Commands use a socket in the repository."`
+	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics, health and the page; whoever reaches it may ask for keys, and change nothing; empty: none. Commands use a socket in the repository."`
 	Names  []string `toml:"names" doc:"Names under which programs and browsers may ask, besides addresses, localhost and names below localhost."`
 }
 
