@@ -148,7 +148,7 @@ func strangersShare(t *testing.T, k int, off defence.Off) (stranger, link float6
 					what = 0 // idle streams need the most identities
 				}
 				misbehaviours[what](ctx, h, n.ID(), done.Add(1))
-				pause(ctx, 50*time.Millisecond)
+				pause(ctx, time.Duration(k)*time.Millisecond) // a thousand in a second, however many they are
 			}
 		})
 	}

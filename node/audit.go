@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	auditKeys  = 20   // that a peer is asked for in an audit
 	sampleKeys = 1000 // of our own, from which audits draw
 	sampleLife = time.Hour
 )
@@ -30,7 +29,7 @@ func (n *Node) audit(a overlay.Audit) {
 	hasher := seed.Hasher()
 	var asked [][]byte
 	for _, i := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
-		if k := sample[i]; len(asked) < auditKeys && a.Claims.Contains(hasher.Fingerprint(k)) && n.keys.Has(k) {
+		if k := sample[i]; len(asked) < overlay.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) && n.keys.Has(k) {
 			asked = append(asked, k)
 		}
 	}

@@ -40,7 +40,7 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return misses == auditKeys && !byOverlap(t, careful, boaster.ID())
+		return misses == overlay.AuditKeys && !byOverlap(t, careful, boaster.ID())
 	})
 	eventually(t, "the careless one has not", func() bool { return byOverlap(t, careless, other.ID()) })
 }

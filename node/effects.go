@@ -63,6 +63,8 @@ func (l *loop) carryOut(e core.Effect) {
 		l.found(e)
 	case routing.Done:
 		l.finish(e.ID, e.Stats, e.Err)
+	case core.Seek:
+		l.seek(e.Record)
 	case core.MakeTail:
 		l.makeTail()
 	case core.MakeEpoch:

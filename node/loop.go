@@ -176,10 +176,11 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	switch {
 	case !gone || !l.links[p]:
 	case s.Link == inbox.EndedAndBegun || !l.n.reached(p):
-		missed := l.neighbours[p] || len(l.links) <= fewLinks
-		l.unlink(p)
-		if missed {
-			l.lost(p)
+		if closed := l.n.closing.was(p, time.Now()); closed {
+			l.n.closing.forget(p)
+			l.unlink(p)
+		} else {
+			l.endLink(p, core.LinkLost{Peer: overlay.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
 		if instead, _ := l.n.links.Link(p, true, time.Now()); instead != "" {
@@ -252,7 +253,10 @@ func (l *loop) greeted(p peer.ID) {
 }
 
 // unlink ends a link. Its connection is not touched.
-func (l *loop) unlink(p peer.ID) {
+func (l *loop) unlink(p peer.ID) { l.endLink(p, overlay.LinkClosed{Peer: overlay.PeerID(p)}) }
+
+// endLink forgets a link that has ended, and tells the core so.
+func (l *loop) endLink(p peer.ID, ended any) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
 	l.n.pipes.Unlinked(p)
@@ -263,7 +267,7 @@ func (l *loop) unlink(p peer.ID) {
 	l.saidNoMore(p)
 	links.Release(l.n.host, p)
 	l.dropped(p)
-	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
+	l.step(ended)
 	if l.greets[p] {
 		delete(l.greets, p)
 		l.n.events.emit(EvtLinkClosed{p})

@@ -18,9 +18,6 @@ const (
 	// messages may take to the connection.
 	goodbyeTime  = 200 * time.Millisecond
 	goodbyeFlush = 20 * time.Millisecond
-	// fewLinks is the number of links up to which each counts as a neighbour's does. With more, most end because others
-	// need the room, and a peer that leaves has neighbours enough to notice.
-	fewLinks = 8
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
 	// lostLooks is how often it is looked again whether a new connection lasts.
@@ -53,22 +50,10 @@ func (l *loop) leave(c *leave) {
 	close(c.done)
 }
 
-// lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye
-// cannot.
-func (l *loop) lost(p peer.ID) {
-	if l.n.closing.was(p, time.Now()) {
-		l.n.closing.forget(p)
-		return
-	}
-	if l.core.Tails.Left(overlay.PeerID(p)) {
-		l.step(tails.Unreachable{Peer: overlay.PeerID(p)})
-		return
-	}
+// seek looks whether a peer whose link was lost can still be reached.
+func (l *loop) seek(r overlay.Record) {
+	p := peer.ID(r.Peer)
 	l.n.parted.note(p, time.Now())
-	r, ok := l.core.Overlay.Record(overlay.PeerID(p))
-	if !ok {
-		return
-	}
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()

@@ -156,6 +156,9 @@ type Neighbour struct {
 	Overlap estimate.Interval // of our collection that it holds, as estimated; zero when not known
 }
 
+// IsNeighbour reports whether a peer is a neighbour, or about to be one.
+func (o *Overlay) IsNeighbour(p PeerID) bool { return o.topology.IsNeighbour(p) }
+
 // Neighbours returns the neighbours in the order of their ids.
 func (o *Overlay) Neighbours() []Neighbour {
 	var out []Neighbour

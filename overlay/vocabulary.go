@@ -142,6 +142,8 @@ const (
 const (
 	// MaxHelloRecords is the most records that a hello carries.
 	MaxHelloRecords = event.MaxHelloRecords
+	// AuditKeys is the most keys that an audit asks for.
+	AuditKeys = event.AuditKeys
 	// MaxBases is the largest value of [Bases].
 	MaxBases = event.MaxBases
 )

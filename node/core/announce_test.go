@@ -33,7 +33,9 @@ func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
 	refuse := errors.New("refused")
 	c.Overlay.Self, c.Overlay.Rand = "self", rand.New(rand.NewPCG(1, 1))
 	c.Overlay.OpenHeader = func([]byte) (summary.Header, error) { return summary.Header{}, refuse }
-	c.Overlay.OpenRecord = func([]byte) (overlay.PeerID, error) { return "", refuse }
+	if c.Overlay.OpenRecord == nil {
+		c.Overlay.OpenRecord = func([]byte) (overlay.PeerID, error) { return "", refuse }
+	}
 	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 2))}
 	c.Tails.Sign = func([]byte) ([]byte, error) { return make([]byte, 64), nil }
 	c.Tails.Verify = func(string, []byte, []byte) error { return nil }

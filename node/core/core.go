@@ -16,7 +16,7 @@ import (
 )
 
 // Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
-// another; or MakeTail, MakeEpoch or Wake.
+// another; or MakeTail, MakeEpoch, Seek or Wake.
 type Effect any
 
 // Tick says only that time has passed.
@@ -83,8 +83,8 @@ func New(c Config) (*Machine, error) {
 	return m, nil
 }
 
-// Step takes in an overlay.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, or a Tick (for
-// all), and returns what is to be done.
+// Step takes in an overlay.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, LinkLost, or a
+// Tick (for all), and returns what is to be done.
 func (m *Machine) Step(now time.Duration, in any) []Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
@@ -94,8 +94,9 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 		m.tails(now, tails.Tick{})
 		m.routing(now, routing.Tick{})
 	case overlay.Input:
-		m.overlay(now, in)
-		m.happened(now, in)
+		m.overlayHappened(in)
+	case LinkLost:
+		m.lost(in)
 	case tails.Input:
 		m.tails(now, in)
 	case routing.Input:
@@ -115,6 +116,12 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 	m.wakes[3] = m.announceDue()
 	m.wake()
 	return m.effects
+}
+
+// overlayHappened gives the overlay what happened to it, and then the other machines.
+func (m *Machine) overlayHappened(in overlay.Input) {
+	m.overlay(m.now, in)
+	m.happened(m.now, in)
 }
 
 func (m *Machine) overlay(now time.Duration, in overlay.Input) {

@@ -73,6 +73,9 @@ type Audit struct {
 	Claims *summary.Prefix
 }
 
+// AuditKeys is the most keys that an audit asks for.
+const AuditKeys = 20
+
 // Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
 type Report struct {
 	Peer  PeerID

@@ -9,9 +9,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// auditKeys is how many keys a neighbour is asked for in an audit, as package node does it.
-const auditKeys = 20
-
 // An audit asks a neighbour for keys of ours that its summary claims.
 type (
 	auditAsk    struct{ keys []summary.Fingerprint }
@@ -35,7 +32,7 @@ func (v *node) audit(e overlay.Audit) {
 	v.host.Rand().Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
 	var keys []summary.Fingerprint
 	for _, f := range own {
-		if len(keys) < auditKeys && e.Claims.Contains(f) {
+		if len(keys) < overlay.AuditKeys && e.Claims.Contains(f) {
 			keys = append(keys, f)
 		}
 	}

@@ -83,12 +83,5 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 // tailsBytes is a message of tails on a stream that is open.
 func tailsBytes(items []tails.Item) int { return strategy.Overhead + len(wire.AppendTails(nil, items)) }
 
-// lost asks a peer whether it is still there: it has ended a link that this peer had not.
-func (v *node) lost(p strategy.ID) {
-	if _, known := v.machine.Overlay.Record(peerID(p)); known && v.machine.Tails != nil {
-		v.send(p, knock{}, strategy.Overhead, 0)
-	}
-}
-
-// knock asks for nothing: a connection is made for it if there is none.
+// knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.
 type knock struct{}

@@ -177,13 +177,13 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
-		missed := v.ties.of(in.Peer).keeps || len(v.host.Links()) <= fewLinks
-		v.ties.change(in.Peer, func(t *tie) { t.keeps, t.mesh, t.made = false, false, false })
-		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
-		if missed && !v.ties.of(in.Peer).closing {
-			v.lost(in.Peer)
+		closing := v.ties.of(in.Peer).closing
+		v.ties.change(in.Peer, func(t *tie) { *t = tie{peer: t.peer} })
+		if closing {
+			v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
+		} else {
+			v.step(now, core.LinkLost{Peer: peerID(in.Peer)})
 		}
-		v.ties.change(in.Peer, func(t *tie) { t.closing = false })
 	case strategy.Received:
 		v.use(in.From, in.Message.Body)
 		v.receive(now, in.From, in.Message)
@@ -282,7 +282,6 @@ const (
 	sweepEvery = 5 * time.Second
 	linksMost  = 24               // above which links that nothing needs are closed
 	idleLife   = 30 * time.Second // of a link that nothing needs
-	fewLinks   = 8                // up to which the end of each is looked into; with more, those of neighbours
 )
 
 // pubsub sends what pubsub says by itself. It counts against the peer's budget.
@@ -364,6 +363,8 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	switch e := e.(type) {
 	case core.Wake:
 		v.wake = e.At
+	case core.Seek:
+		v.send(idOf(e.Record.Peer), knock{}, strategy.Overhead, 0)
 	case core.MakeTail:
 		v.step(now, v.touched.take())
 	case core.MakeEpoch:

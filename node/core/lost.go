@@ -1,0 +1,34 @@
+package core
+
+import (
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
+)
+
+// LinkLost says that a link has ended, which this peer did not end. It is an overlay.LinkClosed that may ask for more.
+type LinkLost struct{ Peer overlay.PeerID }
+
+// Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
+// made, the driver answers with tails.Unreachable, and else with nothing.
+type Seek struct{ Record overlay.Record }
+
+// fewLinks is the number of links up to which a peer looks for any that it lost. With more, most end because the other
+// end needs the room, and a peer that leaves has neighbours enough to notice.
+const fewLinks = 8
+
+// lost takes in that a link was lost. A peer that said goodbye is gone. Another may have gone without a word, which its
+// neighbours find out.
+func (m *Machine) lost(in LinkLost) {
+	missed := m.Overlay.IsNeighbour(in.Peer) || m.Overlay.Links() <= fewLinks
+	m.overlayHappened(overlay.LinkClosed{Peer: in.Peer})
+	if !missed || m.Tails == nil {
+		return
+	}
+	if m.Tails.Left(in.Peer) {
+		m.tails(m.now, tails.Unreachable{Peer: in.Peer})
+		return
+	}
+	if r, ok := m.Overlay.Record(in.Peer); ok {
+		m.effects = append(m.effects, Seek{r})
+	}
+}
