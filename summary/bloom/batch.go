@@ -13,7 +13,7 @@ const cached = 1 << 15
 // For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that
 // are left. No load from the filter waits for another, and no branch depends on one. Such filters live by the number of
 // accesses: few hash functions and more bits are faster there. No allocation. O(k) a key.
-func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
+func (f *View) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {
 		for i, key := range keys {
@@ -32,24 +32,7 @@ func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	}
 }
 
-// containsAllHashes is ContainsAll for hashes under the filter's Seed.
-func (f *Filter) containsAllHashes(hashes []Hash, found []bool) {
-	found = found[:len(hashes)]
-	if f.oneByOne() {
-		for i, h := range hashes {
-			found[i] = f.ContainsHash(h)
-		}
-		return
-	}
-	var l lookup
-	for len(hashes) > 0 {
-		n := copy(l.hashes[:], hashes)
-		l.run(f, found[:n])
-		hashes, found = hashes[n:], found[n:]
-	}
-}
-
-func (f *Filter) oneByOne() bool {
+func (f *View) oneByOne() bool {
 	return len(f.words) <= cached
 }
 
@@ -61,7 +44,7 @@ type lookup struct {
 }
 
 // run answers for the first len(found) hashes.
-func (l *lookup) run(f *Filter, found []bool) {
+func (l *lookup) run(f *View, found []bool) {
 	live := l.live[:len(found)]
 	for i := range live {
 		live[i] = uint16(i)
@@ -80,7 +63,7 @@ func (l *lookup) run(f *Filter, found []bool) {
 // Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor
 // has under way. That loop must not move the keys, for the place of each depends on all loads before. A store to a
 // place not known yet would hold up the loads that follow.
-func (l *lookup) ask(f *Filter, p probe, live []uint16) int {
+func (l *lookup) ask(f *View, p probe, live []uint16) int {
 	words, m, at := f.words, f.params.BlockBits, l.at[:len(live)]
 	for j, i := range live {
 		at[j] = p.at(l.hashes[i%batch], m)

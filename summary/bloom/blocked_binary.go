@@ -18,12 +18,9 @@ const (
 	blockedHeader = 4 + 4 + 8 + 16
 )
 
-// encodedBytes is the length of the binary form in bytes.
-func (f *Blocked) encodedBytes() int { return blockedHeader + f.SizeBytes() + crcBytes }
-
-// appendBinary appends the binary form to b; the error is always nil.
-func (f *Blocked) appendBinary(b []byte) ([]byte, error) {
-	start := len(b)
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
+func (f *Blocked) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, blockedHeader+f.SizeBytes()+crcBytes)
 	b = append(b, blockedMagic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(f.hashes))
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(f.lines)))
@@ -32,12 +29,7 @@ func (f *Blocked) appendBinary(b []byte) ([]byte, error) {
 	for i := range f.lines {
 		b = appendWords(b, f.lines[i][:])
 	}
-	return appendCRC(b, start), nil
-}
-
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
-func (f *Blocked) MarshalBinary() ([]byte, error) {
-	return f.appendBinary(make([]byte, 0, f.encodedBytes()))
+	return appendCRC(b, 0), nil
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is

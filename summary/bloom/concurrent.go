@@ -4,10 +4,8 @@ import "sync/atomic"
 
 // Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic
 // instructions. A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to
-// twice as much as with a Filter, asking the same.
-type Concurrent struct {
-	f *Filter
-}
+// twice as much as with a Filter, asking the same. UnmarshalBinary is not for use beside other methods.
+type Concurrent struct{ f Filter }
 
 // NewConcurrent returns an empty filter, or an error that names the parameters out of range. O(m).
 func NewConcurrent(p Params) (*Concurrent, error) {
@@ -15,47 +13,89 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Concurrent{f}, nil
+	return &Concurrent{*f}, nil
 }
 
 // Add adds a key. No allocation. O(k).
-func (s *Concurrent) Add(key []byte) {
-	h := s.f.params.Seed.Hash(key)
-	for _, p := range s.f.probes {
-		s.set(p.at(h, s.f.params.BlockBits))
+func (s *Concurrent) Add(key []byte) { s.testAndAdd(s.f.params.Seed.Hash(key)) }
+
+// AddHash adds a key by its hash under the filter's Seed. O(k).
+func (s *Concurrent) AddHash(h Hash) { s.testAndAdd(h) }
+
+// TestAndAdd adds a key and reports whether it may have been there before. Of several goroutines that add one new key at
+// a time, at least one is told that it was not there. O(k), no allocation.
+func (s *Concurrent) TestAndAdd(key []byte) bool { return s.testAndAdd(s.f.params.Seed.Hash(key)) }
+
+func (s *Concurrent) testAndAdd(h Hash) bool {
+	if len(s.f.probes) == 0 {
+		panic(zeroValue)
 	}
+	there := true
+	for _, p := range s.f.probes {
+		there = s.set(p.at(h, s.f.params.BlockBits)) && there
+	}
+	return there
 }
 
-// set sets a bit. Most bits of a well-used filter are set already, and reading does not take the cache line from
-// others.
-func (s *Concurrent) set(at uint64) {
+// set sets a bit and reports whether it was set. Most bits of a well-used filter are, and reading does not take the
+// cache line from others.
+func (s *Concurrent) set(at uint64) bool {
 	w, bit := &s.f.words[at/64], uint64(1)<<(at%64)
-	if atomic.LoadUint64(w)&bit == 0 {
-		atomic.OrUint64(w, bit)
-	}
+	return atomic.LoadUint64(w)&bit != 0 || atomic.OrUint64(w, bit)&bit != 0
 }
 
 // Contains reports whether the key may have been added. No allocation. O(k).
-func (s *Concurrent) Contains(key []byte) bool {
-	h := s.f.params.Seed.Hash(key)
+func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Seed.Hash(key)) }
+
+// ContainsHash is Contains for a key's hash under the filter's Seed. O(k).
+func (s *Concurrent) ContainsHash(h Hash) bool {
 	for _, p := range s.f.probes {
-		if !s.get(p.at(h, s.f.params.BlockBits)) {
+		at := p.at(h, s.f.params.BlockBits)
+		if atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) == 0 {
 			return false
 		}
 	}
-	return true
-}
-
-func (s *Concurrent) get(at uint64) bool {
-	return atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) != 0
+	return len(s.f.probes) > 0
 }
 
 // Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones. O(m).
 func (s *Concurrent) Snapshot() *Filter {
-	c := *s.f
+	c := s.f
 	c.words = make([]uint64, len(s.f.words))
 	for i := range c.words {
 		c.words[i] = atomic.LoadUint64(&s.f.words[i])
 	}
 	return &c
 }
+
+// FalsePositiveRate is that of the Snapshot. O(m).
+func (s *Concurrent) FalsePositiveRate() float64 { return s.Snapshot().FalsePositiveRate() }
+
+// SizeBytes returns the memory of the bits. O(1).
+func (s *Concurrent) SizeBytes() int { return s.f.SizeBytes() }
+
+// Reset removes all keys. Of keys that are added meanwhile some bits may stay. O(m).
+func (s *Concurrent) Reset() {
+	for i := range s.f.words {
+		atomic.StoreUint64(&s.f.words[i], 0)
+	}
+}
+
+// Merge adds all keys of g, which must have the same parameters, else the error is matched by ErrMismatch. O(m).
+func (s *Concurrent) Merge(g *Filter) error {
+	if s.f.params != g.params {
+		return mismatch(s.f.params, g.params)
+	}
+	for i, w := range g.words {
+		if w != 0 {
+			atomic.OrUint64(&s.f.words[i], w)
+		}
+	}
+	return nil
+}
+
+// MarshalBinary returns the binary form of the Snapshot, which is that of a Filter; the error is always nil. O(m).
+func (s *Concurrent) MarshalBinary() ([]byte, error) { return s.Snapshot().MarshalBinary() }
+
+// UnmarshalBinary makes s the filter whose binary form is data, as [Filter.UnmarshalBinary] does. O(m).
+func (s *Concurrent) UnmarshalBinary(data []byte) error { return s.f.UnmarshalBinary(data) }

@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -10,14 +11,16 @@ import (
 // in the set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all
 // batches. With a Window it remembers the last keys only.
 //
-// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The
-// zero value is only good for ReadFrom.
+// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys.
 type Dynamic struct {
 	params  DynamicParams
-	batches []*Filter // oldest first, never empty
-	last    int       // keys in the last batch
-	short   []int     // by how many keys each frozen batch is below the threshold: Merge leaves some
-	missing int       // sum of short
+	batches []filling // oldest first; none in the zero value only
+}
+
+// filling is a batch and the number of keys added to it: Threshold in a frozen batch, or fewer, which Merge leaves.
+type filling struct {
+	*Filter
+	keys int
 }
 
 // NewDynamic returns an empty filter of one batch, or an error that names the parameters out of range. O(m) for a batch
@@ -31,54 +34,80 @@ func NewDynamic(p DynamicParams) (*Dynamic, error) {
 	return d, nil
 }
 
-// begin adds an empty batch, and forgets those beyond the window.
+// begin adds an empty batch, and forgets the oldest beyond the window.
 func (d *Dynamic) begin() {
-	words := make([]uint64, wordsFor(d.params.Batch.Bits()))
-	if len(d.batches) == 0 {
-		d.batches = []*Filter{newFilter(d.params.Batch, words)}
-	} else {
-		next := *d.batches[0]
-		next.words = words
-		d.batches, d.short = append(d.batches, &next), append(d.short, 0)
-	}
-	d.last = 0
+	d.append(make([]uint64, wordsFor(d.params.Batch.Bits())), 0)
 	d.forget()
+}
+
+// append adds a batch of some bits. All batches share one table of hash functions.
+func (d *Dynamic) append(words []uint64, keys int) {
+	if len(d.batches) == 0 {
+		d.batches = append(d.batches, filling{newFilter(d.params.Batch, words), keys})
+		return
+	}
+	next := *d.batches[0].Filter
+	next.words = words
+	d.batches = append(d.batches, filling{&next, keys})
 }
 
 // forget drops the oldest batches beyond the window.
 func (d *Dynamic) forget() {
 	if over := len(d.batches) - d.params.Window; d.params.Window > 0 && over > 0 {
 		d.batches = slices.Delete(d.batches, 0, over)
-		for _, short := range d.short[:over] {
-			d.missing -= short
-		}
-		d.short = slices.Delete(d.short, 0, over)
 	}
 }
+
+// last returns the batch that keys go into.
+func (d *Dynamic) last() *filling { return &d.batches[len(d.batches)-1] }
 
 // Params returns the filter's parameters; Batch.Blocks is what Truncate left. O(1).
 func (d *Dynamic) Params() DynamicParams { return d.params }
 
-// Len is the number of keys added and not forgotten. A key added twice counts twice: who expects that asks Contains
-// first. O(1).
+// Len returns the number of keys added and not forgotten. A key added twice counts twice: TestAndAdd tells. O(λ).
 //
 // The binary form does not say which batches Merge left short. If such a filter was read and merged into one with a
 // Window, Len is at most the number of keys, until those batches are forgotten.
-func (d *Dynamic) Len() int { return d.capacity() - d.missing }
+func (d *Dynamic) Len() int {
+	n := 0
+	for _, b := range d.batches {
+		n += b.keys
+	}
+	return n
+}
 
-// capacity is Len if all frozen batches were full.
-func (d *Dynamic) capacity() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
+// SizeBytes returns the memory of the bits. O(λ).
+func (d *Dynamic) SizeBytes() int {
+	n := 0
+	for _, b := range d.batches {
+		n += b.SizeBytes()
+	}
+	return n
+}
 
 // Add adds a key. O(k), and a batch is allocated every Threshold keys.
 func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }
 
 // AddHash adds a key by its hash under the filter's Seed. As Add.
 func (d *Dynamic) AddHash(h Hash) {
-	if d.last == d.params.Threshold {
-		d.begin()
+	if len(d.batches) == 0 {
+		panic(zeroValue)
 	}
-	d.batches[len(d.batches)-1].AddHash(h)
-	d.last++
+	b := d.last()
+	if b.keys == d.params.Threshold {
+		d.begin()
+		b = d.last()
+	}
+	b.AddHash(h)
+	b.keys++
+}
+
+// TestAndAdd adds a key and reports whether it may have been there before. O(λ k).
+func (d *Dynamic) TestAndAdd(key []byte) bool {
+	h := d.params.Batch.Seed.Hash(key)
+	there := d.ContainsHash(h)
+	d.AddHash(h)
+	return there
 }
 
 // Contains reports whether the key may have been added. O(λ k), no allocation.
@@ -94,17 +123,26 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 	return false
 }
 
-// FalsePositiveRate is the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all batches
-// together. What to expect from n alone is Params().FalsePositiveRate(Len()). O(bits).
+// FalsePositiveRate returns the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all
+// batches together. O(bits).
 func (d *Dynamic) FalsePositiveRate() float64 {
-	var log float64
+	none := 0.0 // logarithm of the probability that no batch says yes
 	for _, b := range d.batches {
-		log += math.Log1p(-b.FalsePositiveRate())
+		none += math.Log1p(-b.FalsePositiveRate())
 	}
-	return -math.Expm1(log)
+	return -math.Expm1(none)
 }
 
-// Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1,
+// Reset removes all keys, and all batches but one. O(m) for a batch of m bits.
+func (d *Dynamic) Reset() {
+	if len(d.batches) > 0 {
+		d.batches = slices.Clone(d.batches[len(d.batches)-1:])
+		d.last().Reset()
+		d.last().keys = 0
+	}
+}
+
+// Truncate drops all but the first blocks of every batch, also of batches to come. It panics if blocks is less than 1,
 // and changes nothing if there are no more. O(λ).
 func (d *Dynamic) Truncate(blocks int) {
 	for _, b := range d.batches {
@@ -113,18 +151,40 @@ func (d *Dynamic) Truncate(blocks int) {
 	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
 }
 
-// clone returns a copy that shares nothing that is ever written.
-func (d *Dynamic) clone() *Dynamic {
-	c := *d
-	c.short = slices.Clone(d.short)
-	c.batches = make([]*Filter, len(d.batches))
-	for i, b := range d.batches {
-		c.batches[i] = b.Clone()
+// Merge makes d the filter of the union of both sets of keys: the batches of e, copied, come before d's last one. The
+// last batches become one if their keys fit, else the fuller one is frozen. A key that both have counts twice. Beyond
+// d's Window, its own batches are forgotten first. Filters that differ in Batch or Threshold are an error matched by
+// ErrMismatch, and d is unchanged. O(bits of e).
+func (d *Dynamic) Merge(e *Dynamic) error {
+	if d.params.Threshold != e.params.Threshold || d.params.Batch.Blocks != e.params.Batch.Blocks {
+		return fmt.Errorf("%w: batches of %d and %d keys, %d and %d blocks", ErrMismatch,
+			d.params.Threshold, e.params.Threshold, d.params.Batch.Blocks, e.params.Batch.Blocks)
 	}
-	return &c
-}
-
-// equal reports whether parameters, number of keys and all bits are equal.
-func (d *Dynamic) equal(e *Dynamic) bool {
-	return d.params == e.params && d.last == e.last && d.missing == e.missing && slices.EqualFunc(d.batches, e.batches, (*Filter).Equal)
+	if d.params.Batch != e.params.Batch {
+		return mismatch(d.params.Batch, e.params.Batch)
+	}
+	if len(e.batches) == 0 {
+		return nil
+	}
+	own, others := *d.last(), make([]filling, len(e.batches))
+	for i, b := range e.batches {
+		others[i] = filling{b.Clone(), b.keys}
+	}
+	other := others[len(others)-1]
+	frozen := slices.Concat(d.batches[:len(d.batches)-1], others[:len(others)-1])
+	switch {
+	case own.keys+other.keys <= d.params.Threshold:
+		if err := own.Merge(other.Filter); err != nil {
+			return err
+		}
+		own.keys += other.keys
+	case own.keys < other.keys:
+		frozen = append(frozen, other)
+	default:
+		frozen = append(frozen, own)
+		own = other
+	}
+	d.batches = append(frozen, own)
+	d.forget()
+	return nil
 }

@@ -3,7 +3,6 @@ package bloom
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 )
@@ -24,94 +23,77 @@ const (
 	maxBatches    = 1 << 22 // so that N stays far below 2^63
 )
 
-func (d *Dynamic) appendHead(b []byte) []byte {
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(bits).
+func (d *Dynamic) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, dynamicHeader+d.SizeBytes()+crcBytes)
 	b = appendParams(append(b, dynamicMagic...), d.params.Batch)
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.params.Threshold))
-	b = binary.LittleEndian.AppendUint64(b, uint64(d.last))
-	b = binary.LittleEndian.AppendUint64(b, uint64(d.missing))
-	return binary.LittleEndian.AppendUint32(b, uint32(len(d.batches)))
+	last, missing := 0, 0
+	for i, batch := range d.batches {
+		if last = batch.keys; i < len(d.batches)-1 {
+			missing += d.params.Threshold - batch.keys
+		}
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(last))
+	b = binary.LittleEndian.AppendUint64(b, uint64(missing))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(d.batches)))
+	for _, batch := range d.batches {
+		b = appendWords(b, batch.words)
+	}
+	return appendCRC(b, 0), nil
 }
 
-// readDynamicHead reads dynamicHeader bytes: a filter without batches, and how many it has.
-func readDynamicHead(b []byte) (d *Dynamic, count int, err error) {
-	p, err := readParams(b[4:])
-	if err != nil {
-		return nil, 0, err
-	}
-	threshold := binary.LittleEndian.Uint64(b[4+paramsBytes:])
-	last := binary.LittleEndian.Uint64(b[12+paramsBytes:])
-	missing := binary.LittleEndian.Uint64(b[20+paramsBytes:])
-	batches := binary.LittleEndian.Uint32(b[28+paramsBytes:])
-	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
-		return nil, 0, fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
-	}
-	if missing > min(uint64(batches-1)*(threshold-1), math.MaxInt) {
-		return nil, 0, fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, batches)
-	}
-	d = &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}, last: int(last), missing: int(missing)}
-	return d, int(batches), nil
-}
-
-// share says which batches have the keys missing, which the form does not: the latest, so that Len never says more than
-// there are.
-func (d *Dynamic) share() {
-	d.short = make([]int, len(d.batches)-1)
-	left := d.missing
-	for i := range slices.Backward(d.short) {
-		d.short[i] = min(left, d.params.Threshold-1)
-		left -= d.short[i]
-	}
-}
-
-// WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo. O(bits); the errors are
-// those of w.
-func (d *Dynamic) WriteTo(w io.Writer) (int64, error) {
-	var arrays [][]uint64
-	for _, f := range d.batches {
-		arrays = append(arrays, f.words)
-	}
-	return writeForm(w, d.appendHead(nil), arrays...)
-}
-
-// ReadFrom makes d the filter whose binary form r yields next, and reads no byte more. Errors and memory are as in
-// Filter.ReadFrom, with 128 bytes a batch besides. It implements io.ReaderFrom. O(bits).
+// UnmarshalBinary makes d the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, d is
+// unchanged. It allocates no more than len(data), the table of hash functions, and 128 bytes a batch. It implements
+// encoding.BinaryUnmarshaler. O(bits).
 //
 // The filter that is read has no Window, and forgets nothing. To go on with one, make a filter by NewDynamic with the
 // Window, and Merge what was read into it.
-func (d *Dynamic) ReadFrom(r io.Reader) (int64, error) {
-	in := &summingReader{r: r}
-	var head [dynamicHeader]byte
-	if err := in.full(head[:]); err != nil {
-		return in.n, err
-	}
-	if string(head[:4]) != dynamicMagic {
-		return in.n, fmt.Errorf("%w: begins with %q, not %q", ErrMalformed, head[:4], dynamicMagic)
-	}
-	got, batches, err := readDynamicHead(head[:])
+func (d *Dynamic) UnmarshalBinary(data []byte) error {
+	body, err := checkEnvelope(data, dynamicMagic, dynamicHeader)
 	if err != nil {
-		return in.n, err
+		return err
 	}
-	bits := got.params.Batch.Bits()
-	for range batches {
-		words, err := in.words(wordsFor(bits))
-		if err == nil {
-			err = checkPadding(words, bits)
-		}
-		if err != nil {
-			return in.n, err
-		}
-		if len(got.batches) == 0 {
-			got.batches = append(got.batches, newFilter(got.params.Batch, words))
-			continue
-		}
-		next := *got.batches[0] // with its table of hash functions
-		next.words = words
-		got.batches = append(got.batches, &next)
+	p, err := readParams(body[4:])
+	if err != nil {
+		return err
 	}
-	if err := in.checkSum(); err != nil {
-		return in.n, err
+	head := body[4+paramsBytes:]
+	threshold, last := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:])
+	missing, batches := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint32(head[24:])
+	body = body[dynamicHeader:]
+	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
+		return fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
 	}
-	got.share()
+	if missing > min(uint64(batches-1)*(threshold-1), math.MaxInt) {
+		return fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, batches)
+	}
+	n := wordsFor(p.Bits())
+	if uint64(len(body)) != uint64(batches)*8*uint64(n) {
+		return fmt.Errorf("%w: %d bytes for %d batches of %d bits", ErrMalformed, len(body), batches, p.Bits())
+	}
+	got := &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}}
+	for len(body) > 0 {
+		words := make([]uint64, n)
+		readWords(words, body)
+		if err := checkPadding(words, p.Bits()); err != nil {
+			return err
+		}
+		got.append(words, int(threshold))
+		body = body[8*n:]
+	}
+	got.last().keys = int(last)
+	got.share(int(missing))
 	*d = *got
-	return in.n, nil
+	return nil
+}
+
+// share takes the keys missing from the frozen batches. The form does not say which lack them: the latest, so that Len
+// never says more than there are.
+func (d *Dynamic) share(missing int) {
+	for i := range slices.Backward(d.batches[:len(d.batches)-1]) {
+		some := min(missing, d.params.Threshold-1)
+		d.batches[i].keys -= some
+		missing -= some
+	}
 }

@@ -20,6 +20,6 @@ func ExampleHash() {
 	h := bloom.Seed{}.Hash([]byte("apple"))
 	small.AddHash(h)
 	large.AddHash(h)
-	fmt.Println(small.ContainsString("apple"), large.ContainsString("apple"))
+	fmt.Println(small.Contains([]byte("apple")), large.Contains([]byte("apple")))
 	// Output: true true
 }

@@ -5,16 +5,18 @@ import (
 	"slices"
 )
 
-// Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails and Contains never
-// forgets: it is true for every key added, and for others with the false-positive rate.
-//
-// The zero value is only good for UnmarshalBinary and ReadFrom. A Filter may be read by many goroutines at once, but
-// not while one writes; for that there is Concurrent.
-type Filter struct {
+// View is a filter that can only be asked. Every Filter is one. OpenView makes one of bytes that it does not copy.
+type View struct {
 	params Params
 	probes []probe  // the hash functions. Never written, so shared by clones.
 	words  []uint64 // bit i of the filter is bit i%64 of word i/64, block b has m_b bits from b*m_b on; the rest is 0
 }
+
+// Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails and Contains never
+// forgets: it is true for every key added, and for others with the false-positive rate.
+//
+// A Filter may be read by many goroutines at once, but not while one writes; for that there is Concurrent.
+type Filter struct{ View }
 
 // New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range. O(m).
 func New(p Params) (*Filter, error) {
@@ -36,7 +38,7 @@ func NewForRate(n int, rate float64) (*Filter, error) {
 
 // newFilter takes words over. p has been checked.
 func newFilter(p Params, words []uint64) *Filter {
-	f := &Filter{params: p, words: words, probes: make([]probe, p.hashes())}
+	f := &Filter{View{params: p, words: words, probes: make([]probe, p.hashes())}}
 	for i := range f.probes {
 		f.probes[i] = probe{multipliers[i], uint64(i/p.Hashes) * p.BlockBits}
 	}
@@ -44,18 +46,10 @@ func newFilter(p Params, words []uint64) *Filter {
 }
 
 // Params returns the filter's parameters. O(1).
-func (f *Filter) Params() Params { return f.params }
+func (f *View) Params() Params { return f.params }
 
 // Add adds a key: O(k), no allocation.
 func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
-
-// AddString adds a key: O(k), no allocation.
-func (f *Filter) AddString(key string) { f.AddHash(f.params.Seed.Hash([]byte(key))) }
-
-// ContainsString reports whether the key may have been added: O(k), no allocation.
-func (f *Filter) ContainsString(key string) bool {
-	return f.ContainsHash(f.params.Seed.Hash([]byte(key)))
-}
 
 // TestAndAdd adds a key and reports whether it may have been there before. O(k), no allocation.
 func (f *Filter) TestAndAdd(key []byte) bool {
@@ -67,6 +61,9 @@ func (f *Filter) TestAndAdd(key []byte) bool {
 
 // AddHash adds a key by its hash under the filter's Seed. O(k).
 func (f *Filter) AddHash(h Hash) {
+	if len(f.probes) == 0 {
+		panic(zeroValue)
+	}
 	words, m := f.words, f.params.BlockBits
 	for _, p := range f.probes {
 		at := p.at(h, m)
@@ -75,10 +72,10 @@ func (f *Filter) AddHash(h Hash) {
 }
 
 // Contains reports whether the key may have been added: O(k), no allocation.
-func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed.Hash(key)) }
+func (f *View) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed.Hash(key)) }
 
 // ContainsHash is Contains for a key's hash under the filter's Seed. O(k).
-func (f *Filter) ContainsHash(h Hash) bool {
+func (f *View) ContainsHash(h Hash) bool {
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes
 	// A key that is absent fails at a random one of the first few probes, which no branch predictor can foresee: ask
@@ -96,36 +93,42 @@ func (f *Filter) ContainsHash(h Hash) bool {
 			return false
 		}
 	}
-	return true
+	return len(f.probes) > 0
 }
+
+// SizeBytes returns the memory of the bits. O(1).
+func (f *View) SizeBytes() int { return 8 * len(f.words) }
 
 // Reset removes all keys. O(m).
 func (f *Filter) Reset() { clear(f.words) }
 
-// Clone returns a copy that shares nothing that is ever written. O(m).
-func (f *Filter) Clone() *Filter {
+// Clone returns a filter of the same keys, which shares nothing that is ever written. O(m).
+func (f *View) Clone() *Filter {
 	c := *f
 	c.words = slices.Clone(f.words)
-	return &c
+	return &Filter{c}
 }
 
 // Equal reports whether two filters have equal parameters and bits. O(m).
-func (f *Filter) Equal(g *Filter) bool {
+func (f *View) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
 // OnesCount is the number of bits set. A plain filter is best where that is half of Params().Bits(). O(m).
-func (f *Filter) OnesCount() int { return countOnes(f.words) }
+func (f *View) OnesCount() int { return countOnes(f.words) }
 
 // BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
-func (f *Filter) BlockOnesCount(block int) int {
+func (f *View) BlockOnesCount(block int) int {
 	f.checkBlock(block)
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
 }
 
-// FalsePositiveRate is the false-positive rate of the filter as its bits are. It is (t/m)^k for t bits set in a
+// FalsePositiveRate returns the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a
 // standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates. O(m).
-func (f *Filter) FalsePositiveRate() float64 {
+func (f *View) FalsePositiveRate() float64 {
+	if f.params.Blocks == 0 {
+		return 0
+	}
 	rate := 1.0
 	for b := range f.params.Blocks {
 		fill := float64(f.BlockOnesCount(b)) / float64(f.params.BlockBits)
@@ -134,7 +137,7 @@ func (f *Filter) FalsePositiveRate() float64 {
 	return rate
 }
 
-func (f *Filter) checkBlock(block int) {
+func (f *View) checkBlock(block int) {
 	if block < 0 || block >= f.params.Blocks {
 		panic("bloom: no such block")
 	}

@@ -31,6 +31,9 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 		return err
 	}
 	blocks := min(f.params.Blocks, g.params.Blocks)
+	if blocks == 0 {
+		return nil // zero values
+	}
 	f.Truncate(blocks)
 	op(f.words, g.words[:len(f.words)])
 	clearFrom(f.words, f.params.Bits()) // g may go on within the last word
@@ -40,7 +43,7 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 // AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or
 // allocating anything. With OnesCount of both it is what the intersection is estimated from (Papapetrou et al., section
 // 5.3). Errors as in Merge. O(m).
-func (f *Filter) AndOnesCount(g *Filter) (int, error) {
+func (f *View) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}
@@ -60,7 +63,7 @@ func (f *Filter) andBlockOnesCount(g *Filter, block int) (int, error) {
 }
 
 // matches says in what two filters differ besides the number of blocks.
-func (f *Filter) matches(g *Filter) error {
+func (f *View) matches(g *Filter) error {
 	p, q := f.params, g.params
 	q.Blocks = p.Blocks
 	if p == q {

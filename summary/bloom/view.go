@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// View returns the filter whose binary form is data, all of it, without copying the bits. A filter in a mapped file is
-// ready at once, and lookups read what they need. The filter and data share memory, so neither may change while the
-// filter is in use. View checks the header and the length, in O(1); it does not read the checksum. An error is matched
+// OpenView returns the filter whose binary form is data, all of it, without copying the bits. A filter in a mapped file is
+// ready at once, and lookups read what they need. The view and data share memory, so data may not change while the view
+// is in use. OpenView checks the header and the length, in O(1); it does not read the checksum. An error is matched
 // by ErrMalformed. On big-endian machines, or where data does not begin at a multiple of eight, it copies.
-func View(data []byte) (*Filter, error) {
+func OpenView(data []byte) (*View, error) {
 	if len(data) < headerBytes+crcBytes {
 		return nil, fmt.Errorf("%w: %d bytes are too few", ErrMalformed, len(data))
 	}
@@ -34,5 +34,5 @@ func View(data []byte) (*Filter, error) {
 	if err := checkPadding(words, p.Bits()); err != nil {
 		return nil, err
 	}
-	return newFilter(p, words), nil
+	return &newFilter(p, words).View, nil
 }

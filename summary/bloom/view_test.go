@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"testing"
 )
 
@@ -26,10 +25,8 @@ func TestDynamicMerge(t *testing.T) {
 		if a.Len() != len(keys) {
 			t.Errorf("%v: %d of %d keys", n, a.Len(), len(keys))
 		}
-		found := make([]bool, len(keys))
-		a.ContainsAll(keys, found)
 		for i, k := range keys {
-			if !a.Contains(k) || !found[i] {
+			if !a.Contains(k) {
 				t.Fatalf("%v: key %d is lost", n, i)
 			}
 		}
@@ -37,7 +34,7 @@ func TestDynamicMerge(t *testing.T) {
 			t.Error("the other filter changed afterwards")
 		}
 		var back Dynamic
-		if err := back.read(a.written(t)); err != nil || !back.equal(a) {
+		if err := back.UnmarshalBinary(a.written(t)); err != nil || !back.equal(a) {
 			t.Errorf("%v: %v", n, err)
 		}
 		for a.params.Window = len(a.batches); a.params.Window > 1; a.params.Window-- {
@@ -53,73 +50,6 @@ func TestDynamicMerge(t *testing.T) {
 	}
 }
 
-func TestDynamicFold(t *testing.T) {
-	p := DynamicParams{Batch: Params{Blocks: 4, BlockBits: 200, Hashes: 1}, Threshold: 50}
-	keys := testKeys(170, 1)
-	fill := func(p DynamicParams) *Dynamic {
-		d, err := NewDynamic(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, k := range keys {
-			d.Add(k)
-		}
-		return d
-	}
-	d := fill(p)
-	d.Fold()
-	p.Batch.BlockBits = 100
-	if !d.equal(fill(p)) {
-		t.Error("not the filter that would have been built with shorter blocks")
-	}
-	mustPanic(t, "Fold of an odd length", func() { smallDynamic(t, nil).Fold() })
-}
-
-// TestDynamicContainsAll asks more keys than a batch of lookups, half of them members.
-func TestDynamicContainsAll(t *testing.T) {
-	keys := testKeys(3*batch+7, 1)
-	d := smallDynamic(t, keys[:len(keys)/2])
-	for _, n := range []int{0, 1, batch, batch + 1, len(keys)} {
-		found := make([]bool, n)
-		for i := range found {
-			found[i] = i%3 == 0 // whatever was there is overwritten
-		}
-		d.ContainsAll(keys[:n], found)
-		for i, k := range keys[:n] {
-			if found[i] != d.Contains(k) {
-				t.Fatalf("key %d of %d: %v", i, n, found[i])
-			}
-		}
-	}
-}
-
-func TestDynamicEstimateLen(t *testing.T) {
-	d, err := NewDynamic(DynamicParams{Batch: Params{Blocks: 7, BlockBits: 9362, Hashes: 1}, Threshold: 6831})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range testKeys(25_000, 1) {
-		d.Add(k)
-	}
-	i, err := d.EstimateLen(0.99)
-	if err != nil || i.Low > 25_000 || i.High < 25_000 || i.High-i.Low > 1500 {
-		t.Errorf("%+v, %v", i, err)
-	}
-	full := smallDynamic(t, testKeys(2000, 1))
-	for _, b := range full.batches {
-		for i := range b.words {
-			b.words[i] = math.MaxUint64
-		}
-		clearFrom(b.words, b.params.Bits())
-	}
-	if i, err := full.EstimateLen(0.9); err != nil || !i.Saturated || !math.IsInf(i.High, 1) || i.Low <= 0 {
-		t.Errorf("%+v, %v", i, err)
-	}
-	if _, err := d.EstimateLen(2); err == nil {
-		t.Error("a confidence of 2")
-	}
-}
-
 // TestView: a view answers as the filter does, wherever its bytes begin. Other bytes are refused.
 func TestView(t *testing.T) {
 	keys := testKeys(300, 1)
@@ -128,7 +58,7 @@ func TestView(t *testing.T) {
 		data, _ := f.MarshalBinary()
 		for shift := range 9 {
 			moved := append(make([]byte, shift), data...)[shift:]
-			v, err := View(moved)
+			v, err := OpenView(moved)
 			if err != nil || !v.Equal(f) {
 				t.Fatalf("%+v, at %d: %v", p, shift, err)
 			}
@@ -139,17 +69,17 @@ func TestView(t *testing.T) {
 			}
 		}
 		for n := range data[:min(len(data), 200)] {
-			if _, err := View(data[:n]); !errors.Is(err, ErrMalformed) {
+			if _, err := OpenView(data[:n]); !errors.Is(err, ErrMalformed) {
 				t.Fatalf("cut to %d bytes: %v", n, err)
 			}
 		}
-		if _, err := View(append(bytes.Clone(data), 0)); !errors.Is(err, ErrMalformed) {
+		if _, err := OpenView(append(bytes.Clone(data), 0)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("a byte more: %v", err)
 		}
 	}
 	f := filled(t, Params{Blocks: 1, BlockBits: 1 << 23, Hashes: 3}, keys)
 	data, _ := f.MarshalBinary()
-	if n := testing.AllocsPerRun(3, func() { _, _ = View(data) }); n > 2 {
+	if n := testing.AllocsPerRun(3, func() { _, _ = OpenView(data) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -183,38 +113,10 @@ func FuzzView(f *testing.F) {
 	f.Add(good[:len(good)-crcBytes])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = appendCRC(bytes.Clone(data), 0)
-		v, err := View(data)
+		v, err := OpenView(data)
 		var g Filter
 		if err2 := g.UnmarshalBinary(data); (err == nil) != (err2 == nil) || err == nil && !v.Equal(&g) {
 			t.Fatal(fmt.Sprint(err, err2))
 		}
 	})
-}
-
-// TestDynamicStream: what WriteTo writes is the binary form, and ReadFrom reads it and no byte more.
-func TestDynamicStream(t *testing.T) {
-	for _, n := range []int{0, 70, 300} {
-		d := smallDynamic(t, testKeys(n, 1))
-		var out bytes.Buffer
-		written, err := d.WriteTo(&out)
-		want := bytes.Clone(out.Bytes())
-		if err != nil || written != int64(len(want)) {
-			t.Fatalf("%d bytes, %v", written, err)
-		}
-		out.WriteString("more")
-		var e Dynamic
-		if read, err := e.ReadFrom(&out); err != nil || read != written || !e.equal(d) || out.String() != "more" {
-			t.Errorf("%d bytes read, %v", read, err)
-		}
-		for i := range want {
-			bad := bytes.Clone(want)
-			bad[i] ^= 4
-			if _, err := e.ReadFrom(bytes.NewReader(bad)); err == nil || !e.equal(d) {
-				t.Fatalf("byte %d changed: %v", i, err)
-			}
-			if _, err := e.ReadFrom(bytes.NewReader(want[:i])); err == nil || !e.equal(d) {
-				t.Fatalf("cut to %d bytes: %v", i, err)
-			}
-		}
-	}
 }

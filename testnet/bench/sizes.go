@@ -104,7 +104,7 @@ func bestBlocked() *bloom.Blocked {
 	var best *bloom.Blocked
 	for k := 1; k < 16; k++ {
 		f := must(bloom.NewBlocked(8*sizesBytes-8*64, k, bloom.Seed{}))
-		if best == nil || f.FalsePositiveRate(streamKeys) < best.FalsePositiveRate(streamKeys) {
+		if best == nil || f.FalsePositiveRate() < best.FalsePositiveRate(streamKeys) {
 			best = f
 		}
 	}
