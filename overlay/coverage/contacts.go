@@ -193,22 +193,24 @@ func find(list []Contact, peer string) int {
 	return slices.IndexFunc(list, func(c Contact) bool { return c.Peer == peer })
 }
 
-// sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then the
-// widest; a hash of both ends decides between equals. The second place goes to the contact that adds most to the first
-// one's range; of equals, to one in the other half of the bucket, because stated depths may be wrong. A contact of an
-// address group that stands before it comes last.
+// sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then those that
+// proved right, then the widest; a hash of both ends decides between equals. A stated depth is a claim, so it puts no
+// contact before one that proved right. The second place goes to a contact that adds to what the first one covers of
+// the bucket: to one that proved right, then to the one that adds most; of equals, to one in the other half of the
+// bucket, because stated depths may be wrong. A contact of an address group that stands before it comes last.
 func (t *Contacts) sort(list []Contact) {
 	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
 	slices.SortFunc(list, func(a, b Contact) int {
-		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.Depth, b.Depth), tie(a, b))
+		return cmp.Or(cmp.Compare(a.faults(), b.faults()), truth(b.Right > 0)-truth(a.Right > 0), cmp.Compare(a.Depth, b.Depth), tie(a, b))
 	})
 	if len(list) > 2 {
 		var first Set
 		first.Add(list[0].Range())
 		half := Around(list[0].Place, t.bits+1)
 		slices.SortFunc(list[1:], func(a, b Contact) int {
-			return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(first.Missing(b.Range()), first.Missing(a.Range())),
-				cmp.Compare(a.Depth, b.Depth), within(half, a)-within(half, b), tie(a, b))
+			byA, byB := first.Missing(Around(a.Place, max(int(a.Depth), t.bits))), first.Missing(Around(b.Place, max(int(b.Depth), t.bits)))
+			return cmp.Or(cmp.Compare(a.faults(), b.faults()), truth(byB > 0)-truth(byA > 0), truth(b.Right > 0)-truth(a.Right > 0), cmp.Compare(byB, byA),
+				cmp.Compare(a.Depth, b.Depth), truth(half.Contains(a.Place))-truth(half.Contains(b.Place)), tie(a, b))
 		})
 	}
 	apart := list[:0]
@@ -223,9 +225,9 @@ func (t *Contacts) sort(list []Contact) {
 	copy(list[len(apart):], again)
 }
 
-// within returns 1 for a contact in a range, else 0.
-func within(r Range, c Contact) int {
-	if r.Contains(c.Place) {
+// truth returns 1 if is, else 0.
+func truth(is bool) int {
+	if is {
 		return 1
 	}
 	return 0

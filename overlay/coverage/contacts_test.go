@@ -450,3 +450,27 @@ func lacksOf(c *Contacts) int {
 	lacks := c.Lacks(ContactsEach, c.bits)
 	return lacks.Len()
 }
+
+// TestProvedStay: contacts that proved right give way neither to wider claims nor to others alike.
+func TestProvedStay(t *testing.T) {
+	for _, depth := range []int8{4, 5, 0} {
+		table := NewContacts(0)
+		table.SetDepth(5)
+		at := Place(0xf8) << 56
+		for i, p := range []string{"right", "right too"} {
+			place := at | Place(i)<<58
+			table.Add(Contact{Peer: p, Place: place, Depth: 5, Word: ByItself})
+			for range 100 {
+				table.Proved(place, p)
+			}
+		}
+		for i := range 64 {
+			table.Add(Contact{Peer: fmt.Sprint("liar", i), Place: at | Place(i)<<53, Depth: depth})
+		}
+		for _, c := range table.All() {
+			if c.Right == 0 {
+				t.Errorf("%+v displaced one that proved right 100 times", c)
+			}
+		}
+	}
+}
