@@ -283,7 +283,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.recordPeer,
 		Outdated:     n.outdated,
-		Group:        signed.AddressGroup,
+		Group:        n.addressGroup,
 		Loop:         n.cfg.cache != nil,
 		NewPrefix:    n.cfg.cache.NewPrefix,
 		Keep:         n.cfg.headers.Keep,
@@ -297,6 +297,15 @@ func (n *Node) overlayConfig() overlay.Config {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
 	}
 	return c
+}
+
+// addressGroup returns the network that a record places its peer in. The peers to connect to at the start count in none:
+// they were configured, and are no strangers.
+func (n *Node) addressGroup(r overlay.Record) string {
+	if slices.ContainsFunc(n.cfg.bootstrap, func(p peer.AddrInfo) bool { return overlay.PeerID(p.ID) == r.Peer }) {
+		return ""
+	}
+	return signed.AddressGroup(r)
 }
 
 // undefended are the defences of the overlay that are switched off: none, or all.

@@ -39,7 +39,8 @@ type Config struct {
 	// fewer, it is those. In a larger network it covers a range, see package coverage. 0: 131,072.
 	MaxOrigins int
 	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
-	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.
+	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. It does not bound linked peers,
+	// nor those with a summary in the group of our own record, as at a site behind one address. Nil: there are no groups.
 	Group    func(Record) string
 	MaxGroup int
 	// Loop answers queries by asking every prefix, without an index. It is for simulations and testnets, where many

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
-// Peers that all have addresses of one group, larger than a group may be, run without a fault.
+// Peers that all have addresses of one group, larger than a group of strangers may be, know each other.
 func TestOneGroup(t *testing.T) {
 	for seed := range uint64(12) {
 		const peers = 30
@@ -33,6 +33,9 @@ func TestOneGroup(t *testing.T) {
 		}
 		net.Run(time.Minute)
 		for i, p := range net.Peers {
+			if n := p.Overlay.Origins(); n != peers-1 {
+				t.Errorf("seed %d: peer %d knows %d of %d", seed, i, n, peers-1)
+			}
 			if len(p.Faults) > 0 {
 				t.Errorf("seed %d: peer %d reported %v of honest peers", seed, i, p.Faults)
 			}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/defence"
 )
 
 // Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It
@@ -38,6 +40,7 @@ func (d *Directory) Check(now time.Duration) error {
 			origins++
 		}
 		if e.group != nil {
+			want(d.links[e.peer] == nil || d.cfg.Undefended.Has(defence.Groups), "%v is linked, and in a group", e)
 			groups[e.group.name]++
 		}
 	}

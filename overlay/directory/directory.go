@@ -116,15 +116,26 @@ func (d *Directory) Open(p event.PeerID) {
 		e.change(func(r *rare) { r.unwanted = 0 })
 		d.change(Reopened, e)
 	}
+	if e := d.Lookup(p); e != nil {
+		d.reached(e)
+		d.leaveGroups(e)
+	}
 }
 
-// Close notes that there is no connection to a peer any more. If its group of addresses is too full, for linked peers
-// are not kept out of it, its place there goes.
+// reached notes that a peer was heard of: dials of it that failed before count no more.
+func (d *Directory) reached(e *Entry) {
+	if e.dialFails > 0 {
+		e.change(func(r *rare) { r.dialFails = 0 })
+	}
+}
+
+// Close notes that there is no connection to a peer any more. It counts in its group of addresses from now on. Where
+// that is full, the peer is forgotten.
 func (d *Directory) Close(p event.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
 	d.touch()
-	if e != nil && e.group != nil && e.group.entries > d.cfg.MaxGroup {
+	if e != nil && e.record != nil && !d.isOwn(e) && !d.mayJoin(e, e.Record(), e.cur != nil) {
 		d.Remove(e.Index())
 	}
 }

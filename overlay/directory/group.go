@@ -32,14 +32,31 @@ func (g *addressGroup) size() int {
 }
 
 // joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
-// there are too many of them: then nothing is to be learned of the entry for a while. Addresses are a peer's own
-// claims, so the bound does not keep out linked peers. A peer with only a record makes room for one with a summary
-// (proven).
+// there are too many of them. If there is no room for its summary (proven) either, nothing is to be learned of the entry
+// for a while.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, proven bool) bool {
+	if d.mayJoin(e, r, proven) {
+		return true
+	}
+	if proven {
+		e.change(func(r *rare) { r.unwanted = now + unwantedFor })
+	}
+	d.ignored++
+	return false
+}
+
+// mayJoin counts an entry in its group of addresses, if there is room. The bound is for strangers: addresses are a
+// peer's own claims, and one party may make up as many peers as it likes. So linked peers count in no group. A peer with
+// a summary (proven) takes the place of one with only a record. Of our own group, a site behind one address, those with
+// a summary may be as many as half of all that there is room for.
+func (d *Directory) mayJoin(e *Entry, r event.Record, proven bool) bool {
 	if d.cfg.Group == nil {
 		return true
 	}
 	group := d.cfg.Group(r)
+	if d.links[r.Peer] != nil && !d.cfg.Undefended.Has(defence.Groups) {
+		group = ""
+	}
 	if group == e.group.String() {
 		return true
 	}
@@ -47,9 +64,7 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, prove
 		d.leaveGroup(e)
 		return true
 	}
-	if group != "" && d.groups[group].size() >= d.cfg.MaxGroup && !d.makeGroupRoom(group, r.Peer, proven) {
-		e.change(func(r *rare) { r.unwanted = now + unwantedFor })
-		d.ignored++
+	if group != "" && d.groups[group].size() >= d.groupLimit(group, proven) && !(proven && d.makeGroupRoom(group, r.Peer)) {
 		return false
 	}
 	d.leaveGroup(e)
@@ -64,19 +79,39 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, prove
 	return true
 }
 
-// makeGroupRoom says whether there is room in a full group after all, for a peer that is linked or proven.
-func (d *Directory) makeGroupRoom(group string, p event.PeerID, proven bool) bool {
-	linked := d.links[p] != nil
-	if d.cfg.Undefended.Has(defence.Groups) || !linked && !proven {
+// groupLimit returns how many peers of a group may be known that are not linked.
+func (d *Directory) groupLimit(group string, proven bool) int {
+	if own := d.Own().record; proven && own != nil && group == d.cfg.Group(event.Record{Peer: d.cfg.Self, Envelope: own}) {
+		return max(d.cfg.MaxGroup, d.Room()/2)
+	}
+	return d.cfg.MaxGroup
+}
+
+// makeGroupRoom forgets a peer of a full group that only has a record, and says whether there is one.
+func (d *Directory) makeGroupRoom(group string, p event.PeerID) bool {
+	if d.cfg.Undefended.Has(defence.Groups) {
 		return false
 	}
 	for _, e := range d.Others() {
-		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p && d.links[e.peer] == nil {
+		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p {
 			d.Remove(e.Index())
 			return true
 		}
 	}
-	return linked
+	return false
+}
+
+// leaveGroups takes an entry and its sibling out of their group: their peer is linked.
+func (d *Directory) leaveGroups(e *Entry) {
+	if d.cfg.Undefended.Has(defence.Groups) {
+		return
+	}
+	if s := e.sibling; s != nil && s.group != nil {
+		e = s
+	}
+	if e.group != nil {
+		d.shrinkGroup(e)
+	}
 }
 
 // leaveGroup takes an entry out of its group. Its place goes to its sibling, if there is one.
@@ -88,6 +123,10 @@ func (d *Directory) leaveGroup(e *Entry) {
 		s.group, e.group = e.group, nil
 		return
 	}
+	d.shrinkGroup(e)
+}
+
+func (d *Directory) shrinkGroup(e *Entry) {
 	if e.group.entries--; e.group.entries == 0 {
 		delete(d.groups, e.group.name)
 	}

@@ -199,9 +199,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 		e.record, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
 	e.since = now
-	if e.dialFails > 0 {
-		e.change(func(r *rare) { r.dialFails = 0 })
-	}
+	d.reached(e)
 	e.outdateOverlap(now)
 	e.fade(now, fadeAgain)
 	d.countSigned(e, signed)
