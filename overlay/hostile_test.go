@@ -59,6 +59,25 @@ func TestMadeUpPlaces(t *testing.T) {
 	}
 }
 
+// One link that names origins near us, again and again, takes nothing from the range for which we vouch, nor makes
+// queries look poor.
+func TestMadeUpNeighbours(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
+	for _, p := range []PeerID{"liar", "a", "b", "c"} {
+		linked(t, o, p)
+	}
+	for now := time.Second; now < 10*time.Minute; now += time.Second {
+		if now%(30*time.Second) == time.Second {
+			g := group.New(group.OriginTag("self")^uint64(now), summary.Epoch{Generation: 1})
+			step(t, o, now, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
+		}
+		step(t, o, now, Tick{})
+		if o.Vouched() > 0 || o.Sharp().Depth() > 0 || o.FalseMatches() > 0 || o.Incomplete() {
+			t.Fatalf("at %v: it vouches for depth %d, sharp to %d, %v false matches", now, o.Vouched(), o.Sharp().Depth(), o.FalseMatches())
+		}
+	}
+}
+
 // A few links that say that the network is huge don't make it so.
 func TestBoastOfSize(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 5)), Config{})

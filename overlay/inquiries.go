@@ -25,7 +25,7 @@ func (o *Overlay) inquire(search uint64, to Record, q Inquiry) {
 // onPeersAsked answers an inquiry.
 func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	q := in.Inquiry
-	if !o.scope.Serves() || !o.exchange.Spare() {
+	if !o.scope.Serves(in.From) || !o.exchange.Spare() {
 		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: o.scope.Vouched()}})
 		return
 	}

@@ -24,10 +24,7 @@ const (
 )
 
 // Serves counts an inquiry that came, and says whether it is to be answered with names.
-func (s *Scope) Serves() bool {
-	s.served++
-	return s.served <= maxServed
-}
+func (s *Scope) Serves(from event.PeerID) bool { return s.served.take(from) }
 
 // Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
 // it lacks, and the summaries of those like it.

@@ -57,7 +57,7 @@ type Scope struct {
 	seeker  seeker
 	meeting meeting
 	told    map[event.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
-	served  int                            // inquiries answered in this second
+	served  shares
 
 	empty      coverage.Bitmap // ranges without a contact at the last inquiry
 	emptyAsked int             // inquiries in a row that asked for them
@@ -83,8 +83,6 @@ const (
 	apart = 1.125
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
-	// maxServed is how many inquiries are answered with names in a second.
-	maxServed = 16
 	// maxTold bounds the memory of peers that have our own summary.
 	maxTold = 256
 	// A peer with room for fewer than littleRoom origins takes only the part firstOrigins of it until it knows its
@@ -163,7 +161,19 @@ func (s *Scope) Within() func(*directory.Entry) bool {
 // noted is the place of an origin that is not kept.
 type noted struct {
 	place  coverage.Place
-	signed bool // something signed by it was held
+	signed bool          // something signed by it was held
+	at     time.Duration // when it was last heard of
+}
+
+// hearsayFor is how long the place of an origin counts of which nothing signed came. Who is still there publishes again
+// by then.
+const hearsayFor = time.Hour
+
+// forgetHearsay forgets the places that only somebody's word speaks for, and that nobody has repeated of late.
+func (s *Scope) forgetHearsay() {
+	kept := slices.DeleteFunc(s.nearest, func(n noted) bool { return !n.signed && s.now >= n.at+hearsayFor })
+	s.changed = s.changed || len(kept) < len(s.nearest)
+	s.nearest = kept
 }
 
 // Note remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
@@ -177,12 +187,12 @@ func (s *Scope) Note(p coverage.Place, signed bool) {
 	switch {
 	case known:
 		s.changed = s.changed || signed && !s.nearest[at].signed
-		s.nearest[at].signed = s.nearest[at].signed || signed
+		s.nearest[at].signed, s.nearest[at].at = s.nearest[at].signed || signed, s.now
 		return
 	case at == nearestMost:
 		return
 	}
-	s.nearest = slices.Insert(s.nearest, at, noted{p, signed})
+	s.nearest = slices.Insert(s.nearest, at, noted{p, signed, s.now})
 	s.nearest = s.nearest[:min(len(s.nearest), nearestMost)]
 	s.changed = true
 }
@@ -237,7 +247,7 @@ func (s *Scope) ownEstimate() float64 {
 	}
 	for _, e := range s.directory.Others() {
 		switch {
-		case e == nil || e.Covered():
+		case e == nil || e.Covered() || s.directory.Invented(e):
 		case e.Held() != nil || e.Record().Envelope != nil: // a signed record costs a liar an identity, as a summary does
 			signed = append(signed, s.directory.Place(e))
 		case e.State() == directory.Pending || e.State() == directory.Named:
@@ -322,7 +332,7 @@ func (s *Scope) vouch() int {
 	var held [coverage.MaxDepth + 1]int // by how many first bits they share with us
 	depth := min(max(s.depth, s.directory.Lost()), coverage.MaxDepth)
 	for _, e := range s.directory.Others() {
-		if e == nil || e.Gone() || e.Covered() {
+		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
 			continue
 		}
 		shared := coverage.SharedBits(s.place, s.directory.Place(e))

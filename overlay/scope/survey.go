@@ -28,7 +28,8 @@ type surveyed struct {
 // O(entries) after a change.
 func (s *Scope) Survey() {
 	s.usual = max(s.depth, s.exchange.UsualDepth())
-	s.served = 0
+	s.served.next()
+	s.forgetHearsay()
 	if of := s.surveyed(); of != s.seen.of {
 		s.seen = s.look(of)
 	}
@@ -50,7 +51,7 @@ func (s *Scope) look(of surveyed) survey {
 	out := survey{of: of, vouched: s.vouch(), sharp: coverage.MaxDepth}
 	var blur [coverage.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
 	for _, e := range s.directory.Others() {
-		if e == nil || e.Gone() || e.Covered() {
+		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
 			continue
 		}
 		blur[coverage.SharedBits(s.place, s.directory.Place(e))] += e.Rate()
