@@ -21,11 +21,18 @@ const hexPrefix = "hex:"
 // maxKey is the longest key, in bytes.
 const maxKey = 1024
 
+// maxText is more bytes than any text of a key has: to decode a CID takes time that grows with the square of its length,
+// minutes for 1 MiB.
+const maxText = 4 * maxKey
+
 // ParseKey returns the key that a text stands for. That is the multihash of a CID, the bytes of "hex:" and hexadecimal
 // digits, or else the bytes of the text itself. The error is ErrKeyText if the text is empty or longer than 1024 bytes,
 // or if the digits are wrong. It is ErrKeyText too if the text looks like a CID without being one: it was probably
 // copied wrong, and nobody would ever find it.
 func ParseKey(text string) ([]byte, error) {
+	if len(text) > maxText {
+		return nil, fmt.Errorf("%w: %q has %d bytes, must have 1 to %d", ErrKeyText, shorten(text), len(text), maxKey)
+	}
 	key := []byte(text)
 	if digits, ok := strings.CutPrefix(text, hexPrefix); ok {
 		b, err := hex.DecodeString(digits)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ipfs/go-cid"
 )
@@ -63,4 +64,17 @@ func ExampleFormatKey() {
 	// bafkreigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi
 	// debian/bash_5.2.deb
 	// hex:0001
+}
+
+// TestLongTexts: a text that is far too long for a key is refused at once, also where it looks like a CID.
+func TestLongTexts(t *testing.T) {
+	for _, text := range []string{strings.Repeat("k", 1<<20), strings.Repeat("z", 1<<20), hexPrefix + strings.Repeat("00", 1<<20)} {
+		begun := time.Now()
+		if _, err := ParseKey(text); !errors.Is(err, ErrKeyText) {
+			t.Errorf("%.10s…: %v", text, err)
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("%.10s… took %v", text, took)
+		}
+	}
 }
