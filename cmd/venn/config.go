@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 func configCommand() *cli.Command {
@@ -55,15 +56,16 @@ func configCommand() *cli.Command {
 			{
 				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
 				Description: "VALUE is written as config show and config get print it. The elements of a list may also stand with commas between\n" +
-					"them, without brackets and quotes. Comments of your own in the file are not kept.",
-				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
+					"them, without brackets and quotes. Rates may have a unit (20mbit), and so may bytes (64MiB). Comments of your own in\n" +
+					"the file are not kept.",
+				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
 				Action: func(ctx context.Context, c *cli.Command) error {
 					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) }, 2)
 				},
 			},
 			{
 				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
-				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
+				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
 				Action: func(ctx context.Context, c *cli.Command) error {
 					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) }, 1)
 				},
@@ -108,7 +110,9 @@ func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
 // changeConfig changes the key that is the first argument. What would not be right is refused.
 func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config) error, args int) error {
 	return withConfig(c, args, func(r repo.Repo) error {
+		name, was := c.Args().First(), ""
 		cfg, err := r.Change(ctx, func(cfg *repo.Config) error {
+			was, _ = cfg.Get(name) // change says if there is none
 			err := change(cfg)
 			if err == nil {
 				err = cfg.Check()
@@ -118,15 +122,30 @@ func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config)
 			}
 			return nil
 		})
-		if err != nil || !c.Bool("json") {
-			return err
-		}
-		value, err := cfg.Value(c.Args().First())
 		if err != nil {
 			return err
 		}
-		return writeJSON(c.Root().Writer, map[string]any{"key": c.Args().First(), "value": value})
+		value, _ := cfg.Value(name) // it is there
+		now, _ := cfg.Get(name)
+		restart := now != was && running(ctx, r)
+		return show(c, map[string]any{"key": name, "value": value, "restart": restart}, func(w io.Writer) error {
+			text := fmt.Sprintf("%s is %s, was %s", name, visible(now), visible(was))
+			if now == was {
+				text = fmt.Sprintf("%s is %s, as before", name, visible(now))
+			}
+			if restart {
+				text += "; the daemon that runs takes it when it is started again"
+			}
+			_, err := fmt.Fprintln(w, text)
+			return err
+		})
 	})
+}
+
+// running reports whether a daemon runs on a repository.
+func running(ctx context.Context, r repo.Repo) bool {
+	var id httpapi.ID
+	return clientOf(r).get(ctx, "/api/v1/id", nil, &id) == nil
 }
 
 // editConfig lets the user edit a copy, and puts it in the place of the configuration if it is right. Else the copy

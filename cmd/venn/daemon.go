@@ -158,7 +158,10 @@ func idCommand() *cli.Command {
 		Name:        "id",
 		Usage:       "print the peer's id and the addresses it is reached at",
 		Description: "Without a running daemon, there are no addresses.",
-		Flags:       []cli.Flag{jsonFlag("as a JSON object: id, addresses")},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "address", Usage: "print only the address that others reach the peer at likeliest, for connect and --bootstrap"},
+			jsonFlag("as a JSON object: id, addresses"),
+		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -167,7 +170,14 @@ func idCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if c.Bool("address") && len(id.Addresses) == 0 {
+				return errors.New("the peer has no address: no daemon is running")
+			}
 			return show(c, id, func(w io.Writer) error {
+				if c.Bool("address") {
+					_, err := fmt.Fprintln(w, id.Addresses[0])
+					return err
+				}
 				_, err := fmt.Fprintln(w, strings.Join(append([]string{id.ID}, id.Addresses...), "\n"))
 				return err
 			})

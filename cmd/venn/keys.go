@@ -20,6 +20,16 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
+const addHelp = keyHelp + "\n\n" +
+	"--from dir adds the SHA-256 multihash of every file at and below the PATHs given. Symbolic links are not followed. Files\n" +
+	"that have not changed since the last time are not read again. Keys of files that are gone stay, except with --follow.\n" +
+	"--from kubo adds what the IPFS nodes at the URLs of their APIs hold. Peers are sent to this peer for the content, or to\n" +
+	"those that content.served_by names, or, with --follow, to the nodes.\n\n" +
+	"--follow keeps the peer in step with folders or nodes until Ctrl-C. What is new is added. What it has added itself is\n" +
+	"removed when two looks in a row miss it and nothing else that is followed has it. A folder that is not there, or a node\n" +
+	"that does not answer, counts as empty: its keys come back with it. Each look lists all blocks of a node, or all names\n" +
+	"below a folder, and waits at least as long as it took: for millions of them, choose a longer --every."
+
 const keyHelp = "A KEY is a CID, hex: and hexadecimal digits, or any other text. A CID stands for its multihash, a text for its\n" +
 	"bytes. - reads one KEY a line from standard input."
 
@@ -29,14 +39,14 @@ func keysCommand() *cli.Command {
 		Action: group,
 		Commands: []*cli.Command{
 			{
-				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
+				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: addHelp,
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
-					&cli.BoolFlag{Name: "private", Usage: "keep them out of the summary: only peers linked with this one find them"},
-					&cli.StringFlag{Name: "from", Usage: "take keys from `dir` or kubo. dir: the SHA-256 multihash of every file below the PATHs given; symbolic links are not followed. Files unchanged since the last time are not read again. kubo: what the IPFS nodes at the URLs given hold"},
-					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: only what is pinned, and what belongs to it"},
-					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
-					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: the time between two looks"},
+					&cli.BoolFlag{Name: "private", Usage: "keep the keys out of the summary: only peers linked with this one find them"},
+					&cli.StringFlag{Name: "from", Usage: "take keys from a `SOURCE`: dir for the files at and below PATHs, kubo for what the IPFS nodes at URLs hold"},
+					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: take only what is pinned, and what belongs to it"},
+					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C: add what is new, remove what is gone"},
+					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: `TIME` between two looks, 1s or more"},
 				},
 				Action: addKeys,
 			},
@@ -49,14 +59,15 @@ func keysCommand() *cli.Command {
 			},
 			{
 				Name: "import", Usage: "add keys from files, one KEY a line", ArgsUsage: "FILE…|-", Description: keyHelp,
-				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: importKeys,
+				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: importKeys, Hidden: true, // keys add - does it
 			},
+			pathCommand(),
 			{
 				Name: "ls", Usage: "list the keys that the peer holds, in no order",
 				Flags: []cli.Flag{jsonFlag("a JSON object a line: key")}, Action: listKeys,
 			},
 			{
-				Name: "has", Usage: "say whether the peer itself holds keys; the exit code is 3 if it lacks one", ArgsUsage: "KEY…|-", Description: keyHelp,
+				Name: "has", Usage: "say whether the peer itself holds keys; the exit code is 3 if one is lacking", ArgsUsage: "KEY…|-", Description: keyHelp,
 				Flags: []cli.Flag{jsonFlag("a JSON object a line: key, has")}, Action: hasKeys,
 			},
 		},

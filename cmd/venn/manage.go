@@ -13,24 +13,23 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// onePeer checks that a command has one argument, a peer, and returns its parameter.
-func onePeer(c *cli.Command) (url.Values, error) {
-	if err := checkArguments(c, 1, 1, "one peer"); err != nil {
-		return nil, err
+// somePeers checks that a command's arguments are ids of peers, at least one.
+func somePeers(c *cli.Command) error {
+	if err := checkArguments(c, 1, -1, "at least one peer"); err != nil {
+		return err
 	}
-	return url.Values{"peer": {c.Args().First()}}, checkPeers(c.Args().Slice())
+	return checkPeers(c.Args().Slice())
 }
 
 func disconnectCommand() *cli.Command {
 	return &cli.Command{
-		Name: "disconnect", Usage: "close the connections to a peer; either may choose the other again", ArgsUsage: "PEER",
-		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Name: "disconnect", Usage: "close the connections to peers; either side may choose the other again", ArgsUsage: "PEER…",
+		Flags: []cli.Flag{jsonFlag("a JSON object a line: disconnected")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			peer, err := onePeer(c)
-			if err != nil {
+			if err := somePeers(c); err != nil {
 				return err
 			}
-			return posting(ctx, c, "/api/v1/disconnect", peer, func(w io.Writer, v map[string]any) { fmt.Fprintln(w, "disconnected from", v["disconnected"]) })
+			return eachPeer(ctx, c, "/api/v1/disconnect", "disconnected from", "disconnected")
 		},
 	}
 }
@@ -50,39 +49,51 @@ func posting(ctx context.Context, c *cli.Command, path string, parameters url.Va
 
 func pingCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ping", Usage: "measure round trips to a peer", ArgsUsage: "PEER",
+		Name: "ping", Usage: "measure round trips to peers", ArgsUsage: "PEER…",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "count", Value: 3, Usage: "`NUMBER` of round trips, one a second", Validator: within(1, 1_000_000)},
+			&cli.IntFlag{Name: "count", Value: 3, Usage: "`NUMBER` of round trips to each, one a second", Validator: within(1, 1_000_000)},
 			jsonFlag("a JSON object a line: peer, rtt_ms"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			peer, err := onePeer(c)
-			if err != nil {
+			if err := somePeers(c); err != nil {
 				return err
 			}
 			cl, err := newClient(c)
 			if err != nil {
 				return err
 			}
-			for i := range c.Int("count") {
-				if i > 0 {
-					select {
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-time.After(time.Second):
+			for _, id := range c.Args().Slice() {
+				for i := range c.Int("count") {
+					if i > 0 {
+						select {
+						case <-ctx.Done():
+							return ctx.Err()
+						case <-time.After(time.Second):
+						}
 					}
-				}
-				var p httpapi.Ping
-				if err := cl.get(ctx, "/api/v1/ping", peer, &p); err != nil {
-					return err
-				}
-				if err := show(c, p, func(w io.Writer) error { _, err := fmt.Fprintf(w, "%.2f ms\n", p.RTT); return err }); err != nil {
-					return err
+					if err := ping(ctx, c, cl, id); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// ping shows one round trip, and the peer if there are several.
+func ping(ctx context.Context, c *cli.Command, cl *client, id string) error {
+	var p httpapi.Ping
+	if err := cl.get(ctx, "/api/v1/ping", url.Values{"peer": {id}}, &p); err != nil {
+		return err
+	}
+	return show(c, p, func(w io.Writer) error {
+		if c.Args().Len() > 1 {
+			fmt.Fprintf(w, "%s  ", p.Peer)
+		}
+		_, err := fmt.Fprintf(w, "%.2f ms\n", p.RTT)
+		return err
+	})
 }
 
 func shutdownCommand() *cli.Command {

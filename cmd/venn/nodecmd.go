@@ -22,10 +22,17 @@ func (notFoundError) Is(target error) bool { return target == errNone } //nolint
 // nodeCommands are the commands of a peer of one's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), similarCommand(), overlapCommand(),
+		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), similarCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
-		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(),
+		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(), hidden(pathCommand()),
+		{Name: "neighbours", Usage: "list the peers that the peer chose to stay connected with: venn peers --neighbours", Hidden: true, Flags: []cli.Flag{jsonFlag("as a JSON array")}, Action: listNeighbours},
 	}
+}
+
+// hidden leaves a command out of lists: it is the old name of another.
+func hidden(c *cli.Command) *cli.Command {
+	c.Hidden = true
+	return c
 }
 
 func repoFlag() cli.Flag {

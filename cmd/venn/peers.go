@@ -39,16 +39,26 @@ func asking[T any](path string, text func(io.Writer, T) error) cli.ActionFunc {
 func peersCommand() *cli.Command {
 	return &cli.Command{
 		Name: "peers", Usage: "list the peers that are connected or known by their summary",
-		Flags: []cli.Flag{jsonFlag("as a JSON array")},
-		Action: asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
-			rows := make([][]string, len(peers))
-			for i, p := range peers {
-				rows[i] = []string{p.ID, peerState(p), knownBy(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate), peerAddress(p)}
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "neighbours", Usage: "list only those that the peer chose to stay connected with, why, and how many of its keys they hold"},
+			jsonFlag("as a JSON array"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if c.Bool("neighbours") {
+				return listNeighbours(ctx, c)
 			}
-			return table(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", rows)
-		}),
+			return listPeers(ctx, c)
+		},
 	}
 }
+
+var listPeers = asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
+	rows := make([][]string, len(peers))
+	for i, p := range peers {
+		rows[i] = []string{p.ID, peerState(p), knownBy(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate), peerAddress(p)}
+	}
+	return table(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", rows)
+})
 
 // peerState is how a peer is known.
 func peerState(p httpapi.Peer) string {
@@ -84,22 +94,21 @@ func roundTrip(p httpapi.Peer) string {
 	return fmt.Sprintf("%.1f ms", p.RTT)
 }
 
-func neighboursCommand() *cli.Command {
-	return &cli.Command{
-		Name: "neighbours", Usage: "list the peers that the peer chose to stay connected with, and why",
-		Flags: []cli.Flag{jsonFlag("as a JSON array")},
-		Action: asking("/api/v1/neighbours", func(w io.Writer, all []httpapi.Neighbour) error {
-			rows := make([][]string, len(all))
-			for i, n := range all {
-				share := "-"
-				if s := n.Share; s != nil {
-					share = fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*s.Value, 100*s.Low, 100*s.High)
-				}
-				rows[i] = []string{n.ID, n.Kind, share}
-			}
-			return table(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", rows)
-		}),
+var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []httpapi.Neighbour) error {
+	rows := make([][]string, len(all))
+	for i, n := range all {
+		share := "-"
+		if n.Share != nil {
+			share = percent(*n.Share)
+		}
+		rows[i] = []string{n.ID, n.Kind, share}
 	}
+	return table(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", rows)
+})
+
+// percent is an estimated share in words.
+func percent(i httpapi.Interval) string {
+	return fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*i.Value, 100*i.Low, 100*i.High)
 }
 
 func similarCommand() *cli.Command {
@@ -138,7 +147,7 @@ func printSimilar(w io.Writer, all []httpapi.Similar) error {
 	}
 	rows := make([][]string, len(all))
 	for i, s := range all {
-		rows[i] = []string{s.ID, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*s.Share.Value, 100*s.Share.Low, 100*s.Share.High), strconv.Itoa(s.Keys)}
+		rows[i] = []string{s.ID, percent(s.Share), strconv.Itoa(s.Keys)}
 	}
 	return table(w, "PEER|HAS OF OURS|KEYS", rows)
 }
@@ -247,7 +256,12 @@ func overlapCommand() *cli.Command {
 			if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
 				return err
 			}
-			return show(c, o, func(w io.Writer) error { return printOverlap(w, o, c.Args().Len() == 2) })
+			first, second := "this peer", "the other"
+			if c.Args().Len() == 2 {
+				first, second = "the first", "the second"
+			}
+			r := overlapOfPeers(o)
+			return show(c, r, func(w io.Writer) error { return r.print(w, first, second) })
 		},
 	}
 }
@@ -262,25 +276,6 @@ func checkPeers(ids []string) error {
 	return nil
 }
 
-func printOverlap(w io.Writer, o httpapi.Overlap, two bool) error {
-	first, second := "here", "there"
-	if two {
-		first, second = "the first", "the second"
-	}
-	if o.Saturated {
-		_, err := fmt.Fprintf(w, "nothing is known: the summary held is full\n")
-		return err
-	}
-	_, err := fmt.Fprintf(w, `keys %-15s %.0f
-keys %-15s %.0f
-in common            %.0f (%.0f to %.0f at %.0f %%)
-share of %-11s %.1f %%
-estimated from       %s
-`, first, o.Keys[0], second, o.Keys[1], o.Common.Value, o.Common.Low, o.Common.High, 100*o.Common.Confidence, first,
-		100*o.Containment, o.Method)
-	return err
-}
-
 func connectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "connect", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
@@ -289,20 +284,25 @@ func connectCommand() *cli.Command {
 			if err := checkArguments(c, 1, -1, "at least one multiaddr with /p2p/ID"); err != nil {
 				return err
 			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			for _, p := range c.Args().Slice() {
-				var v map[string]string
-				if err := cl.post(ctx, "/api/v1/connect", url.Values{"peer": {p}}, nil, &v); err != nil {
-					return err
-				}
-				if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, "connected to", v["connected"]); return err }); err != nil {
-					return err
-				}
-			}
-			return nil
+			return eachPeer(ctx, c, "/api/v1/connect", "connected to", "connected")
 		},
 	}
+}
+
+// eachPeer sends a request for each argument, a peer, and shows what the answers say.
+func eachPeer(ctx context.Context, c *cli.Command, path, said, member string) error {
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	for _, p := range c.Args().Slice() {
+		var v map[string]string
+		if err := cl.post(ctx, path, url.Values{"peer": {p}}, nil, &v); err != nil {
+			return err
+		}
+		if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, said, v[member]); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 const summaryHelp = `A summary is a small signed file that stands for a collection of keys. It says of any key whether the collection may
@@ -29,7 +31,7 @@ skipped. A file that is no summary, is corrupt, or has the wrong seed or signer 
 Nothing is written then.`
 
 const (
-	seedHelp = "number of the hash `SEED` in hexadecimal digits; more than 8 of them are a seed of their own"
+	seedHelp = "`NUMBER` of the hash seed, decimal or, after 0x, hexadecimal; more than 8 hexadecimal digits are a seed of their own"
 	outHelp  = "write to `FILE`, whole or not at all"
 )
 
@@ -57,6 +59,23 @@ func summaryCommand() *cli.Command {
 
 func outFlag() cli.Flag {
 	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: outHelp, Value: "-", DefaultText: "stdout"}
+}
+
+// bytesFlag is a flag for a number of bytes, 1 or more, with a unit or without: see repo.ParseBytes.
+func bytesFlag(name, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Usage: usage, HideDefault: true, Validator: func(text string) error {
+		n, err := repo.ParseBytes(text)
+		if err == nil && (n < 1 || n > math.MaxInt) {
+			err = errors.New("want 1 byte or more")
+		}
+		return err
+	}}
+}
+
+// bytesOf is the value of such a flag.
+func bytesOf(c *cli.Command, name string) int {
+	n, _ := repo.ParseBytes(c.String(name)) // it was checked
+	return int(n)
 }
 
 func seedFlags() []cli.Flag {
@@ -99,8 +118,8 @@ func cutCommand() *cli.Command {
 		Description: "What is left is as valid as the whole, only coarser. --bytes counts everything: the file that is written has\n" +
 			"never more than that.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "bytes", Usage: "as many parts as fit in `BYTES`, header included", HideDefault: true, Validator: within(1, math.MaxInt)},
-			&cli.IntFlag{Name: "parts", Usage: "the first `PARTS`", HideDefault: true, Validator: within(1, math.MaxInt)},
+			bytesFlag("bytes", "keep as many parts as fit in `BYTES`, such as 50000 or 50kB, header included"),
+			&cli.IntFlag{Name: "parts", Usage: "keep the first `PARTS`", HideDefault: true, Validator: within(1, math.MaxInt)},
 			outFlag(),
 		},
 		Action: runCut,
@@ -121,7 +140,7 @@ func runCut(_ context.Context, c *cli.Command) error {
 	}
 	parts := c.Int("parts")
 	if c.IsSet("bytes") {
-		if parts, err = f.partsWithin(c.Int("bytes")); err != nil {
+		if parts, err = f.partsWithin(bytesOf(c, "bytes")); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 	}
@@ -171,8 +190,12 @@ func writeSummary(c *cli.Command, f *openedSummary) error {
 
 // plain writes lines of a report for people, the labels aligned.
 func plain(w io.Writer, rows [][2]string) error {
+	width := 16
 	for _, r := range rows {
-		if _, err := fmt.Fprintf(w, "%-16s %s\n", r[0], r[1]); err != nil {
+		width = max(width, len(r[0]))
+	}
+	for _, r := range rows {
+		if _, err := fmt.Fprintf(w, "%-*s %s\n", width, r[0], r[1]); err != nil {
 			return err
 		}
 	}

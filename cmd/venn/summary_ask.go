@@ -3,14 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // testCommand asks a summary for keys.
@@ -20,9 +19,12 @@ func testCommand() *cli.Command {
 		Usage:     "tell which keys a summary may hold",
 		ArgsUsage: "FILE [KEYS]",
 		Description: "Reads keys, one a line, from a file or stdin, and prints those that the collection may hold. That is every key\n" +
-			"that it holds, and a share of the others: the false-positive rate. Ends with exit code 0 also when none matches. With --json a\n" +
-			"line is an object with the key; with --count there is one object, with how many were tested and matched.",
-		Flags: append(seedFlags(), &cli.BoolFlag{Name: "count", Usage: "print only how many were tested, and matched, as JSON"}),
+			"that it holds, and a share of the others: the false-positive rate. The exit code is 3 if none matches. With --json a\n" +
+			"line is an object with the key; with --totals there is one object: tested, matched.",
+		Flags: append(seedFlags(),
+			&cli.BoolFlag{Name: "totals", Usage: "print only how many keys were tested, and how many match"},
+			&cli.BoolFlag{Name: "count", Hidden: true}, // what --totals --json was
+		),
 		Action: func(_ context.Context, c *cli.Command) error {
 			args, err := arguments(c, "FILE", "[KEYS]")
 			if err != nil {
@@ -73,7 +75,7 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 		}
 		count.Matched++
 		switch {
-		case c.Bool("count"):
+		case c.Bool("totals"), c.Bool("count"):
 			return nil
 		case c.Bool("json"):
 			return writeJSON(w, struct {
@@ -83,11 +85,15 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 		_, err := fmt.Fprintf(w, "%s\n", key)
 		return err
 	})
-	if err == nil && c.Bool("count") {
+	switch {
+	case err != nil:
+	case c.Bool("count") || c.Bool("totals") && c.Bool("json"):
 		err = writeJSON(w, count)
+	case c.Bool("totals"):
+		_, err = fmt.Fprintf(w, "%d of %d keys match\n", count.Matched, count.Tested)
 	}
-	if flushErr := w.Flush(); err == nil {
-		err = flushErr
+	if err = errors.Join(err, w.Flush()); err == nil && count.Matched == 0 && count.Tested > 0 {
+		return errNone
 	}
 	return err
 }
@@ -99,31 +105,13 @@ func overlapOfFilesCommand() *cli.Command {
 		Usage:     "estimate from two summaries how many keys both collections have",
 		ArgsUsage: "A B",
 		Description: "The two may differ in depth and shape, but not in seed. The estimate comes with the interval that holds the\n" +
-			"truth with the given confidence. jaccard is the share of the union that both have, containment the share of A\n" +
-			"that B has. When nothing is known there is no value, only bounds.",
+			"truth with the given confidence. jaccard is the share of the union that both have. When nothing is known there is no\n" +
+			"value, only bounds.",
 		Flags: []cli.Flag{
 			&cli.FloatFlag{Name: "confidence", Usage: "of the interval, a `SHARE` above 0 and below 1", Value: 0.95, Validator: goodRate},
 		},
 		Action: runOverlap,
 	}
-}
-
-// overlap is the report on two summaries.
-type overlap struct {
-	N1           float64  `json:"n1"`
-	N2           float64  `json:"n2"`
-	Intersection interval `json:"intersection"`
-	Union        maybe    `json:"union"`
-	Jaccard      maybe    `json:"jaccard"`
-	Containment  maybe    `json:"containment"`
-	Method       string   `json:"method"`
-}
-
-type interval struct {
-	Value      maybe   `json:"value"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`
 }
 
 func runOverlap(_ context.Context, c *cli.Command) error {
@@ -146,53 +134,6 @@ func runOverlap(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	r := newOverlapReport(o)
-	if c.Bool("json") {
-		return writeJSON(c.Root().Writer, r)
-	}
-	return r.print(c.Root().Writer, o)
-}
-
-func newOverlapReport(o estimate.Overlap) overlap {
-	r := overlap{
-		N1: o.N1, N2: o.N2, Method: o.Method, Intersection: newInterval(o.Intersection),
-		Union: maybe(o.Union.Value), Jaccard: maybe(o.Jaccard), Containment: maybe(o.Containment),
-	}
-	if o.Intersection.Saturated {
-		none := r.Intersection.Value
-		r.Union, r.Jaccard, r.Containment = none, none, none
-		r.Method += ", saturated: only bounds"
-	}
-	return r
-}
-
-func newInterval(i estimate.Interval) interval {
-	return interval{maybe(i.Value), i.Low, i.High, i.Confidence}
-}
-
-func (r overlap) print(w io.Writer, o estimate.Overlap) error {
-	whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
-	between := func(i estimate.Interval) string {
-		value := whole(i.Value)
-		if i.Saturated {
-			value = "unknown"
-		}
-		return fmt.Sprintf("%s, %s to %s with %.4g %% confidence", value, whole(i.Low), whole(i.High), 100*i.Confidence)
-	}
-	rows := [][2]string{
-		{"keys of A", whole(r.N1)},
-		{"keys of B", whole(r.N2)},
-		{"both have", between(o.Intersection)},
-		{"either has", between(o.Union)},
-		{"jaccard", r.Jaccard.String()},
-		{"A's share in B", r.Containment.String()},
-	}
-	for i, piece := range strings.SplitAfter(r.Method, ", ") { // a line has 80 columns
-		label := ""
-		if i == 0 {
-			label = "method"
-		}
-		rows = append(rows, [2]string{label, strings.TrimSuffix(piece, " ")})
-	}
-	return plain(w, rows)
+	r := overlapOfSummaries(o)
+	return show(c, r, func(w io.Writer) error { return r.print(w, "A", "B") })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -9,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -30,7 +30,7 @@ identity give the same bytes on every machine.
 
 By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate chooses the
 shape with the fewest bytes for a rate. --budget chooses the shape with the lowest rate in a number of bytes, the header
-included. --shape gives the level at which each block ends. A block at level L is a filter of 2^L bits with one hash
+included. --levels gives the level at which each block ends. A block at level L is a filter of 2^L bits with one hash
 function, coded near its entropy.
 
 Without --identity it is signed by a development key that everybody knows: good for trying out, proof of nothing. An
@@ -46,9 +46,10 @@ func buildCommand() *cli.Command {
 		ArgsUsage:   "[KEYS]",
 		Description: buildHelp,
 		Flags: append(seedFlags(),
-			&cli.StringFlag{Name: "shape", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: goodShape},
-			&cli.IntFlag{Name: "budget", Usage: "the best shape for a file of at most `BYTES`", HideDefault: true, Validator: within(1, math.MaxInt)},
-			&cli.FloatFlag{Name: "rate", Usage: "the least bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
+			&cli.StringFlag{Name: "levels", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: goodLevels},
+			&cli.StringFlag{Name: "shape", Hidden: true, Validator: goodLevels}, // the old name of levels
+			bytesFlag("budget", "choose the shape of the lowest false-positive rate for a file of at most `BYTES`, such as 50kB"),
+			&cli.FloatFlag{Name: "rate", Usage: "choose the shape of the fewest bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
 			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
 			&cli.StringFlag{Name: "after", Usage: "the next epoch after the summary in `OLD`, in its shape while that fits"},
 			&cli.StringFlag{Name: "epoch", Usage: "`GENERATION.SEQUENCE`, later in every summary that is published", Value: "0.0", Validator: goodEpoch},
@@ -66,11 +67,12 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if c.IsSet("budget") && c.IsSet("rate") {
 		return usageError{errors.New("summary build wants --budget or --rate, not both")}
 	}
-	if c.String("shape") != "auto" && c.IsSet("rate") {
-		return usageError{errors.New("summary build wants --shape or --rate, not both")}
+	levels := cmp.Or(c.String("shape"), c.String("levels"))
+	if levels != "auto" && c.IsSet("rate") {
+		return usageError{errors.New("summary build wants --levels or --rate, not both")}
 	}
-	if c.IsSet("after") && (c.IsSet("shape") || c.IsSet("rate") || c.IsSet("epoch")) {
-		return usageError{errors.New("summary build --after takes shape and epoch from OLD: not with --shape, --rate or --epoch")}
+	if c.IsSet("after") && (levels != "auto" || c.IsSet("rate") || c.IsSet("epoch")) {
+		return usageError{errors.New("summary build --after takes levels and epoch from OLD: not with --levels, --rate or --epoch")}
 	}
 	seed, err := parseSeed(c)
 	if err != nil {
@@ -88,11 +90,11 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	levels, err := parseLevels(c.String("shape"))
+	fixed, err := parseLevels(levels)
 	if err != nil {
 		return usageError{err}
 	}
-	shape := shapeOf(len(fps), levels)
+	shape := shapeOf(len(fps), fixed)
 	if old := c.String("after"); old != "" {
 		if err := b.follow(c, old, &shape); err != nil {
 			return err
@@ -102,10 +104,10 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	switch {
 	case c.IsSet("rate"):
 		f, err = b.forRate(fps, c.Float("rate"))
-	case c.IsSet("budget") && levels == nil && !c.IsSet("after"):
-		f, err = b.forBudget(fps, c.Int("budget"))
+	case c.IsSet("budget") && fixed == nil && !c.IsSet("after"):
+		f, err = b.forBudget(fps, bytesOf(c, "budget"))
 	case c.IsSet("budget"):
-		f, err = b.within(fps, shape, c.Int("budget"))
+		f, err = b.within(fps, shape, bytesOf(c, "budget"))
 	default:
 		f, err = b.build(fps, shape)
 	}
@@ -307,7 +309,7 @@ func parseLevels(text string) ([]uint8, error) {
 	return levels, nil
 }
 
-func goodShape(text string) error {
+func goodLevels(text string) error {
 	_, err := parseLevels(text)
 	return err
 }
@@ -334,21 +336,26 @@ func goodEpoch(text string) error {
 	return err
 }
 
-// parseSeed is the seed that the flags name: up to eight digits are a number in the network, more name a network within
-// it.
+// parseSeed is the seed that the flags name: a number in the network, or a network within it by more than 8 hexadecimal
+// digits.
 func parseSeed(c *cli.Command) (summary.Seed, error) {
 	text, network := strings.ToLower(c.String("seed")), c.String("network")
-	if len(text) < 1 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
-		return summary.Seed{}, fmt.Errorf("flag --seed: %q, want 1 to 64 hexadecimal digits", c.String("seed"))
-	}
 	if network == "" || len(network) > 64 {
-		return summary.Seed{}, fmt.Errorf("flag --network: name of %d bytes, want 1 to 64", len(network))
+		return summary.Seed{}, fmt.Errorf("--network: the name has %d bytes, want 1 to 64", len(network))
 	}
-	if len(text) > 8 {
-		return summary.Seed{Network: network + "/" + text}, nil
+	digits, isHex := strings.CutPrefix(text, "0x")
+	if isHex && len(digits) > 8 && len(digits) <= 64 && strings.Trim(digits, "0123456789abcdef") == "" {
+		return summary.Seed{Network: network + "/" + digits}, nil
 	}
-	number, err := strconv.ParseUint(text, 16, 32)
-	return summary.Seed{Network: network, Number: uint32(number)}, err
+	base := 10
+	if isHex {
+		base = 16
+	}
+	number, err := strconv.ParseUint(digits, base, 32)
+	if err != nil {
+		return summary.Seed{}, fmt.Errorf("--seed %q: want a whole number below 2^32, or 0x and 1 to 64 hexadecimal digits", c.String("seed"))
+	}
+	return summary.Seed{Network: network, Number: uint32(number)}, nil
 }
 
 // loadIdentity reads a libp2p private key; without a name it is the development key.
@@ -381,9 +388,13 @@ func developmentKey() (crypto.PrivKey, error) {
 
 // seedName is how people name the seed in a header.
 func seedName(t summary.SeedTag) string {
-	name := hex.EncodeToString(t.Network[:])
+	return fmt.Sprintf("%d of network %q", t.Number, networkName(t))
+}
+
+// networkName is the name of a seed's network if that is venn, else the hexadecimal digits of its tag.
+func networkName(t summary.SeedTag) string {
 	if t == (summary.Seed{Network: "venn", Number: t.Number}).Tag() {
-		name = `"venn"`
+		return "venn"
 	}
-	return fmt.Sprintf("%x of network %s", t.Number, name)
+	return hex.EncodeToString(t.Network[:])
 }

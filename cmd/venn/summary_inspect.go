@@ -35,6 +35,11 @@ type inspected struct {
 	Rate         float64         `json:"fp_rate"`
 	EntropyRatio maybe           `json:"entropy_ratio"`
 	Parts        []inspectedPart `json:"parts"`
+	AllParts     int             `json:"all_parts"` // of the summary, before it was cut
+	Epoch        string          `json:"epoch"`
+	Seed         uint32          `json:"seed"`
+	Network      string          `json:"network"` // its name if it is venn, else its tag in hexadecimal digits
+	Signer       string          `json:"signer"`
 	Signature    string          `json:"signature"`
 }
 
@@ -74,11 +79,7 @@ func runInspect(_ context.Context, c *cli.Command) error {
 	if signature != nil {
 		r.Signature = signature.Error()
 	}
-	if c.Bool("json") {
-		err = writeJSON(c.Root().Writer, r)
-	} else {
-		err = r.print(c.Root().Writer, f)
-	}
+	err = show(c, r, func(w io.Writer) error { return r.print(w, f) })
 	if err == nil && signature != nil {
 		err = fmt.Errorf("%s: %w", args[0], signature)
 	}
@@ -119,6 +120,8 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 		Bytes: bytes, BitsPerKey: perKey(bytes, h.N), Rate: f.prefix.FalsePositiveRate(),
 		EntropyRatio: maybe(8 * float64(f.prefix.EncodedBytes()) / papers.StreamEntropy(f.prefix)),
 		Parts:        []inspectedPart{},
+		AllParts:     f.prefix.Plan().Parts(),
+		Epoch:        h.Epoch.String(), Seed: h.Seed.Number, Network: networkName(h.Seed), Signer: peer.ID(h.Origin).String(),
 	}
 	sizes, offsets := f.sizes()
 	p, err := summary.NewPrefix(h)
@@ -140,13 +143,13 @@ func (r *inspected) print(w io.Writer, f *openedSummary) error {
 	if err := plain(w, [][2]string{
 		{"keys", fmt.Sprint(r.N)},
 		{"shape", r.Shape.String()},
-		{"parts", fmt.Sprintf("%d of %d", len(r.Parts), f.prefix.Plan().Parts())},
+		{"parts", fmt.Sprintf("%d of %d", len(r.Parts), r.AllParts)},
 		{"bytes", fmt.Sprintf("%d, %s bits a key", r.Bytes, r.BitsPerKey)},
 		{"rate", fmt.Sprintf("%.4g", r.Rate)},
 		{"entropy ratio", r.EntropyRatio.digits(4)},
-		{"epoch", h.Epoch.String()},
+		{"epoch", r.Epoch},
 		{"seed", seedName(h.Seed)},
-		{"signer", peer.ID(h.Origin).String()},
+		{"signer", r.Signer},
 		{"signature", r.Signature},
 	}); err != nil || len(r.Parts) == 0 {
 		return err

@@ -75,13 +75,13 @@ type Content struct {
 
 // Limits bounds what the daemon uses.
 type Limits struct {
-	Up          int64   `toml:"up" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
-	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
+	Up          int64   `toml:"up" unit:"bit/s" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
+	Down        int64   `toml:"down" unit:"bit/s" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
 	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
 	Connections int     `toml:"connections" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
-	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most; 65536 or more."`
+	Memory      int     `toml:"memory" unit:"bytes" doc:"Bytes of others' summaries kept at most; 65536 or more."`
 	Origins     int     `toml:"origins" doc:"Peers whose summaries are kept at most, linked ones not counted. Of a larger network the peer covers a range and asks others about the rest. Memory is mostly the tighter limit."`
-	Cache       int64   `toml:"cache" doc:"Bytes of the store's cache."`
+	Cache       int64   `toml:"cache" unit:"bytes" doc:"Bytes of the store's cache."`
 }
 
 // HTTP says where programs ask the daemon.

@@ -13,6 +13,7 @@ import (
 // entry is one key of a configuration.
 type entry struct {
 	section, key, doc string
+	unit              string // bit/s or bytes; empty: none
 	value             reflect.Value
 }
 
@@ -30,7 +31,7 @@ func (c *Config) entries() (out []entry) {
 		section := v.Type().Field(i).Tag.Get("toml")
 		for j := range v.Field(i).NumField() {
 			f := v.Field(i).Type().Field(j)
-			out = append(out, entry{section, f.Tag.Get("toml"), f.Tag.Get("doc"), v.Field(i).Field(j)})
+			out = append(out, entry{section, f.Tag.Get("toml"), f.Tag.Get("doc"), f.Tag.Get("unit"), v.Field(i).Field(j)})
 		}
 	}
 	return out
@@ -119,8 +120,11 @@ func (e entry) set(text string) (err error) {
 		e.value.SetFloat(x)
 	case reflect.Int, reflect.Int64:
 		var x int64
-		x, err = strconv.ParseInt(text, 10, 64)
+		x, err = e.whole(text)
 		e.value.SetInt(x)
+		if err != nil && e.unit != "" {
+			return fmt.Errorf("%w: %s: %w", ErrConfig, e.name(), err)
+		}
 	case reflect.Uint32, reflect.Uint64:
 		var x uint64
 		x, err = strconv.ParseUint(text, 10, e.value.Type().Bits())
@@ -136,6 +140,17 @@ func (e entry) set(text string) (err error) {
 		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, word(e.value.Kind()))
 	}
 	return nil
+}
+
+// whole reads a whole number in the unit of the key.
+func (e entry) whole(text string) (int64, error) {
+	switch e.unit {
+	case "bit/s":
+		return ParseRate(text)
+	case "bytes":
+		return ParseBytes(text)
+	}
+	return strconv.ParseInt(text, 10, 64)
 }
 
 // word is a kind of value in words.
