@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,4 +123,43 @@ func within(t *testing.T, d time.Duration, what string, ok func() bool) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Logf("%s after %v", what, time.Since(begun).Round(10*time.Millisecond))
+}
+
+// TestTricklingStreams: peers that hold all places, each with a request that never ends, keep no newcomer out. Such a
+// stream is no use of a link.
+func TestTricklingStreams(t *testing.T) {
+	n := newNode(t)
+	stop := make(chan struct{})
+	var trickles sync.WaitGroup
+	t.Cleanup(func() { close(stop); trickles.Wait() })
+	for range defaultConnections / 2 {
+		r := &raw{t: t, h: newHost(t)}
+		r.greet(n)
+		s, err := r.h.NewStream(t.Context(), n.ID(), HaveID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trickles.Go(func() {
+			for b := byte(100); ; b = 0 { // of a message of 100 bytes
+				if _, err := s.Write([]byte{b}); err != nil {
+					return
+				}
+				select {
+				case <-stop:
+					_ = s.Reset()
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		})
+	}
+	if _, taken := n.links.Counts(); taken != defaultConnections/2 {
+		t.Fatalf("%d links taken", taken)
+	}
+	time.Sleep(time.Second)
+	if stale := n.links.Stale(time.Now().Add(time.Hour)); len(stale) != defaultConnections/2 {
+		t.Errorf("%d links would be idle in an hour", len(stale))
+	}
+	newcomer := newNode(t, WithBootstrap(info(n)))
+	within(t, 10*time.Second, "the newcomer is linked", func() bool { return lone(t, []*Node{newcomer}) == 0 })
 }

@@ -42,8 +42,8 @@ type Node struct {
 	Counters *counters.Counters
 	Relayed  func(protocol.ID) bool // reports whether a protocol may go over a relay
 	Lasting  func(protocol.ID) bool // reports whether streams of a protocol stay open without use
-	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done. It does not hear of
-	// lasting ones.
+	// Use notes that a stream with the peer, which opened it if it is inbound, is in use until done. An inbound one is so
+	// from when its first message is there: bytes that trickle in keep no link. Use does not hear of lasting streams.
 	Use    func(p peer.ID, inbound bool) (done func())
 	Admit  *admit.Table                                 // decides over the streams that peers open
 	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
@@ -62,6 +62,7 @@ type Stream struct {
 	id       protocol.ID
 	reserved int
 	unhook   func() bool
+	use      func() (unused func()) // to be called when an inbound stream is in use; nil: never, or it was
 	unused   func()
 	quiet    *time.Timer   // until the first byte of an answer; nil: none is waited for
 	admitted *admit.Stream // of a stream that the peer opened
@@ -87,8 +88,12 @@ func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, er
 	}
 	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id}
 	w.unhook, w.unused = context.AfterFunc(n.Done, func() { _ = s.Reset() }), func() {}
-	if !n.Lasting(id) {
-		w.unused = n.Use(w.Peer, inbound)
+	switch {
+	case n.Lasting(id):
+	case inbound:
+		w.use = func() func() { return n.Use(w.Peer, true) }
+	default:
+		w.unused = n.Use(w.Peer, false)
 	}
 	return w, nil
 }
@@ -164,13 +169,17 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 	if err := s.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return nil, err
 	}
-	return wire.ReadFrame(s, limit, func(bytes int) error {
+	msg, err := wire.ReadFrame(s, limit, func(bytes int) error {
 		if err := s.Scope().ReserveMemory(bytes, network.ReservationPriorityMedium); err != nil {
 			return err
 		}
 		s.reserved += bytes
 		return nil
 	})
+	if err == nil && s.use != nil {
+		s.unused, s.use = s.use(), nil
+	}
+	return msg, err
 }
 
 // readAhead is the number of bytes read at a time from messages that follow each other.
