@@ -137,9 +137,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	for i, most := range dialsAtOnce {
 		n.dials[i] = make(chan struct{}, most)
 	}
-	if cfg.off.Has(defence.OwnSlots) {
-		n.links = links.NewShared(cfg.maxConnections, cfg.maxConnections)
-	}
 	n.in.Unfair = cfg.off.Has(defence.FairQueue)
 	n.links.Unkept = cfg.off.Has(defence.KeptMesh)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())

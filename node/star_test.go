@@ -125,8 +125,8 @@ func within(t *testing.T, d time.Duration, what string, ok func() bool) {
 	t.Logf("%s after %v", what, time.Since(begun).Round(10*time.Millisecond))
 }
 
-// TestTricklingStreams: peers that hold all places, each with a request that never ends, keep no newcomer out. Such a
-// stream is no use of a link.
+// TestTricklingStreams: peers that hold all places, each with a request that never ends, keep no newcomer out, and the
+// node dials others. Such a stream is no use of a link.
 func TestTricklingStreams(t *testing.T) {
 	n := newNode(t)
 	stop := make(chan struct{})
@@ -159,6 +159,11 @@ func TestTricklingStreams(t *testing.T) {
 	time.Sleep(time.Second)
 	if stale := n.links.Stale(time.Now().Add(time.Hour)); len(stale) != defaultConnections/2 {
 		t.Errorf("%d links would be idle in an hour", len(stale))
+	}
+	for range defaultConnections {
+		if err := n.Connect(t.Context(), info(newNode(t))); err != nil {
+			t.Error(err)
+		}
 	}
 	newcomer := newNode(t, WithBootstrap(info(n)))
 	within(t, 10*time.Second, "the newcomer is linked", func() bool { return lone(t, []*Node{newcomer}) == 0 })

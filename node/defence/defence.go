@@ -18,8 +18,6 @@ const (
 	FairQueue
 	// PrivateToLinks tells linked peers alone of private keys.
 	PrivateToLinks
-	// OwnSlots keeps slots for dials: what others open takes none of them.
-	OwnSlots
 	// Offenders are not served any more that send on streams what no peer should, again and again.
 	Offenders
 	// KeptMesh keeps links in the mesh: newcomers do not take their places.

@@ -70,15 +70,15 @@ func DialsInVain(hasty bool) (left int) {
 	return left
 }
 
-// Newcomers returns how many of sixteen links in the mesh remain after a minute of newcomers. Every three seconds
-// sixteen come, as links that others have opened.
+// Newcomers returns how many of twelve links in the mesh remain after a minute of newcomers. Every three seconds
+// sixteen come, as links that others have opened: as many as there may be.
 func Newcomers(unkept bool) (left int) {
-	const share = 16
+	const share, kept = 16, 12
 	t := links.New(2 * share)
 	t.Unkept = unkept
 	now := time.Unix(0, 0)
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
-	for i := range share {
+	for i := range kept {
 		t.Link(name("mesh", i), false, now)
 		t.Meshed(name("mesh", i), true)
 	}
@@ -88,7 +88,7 @@ func Newcomers(unkept bool) (left int) {
 			t.Link(name("new", share*round+i), false, now)
 		}
 	}
-	for i := range share {
+	for i := range kept {
 		if t.Linked(name("mesh", i)) {
 			left++
 		}

@@ -49,10 +49,6 @@ var hostAttacks = []attack{
 		defence: "private keys are for links alone", run: privateKey, slow: true,
 	},
 	{
-		name: "links that hold streams open", where: Hosts, measured: "1 if a dial and a find succeed", target: atLeast(1),
-		defence: "slots for dials that no link can take", run: tried(holdStreams), slow: true,
-	},
-	{
 		name: "half handshakes from one address", where: Hosts, measured: "1 if a dial and a find succeed", target: atLeast(1),
 		defence: "a handshake that has not ended takes no slot of the node's", run: tried(halfHandshakes), slow: true,
 	},
@@ -344,31 +340,6 @@ func tried(run func(ctx context.Context, defended bool) (float64, error)) func(c
 		}
 		return reached, err
 	}
-}
-
-// holdStreams has many links, more than the node has slots, each with streams that it leaves open.
-func holdStreams(ctx context.Context, defended bool) (float64, error) {
-	var c cast
-	defer c.close()
-	const slots = 16
-	n, err := c.node(node.WithMaxConnections(slots), node.WithoutDefences(unless(defended, defence.OwnSlots)))
-	if err != nil {
-		return 0, err
-	}
-	for range 3 * slots {
-		h, err := c.linked(ctx, n)
-		if err != nil {
-			continue // it was refused, which is better still
-		}
-		for range 2 {
-			s, err := h.NewStream(ctx, n.ID(), node.PartsID)
-			if err != nil {
-				continue
-			}
-			_, _ = s.Write([]byte{5}) // and no more
-		}
-	}
-	return c.reaches(ctx, n)
 }
 
 // handshakeGate limits connections before their handshake has ended, as the node itself once did.

@@ -21,8 +21,8 @@ var roomAttacks = []attack{
 		defence: "a connection gives way once a dial has succeeded", run: room(nodetest.DialsInVain),
 	},
 	{
-		name: "newcomers take the places of links", where: Cores, measured: "links in the mesh that remain, of 16", target: atLeast(16),
-		defence: "links in the mesh give way to nobody", run: room(nodetest.Newcomers),
+		name: "newcomers take the places of links", where: Cores, measured: "links in the mesh that remain, of 12", target: atLeast(12),
+		defence: "neighbours and the mesh keep three quarters of the places", run: room(nodetest.Newcomers),
 	},
 }
 

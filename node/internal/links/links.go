@@ -59,10 +59,8 @@ const (
 )
 
 // New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.
-func New(most int) *Table { return NewShared(most, most/2) }
-
-// NewShared is New with another limit of links taken, for tests.
-func NewShared(most, share int) *Table {
+func New(most int) *Table {
+	share := most / 2
 	kept := share - max(1, share/4)
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
