@@ -48,7 +48,7 @@ func hostIn(t *testing.T, group int) host.Host {
 // misbehaviours are what strangers may do to a node, each within limits of its own: once each, again and again.
 var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // idle
-		if s, err := h.NewStream(ctx, n, HaveID); err == nil {
+		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", HaveID)); err == nil {
 			_, _ = s.Write([]byte{5})
 		}
 	},
@@ -69,7 +69,7 @@ var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
 		send(ctx, h, n, PeersID, wire.AppendInquiry(nil, overlay.Inquiry{Near: true}))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
-		if s, err := h.NewStream(ctx, n, TailsID); err == nil {
+		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", TailsID)); err == nil {
 			_, _ = s.Write([]byte{5})
 		}
 	},
@@ -77,7 +77,7 @@ var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
 
 // send sends a message on a stream of its own, and does not wait for an answer.
 func send(ctx context.Context, h host.Host, n peer.ID, id protocol.ID, msg []byte) {
-	s, err := h.NewStream(ctx, n, id)
+	s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", id))
 	if err != nil {
 		return
 	}
@@ -174,7 +174,7 @@ func strangersShare(t *testing.T, k int, off defence.Off) (stranger, link float6
 func askHave(ctx context.Context, h host.Host, n peer.ID, key []byte) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	s, err := h.NewStream(ctx, n, HaveID)
+	s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", HaveID))
 	if err != nil {
 		return false
 	}

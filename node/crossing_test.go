@@ -51,11 +51,11 @@ func (o *tailStreams) count(from, to *Node) int {
 }
 
 func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
-	if slices.Contains(h.unserved, id) {
+	if slices.ContainsFunc(h.unserved, func(u protocol.ID) bool { return wire.ProtocolIn("venn", u) == id }) {
 		return
 	}
 	h.Host.SetStreamHandler(id, func(s network.Stream) {
-		if id == HelloID && h.heard != nil {
+		if id == wire.ProtocolIn("venn", HelloID) && h.heard != nil {
 			s = &heardStream{Stream: s, rewrite: h.heard}
 		}
 		handle(h.wrap(s, id))
@@ -63,7 +63,7 @@ func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) 
 }
 
 func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
-	if slices.Contains(ids, TailsID) {
+	if slices.Contains(ids, wire.ProtocolIn("venn", TailsID)) {
 		h.tails.add(h.ID(), p)
 	}
 	s, err := h.Host.NewStream(ctx, p, ids...)
@@ -140,7 +140,7 @@ func noTails(b []byte) []byte {
 // older says nothing of tails, names nobody when asked for peers, and takes no part in joins.
 func older(h host.Host, count *tailStreams) host.Host {
 	return version{h, []protocol.ID{PeersID, JoinID, TailsID}, func(id protocol.ID, b []byte) []byte {
-		if id != HelloID {
+		if id != wire.ProtocolIn("venn", HelloID) {
 			return b
 		}
 		return changed(b, func(hello *overlay.Hello) { hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false })
@@ -150,7 +150,7 @@ func older(h host.Host, count *tailStreams) host.Host {
 // before says that it takes tails by pubsub (fields 10 and 14), and knows of no others.
 func before(h host.Host, count *tailStreams) host.Host {
 	return version{h, []protocol.ID{TailsID}, func(id protocol.ID, b []byte) []byte {
-		if id != HelloID {
+		if id != wire.ProtocolIn("venn", HelloID) {
 			return b
 		}
 		return append(noTails(b), 10<<3, 1, 14<<3, 1)

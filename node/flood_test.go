@@ -15,6 +15,8 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/multiformats/go-multistream"
+
+	"github.com/venn-p2p/venn/node/wire"
 )
 
 // flood is half handshakes from eight addresses, at a rate a second, each held for two seconds, until the context ends.
@@ -111,7 +113,7 @@ func TestFlood(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 13 {
-			if s, err := r.NewStream(t.Context(), n.ID(), HaveID); err == nil {
+			if s, err := r.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID)); err == nil {
 				_, _ = s.Write([]byte{5}) // and no more
 			}
 		}

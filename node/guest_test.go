@@ -332,7 +332,7 @@ func TestBackAtOnce(t *testing.T) {
 // says hello and no more, so that no graft brings its link back.
 func TestLateNoteOfAnEnd(t *testing.T) {
 	n, m := newNode(t), newHost(t)
-	m.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
+	m.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
 	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	t.Parallel() // it mostly waits
 	n, friend := newNode(t), newNode(t)
 	deaf := newHost(t)
-	deaf.SetStreamHandler(HelloID, func(s network.Stream) { _ = s.Reset() })
+	deaf.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _ = s.Reset() })
 	events := subscribe(t, n, new(EvtLinkOpened))
 	if err := n.Connect(t.Context(), peer.AddrInfo{ID: deaf.ID(), Addrs: deaf.Addrs()}); err != nil {
 		t.Fatal(err)
@@ -411,7 +411,7 @@ func TestIdleStreams(t *testing.T) {
 		if err := x.Connect(t.Context(), info(n)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := x.NewStream(t.Context(), n.ID(), HaveID)
+		s, err := x.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func (l *loop) saidHello(s saidHello) {
 	switch {
 	case s.err != nil:
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
-		l.rejected(s.peer)
+		l.rejected(s.peer, s.err)
 	case s.took.full != nil:
 		l.turnedAway(s.peer, *s.took.full)
 	default:
@@ -113,13 +113,15 @@ func (l *loop) turnedAway(p peer.ID, names overlay.Names) {
 	l.step(overlay.LinkRefused{Peer: overlay.PeerID(p), Names: names})
 	l.unlink(p)
 	l.n.links.Pass(p)
+	l.stands(p, ErrFull, nil)
 }
 
 // rejected ends a link with a peer that has never taken a hello, nor said one.
-func (l *loop) rejected(p peer.ID) {
+func (l *loop) rejected(p peer.ID, err error) {
 	if !l.links[p] || l.greets[p] {
 		return
 	}
+	l.stands(p, ErrSilent, err)
 	made := l.n.links.Made(p)
 	l.unlink(p)
 	l.step(overlay.DialFailed{Peer: overlay.PeerID(p)})

@@ -21,7 +21,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 	var mu sync.Mutex
 	came, taken := 0, 0 // hellos
 	release, reset := make(chan struct{}), make(chan struct{})
-	m.SetStreamHandler(HelloID, func(s network.Stream) {
+	m.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) {
 		mu.Lock()
 		came++
 		first := came == 1
@@ -66,7 +66,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 func TestHellosThatWait(t *testing.T) {
 	n, m := newNode(t), newHost(t)
 	release, hellos := make(chan struct{}), make(chan overlay.Hello, 10)
-	m.SetStreamHandler(HelloID, func(s network.Stream) {
+	m.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) {
 		<-release
 		b, err := io.ReadAll(s)
 		_ = s.Close()

@@ -75,13 +75,17 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 }
 
 // Connect connects to a peer and makes a link with it, over which queries that follow may go. It waits for the
-// handshake and not for hello: EvtLinkOpened tells of that. The errors: ErrClosed, that of ctx, those of the host.
+// handshake and not for hello: EvtLinkOpened tells of that. The errors: ErrClosed, ErrNetwork, that of ctx, those of
+// the host.
 func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.alive(ctx); err != nil {
 		return err
 	}
 	if err := n.dial(ctx, p, forCaller); err != nil {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
+	}
+	if n.elsewhere(p.ID) {
+		return fmt.Errorf("%w: %s", ErrNetwork, p.ID)
 	}
 	n.in.LinkWanted(p.ID)
 	return n.view(ctx, (*loop).stirred)

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strings"
+
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
@@ -16,7 +18,7 @@ const ServiceName = "venn"
 // different versions exchange no summaries. They still link, name peers to each other and answer queries.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
-// The protocols of streams.
+// The protocols of streams. Their ids on the wire are those of [wire.ProtocolIn].
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"
 	HaveID  protocol.ID = "/venn/have/1.0.0"
@@ -29,13 +31,20 @@ const (
 	PubsubID = mesh.ProtocolID
 )
 
+// isHello says whether a protocol is the hello of any network.
+func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), string(HelloID)) }
+
 // Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes. It is for programs that
 // want the samples of a network's summaries without being a node. partial says whether it knows partial messages.
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine.
-func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
+// Name the network of WithNetwork unless it is the default.
+func SetServiceLimits(c *rcmgr.ScalingLimitConfig, networks ...string) {
+	if len(networks) == 0 {
+		networks = []string{defaultNetwork}
+	}
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
 		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})
@@ -43,8 +52,10 @@ func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
 	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, TailsID, JoinID} {
-		c.AddProtocolPeerLimit(id,
-			rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
-			rcmgr.BaseLimitIncrease{})
+		for _, network := range networks {
+			c.AddProtocolPeerLimit(wire.ProtocolIn(network, id),
+				rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
+				rcmgr.BaseLimitIncrease{})
+		}
 	}
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -36,6 +37,7 @@ type loop struct {
 	replies    map[uint64]reply // streams that wait for an answer of the core
 	lastReq    uint64
 	hellos     map[peer.ID]*helloing
+	standing   map[peer.ID]error // why bootstrap peers are not linked
 	asks       map[peer.ID]*confirming
 	learned    map[overlay.Way]int // bytes of parts, by the way they came
 
@@ -61,6 +63,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		queries:    make(map[routing.QueryID]*Results),
 		replies:    make(map[uint64]reply),
 		hellos:     make(map[peer.ID]*helloing),
+		standing:   make(map[peer.ID]error),
 		asks:       make(map[peer.ID]*confirming),
 		learned:    make(map[overlay.Way]int),
 		watchers:   make(map[*watcher]bool),
@@ -222,7 +225,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] {
 		return true
 	}
-	if l.n.barred(p) {
+	if l.n.barred(p) || l.n.elsewhere(p) {
 		return false
 	}
 	instead, ok := l.n.links.Link(p, wanted, time.Now())
@@ -248,6 +251,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 func (l *loop) greeted(p peer.ID) {
 	if l.links[p] && !l.greets[p] {
 		l.greets[p] = true
+		delete(l.standing, p)
 		l.n.events.emit(EvtLinkOpened{p})
 	}
 }
@@ -341,6 +345,10 @@ func (l *loop) result(r any) {
 		l.dialed(r)
 	case saidHello:
 		l.saidHello(r)
+	case unreached:
+		if !errors.Is(r.err, errFull) {
+			l.stands(r.peer, ErrSilent, r.err)
+		}
 	case confirmed:
 		l.confirmed(r)
 	case built:

@@ -92,6 +92,7 @@ type Node struct {
 	parted    *recent[peer.ID] // peers whose links were lost
 	silent    *recent[string]  // addresses where nobody answered
 	last      []peer.AddrInfo  // of the last run, dialled while there is no link
+	logged    *recent[string]  // lines of the log that are not repeated
 	begun     chan struct{}    // closed when those to connect to at the start were tried
 }
 
@@ -109,7 +110,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	if h == nil {
 		return nil, errors.New("node: no host")
 	}
-	if slices.Contains(h.Mux().Protocols(), HelloID) {
+	if slices.ContainsFunc(h.Mux().Protocols(), isHello) {
 		return nil, ErrHost
 	}
 	key := h.Peerstore().PrivKey(h.ID())
@@ -132,6 +133,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
 		begun:    make(chan struct{}),
+		logged:   newRecent[string](loggedAgain, mostLogged),
 		ended:    make(chan struct{}),
 	}
 	for i, most := range dialsAtOnce {
@@ -182,7 +184,7 @@ func (n *Node) run(machine *core.Machine) error {
 		}
 	}
 	for id, handle := range n.handlers() {
-		n.host.SetStreamHandler(id, n.streams.Served(id, handle))
+		n.host.SetStreamHandler(n.protocol(id), n.streams.Served(id, handle))
 	}
 	if err := n.watch(); err != nil {
 		return err
@@ -211,10 +213,14 @@ func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
 	return all
 }
 
+// protocol returns the id of a protocol in the node's network.
+func (n *Node) protocol(id protocol.ID) protocol.ID { return wire.ProtocolIn(n.cfg.seed.Network, id) }
+
 func (n *Node) newStreams() *streams.Node {
 	return &streams.Node{
 		Host:     n.host,
 		Service:  ServiceName,
+		Named:    n.protocol,
 		Done:     n.ctx,
 		Log:      n.log,
 		Tasks:    &n.tasks,
@@ -355,7 +361,7 @@ func (n *Node) closeAll() error {
 	}
 	n.tasks.Close()
 	for id := range n.handlers() {
-		n.host.RemoveStreamHandler(id)
+		n.host.RemoveStreamHandler(n.protocol(id))
 	}
 	if n.mesh != nil {
 		n.mesh.Close()

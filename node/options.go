@@ -56,12 +56,15 @@ type config struct {
 	off            defence.Off
 }
 
+// defaultNetwork is the name of the network without WithNetwork.
+const defaultNetwork = "venn"
+
 // defaultConnections is the default of [WithMaxConnections].
 const defaultConnections = 32
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		seed:           summary.Seed{Network: "venn"},
+		seed:           summary.Seed{Network: defaultNetwork},
 		share:          1.0 / 3,
 		maxConnections: defaultConnections,
 		random:         rand.Uint64(),
@@ -84,8 +87,8 @@ func newConfig(opts []Option) (config, error) {
 }
 
 // WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each
-// other's summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. See
-// WithPreviousSeed for the change to another number.
+// other's summaries. Only nodes with the same name link, and answer each other: their protocols have other ids. Default
+// "venn", 0. The name has 1 to 64 bytes. See WithPreviousSeed for the change to another number.
 func WithNetwork(name string, number uint32) Option {
 	return func(c *config) error {
 		if len(name) < 1 || len(name) > 64 {

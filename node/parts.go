@@ -68,7 +68,7 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 }
 
 // requestOverhead is what opening a stream sends: the names of the protocols, and the length of the request.
-const requestOverhead = 48
+const requestOverhead = 54
 
 func (n *Node) serveParts(s *streams.Stream) error {
 	b, err := s.Receive(wire.MaxPartsRequest, streams.IOTime)

@@ -84,7 +84,7 @@ func (r *raw) join(options ...pubsub.Option) {
 // greet connects the raw peer with n and says hello.
 func (r *raw) greet(n *Node) {
 	r.t.Helper()
-	r.h.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
+	r.h.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
 	if err := r.h.Connect(r.t.Context(), info(n)); err != nil {
 		r.t.Fatal(err)
 	}
@@ -116,6 +116,9 @@ func (w *sliceWriter) Write(b []byte) (int, error) { *w = append(*w, b...); retu
 func (r *raw) exchange(n *Node, id protocol.ID, b []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if id != PubsubID {
+		id = n.protocol(id)
+	}
 	s, err := r.h.NewStream(ctx, n.ID(), id)
 	if err != nil {
 		return nil, err

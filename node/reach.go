@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -302,6 +303,7 @@ func (l *loop) bootstrap() *sync.WaitGroup {
 			defer cancel()
 			if err := l.n.dial(ctx, info, forCaller); err != nil {
 				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
+				l.n.in.Result(l.n.ctx, unreached{info.ID, err})
 				return
 			}
 			l.n.in.LinkWanted(info.ID)
@@ -328,8 +330,8 @@ func (n *Node) watch() error {
 	notifiee := &notifiee{n}
 	n.host.Network().Notify(notifiee)
 	for _, c := range n.host.Network().Conns() {
-		if got, err := n.host.Peerstore().SupportsProtocols(c.RemotePeer(), HelloID); err == nil && len(got) > 0 {
-			n.identified(c.RemotePeer())
+		if got, err := n.host.Peerstore().GetProtocols(c.RemotePeer()); err == nil {
+			n.speaks(c.RemotePeer(), got)
 		}
 	}
 	n.tasks.Run(func() {
@@ -346,22 +348,39 @@ func (n *Node) watch() error {
 				case event.EvtLocalProtocolsUpdated:
 					n.punches(ev)
 				case event.EvtPeerIdentificationCompleted:
-					if slices.Contains(ev.Protocols, HelloID) {
-						n.identified(ev.Peer)
+					if n.speaks(ev.Peer, ev.Protocols) {
 						n.replaced(ev.Peer, ev.Conn)
 					}
 				case event.EvtPeerProtocolsUpdated:
 					if n.links.Linked(ev.Peer) { // others are met when they are
 						n.mesh.Updated(ev)
 					}
-					if slices.Contains(ev.Added, HelloID) {
-						n.identified(ev.Peer)
-					}
+					n.speaks(ev.Peer, ev.Added)
 				}
 			}
 		}
 	})
 	return nil
+}
+
+// speaks takes in protocols that a peer speaks, and says whether it is of the node's network by them. One of another
+// network is refused.
+func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
+	if slices.Contains(protocols, n.protocol(HelloID)) {
+		n.identified(p)
+		return true
+	}
+	if slices.ContainsFunc(protocols, isHello) && n.elsewhere(p) {
+		n.counters.Refuse("network")
+		n.logOnce("network"+string(p), func() { n.log.Info("peer of another network", "peer", p, "bootstrap", n.isBootstrap(p)) })
+	}
+	return false
+}
+
+// elsewhere says whether a peer says hello, but not in the node's network.
+func (n *Node) elsewhere(p peer.ID) bool {
+	protocols, err := n.host.Peerstore().GetProtocols(p)
+	return err == nil && slices.ContainsFunc(protocols, isHello) && !slices.Contains(protocols, n.protocol(HelloID))
 }
 
 // identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On

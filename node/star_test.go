@@ -11,6 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+
+	"github.com/venn-p2p/venn/node/wire"
 )
 
 // newQUICHost returns a cheap host on loopback that has no transport but QUIC. It is closed with the test.
@@ -135,7 +137,7 @@ func TestTricklingStreams(t *testing.T) {
 	for range defaultConnections / 2 {
 		r := &raw{t: t, h: newHost(t)}
 		r.greet(n)
-		s, err := r.h.NewStream(t.Context(), n.ID(), HaveID)
+		s, err := r.h.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID))
 		if err != nil {
 			t.Fatal(err)
 		}

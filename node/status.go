@@ -43,6 +43,8 @@ type Status struct {
 	Announced                  uint64  // the part of BudgetReceived that is announcements
 	TailBytes                  uint64  // sent so far in messages of tails
 
+	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
+
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 
 	Refused map[string]uint64  // messages, by reason
@@ -175,6 +177,7 @@ func (l *loop) status() Status {
 	if l.publisher.fault != nil {
 		s.Fault = l.publisher.fault.Error()
 	}
+	s.Bootstrap = l.bootstrapPeers()
 	s.Made, s.Taken = l.n.links.Counts()
 	s.Origins, s.PartsHeld, s.BytesHeld = l.core.Overlay.Totals()
 	if s.Origins > 0 || s.Links > 0 {

@@ -19,8 +19,8 @@ func VennSystem() System {
 	return System{
 		Name:   "venn",
 		Note:   "one summary a peer of all it holds; holders are confirmed",
-		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || id == node.HelloID || id == node.PeersID },
-		Query:  func(id protocol.ID) bool { return id == node.HaveID || id == node.QueryID },
+		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || is(id, node.HelloID, node.PeersID) },
+		Query:  func(id protocol.ID) bool { return is(id, node.HaveID, node.QueryID) },
 		Open: func(p Place) (Peer, error) {
 			if p.Number == 0 {
 				shared = []node.Option{node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(1 << 12))}

@@ -82,8 +82,9 @@ func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
 	key := h.Peerstore().PrivKey(h.ID())
 	own, err := sealed(key, h.Addrs())
 	return fault.Config{
-		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
-		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
+		Topic: node.Topic(Network), Gossip: node.Gossip(true),
+		Hello: protocolID(node.HelloID), Have: protocolID(node.HaveID), Query: protocolID(node.QueryID),
+		Streams: []protocol.ID{protocolID(node.HelloID), protocolID(node.HaveID), protocolID(node.QueryID), protocolID(node.PartsID)},
 		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope,
 		Every: strategy.MisdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}, err

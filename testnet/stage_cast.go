@@ -120,8 +120,8 @@ func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 		return fmt.Errorf("testnet: peer %d: %w", p, err)
 	}
 	if kind == scenario.FreeRider {
-		v.hosts[p].RemoveStreamHandler(node.HaveID)
-		v.hosts[p].RemoveStreamHandler(node.QueryID)
+		v.hosts[p].RemoveStreamHandler(protocolID(node.HaveID))
+		v.hosts[p].RemoveStreamHandler(protocolID(node.QueryID))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -2,6 +2,7 @@ package testnet
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/wire"
 )
 
 // The window over which a link's use of its budget is judged, and the grain at which bytes are counted.
@@ -24,8 +26,26 @@ const (
 // with all of its control messages do, of tails, and of parts fetched from a peer. Greetings, confirmations and queries
 // don't.
 func carriesSummaries(id protocol.ID) bool {
-	return isPubsub(id) || id == node.PartsID || id == node.TailsID
+	return isPubsub(id) || is(id, node.PartsID, node.TailsID)
 }
+
+// is says whether a protocol is one of nodes' with the given names.
+func is(id protocol.ID, names ...protocol.ID) bool {
+	return slices.Contains(names, protocolName(id))
+}
+
+// protocolName returns the name of a protocol of nodes that has an id on the wire, or the id itself.
+func protocolName(id protocol.ID) protocol.ID {
+	for _, name := range []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID, node.PeersID, node.TailsID, node.JoinID} {
+		if id == protocolID(name) {
+			return name
+		}
+	}
+	return id
+}
+
+// protocolID returns the id on the wire of a protocol of nodes.
+func protocolID(name protocol.ID) protocol.ID { return wire.ProtocolIn(Network, name) }
 
 func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 
@@ -49,6 +69,7 @@ func newMeter(start time.Time) *meter {
 
 // LogSentMessageStream counts n bytes written.
 func (m *meter) LogSentMessageStream(n int64, id protocol.ID, to peer.ID) {
+	id = protocolName(id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.protocols[id] += uint64(n)
@@ -71,7 +92,7 @@ func (m *meter) LogRecvMessage(int64) {}
 // LogRecvMessageStream does nothing: bytes are counted where they are sent.
 func (m *meter) LogRecvMessageStream(int64, protocol.ID, peer.ID) {}
 
-// sent returns the bytes sent so far, by protocol.
+// sent returns the bytes sent so far, by protocol; of nodes' protocols, by name.
 func (m *meter) sent() map[protocol.ID]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 )
@@ -140,9 +141,10 @@ func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
+	in := func(id protocol.ID) protocol.ID { return wire.ProtocolIn("venn", id) }
 	cfg := fault.Config{
-		Topic: node.Topic("venn"), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
-		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
+		Topic: node.Topic("venn"), Gossip: node.Gossip(true), Hello: in(node.HelloID), Have: in(node.HaveID), Query: in(node.QueryID),
+		Streams: []protocol.ID{in(node.HelloID), in(node.HaveID), in(node.QueryID), in(node.PartsID)},
 		Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Seed: summary.Seed{Network: "venn"}.Tag(), Twin: true,
 		Sign: signed.HeaderSigner(key), Record: own.Envelope, Every: 50 * time.Millisecond, Rand: rand.New(rand.NewPCG(1, 1)),
 	}

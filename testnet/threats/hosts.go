@@ -117,7 +117,7 @@ func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...overlay
 func exchange(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	s, err := h.NewStream(ctx, to, id)
+	s, err := h.NewStream(ctx, to, wire.ProtocolIn("venn", id))
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func manyAddresses(ctx context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	evil.SetStreamHandler(node.HelloID, func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
-	evil.SetStreamHandler(node.QueryID, func(st network.Stream) { // it names the stranger as a holder
+	evil.SetStreamHandler(wire.ProtocolIn("venn", node.HelloID), func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
+	evil.SetStreamHandler(wire.ProtocolIn("venn", node.QueryID), func(st network.Stream) { // it names the stranger as a holder
 		defer func() { _ = st.Close() }()
 		_ = wire.WriteFrame(st, wire.AppendAnswer(nil, wire.Answer{Records: []overlay.Record{r}, Final: true}))
 	})

@@ -295,7 +295,7 @@ func (c *cast) joinWith(ctx context.Context, n *node.Node, size join.Size, answe
 		return 0, err
 	}
 	var taken atomic.Int64
-	evil.SetStreamHandler(node.JoinID, func(s network.Stream) {
+	evil.SetStreamHandler(wire.ProtocolIn("venn", node.JoinID), func(s network.Stream) {
 		defer func() { _ = s.Close() }()
 		_ = s.SetDeadline(time.Now().Add(5 * time.Second))
 		b, err := wire.ReadFrame(s, wire.MaxJoinRequest, nil)

@@ -49,6 +49,7 @@ func newEnd(t *testing.T) *end {
 	e := &end{h: h, tasks: &tasks.Group{}}
 	node := &streams.Node{
 		Host: h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
+		Named:   func(id protocol.ID) protocol.ID { return id },
 		Relayed: func(protocol.ID) bool { return false },
 		Lasting: func(protocol.ID) bool { return true },
 		Admit:   admit.New(admit.Config{Links: admit.Pool{Work: 1, Slots: 100}, Strangers: admit.Pool{Work: 1, Slots: 100}, Linked: func(peer.ID) bool { return true }}),

@@ -35,8 +35,9 @@ const (
 // Node holds the streams' parameters, which their node sets.
 type Node struct {
 	Host     host.Host
-	Service  string          // for the resource manager
-	Done     context.Context // ends with the node
+	Service  string                        // for the resource manager
+	Named    func(protocol.ID) protocol.ID // returns the id on the wire of a protocol
+	Done     context.Context               // ends with the node
 	Log      *slog.Logger
 	Tasks    *tasks.Group
 	Counters *counters.Counters
@@ -105,7 +106,7 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	}
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "venn dials by certified addresses"), OpenTime)
 	defer cancel()
-	s, err := n.Host.NewStream(ctx, p, id)
+	s, err := n.Host.NewStream(ctx, p, n.Named(id))
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}

@@ -101,8 +101,8 @@ const (
 	unknownBytes      = 4
 
 	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have
-	// 17 bytes or so.
-	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x12/venn/hello/1.0.0\n")
+	// 23 bytes or so.
+	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x18/venn/hello/1.0.0/01234\n")
 )
 
 var (

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// standings returns why a node is not linked with some bootstrap peers.
+func standings(t *testing.T, n *Node, peers ...peer.ID) (out []error) {
+	t.Helper()
+	s, err := n.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range peers {
+		out = append(out, s.Bootstrap[p])
+	}
+	return out
+}
+
+// TestTwoNetworks: nodes of two networks that are connected do not link, and find nothing of each other. Each counts
+// the other as refused, logs that once, and says so of a bootstrap peer. Two numbers of one name do link.
+func TestTwoNetworks(t *testing.T) {
+	var log bytes.Buffer // which two goroutines write, one at a time
+	beta := newNode(t, WithNetwork("beta", 0))
+	add(t, beta, []byte("beta's"))
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	alpha := newNode(t, WithNetwork("alpha", 0), WithLogger(logger), WithBootstrap(info(beta)))
+	add(t, alpha, []byte("alpha's"))
+	eventually(t, "both refuse the other", func() bool {
+		return refusals(t, alpha)["network"] > 0 && refusals(t, beta)["network"] > 0
+	})
+	for range 3 {
+		if err := alpha.Connect(t.Context(), info(beta)); !errors.Is(err, ErrNetwork) {
+			t.Errorf("connected with an error %v", err)
+		}
+	}
+	for n, key := range map[*Node]string{alpha: "beta's", beta: "alpha's"} {
+		if found := find(t, n, []byte(key), QueryOptions{Fresh: -1, Timeout: 2 * time.Second}); len(found) > 0 {
+			t.Errorf("found %v", found)
+		}
+		if s, err := n.Status(t.Context()); err != nil || s.Links > 0 || s.Connections == 0 {
+			t.Errorf("%d links, %d connections, %v", s.Links, s.Connections, err)
+		}
+	}
+	if got := standings(t, alpha, beta.ID()); got[0] != ErrNetwork {
+		t.Errorf("stands %v", got)
+	}
+	// who asks under the ids of its own network is not answered
+	r := &raw{t: t, h: newHost(t)}
+	if err := r.h.Connect(t.Context(), info(beta)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.h.NewStream(t.Context(), beta.ID(), alpha.protocol(HaveID), HaveID); err == nil {
+		t.Errorf("%s is served", s.Protocol())
+	}
+	if got, err := r.exchange(beta, HaveID, frame(wire.AppendHaveRequest(nil, [][]byte{[]byte("beta's")}))); err != nil || len(got) == 0 {
+		t.Errorf("in its own network: % x, %v", got, err)
+	}
+	gamma := newNode(t, WithNetwork("alpha", 1), WithBootstrap(info(alpha)))
+	eventually(t, "two numbers of one name link", func() bool { return lone(t, []*Node{alpha, gamma}) == 0 })
+	if got := standings(t, gamma, alpha.ID()); got[0] != nil {
+		t.Errorf("stands %v", got)
+	}
+	if err := alpha.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(log.String(), "peer of another network"); got != 1 {
+		t.Errorf("logged %d times: %s", got, log.String())
+	}
+}
+
+// TestStandings: a node says of each bootstrap peer whether it is linked, does not answer, or is full.
+func TestStandings(t *testing.T) {
+	friend, full := newNode(t), newNode(t)
+	gone := newHost(t)
+	dead := peer.AddrInfo{ID: gone.ID(), Addrs: gone.Addrs()}
+	_ = gone.Close()
+	n := newNode(t, WithBootstrap(info(friend), dead, info(full)))
+	eventually(t, "two are linked, the third is not", func() bool {
+		return slices.Equal(standings(t, n, friend.ID(), dead.ID, full.ID()), []error{nil, ErrSilent, nil})
+	})
+	if err := n.view(t.Context(), func(l *loop) { l.turnedAway(full.ID(), overlay.Names{}) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := standings(t, n, friend.ID(), dead.ID, full.ID()); !slices.Equal(got, []error{nil, ErrSilent, ErrFull}) {
+		t.Errorf("stands %v", got)
+	}
+}
