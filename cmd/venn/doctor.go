@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -87,6 +88,9 @@ func examine(ctx context.Context, cl *client) []finding {
 		out = append(out, ports(cfg.Addresses.Listen, id.Addresses))
 	}
 	out = append(out, reached(s.Reach), links(s))
+	if len(s.Bootstrap) > 0 {
+		out = append(out, begins(s))
+	}
 	var peers []httpapi.Peer
 	if err := cl.get(ctx, "/api/v1/peers", nil, &peers); err == nil {
 		out = append(out, versions(s.Version, peers))
@@ -213,10 +217,43 @@ func versions(own string, peers []httpapi.Peer) finding {
 }
 
 func links(s httpapi.Status) finding {
+	if s.Peers == 0 && len(s.Bootstrap) > 0 {
+		return finding{"peers", false, "linked with nobody", "see the bootstrap peers below"}
+	}
 	if s.Peers == 0 {
 		return finding{"peers", false, "linked with nobody", "name a peer: `venn connect MULTIADDR`, or `venn config set discovery.bootstrap MULTIADDR`; is network.name the same there?"}
 	}
 	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Peers, s.Summaries), ""}
+}
+
+// begins says how the peer stands with those that it begins at. It is not fine if the peer is linked with nobody, or if
+// one of them is of another network.
+func begins(s httpapi.Status) finding {
+	count := make(map[string]int)
+	for _, standing := range s.Bootstrap {
+		count[standing]++
+	}
+	f := finding{Check: "bootstrap", Fine: s.Peers > 0 && count[httpapi.Standing(node.ErrNetwork)] == 0}
+	var said []string
+	for _, c := range []struct {
+		err    error
+		advice string
+	}{
+		{nil, ""},
+		{node.ErrNetwork, "give network.name the same value here and there"},
+		{node.ErrFull, "name another peer besides: those that a full one names cannot be reached"},
+		{node.ErrSilent, "do they run, at the addresses of discovery.bootstrap, with the same swarm.key or none?"},
+		{node.ErrUntried, "wait a moment"},
+	} {
+		if n := count[httpapi.Standing(c.err)]; n > 0 {
+			said = append(said, fmt.Sprint(n, " ", httpapi.Standing(c.err)))
+			if !f.Fine {
+				f.Advice = cmp.Or(f.Advice, c.advice)
+			}
+		}
+	}
+	f.Found = fmt.Sprintf("of %d peers: %s", len(s.Bootstrap), strings.Join(said, ", "))
+	return f
 }
 
 func ownSummary(s httpapi.Status) finding {

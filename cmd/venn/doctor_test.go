@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -52,5 +54,31 @@ func TestDoctorReached(t *testing.T) {
 	}
 	if f := reached(httpapi.Reach{How: "local", Advice: "name a relay"}); !f.Fine || f.Advice != "name a relay" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestDoctorBootstrap: the advice is that of the worst standing, and there is none while the peer is linked with others
+// of its network.
+func TestDoctorBootstrap(t *testing.T) {
+	for _, c := range []struct {
+		peers         int
+		standings     []error
+		fine          bool
+		found, advice string
+	}{
+		{2, []error{nil, node.ErrSilent}, true, "of 2 peers: 1 linked, 1 does not answer", ""},
+		{0, []error{node.ErrSilent, node.ErrSilent}, false, "of 2 peers: 2 does not answer", "do they run"},
+		{0, []error{node.ErrFull}, false, "1 is full", "name another"},
+		{0, []error{node.ErrUntried}, false, "1 was not tried yet", "wait"},
+		{1, []error{nil, node.ErrNetwork}, false, "1 linked, 1 is of another network", "network.name"},
+	} {
+		s := httpapi.Status{Peers: c.peers, Bootstrap: make(map[string]string)}
+		for i, standing := range c.standings {
+			s.Bootstrap[fmt.Sprint(i)] = httpapi.Standing(standing)
+		}
+		f := begins(s)
+		if f.Fine != c.fine || !strings.Contains(f.Found, c.found) || !strings.Contains(f.Advice, c.advice) || (f.Advice == "") != c.fine {
+			t.Errorf("%v: %+v", c.standings, f)
+		}
 	}
 }

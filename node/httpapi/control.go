@@ -62,9 +62,19 @@ type Status struct {
 	PubsubBytes  int               `json:"pubsub_bytes"`
 	DirectBytes  int               `json:"direct_bytes"`
 	Reach        Reach             `json:"reach"`
+	Bootstrap    map[string]string `json:"bootstrap,omitempty"` // peers to begin at, see Standing
 	Refused      map[string]uint64 `json:"refused"`
 	Dropped      map[string]uint64 `json:"dropped"`
 	Removals     string            `json:"removals,omitempty"` // a mark that changes when keys are removed
+}
+
+// Standing returns the text of why the node is not linked with a peer to begin at: is full, is of another network, does
+// not answer or was not tried yet. The text of nil is linked.
+func Standing(err error) string {
+	if err == nil {
+		return "linked"
+	}
+	return strings.TrimPrefix(err.Error(), "node: peer ")
 }
 
 func (a *api) status(w http.ResponseWriter, r *http.Request) error {
@@ -76,7 +86,10 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
 		Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, Covered: s.Covered, Range: s.Range, Contacts: s.Contacts,
 		FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
-		DirectBytes: s.DirectBytes, Reach: reach(a.Node.Host()), Refused: s.Refused, Dropped: s.Dropped,
+		DirectBytes: s.DirectBytes, Reach: reach(a.Node.Host()), Bootstrap: make(map[string]string), Refused: s.Refused, Dropped: s.Dropped,
+	}
+	for p, standing := range s.Bootstrap {
+		out.Bootstrap[p.String()] = Standing(standing)
 	}
 	if a.Removals != nil {
 		out.Removals = a.Removals.Mark()
