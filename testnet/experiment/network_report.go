@@ -52,15 +52,14 @@ func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 		return of
 	}
 	for _, of := range distinct(rows, name) {
+		trials := slices.DeleteFunc(slices.Clone(rows), func(r NetworkRow) bool { return name(r) != of })
+		var seeds []uint64
+		for _, r := range trials {
+			seeds = append(seeds, r.Seed)
+		}
 		for _, m := range networkMeasures {
-			var values []float64
-			for _, r := range rows {
-				if name(r) == of {
-					values = append(values, m.of(r))
-				}
-			}
-			if mean := statistics.MeanOf(values); mean.N > 0 {
-				out = append(out, outcome(of, m.title, mean))
+			if mean := m.over(trials); mean.N > 0 {
+				out = append(out, outcome(of, m.title, mean).of(seeds, m.values(trials)))
 			}
 		}
 	}
@@ -154,7 +153,7 @@ func (r NetworkResult) results() report.Table {
 			cells = append(cells, map[int]string{0: "slope"}[i])
 		}
 		for _, m := range networkMeasures {
-			cells = append(cells, slopeLabel(r.slope(s, m.title)))
+			cells = append(cells, r.slope(s, m.title))
 		}
 		t.Rows = append(t.Rows, append(cells, ""))
 	}
@@ -176,17 +175,33 @@ func cases(rows []NetworkRow) (out [][]NetworkRow) {
 	return out
 }
 
-// mean is the mean of trials, with the half of its interval if there are several.
-func (m networkMeasure) mean(trials []NetworkRow) string {
-	var values []float64
+// values are those of trials.
+func (m networkMeasure) values(trials []NetworkRow) (out []float64) {
 	for _, r := range trials {
-		values = append(values, m.of(r))
+		out = append(out, m.of(r))
 	}
-	mean := statistics.MeanOf(values)
+	return out
+}
+
+// over is the mean of trials with its interval. That of recall is a share of the queries.
+func (m networkMeasure) over(trials []NetworkRow) statistics.Mean {
+	if m.name != "recall" {
+		return statistics.MeanOf(m.values(trials))
+	}
+	queries := 0
+	for _, r := range trials {
+		queries += r.Queries
+	}
+	return statistics.ShareOf(m.values(trials), queries)
+}
+
+// mean is the mean of trials, with the half of its interval if it is known.
+func (m networkMeasure) mean(trials []NetworkRow) string {
+	mean := m.over(trials)
 	if mean.N == 0 {
 		return unknown
 	}
-	if mean.N == 1 {
+	if mean.N == 1 && mean.Half == 0 {
 		return fixed(mean.Value, m.decimals)
 	}
 	return fixed(mean.Value, m.decimals) + " ±" + fixed(mean.Half, m.decimals)
@@ -232,7 +247,7 @@ func (r NetworkResult) slopeLines() (lines [][]string) {
 		line := []string{s, "slope", ""}
 		for _, m := range networkMeasures {
 			if m.head != "" {
-				line = append(line, slopeLabel(r.slope(s, m.title)))
+				line = append(line, r.slope(s, m.title))
 			}
 		}
 		lines = append(lines, append(line, ""))
@@ -484,13 +499,7 @@ func (m networkMeasure) label(x float64) string {
 func (m networkMeasure) chart(name string, rows []NetworkRow) report.DotChart {
 	d := report.DotChart{Name: name + "-" + m.name, Title: m.title, Log: m.log, Share: m.share()}
 	for i, s := range strategiesOf(rows) {
-		var values []float64
-		for _, r := range rows {
-			if r.Strategy == s {
-				values = append(values, m.of(r))
-			}
-		}
-		mean := statistics.MeanOf(values)
+		mean := m.over(slices.DeleteFunc(slices.Clone(rows), func(r NetworkRow) bool { return r.Strategy != s }))
 		if mean.N == 0 {
 			continue
 		}
@@ -525,7 +534,7 @@ func (m networkMeasure) figure(name string, result NetworkResult) report.Figure 
 			}
 		}
 		if sloped {
-			l.Name += ", slope " + slopeLabel(result.slope(name, m.title))
+			l.Name += ", slope " + result.slope(name, m.title)
 		}
 		f.Lines = append(f.Lines, l.Mean()) // without points, too: so a strategy has one colour in all figures
 	}

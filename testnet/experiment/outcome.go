@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,15 +18,25 @@ const rowsFile = "rows.json"
 
 // Outcome is one quantity that an experiment has found in one case, over its trials.
 type Outcome struct {
-	Case     string  `json:"case"` // a strategy at a point of a sweep, a row of a paper's table, …
-	Quantity string  `json:"quantity"`
-	Value    float64 `json:"value"`             // mean of the trials
-	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known
-	Trials   int     `json:"trials"`
+	Case     string    `json:"case"` // a strategy at a point of a sweep, a row of a paper's table, …
+	Quantity string    `json:"quantity"`
+	Value    float64   `json:"value"`             // mean of the trials
+	Half     float64   `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known
+	Trials   int       `json:"trials"`
+	Seeds    []uint64  `json:"seeds,omitempty"`  // of the trials, where each has a value
+	Values   []float64 `json:"values,omitempty"` // of the trials, in the order of the seeds
 }
 
 func outcome(of, quantity string, m statistics.Mean) Outcome {
-	return Outcome{of, quantity, m.Value, m.Half, m.N}
+	return Outcome{Case: of, Quantity: quantity, Value: m.Value, Half: m.Half, Trials: m.N}
+}
+
+// of adds the seeds and values of the trials, if each has one.
+func (o Outcome) of(seeds []uint64, values []float64) Outcome {
+	if len(seeds) == len(values) && !slices.ContainsFunc(values, math.IsNaN) {
+		o.Seeds, o.Values = seeds, values
+	}
+	return o
 }
 
 func (o Outcome) mean() statistics.Mean {
@@ -51,6 +62,7 @@ type Difference struct {
 	B        Outcome `json:"b"`
 	Value    float64 `json:"difference"`        // B minus A
 	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known, for a side has one trial
+	Paired   bool    `json:"paired,omitempty"`  // both sides have the same trials: the interval is of the differences in pairs
 }
 
 // Apart says that the interval is known and 0 is not in it.
@@ -84,11 +96,21 @@ func Compare(a, b string) (Comparison, error) {
 			c.OnlyA++
 			continue
 		}
-		d := statistics.Difference(x.mean(), after[i].mean())
-		c.Differences = append(c.Differences, Difference{x.Case, x.Quantity, x, after[i], d.Value, d.Half})
+		d := Difference{Case: x.Case, Quantity: x.Quantity, A: x, B: after[i]}
+		d.between()
+		c.Differences = append(c.Differences, d)
 	}
 	c.OnlyB = len(after) - len(c.Differences)
 	return c, nil
+}
+
+// between sets the difference: in pairs, if both sides have the same seeds.
+func (d *Difference) between() {
+	m := statistics.Difference(d.A.mean(), d.B.mean())
+	if d.Paired = len(d.A.Seeds) > 1 && slices.Equal(d.A.Seeds, d.B.Seeds); d.Paired {
+		m = statistics.Paired(d.A.Values, d.B.Values)
+	}
+	d.Value, d.Half = m.Value, m.Half
 }
 
 func readOutcomes(dir string) ([]Outcome, error) {

@@ -16,7 +16,7 @@ func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
 	var outcomes []Outcome
 	for _, row := range r.Rows {
-		outcomes = append(outcomes, outcome(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean))
+		outcomes = append(outcomes, outcome(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean).of(row.Seeds, row.Values))
 	}
 	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.Trials == 0 }) // no number
 	found{Scenarios, o.Version, r.Rows, outcomes}.write(&out)

@@ -10,9 +10,10 @@ import (
 // Slope is how a quantity of a strategy grows with the network. It is 1 where the quantity grows as the number of peers
 // does, 0 where it stays.
 type Slope struct {
-	Strategy string  `json:"strategy"`
-	Quantity string  `json:"quantity"`
-	Value    float64 `json:"value"` // of the line through the logarithms of the peers and of the quantity, by least squares
+	Strategy string   `json:"strategy"`
+	Quantity string   `json:"quantity"`
+	Value    float64  `json:"value"`             // of the line through the logarithms of the peers and of the quantity, by least squares
+	Half     *float64 `json:"half_95,omitempty"` // half width of its 95 % interval; nil: not known of two points
 }
 
 // slopesOf are the slopes of all quantities that are drawn, where nothing but the size of the network was varied. Zeros
@@ -29,28 +30,27 @@ func slopesOf(rows []NetworkRow) (out []Slope) {
 					at, values = append(at, float64(r.Peers)), append(values, m.of(r))
 				}
 			}
-			if v, ok := statistics.Slope(at, values); ok {
-				out = append(out, Slope{s, m.title, v})
+			if v, half, ok := statistics.Slope(at, values); ok {
+				slope := Slope{Strategy: s, Quantity: m.title, Value: v}
+				if !math.IsNaN(half) {
+					slope.Half = &half
+				}
+				out = append(out, slope)
 			}
 		}
 	}
 	return out
 }
 
-// slope is that of a strategy's quantity; not a number where there is none.
-func (r *NetworkResult) slope(strategy, quantity string) float64 {
+// slope is that of a strategy's quantity as it is written in tables and legends.
+func (r *NetworkResult) slope(strategy, quantity string) string {
 	for _, s := range r.Slopes {
 		if s.Strategy == strategy && s.Quantity == quantity {
-			return s.Value
+			if s.Half == nil {
+				return fmt.Sprintf("%+.2f", s.Value)
+			}
+			return fmt.Sprintf("%+.2f ±%.2f", s.Value, *s.Half)
 		}
 	}
-	return math.NaN()
-}
-
-// slopeLabel is a slope as it is written in tables and legends.
-func slopeLabel(x float64) string {
-	if math.IsNaN(x) {
-		return unknown
-	}
-	return fmt.Sprintf("%+.2f", x)
+	return unknown
 }

@@ -21,9 +21,6 @@ func AnswersOf(s *Scenario, rows []Row) string {
 			}
 			low, high := r.Mean.Next()
 			low = max(0, low)
-			if r.Mean.Half == 0 && strings.HasPrefix(r.Figure, "recall") { // all alike: what 95 % of such samples would still show
-				low = max(0, r.Mean.Value-3/s.queriesOf(r.Figure)/float64(r.Mean.N))
-			}
 			if strings.HasPrefix(r.Figure, "recall") {
 				high = min(1, high)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
@@ -25,6 +26,8 @@ type Row struct {
 	Mean     statistics.Mean `json:"mean"`
 	Answer   *[2]float64     `json:"answer,omitempty"` // the interval
 	Holds    bool            `json:"holds"`            // the mean lies in it, or there is none
+	Seeds    []uint64        `json:"-"`                // of the trials
+	Values   []float64       `json:"-"`                // of the trials
 }
 
 // Rows sums up runs: by scenario, strategy, engine and figure, in the order of the first runs.
@@ -42,8 +45,10 @@ func Rows(scenarios []*Scenario, runs []*Run) []Row {
 
 func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
 	values := map[string][]float64{}
+	var seeds []uint64
 	for _, r := range runs {
 		if r.Scenario == s.Name && r.Strategy == strategy && r.Engine == engine {
+			seeds = append(seeds, r.Seed)
 			for name, x := range s.Values(r) {
 				values[name] = append(values[name], x)
 			}
@@ -53,7 +58,10 @@ func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
 		return nil
 	}
 	for _, f := range s.Figures() {
-		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: statistics.MeanOf(values[f.Name]), Holds: true}
+		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: statistics.MeanOf(values[f.Name]), Holds: true, Seeds: seeds, Values: values[f.Name]}
+		if strings.HasPrefix(f.Name, "recall") {
+			row.Mean = statistics.ShareOf(values[f.Name], int(s.queriesOf(f.Name))*len(seeds))
+		}
 		if want, said := s.Answers[strategy][f.Name]; said && engine == Simulated {
 			row.Answer, row.Holds = &want, row.Mean.Value >= want[0] && row.Mean.Value <= want[1]
 		}

@@ -1,5 +1,5 @@
 // Package statistics sums up several trials of one thing: means with 95 % confidence intervals by Student's t
-// distribution, and differences of two with Welch's.
+// distribution, shares with Wilson's, differences of two in pairs or with Welch's, and slopes.
 package statistics
 
 import (
@@ -12,7 +12,7 @@ import (
 // t distribution. Trials that have no value are left out.
 type Mean struct {
 	Value float64
-	Half  float64 // 0 of one trial: nothing is known of the spread
+	Half  float64 // 0 of one trial: nothing is known of the spread, but of a share's
 	Least float64
 	Most  float64
 	N     int
@@ -43,6 +43,36 @@ func MeanOf(values []float64) Mean {
 	n := float64(m.N)
 	m.Half = student(m.N-1) * math.Sqrt(squares/(n-1)/n)
 	return m
+}
+
+// ShareOf is MeanOf shares of a number of cases in all, as a recall is of queries. Its interval is no narrower than the
+// score interval of Wilson of the share of all cases: trials that all show 1 do not show that it is 1.
+func ShareOf(shares []float64, cases int) Mean {
+	m := MeanOf(shares)
+	if m.N == 0 || cases < 1 || m.Value < 0 || m.Value > 1 {
+		return m
+	}
+	low, high := Wilson(m.Value, cases)
+	m.Half = max(m.Half, m.Value-low, high-m.Value)
+	return m
+}
+
+// Wilson is the 95 % score interval of a share of a number of cases, at least 1, within 0 and 1.
+func Wilson(share float64, cases int) (low, high float64) {
+	const z = 1.959964
+	n := float64(cases)
+	middle := (share + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	return max(0, middle-half), min(1, middle+half)
+}
+
+// Paired is the mean of b minus a, where both took the same trials in the same order: by the differences in pairs.
+func Paired(a, b []float64) Mean {
+	differences := make([]float64, len(a))
+	for i := range a {
+		differences[i] = b[i] - a[i]
+	}
+	return MeanOf(differences)
 }
 
 // MeanWith is a mean of n trials with a known standard error.
@@ -105,7 +135,7 @@ func (m Mean) String() string {
 		decimals = 0
 	}
 	value := strconv.FormatFloat(m.Value, 'f', max(0, decimals), 64)
-	if m.N < 2 {
+	if m.N < 2 && m.Half == 0 {
 		return value
 	}
 	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))

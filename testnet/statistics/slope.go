@@ -2,10 +2,10 @@ package statistics
 
 import "math"
 
-// Slope is that of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a. Points
-// with a coordinate that is not above 0 have no logarithm and are left out. It returns false where fewer than two
-// values of x are left.
-func Slope(xs, ys []float64) (float64, bool) {
+// Slope is that of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a, and the half
+// width of its 95 % interval by Student's t distribution, NaN of two points. Points with a coordinate that is not above 0
+// have no logarithm and are left out. It returns false where fewer than two values of x are left.
+func Slope(xs, ys []float64) (slope, half float64, ok bool) {
 	var n, sumX, sumY float64
 	each := func(do func(x, y float64)) {
 		for i, x := range xs {
@@ -15,14 +15,22 @@ func Slope(xs, ys []float64) (float64, bool) {
 		}
 	}
 	each(func(x, y float64) { n, sumX, sumY = n+1, sumX+x, sumY+y })
-	var squares, products float64
+	var squares, products, residues float64
 	each(func(x, y float64) {
 		dx := x - sumX/n
 		squares, products = squares+dx*dx, products+dx*(y-sumY/n)
 	})
 	const apart = 1e-12 // in place of 0: equal logarithms may differ from their mean in the last bits
 	if n < 2 || squares < apart {
-		return 0, false
+		return 0, 0, false
 	}
-	return products / squares, true
+	slope = products / squares
+	if n < 3 {
+		return slope, math.NaN(), true
+	}
+	each(func(x, y float64) {
+		off := y - sumY/n - slope*(x-sumX/n)
+		residues += off * off
+	})
+	return slope, student(int(n)-2) * math.Sqrt(residues/(n-2)/squares), true
 }
