@@ -57,8 +57,7 @@ func (r *run) readLog() error {
 		}
 		return int32(p), p >= 0
 	}
-	key := func(name string) (uint32, bool) { return r.ring.Lookup([]byte(name)) }
-	if r.logged, err = holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, key); err != nil {
+	if r.logged, err = holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, holdings.KeyNames(r.ring.Keys(), r.ring.Lookup)); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, r.cfg.QueriesLike, err)
 	}
 	r.logged = slices.DeleteFunc(r.logged, func(q holdings.Logged[int32]) bool { return r.truth.Holds(q.Asker, q.Key) })

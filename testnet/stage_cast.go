@@ -248,7 +248,11 @@ func newStagedStrategy(t *stage, s strategy.Strategy) (cast, error) {
 	topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: rules.Degree}
 	cfg := Config{Seed: t.plan.Seed}
 	rng := cfg.random(wiring)
-	edges := rules.Start(topology.Edges(n, rng), n, t.gate.online, rng)
+	edges := t.plan.Edges
+	if edges == nil {
+		edges = topology.Edges(n, rng)
+	}
+	edges = rules.Start(edges, n, t.gate.online, rng)
 	d := &stagedStrategy{stage: t}
 	var err error
 	d.network, err = drive.New(drive.Config{

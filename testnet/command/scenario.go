@@ -153,8 +153,14 @@ func checkScenario(name string, own []strategy.Strategy) error {
 	if err := s.Heeded(append(chosen, own...)); err != nil {
 		return UsageError{err}
 	}
-	if _, err := s.Plan(0); err != nil {
+	points, err := s.Points()
+	if err != nil {
 		return UsageError{err}
+	}
+	for _, p := range points {
+		if _, err := p.Plan(0); err != nil {
+			return UsageError{fmt.Errorf("%s: %w", p.Name, err)}
+		}
 	}
 	return nil
 }
@@ -183,10 +189,11 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// Scenarios are those that the arguments of a command name: all that the program comes with, or files and names.
+// Scenarios are those that the arguments of a command name: all that the program comes with, or files and names. One with
+// a sweep stands for all of its points.
 func Scenarios(names []string) ([]*scenario.Scenario, error) {
 	if len(names) == 1 && names[0] == experiment.Scenarios {
-		return scenarios.All()
+		names = scenarios.Names()
 	}
 	var out []*scenario.Scenario
 	for _, n := range names {
@@ -194,7 +201,11 @@ func Scenarios(names []string) ([]*scenario.Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s)
+		points, err := s.Points()
+		if err != nil {
+			return nil, UsageError{err}
+		}
+		out = append(out, points...)
 	}
 	return out, nil
 }

@@ -753,7 +753,7 @@ func (p setting) like(data *sim.Data) (rule string, asks []sim.Ask, err error) {
 	}
 	logged, err := holdings.ReadLog(f, p.Warmup+p.Asking,
 		func(text string) (strategy.ID, bool) { n, ok := below(text, data.Peers()); return strategy.ID(n), ok },
-		func(text string) (uint32, bool) { n, ok := below(text, data.Keys()); return uint32(n), ok })
+		holdings.KeyNames(data.Keys(), func([]byte) (uint32, bool) { return 0, false }))
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %s: %w", ErrOptions, p.Like, err)
 	}

@@ -3,10 +3,12 @@ package holdings
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,6 +39,23 @@ func (s *shortLines) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("a line has more than %d bytes", maxLine)
 	}
 	return n, err
+}
+
+// KeyNames reads a key as all logs of queries name it: the key's bytes, their hexadecimal digits after "0x", or "#" and
+// the key's number, from 0; a plain number that is no key stands for a number, too. Lookup finds a key by its bytes.
+func KeyNames(keys int, lookup func(key []byte) (uint32, bool)) func(string) (uint32, bool) {
+	return func(text string) (uint32, bool) {
+		if digits, is := strings.CutPrefix(text, "0x"); is {
+			if key, err := hex.DecodeString(digits); err == nil {
+				return lookup(key)
+			}
+		}
+		if k, known := lookup([]byte(text)); known {
+			return k, true
+		}
+		k, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 32)
+		return uint32(k), err == nil && k < uint64(keys)
+	}
 }
 
 // ReadLog reads queries from a table of seconds, peer and key, none after an end. Errors name the line.

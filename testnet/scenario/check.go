@@ -107,7 +107,7 @@ func (s *Scenario) checkAdversaries(fault func(bool, string, string, ...any), on
 
 func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positive func(string, float64)) {
 	l := s.Latency
-	fault(time.Duration(l.Least) < time.Millisecond, "latency.least", "%v is below 1ms", l.Least)
+	fault(time.Duration(l.Least) < time.Millisecond && (l.Least != 0 || l.Matrix == ""), "latency.least", "%v is below 1ms", l.Least)
 	fault(l.Most < l.Least || time.Duration(l.Most) > 10*time.Second, "latency.most", "%v is not from %v to 10s", l.Most, l.Least)
 	fault(l.Matrix != "" && len(l.Region) > 0, "latency.matrix", "latencies are measured or by region, not both")
 	regions := map[string]int{}

@@ -27,7 +27,7 @@ func (s *Scenario) Explain() (string, error) {
 		}
 		say("lines        %d of %s: %v up, %v down", n, l.Name, l.Up, l.Down)
 	}
-	say("latency      %s", s.Latency.explain())
+	say("latency      %s", p.explainLatency())
 	say("time         %v before the first query, %v of queries, %v after", s.Warmup, s.Asking, s.Patience)
 	want := "one holder"
 	if s.All {
@@ -41,7 +41,7 @@ func (s *Scenario) Explain() (string, error) {
 		say("changes      %v of every collection a minute, %v of the keys taken in new: %d changes", s.Changes.Share, s.Changes.New, len(p.Script.Changes))
 	}
 	if s.Loss > 0 {
-		say("loss         %v of the messages", s.Loss)
+		say("loss         %v of the packets", s.Loss)
 	}
 	if s.Reordered > 0 || s.Duplicated > 0 {
 		say("order        %v of the messages are overtaken by others, %v come twice", s.Reordered, s.Duplicated)
@@ -84,8 +84,11 @@ func (s *Scenario) Explain() (string, error) {
 	return b.String(), nil
 }
 
-func (l Latency) explain() string {
+func (p *Plan) explainLatency() string {
+	l := p.Scenario.Latency
 	switch {
+	case l.Matrix != "" && p.raised > 0:
+		return fmt.Sprintf("as measured in %s; %d below %v are raised to it", l.Matrix, p.raised, p.least)
 	case l.Matrix != "":
 		return "as measured in " + l.Matrix
 	case len(l.Region) > 0:

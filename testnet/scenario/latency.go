@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"encoding/csv"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +14,7 @@ import (
 // latency is that between two of n peers, one way: whole microseconds.
 func (p *Plan) latency(n int) (func(a, b strategy.ID) time.Duration, error) {
 	l, rng := p.Scenario.Latency, p.random(placing, 0)
+	p.least = time.Duration(l.Least)
 	switch {
 	case l.Matrix != "":
 		matrix, err := p.matrix(l.Matrix)
@@ -55,37 +56,45 @@ func (l Latency) between(a, b int) time.Duration {
 
 const maxPlaces = 10_000 // of a matrix
 
-// matrix reads measured latencies in milliseconds.
+// matrix reads measured latencies in milliseconds. Those below the least are raised to it, and counted.
 func (p *Plan) matrix(path string) ([][]time.Duration, error) {
 	const key = "latency.matrix"
-	f, err := p.open(path)
-	if err != nil {
-		return nil, p.source.fault(key, "%w", err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
 	var out [][]time.Duration
-	rows, err := r.ReadAll()
-	if err != nil {
-		return nil, p.source.fault(key, "%s: %w", path, err)
-	}
-	if len(rows) == 0 || len(rows) > maxPlaces {
-		return nil, p.source.fault(key, "%s: %d places, want 1 to %d", path, len(rows), maxPlaces)
-	}
-	for i, row := range rows {
-		if len(row) != len(rows) {
-			return nil, p.source.fault(key, "%s: row %d has %d columns, there are %d rows", path, i+1, len(row), len(rows))
+	least := time.Duration(math.MaxInt64) // between two places
+	err := p.table(key, path, 0, func(row []string) error {
+		if len(out) == maxPlaces {
+			return fmt.Errorf("more than %d places", maxPlaces)
 		}
 		line := make([]time.Duration, len(row))
 		for k, cell := range row {
 			ms, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
 			if err != nil || !(ms >= 0 && ms <= 10_000) {
-				return nil, p.source.fault(key, "%s: row %d, column %d: %q is no latency from 0 to 10000 ms", path, i+1, k+1, cell)
+				return fmt.Errorf("column %d: %q is no latency from 0 to 10000 ms", k+1, cell)
 			}
-			line[k] = max(time.Duration(p.Scenario.Latency.Least), time.Duration(ms*1000)*time.Microsecond)
+			line[k] = time.Duration(ms*1000) * time.Microsecond
+			if k != len(out) {
+				least = min(least, line[k])
+			}
 		}
 		out = append(out, line)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 || len(out[0]) != len(out) {
+		return nil, p.source.fault(key, "%s: %d rows, want one for each column", path, len(out))
+	}
+	if p.least == 0 {
+		p.least = max(time.Millisecond, min(least, 10*time.Second))
+	}
+	for i, line := range out {
+		for k, d := range line {
+			if d < p.least && i != k {
+				p.raised++
+			}
+			line[k] = max(p.least, d)
+		}
 	}
 	return out, nil
 }

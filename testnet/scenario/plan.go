@@ -29,10 +29,14 @@ type Plan struct {
 	Script sim.Script
 
 	Latency     func(a, b strategy.ID) time.Duration // one way
+	Edges       [][2]strategy.ID                     // links at the start; nil: they are drawn
 	Adversaries []string                             // kind by peer; "" for a good one
 	Invented    []strategy.Invented                  // identities that each makes up
 	Jumps       [][]Jump                             // of clocks, by peer
 	Older       []bool                               // peers of the version before
+
+	least  time.Duration // latency
+	raised int           // latencies of a matrix that are below the least
 
 	extra [][]byte // of Keys, those that nobody holds at the start
 	peers [][]span // when each is there
@@ -77,7 +81,12 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 		return nil, err
 	}
 	p.misbehave(n)
-	p.moves(n)
+	if err := p.moves(n); err != nil {
+		return nil, err
+	}
+	if p.Edges, err = p.edges(); err != nil {
+		return nil, err
+	}
 	p.events(n)
 	if err := p.play(); err != nil {
 		return nil, err
@@ -203,9 +212,12 @@ type span struct {
 	killed   bool // at its end
 }
 
-// moves draws sessions and absences.
-func (p *Plan) moves(n int) {
+// moves draws sessions and absences, or reads them.
+func (p *Plan) moves(n int) error {
 	p.peers = make([][]span, n)
+	if p.Sessions.Log != "" {
+		return p.sessions()
+	}
 	began := make([]time.Duration, n) // of the session under way; negative: none is
 	for _, m := range (sim.Churn{
 		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
@@ -225,6 +237,7 @@ func (p *Plan) moves(n int) {
 			p.peers[i] = append(p.peers[i], span{from: b, to: p.End() + 1})
 		}
 	}
+	return nil
 }
 
 // kill takes a peer out from one time to another.

@@ -1,11 +1,9 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
@@ -162,21 +160,12 @@ func (s *stage) log(path string) (acts []act, err error) {
 		return nil, s.source.fault(key, "%w", err)
 	}
 	defer f.Close()
-	peer := func(name string) (strategy.ID, bool) {
-		p := slices.Index(s.Names, name)
-		if i, err := strconv.Atoi(name); p < 0 && err == nil && i >= 0 && i < len(s.online) {
-			p = i
-		}
-		return strategy.ID(p), p >= 0
+	byName := map[string]uint32{}
+	for k, b := range s.Keys {
+		byName[string(b)] = uint32(k)
 	}
-	number := func(name string) (uint32, bool) {
-		k := slices.IndexFunc(s.Keys, func(b []byte) bool { return bytes.Equal(b, []byte(name)) })
-		if i, err := strconv.Atoi(name); k < 0 && s.Collections.Data == Clusters && err == nil && i >= 0 && i < len(s.Keys) {
-			k = i
-		}
-		return uint32(k), k >= 0
-	}
-	logged, err := holdings.ReadLog(f, s.End(), peer, number)
+	lookup := func(key []byte) (uint32, bool) { k, known := byName[string(key)]; return k, known }
+	logged, err := holdings.ReadLog(f, s.End(), s.named, holdings.KeyNames(len(s.Keys), lookup))
 	if err != nil {
 		return nil, s.source.fault(key, "%s: %w", path, err)
 	}

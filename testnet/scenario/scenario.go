@@ -49,6 +49,7 @@ type Scenario struct {
 	Adversaries []Adversary        `toml:"adversaries"`
 	Windows     map[string]Window  `toml:"windows"` // parts of the run that have a recall of their own
 	Answers     map[string]Answer  `toml:"answers"` // by strategy
+	Sweep       map[string]any     `toml:"sweep"`   // lists of values by key, as parameters.bits = [2, 4]: see Points
 
 	source source
 	files  fs.FS // nil: the machine's
@@ -75,7 +76,7 @@ type Line struct {
 
 // Latency is one of three kinds: by distance in a square, measured, or by region.
 type Latency struct {
-	Least  Duration `toml:"least"`  // 0: 10 ms
+	Least  Duration `toml:"least"`  // 0: 10 ms; of a matrix, the least that is in it, 1 ms or more
 	Most   Duration `toml:"most"`   // of the square; 0: 100 ms
 	Matrix string   `toml:"matrix"` // CSV of numbers in ms, one way: a row and a column a place; peers are placed by turns
 	Region []Region `toml:"region"`
@@ -93,6 +94,7 @@ type Region struct {
 type Links struct {
 	Kind   string `toml:"kind"`   // random, small-world or power-law; "": random
 	Degree int    `toml:"degree"` // 0: 8
+	File   string `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
 }
 
 // Queries say what is asked for.
@@ -108,6 +110,7 @@ type Sessions struct {
 	Median Duration `toml:"median"` // of a session; 0: nobody leaves
 	Away   Duration `toml:"away"`   // of an absence; 0: a tenth of a session
 	Shape  float64  `toml:"shape"`  // of the Weibull distribution of both; 0: 0.5
+	Log    string   `toml:"log"`    // CSV of peer, from, to in seconds: when each is there, in place of a distribution
 }
 
 // Changes say how collections change: a peer drops a key and takes in another.
@@ -195,6 +198,9 @@ func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	}
 	var faults []error
 	for _, key := range meta.Undecoded() {
+		if key[0] == "sweep" { // what it names is checked at each of its points
+			continue
+		}
 		faults = append(faults, s.source.fault(key.String(), "there is no such key"))
 	}
 	s.defaults()
@@ -230,7 +236,9 @@ func (s *Scenario) defaults() {
 		setDefault(&s.Lines[i].Share, 1)
 		setDefault(&s.Lines[i].Name, fmt.Sprint(i))
 	}
-	setDefault(&s.Latency.Least, Duration(10*time.Millisecond))
+	if s.Latency.Matrix == "" {
+		setDefault(&s.Latency.Least, Duration(10*time.Millisecond))
+	}
 	setDefault(&s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
 	for i := range s.Latency.Region {
 		setDefault(&s.Latency.Region[i].Share, 1)
@@ -291,7 +299,7 @@ func (s *Scenario) Files() (paths []string) {
 	if d := s.Collections.Data; d != Clusters && d != debian {
 		paths = append(paths, s.Path(d))
 	}
-	for _, name := range []string{s.Latency.Matrix, s.Queries.Log} {
+	for _, name := range []string{s.Latency.Matrix, s.Queries.Log, s.Sessions.Log, s.Links.File} {
 		if name != "" && s.files == nil {
 			paths = append(paths, s.Path(name))
 		}

@@ -31,8 +31,8 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	}
 	run, err := sim.New(sim.Config{
 		Strategy: played, Params: p.Params(), Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
-		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree},
-		Lines:    link.Mix{{Rate: 1, Weight: 1}},
+		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree}, Edges: p.Edges,
+		Lines: link.Mix{{Rate: 1, Weight: 1}},
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
 			return uint64(l.Up), uint64(l.Down)
@@ -61,7 +61,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 
 // leastLatency is that of the simulator's windows.
 func (p *Plan) leastLatency() Duration {
-	least := p.Scenario.Latency.Least
+	least := Duration(p.least)
 	for _, r := range p.Scenario.Latency.Region {
 		least = min(least, r.Within)
 		for _, d := range r.To {

@@ -19,9 +19,10 @@ type Config struct {
 	Params   strategy.Params
 	Data     *Data // who holds what; required
 	Topology Topology
-	Lines    link.Mix // rates of the peers' lines; nil: 10 Mbit/s each way for all
-	Churn    Churn    // zero: nobody comes or goes
-	Script   Script   // what happens at known times; zero: nothing
+	Edges    [][2]strategy.ID // who opens links to whom at the start, each pair once; nil: as Topology draws them
+	Lines    link.Mix         // rates of the peers' lines; nil: 10 Mbit/s each way for all
+	Churn    Churn            // zero: nobody comes or goes
+	Script   Script           // what happens at known times; zero: nothing
 
 	// Rates are those of a peer's line, bit/s, each at least 1; nil: those that Lines gives it.
 	Rates func(strategy.ID) (up, down uint64)
@@ -130,6 +131,9 @@ func (c *Config) check() error {
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Median > MaxSession || c.Churn.Away > MaxSession, "a median of churn is above %v", MaxSession)
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
+	for _, e := range c.Edges {
+		fault(e[0] == e[1] || min(e[0], e[1]) < 0 || c.Data != nil && int(max(e[0], e[1])) >= c.Data.Peers(), "a link from peer %d to peer %d", e[0], e[1])
+	}
 	return errors.Join(append(faults, c.Topology.Check())...)
 }
 

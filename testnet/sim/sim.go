@@ -117,7 +117,9 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 func (s *Sim) wire() {
 	topology := s.cfg.Topology
 	topology.Degree = s.rules.Degree
-	s.edges = topology.Edges(len(s.nodes), s.cfg.random(linking))
+	if s.edges = s.cfg.Edges; s.edges == nil {
+		s.edges = topology.Edges(len(s.nodes), s.cfg.random(linking))
+	}
 	s.parts = Components(len(s.nodes), s.edges)
 }
 

@@ -1,0 +1,96 @@
+package scenario
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// maxRows is the most rows of a table that a scenario names.
+const maxRows = 10_000_000
+
+// table reads a CSV file that the scenario names under a key, row by row. Lines that begin with # are comments.
+func (p *Plan) table(key, path string, columns int, row func(cells []string) error) error {
+	f, err := p.open(path)
+	if err != nil {
+		return p.source.fault(key, "%w", err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment, r.FieldsPerRecord = '#', columns
+	for n := 0; ; n++ {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && n == maxRows {
+			err = errors.New("too many rows")
+		}
+		if err != nil {
+			return p.source.fault(key, "%s: %w", path, err)
+		}
+		if err := row(cells); err != nil {
+			return p.source.fault(key, "%s: row %d, %w", path, n+1, err)
+		}
+	}
+}
+
+// named is the number of a peer that a table names, by its name or by its number.
+func (p *Plan) named(name string) (strategy.ID, bool) {
+	at := slices.Index(p.Names, name)
+	if i, err := strconv.Atoi(name); at < 0 && err == nil && i >= 0 && i < len(p.Names) {
+		at = i
+	}
+	return strategy.ID(at), at >= 0
+}
+
+// edges reads who opens links to whom at the start; nil: no file says so.
+func (p *Plan) edges() (out [][2]strategy.ID, err error) {
+	if p.Links.File == "" {
+		return nil, nil
+	}
+	pairs := map[[2]strategy.ID]bool{}
+	err = p.table("links.file", p.Links.File, 2, func(cells []string) error {
+		a, knownA := p.named(cells[0])
+		b, knownB := p.named(cells[1])
+		pair := [2]strategy.ID{min(a, b), max(a, b)}
+		if !knownA || !knownB || a == b || pairs[pair] {
+			return errors.New("want two peers, by name or number, each pair once")
+		}
+		pairs[pair] = true
+		out = append(out, [2]strategy.ID{a, b})
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = p.source.fault("links.file", "%s: no link is in it", p.Links.File)
+	}
+	return out, err
+}
+
+// sessions reads when peers are there: rows of a peer, and the seconds from which and to which it is. A peer may have
+// several rows, one after the other; who has none is away.
+func (p *Plan) sessions() error {
+	return p.table("sessions.log", p.Sessions.Log, 3, func(cells []string) error {
+		id, known := p.named(cells[0])
+		from, errFrom := strconv.ParseFloat(cells[1], 64)
+		to, errTo := strconv.ParseFloat(cells[2], 64)
+		end := p.End().Seconds() + 1
+		if !known || errFrom != nil || errTo != nil || !(from >= 0 && from < to) {
+			return errors.New("want a peer, by name or number, and the seconds from which and to which it is there")
+		}
+		all := p.peers[id]
+		s := span{from: time.Duration(min(from, end) * float64(time.Second)), to: time.Duration(min(to, end) * float64(time.Second))}
+		if n := len(all); n > 0 && s.from <= all[n-1].to {
+			return errors.New("the peer is there already, or was later")
+		}
+		if s.from < s.to {
+			p.peers[id] = append(all, s)
+		}
+		return nil
+	})
+}
