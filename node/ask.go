@@ -42,14 +42,18 @@ type held struct {
 	has bool
 }
 
-func (n *Node) holds(key []byte, private bool) held { return held{key, n.has(key, private)} }
+func (n *Node) holds(key []byte, private bool) (held, error) {
+	has, err := n.has(key, private)
+	return held{key, has}, err
+}
 
 // told is held of the key that the core is asked for, and asks about.
 func (n *Node) told(key []byte) bool {
 	if n.asked != nil && bytes.Equal(n.asked.key, key) && !n.cfg.off.Has(defence.StoreOutside) {
 		return n.asked.has
 	}
-	return n.has(key, false)
+	has, _ := n.has(key, false)
+	return has
 }
 
 func (n *Node) serveQuery(s *streams.Stream) error {
@@ -65,10 +69,14 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 		return err
 	}
 	q.Within = min(q.Within, maxWithin)
+	holds, err := n.holds(q.Key, n.links.Linked(s.Peer))
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
 	defer cancel()
 	r := reply{make(chan any, maxAnswers), ctx}
-	if !n.in.OfferRequest(s.Peer, asked{s.Peer, q, n.holds(q.Key, n.links.Linked(s.Peer)), r}) {
+	if !n.in.OfferRequest(s.Peer, asked{s.Peer, q, holds, r}) {
 		return streams.ErrBusy
 	}
 	for {

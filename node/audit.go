@@ -29,8 +29,10 @@ func (n *Node) audit(a overlay.Audit) {
 	hasher := seed.Hasher()
 	var asked [][]byte
 	for _, i := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
-		if k := sample[i]; len(asked) < overlay.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) && n.keys.Has(k) {
-			asked = append(asked, k)
+		if k := sample[i]; len(asked) < overlay.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) {
+			if has, err := n.has(k, false); has && err == nil {
+				asked = append(asked, k)
+			}
 		}
 	}
 	if len(asked) == 0 {

@@ -13,7 +13,7 @@ import (
 // boast are keys that are published, and not held.
 type boast struct{ keystore.Memory }
 
-func (*boast) Has([]byte) bool { return false }
+func (*boast) Has([]byte) (bool, error) { return false, nil }
 
 // TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
 // overlap. A node whose keys cannot be listed asks for none, and keeps it.

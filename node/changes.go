@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/summary"
@@ -60,8 +59,8 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 			n.touched.add(keys[:k])
 		}
 		n.changing.Add(-1)
-		if err != nil {
-			return changed, fmt.Errorf("node: key store: %w", err)
+		if err := n.noted(writing, err); err != nil {
+			return changed, err
 		}
 		keys = keys[k:]
 	}

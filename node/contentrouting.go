@@ -46,8 +46,8 @@ func (n *Node) StopProviding(keys ...mh.Multihash) error {
 	return err
 }
 
-// Ready says whether the node can provide: from New until Close.
-func (n *Node) Ready() bool { return n.ctx.Err() == nil }
+// Ready says whether the node can provide: from New until Close, except while the key store fails.
+func (n *Node) Ready() bool { return n.ctx.Err() == nil && n.fault() == nil }
 
 // FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count
 // is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx

@@ -21,7 +21,8 @@ func ExampleWithDatastore() {
 	}
 	for run := range 2 {
 		n, host := start(node.WithDatastore(disk), node.WithNeighbours(2, 1, 3), node.WithEpochSpacing(10*time.Second))
-		fmt.Printf("run %d begins with %d keys; the private one is held: %v\n", run, n.Len(), n.Has([]byte("private")))
+		private, err := n.Has([]byte("private"))
+		fmt.Printf("run %d begins with %d keys; the private one is held: %v, %v\n", run, n.Len(), private, err)
 		if err := n.StartProviding(true, content); err != nil {
 			panic(err)
 		}
@@ -43,7 +44,7 @@ func ExampleWithDatastore() {
 		_ = host.Close()
 	}
 	// Output:
-	// run 0 begins with 0 keys; the private one is held: false
-	// run 1 begins with 1 keys; the private one is held: true
+	// run 0 begins with 0 keys; the private one is held: false, <nil>
+	// run 1 begins with 1 keys; the private one is held: true, <nil>
 	// it ends with 0
 }

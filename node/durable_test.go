@@ -37,8 +37,8 @@ func TestDatastore(t *testing.T) {
 	_, _ = n.Close(), h.Close()
 
 	again := nodeOn(t, hostLike(t, h), WithDatastore(d))
-	if again.Len() != 10 || !again.Has([]byte("private")) || again.Advertises([]byte("private")) || again.Has([]byte("gone")) {
-		t.Errorf("%d keys, private one held: %v", again.Len(), again.Has([]byte("private")))
+	if again.Len() != 10 || !must(again.Has([]byte("private"))) || must(again.Advertises([]byte("private"))) || must(again.Has([]byte("gone"))) {
+		t.Errorf("%d keys, private one held: %v", again.Len(), must(again.Has([]byte("private"))))
 	}
 	eventually(t, "it has its peer again, told of nobody", func() bool { return knows(again, other) })
 	eventually(t, "its summary is a later one", func() bool { return epochOf(t, again).After(last) })
@@ -73,7 +73,7 @@ func TestOneStore(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !s.Has([]byte("k")) {
+	if !must(s.Has([]byte("k"))) {
 		t.Error("the store does not have what the node took in")
 	}
 	if _, err := s.NextEpoch(); err != nil {

@@ -148,7 +148,9 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	}
 	has := make([]bool, len(keys))
 	for i, k := range keys {
-		has[i] = n.has(k, n.links.Linked(s.Peer))
+		if has[i], err = n.has(k, n.links.Linked(s.Peer)); err != nil {
+			return err // and says no to nothing
+		}
 	}
 	return s.Send(wire.AppendHaveAnswer(nil, has))
 }

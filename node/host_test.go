@@ -158,3 +158,11 @@ func find(t testing.TB, n *Node, key []byte, o QueryOptions) []peer.ID {
 	}
 	return out
 }
+
+// must returns v of what cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -212,7 +212,7 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(time.Duration(n.keys.Len()) * listWork); err != nil {
+	if err := s.Pay(time.Duration(n.Len()) * listWork); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, joinTime)

@@ -124,6 +124,7 @@ var (
 	descWaiting = prometheus.NewDesc("venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, nil)
 	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
 	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)
+	descFault   = prometheus.NewDesc("venn_fault", "1 while the key store fails, else 0.", nil, nil)
 	descConns   = prometheus.NewDesc("venn_connections", "Peers connected.", nil, nil)
 	descMost    = prometheus.NewDesc("venn_connections_limit", "Peers connected at most.", nil, nil)
 	descOrigins = prometheus.NewDesc("venn_origins", "Peers whose summary is held.", nil, nil)
@@ -138,7 +139,7 @@ var (
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descConns, descMost, descOrigins, descOld, descParts, descHeld,
+		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descFault, descConns, descMost, descOrigins, descOld, descParts, descHeld,
 		descMemory, descFalse, descIgnored,
 	} {
 		ch <- d
@@ -162,7 +163,12 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descQueue, float64(c.n.mesh.Waiting()), "outbox")
 	gauge(descQueue, float64(c.n.mesh.Catalogues()), "catalogues")
 	gauge(descWaiting, float64(bytes))
-	gauge(descKeys, float64(c.n.keys.Len()))
+	gauge(descKeys, float64(c.n.Len()))
+	failing := 0.0
+	if c.n.fault() != nil {
+		failing = 1
+	}
+	gauge(descFault, failing)
 	gauge(descConns, float64(len(c.n.host.Network().Peers())))
 	gauge(descMost, float64(c.n.cfg.maxConnections))
 	gauge(descMemory, float64(c.n.cfg.memory))

@@ -87,6 +87,7 @@ type Node struct {
 	asked     *held                     // of the loop: the key that the core is asked for; nil: none
 	offenders offenders.Table
 	touched   touched
+	faults    faults           // of the key store
 	closing   *recent[peer.ID] // peers whose connection this node has closed
 	probing   probing
 	parted    *recent[peer.ID] // peers whose links were lost
@@ -194,7 +195,11 @@ func (n *Node) run(machine *core.Machine) error {
 	if n.cfg.store != nil {
 		n.tasks.Run(n.savePeers)
 	}
-	n.touched.begin(n.keys.Len())
+	begin, err := n.keys.Len()
+	if err := n.noted(reading, err); err != nil {
+		return err
+	}
+	n.touched.begin(begin)
 	return nil
 }
 
@@ -438,8 +443,14 @@ func (n *Node) alive(ctx context.Context) error {
 }
 
 // Len is the number of keys held, without those of AddPrivate. It takes what the key store takes for that: no time in
-// memory.
-func (n *Node) Len() int { return n.keys.Len() }
+// memory. It is 0 where the key store cannot tell; Status.Fault says so.
+func (n *Node) Len() int {
+	held, err := n.keys.Len()
+	if n.noted(reading, err) != nil {
+		return 0
+	}
+	return held
+}
 
 // Fingerprints are those of the keys that Len counts, in no order, each once. To go through them takes time linear in
 // the keys.

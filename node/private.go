@@ -25,10 +25,8 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	for i, k := range keys {
 		fps[i] = n.hasher.Fingerprint(k)
 	}
-	if added, err = keystore.InBatches(n.cfg.private).AddMany(keys, fps); err != nil {
-		return added, fmt.Errorf("node: key store: %w", err)
-	}
-	return added, nil
+	added, err = keystore.InBatches(n.cfg.private).AddMany(keys, fps)
+	return added, n.noted(writing, err)
 }
 
 // RemovePrivate drops those of the keys that are private, and says how many they are. A key that is also added
@@ -44,25 +42,29 @@ func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, 
 }
 
 func (n *Node) removePrivate(keys [][]byte) (int, error) {
-	if n.cfg.private.Len() == 0 {
+	if held, err := n.cfg.private.Len(); held == 0 && err == nil {
 		return 0, nil
 	}
 	removed, err := keystore.InBatches(n.cfg.private).RemoveMany(keys)
-	if err != nil {
-		return removed, fmt.Errorf("node: key store: %w", err)
-	}
-	return removed, nil
+	return removed, n.noted(writing, err)
 }
 
-// Has says whether the node holds key, privately or not. It asks the key store, which may read a disk.
-func (n *Node) Has(key []byte) bool { return n.has(key, true) }
+// Has says whether the node holds key, privately or not. It asks the key store, which may read a disk; the error is that
+// of the key store.
+func (n *Node) Has(key []byte) (bool, error) { return n.has(key, true) }
 
-// Advertises reports whether key is one of those that Len counts, which anybody may learn of.
-func (n *Node) Advertises(key []byte) bool { return n.has(key, false) }
+// Advertises reports whether key is one of those that Len counts, which anybody may learn of. The error is that of the
+// key store.
+func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 
-// has reports whether the node holds key. Private keys count only with private.
-func (n *Node) has(key []byte, private bool) bool {
-	return n.keys.Has(key) || (private || n.cfg.off.Has(defence.PrivateToLinks)) && n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
+// has reports whether the node holds key. Private keys count only with private. With an error, nobody may be told that
+// it does not.
+func (n *Node) has(key []byte, private bool) (bool, error) {
+	has, err := n.keys.Has(key)
+	if err == nil && !has && (private || n.cfg.off.Has(defence.PrivateToLinks)) {
+		has, err = n.cfg.private.Has(key)
+	}
+	return has, n.noted(reading, err)
 }
 
 func checkKeys(keys [][]byte) error {

@@ -31,10 +31,10 @@ func TestPrivate(t *testing.T) {
 	if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
 		t.Errorf("found by a linked peer: %v", got)
 	}
-	if !b.Has(private) || b.Len() != 1 {
-		t.Errorf("has it: %v; %d keys", b.Has(private), b.Len())
+	if !must(b.Has(private)) || b.Len() != 1 {
+		t.Errorf("has it: %v; %d keys", must(b.Has(private)), b.Len())
 	}
-	if n, err := b.Remove(t.Context(), private, public); n != 2 || err != nil || b.Has(private) {
+	if n, err := b.Remove(t.Context(), private, public); n != 2 || err != nil || must(b.Has(private)) {
 		t.Errorf("removed %d, %v", n, err)
 	}
 	if _, err := b.AddPrivate(t.Context(), nil); !errors.Is(err, ErrKey) {

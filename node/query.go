@@ -40,7 +40,8 @@ type Results struct {
 }
 
 // Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx
-// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx.
+// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx, and
+// that of the key store.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
@@ -57,8 +58,12 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 		timeout = min(timeout, time.Until(t))
 	}
 	q.Deadline = n.now() + min(timeout, wire.MaxWithin)
+	holds, err := n.holds(key, true)
+	if err != nil {
+		return nil, err
+	}
 	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
-	if err := n.in.Command(ctx, n.ctx, startQuery{q, n.holds(key, true), r}); err != nil {
+	if err := n.in.Command(ctx, n.ctx, startQuery{q, holds, r}); err != nil {
 		return nil, err
 	}
 	r.watch(context.AfterFunc(ctx, func() { _ = n.in.Command(context.Background(), n.ctx, cancelQuery{r}) }))

@@ -60,7 +60,7 @@ func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
 	if !ok {
 		return nil, ErrNoList
 	}
-	h, fps := s.Hasher(), make([]summary.Fingerprint, 0, n.keys.Len())
+	h, fps := s.Hasher(), make([]summary.Fingerprint, 0, n.Len())
 	for key, err := range lists.Keys(n.ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("node: key store: %w", err)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -45,7 +46,7 @@ type Status struct {
 
 	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
 
-	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
+	Fault string // why the key store fails, or the newest summary could not be made; "": neither is so
 
 	Refused map[string]uint64  // messages, by reason
 	Blamed  map[peer.ID]uint64 // the same by the peers that caused them, 1024 of these at most
@@ -155,7 +156,7 @@ func (n *Node) await(done <-chan struct{}) error {
 func (l *loop) status() Status {
 	b := l.core.Overlay.Budgets(l.n.now())
 	s := Status{
-		Keys:         l.n.keys.Len(),
+		Keys:         l.n.Len(),
 		Connections:  len(l.n.host.Network().Peers()),
 		Links:        len(l.greets),
 		Peak:         l.n.links.Peak(),
@@ -174,8 +175,8 @@ func (l *loop) status() Status {
 		LineOut: b.LineOut, LineIn: b.LineIn, BudgetSent: b.Sent, BudgetReceived: b.Received,
 		Announced: b.Announced,
 	}
-	if l.publisher.fault != nil {
-		s.Fault = l.publisher.fault.Error()
+	if err := cmp.Or(l.n.fault(), l.publisher.fault); err != nil {
+		s.Fault = err.Error()
 	}
 	s.Bootstrap = l.bootstrapPeers()
 	s.Made, s.Taken = l.n.links.Counts()

@@ -63,8 +63,14 @@ func (t *touched) waiting() (count int, many bool) {
 // makeTail tells the core which fingerprints were added and removed.
 func (l *loop) makeTail() {
 	in := tails.Changed{}
-	for _, k := range l.n.touched.take() {
-		if f := l.n.hasher.Fingerprint(k); l.n.keys.Has(k) {
+	keys := l.n.touched.take()
+	for i, k := range keys {
+		has, err := l.n.has(k, false)
+		if err != nil {
+			l.n.touched.add(keys[i:]) // for the next tail, or epoch
+			break
+		}
+		if f := l.n.hasher.Fingerprint(k); has {
 			in.Added = append(in.Added, f)
 		} else {
 			in.Removed = append(in.Removed, f)
@@ -79,7 +85,8 @@ func (n *Node) hides() bool {
 		return true
 	}
 	waiting, _ := n.touched.waiting()
-	return n.cfg.private.Len() > 0 || waiting > 0 || n.untold.Load()
+	private, err := n.cfg.private.Len()
+	return private > 0 || err != nil || waiting > 0 || n.untold.Load()
 }
 
 // takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits. That is

@@ -100,7 +100,7 @@ func (c *churn) change(ctx context.Context, now time.Duration) {
 		p := &c.peers[i]
 		for now >= p.next && ctx.Err() == nil {
 			p.next += changeEvery
-			p.carry += c.r.cfg.Churn * float64(c.r.members[i].keys.Len()) * changeEvery.Minutes()
+			p.carry += c.r.cfg.Churn * float64(c.r.members[i].keys.count()) * changeEvery.Minutes()
 			for ; p.carry >= 1; p.carry-- {
 				c.exchange(ctx, i)
 			}

@@ -106,15 +106,15 @@ func (c *collection) detach() {
 	}
 }
 
-// Has says whether the key is held.
-func (c *collection) Has(key []byte) bool {
+// Has says whether the key is held; the error is always nil.
+func (c *collection) Has(key []byte) (bool, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	_, _, held, known := c.find(key)
 	if !known {
 		_, held = c.strange[string(key)]
 	}
-	return held
+	return held, nil
 }
 
 // any draws one of the data's keys that are held; false when there is none.
@@ -142,8 +142,11 @@ func (c *collection) numbers() []uint32 {
 	return slices.Clone(c.held)
 }
 
-// Len is the number of keys held.
-func (c *collection) Len() int {
+// Len is count; the error is always nil.
+func (c *collection) Len() (int, error) { return c.count(), nil }
+
+// count is the number of keys held.
+func (c *collection) count() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.held) + len(c.strange)

@@ -69,11 +69,11 @@ func (r *run) change(ctx context.Context, i, add, remove int) (added, removed in
 			removes = append(removes, r.ring.Key(key))
 		}
 	}
-	before := m.keys.Len()
+	before := m.keys.count()
 	if _, err = m.node.Remove(ctx, removes...); err != nil {
 		return 0, 0, err
 	}
-	between := m.keys.Len()
+	between := m.keys.count()
 	_, err = m.node.Add(ctx, adds...)
-	return m.keys.Len() - between, before - between, err
+	return m.keys.count() - between, before - between, err
 }

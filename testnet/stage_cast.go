@@ -206,20 +206,20 @@ func (k *stagedKeys) Add([]byte, summary.Fingerprint) (bool, error) { return tru
 // Remove says that the key was there.
 func (k *stagedKeys) Remove([]byte) (bool, error) { return true, nil }
 
-// Has says whether the key is held.
-func (k *stagedKeys) Has(key []byte) bool {
+// Has says whether the key is held; the error is always nil.
+func (k *stagedKeys) Has(key []byte) (bool, error) {
 	number, known := k.keys[string(key)]
 	switch {
 	case k.kind == scenario.Liar:
-		return true
+		return true, nil
 	case !known, k.kind == scenario.Censor && k.plan.Data.Key(number).Fingerprint%10 == 0:
-		return false
+		return false, nil
 	}
-	return k.holds(k.of, number)
+	return k.holds(k.of, number), nil
 }
 
 // Len is the number of keys held.
-func (k *stagedKeys) Len() int { return len(k.collection(k.of)) }
+func (k *stagedKeys) Len() (int, error) { return len(k.collection(k.of)), nil }
 
 // Keys are those held.
 func (k *stagedKeys) Keys(context.Context) iter.Seq2[[]byte, error] {

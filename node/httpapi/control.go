@@ -357,7 +357,11 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(out)
 	for _, k := range keys {
-		if err := enc.Encode(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
+		has, err := a.Node.Has(k)
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(Has{FormatKey(k), has}); err != nil {
 			return nil // the client is gone
 		}
 	}

@@ -60,7 +60,10 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	text, here := FormatKey(key), *host.InfoFromHost(a.Node.Host())
-	own := a.Node.Has(key)
+	own, err := a.Node.Has(key)
+	if err != nil {
+		return err
+	}
 	if own && !o.All && o.Want <= 1 {
 		write := lines(w)
 		_ = write(Provider{text, here.ID.String(), Addresses(here, here)})

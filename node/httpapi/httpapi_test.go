@@ -222,7 +222,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	if here.Has([]byte("published by mistake")) {
+	if must(here.Has([]byte("published by mistake"))) {
 		t.Error("keys whose parameters were not understood are held")
 	}
 	if ended != 1 || c.Level.Level() != slog.LevelDebug {
@@ -400,6 +400,11 @@ func TestLimits(t *testing.T) {
 	if status, _, answer := ask(t, "GET", at+"/api/v1/id", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("a second request at once: %d %s", status, answer)
 	}
+	for _, path := range []string{"/health/live", "/health/ready"} {
+		if status, _, answer := ask(t, "GET", at+path, ""); status != http.StatusOK {
+			t.Errorf("%s beside it: %d %s", path, status, answer)
+		}
+	}
 	_, _, metrics := ask(t, "GET", at+"/debug/metrics/prometheus", "")
 	for _, line := range []string{`venn_http_requests{api="control"} 1`, `venn_http_refused_total{api="control"} 1`} {
 		if !strings.Contains(metrics, line+"\n") {
@@ -422,4 +427,12 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	t.Errorf("no venn_keys 2 in\n%s", answer)
+}
+
+// must returns v of what cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

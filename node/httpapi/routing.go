@@ -31,9 +31,13 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 	if !c.Defined() {
 		return nil, fmt.Errorf("httpapi: %w: undefined CID", ErrKeyText)
 	}
+	own, err := d.node.Advertises(c.Hash())
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	it := &providers{cancel: cancel, seen: make(map[peer.ID]bool), found: make(chan []peer.AddrInfo)}
-	go d.look(ctx, c, limit, it.found)
+	go d.look(ctx, c, limit, own, it.found)
 	return it, nil
 }
 
@@ -41,8 +45,8 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 const atOnce = 16
 
 // look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other
-// waiting.
-func (d delegated) look(ctx context.Context, c cid.Cid, limit int, found chan<- []peer.AddrInfo) {
+// waiting. This node is the first if own says that it holds the key.
+func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, found chan<- []peer.AddrInfo) {
 	defer close(found)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -61,7 +65,7 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, found chan<- 
 			}
 		})
 	}
-	if d.node.Advertises(c.Hash()) {
+	if own {
 		serve(*host.InfoFromHost(d.node.Host()))
 	}
 	for holder := range d.node.FindProvidersAsync(ctx, c, limit) {

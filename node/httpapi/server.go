@@ -77,9 +77,19 @@ func (c *Config) setDefaults() {
 	}
 }
 
+// What reading a request and writing its answer may take where the handler sets no other time.
+const (
+	readTime  = 20 * time.Second
+	writeTime = 10 * time.Minute // a profile may take minutes
+	soonTime  = 10 * time.Second // of an answer that is there at once
+)
+
 // Serve answers on l until ctx ends, and gives requests under way two seconds to end then.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 1 << 16,
+	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
@@ -172,22 +182,33 @@ func (a *api) routes() map[string]handler {
 // common serves metrics and health.
 func (a *api) common(mux *http.ServeMux) {
 	if a.Registry != nil {
-		mux.Handle("GET /debug/metrics/prometheus", promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+		mux.Handle("GET /debug/metrics/prometheus", soon(promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})))
 	}
-	mux.Handle("GET /health/live", a.limited(func(w http.ResponseWriter, _ *http.Request) error {
+	mux.Handle("GET /health/live", soon(a.answered(func(w http.ResponseWriter, _ *http.Request) error {
 		return writeJSON(w, map[string]bool{"live": true})
-	}))
-	mux.Handle("GET /health/ready", a.limited(a.ready))
+	})))
+	mux.Handle("GET /health/ready", soon(a.answered(a.ready)))
 }
 
-// ready is the case when the node answers and its own summary is made, if it has keys, and the last one did not fail.
+// soon has an answer written within soonTime.
+func soon(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), soonTime)
+		defer cancel()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(soonTime))
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// ready is the case when the node answers, its key store works, and its own summary is made, if it has keys, and the
+// last one did not fail.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Node.Status(r.Context())
 	if err != nil {
 		return err
 	}
 	if s.Fault != "" {
-		return fault{http.StatusServiceUnavailable, errors.New("no summary: " + s.Fault)}
+		return fault{http.StatusServiceUnavailable, errors.New(s.Fault)}
 	}
 	if s.Keys > 0 && s.Epoch.Sequence == 0 {
 		return fault{http.StatusServiceUnavailable, errors.New("the summary is being made")}
@@ -195,8 +216,7 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
-// limited bounds a handler in size, time and number, and answers its error. Once the answer has begun, the error cuts it
-// off, so that the client sees that it is not whole.
+// limited bounds a handler in size, time and number, and answers its error.
 func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -221,6 +241,14 @@ func (a *api) limited(h handler) http.Handler {
 		_ = control.SetWriteDeadline(time.Now().Add(limit + time.Second))
 		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
+		a.answered(h).ServeHTTP(w, r)
+	})
+}
+
+// answered answers a handler's error. Once the answer has begun, the error cuts it off, so that the client sees that it
+// is not whole.
+func (a *api) answered(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answer{ResponseWriter: w}
 		if err := h(out, r); err != nil && out.begun {
 			a.Log.Warn("answer cut off", "path", r.URL.Path, "err", err)

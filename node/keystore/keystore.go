@@ -14,8 +14,9 @@ type Keys interface {
 	Add(key []byte, f summary.Fingerprint) (added bool, err error)
 	// Remove drops a key and reports whether it was there.
 	Remove(key []byte) (removed bool, err error)
-	Has(key []byte) bool
-	Len() int
+	// Has reports whether key is held. After an error nobody is told that it is not.
+	Has(key []byte) (bool, error)
+	Len() (int, error)
 	// Fingerprints yields the fingerprints of all keys, in any order. Keys added or removed meanwhile may or may not be
 	// among them.
 	Fingerprints() iter.Seq[summary.Fingerprint]

@@ -46,12 +46,12 @@ func (m *Memory) Remove(key []byte) (bool, error) {
 	return ok, nil
 }
 
-// Has says whether key is held.
-func (m *Memory) Has(key []byte) bool {
+// Has says whether key is held; the error is always nil.
+func (m *Memory) Has(key []byte) (bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	_, ok := m.keys[string(key)]
-	return ok
+	return ok, nil
 }
 
 // Keys yields the keys of a snapshot, taken when the iteration begins; the error is always nil.
@@ -68,11 +68,11 @@ func (m *Memory) Keys(context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Len returns the number of keys.
-func (m *Memory) Len() int {
+// Len returns the number of keys; the error is always nil.
+func (m *Memory) Len() (int, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return len(m.keys)
+	return len(m.keys), nil
 }
 
 // Fingerprints yields the fingerprints of a snapshot, taken when the iteration begins.

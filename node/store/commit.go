@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	ds "github.com/ipfs/go-datastore"
 
@@ -73,11 +74,18 @@ func (s *Store) change(c *change) (int, error) {
 	}
 }
 
+// retryEvery is how often a write that failed is tried again while no other change comes.
+const retryEvery = time.Second
+
 // commit writes changes, together those that have come up together, until the store closes.
 func (s *Store) commit() {
 	defer close(s.done)
+	retry := time.NewTicker(retryEvery)
+	defer retry.Stop()
 	for {
 		select {
+		case <-retry.C:
+			_ = s.recover(context.Background())
 		case c := <-s.changes:
 			s.commitGroup(s.gather(c))
 		case <-s.closing:
@@ -124,13 +132,16 @@ func nameBytes(group []*change) (n int) {
 	return n
 }
 
-// write writes a group. After an error it writes nothing more, because the state of the disk is unknown.
+// write writes a group. After an error, it first finds out what that has left.
 func (s *Store) write(group []*change) error {
-	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
-	if err := g.write(group); err != nil {
-		err = fmt.Errorf("%w: %w", ErrFailed, err)
-		s.failed.CompareAndSwap(nil, &err)
+	if err := s.recover(context.Background()); err != nil {
 		return err
+	}
+	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool), before: make(map[string]held)}
+	if err := g.write(group); err != nil {
+		s.mirror.Remove(g.added...)
+		s.doubted = g.before
+		return s.fail(err)
 	}
 	s.mirror.Remove(g.removed...)
 	s.length.Add(int64(g.grown))
@@ -142,15 +153,75 @@ type groupWriter struct {
 	s       *Store
 	ctx     context.Context
 	batch   ds.Batch
-	present map[string]bool // presence of keys after the changes of this group
+	present map[string]bool       // presence of keys after the changes of this group
+	before  map[string]held       // what they were before the group
+	added   []summary.Fingerprint // to the mirror
 	removed []summary.Fingerprint
 	grown   int
 }
 
-func (g *groupWriter) write(group []*change) (err error) {
-	if failed := g.s.failed.Load(); failed != nil {
-		return *failed
+// held is whether a key was held, and its fingerprint.
+type held struct {
+	fp  summary.Fingerprint
+	was bool
+}
+
+// fail notes that a write has failed.
+func (s *Store) fail(err error) error {
+	err = fmt.Errorf("%w: %w", ErrFailed, err)
+	s.failed.Store(&err)
+	return err
+}
+
+// recover tries again what failed: it reads what has become of the keys of the last group, and writes that anew, for a
+// write that failed may be there and not last.
+func (s *Store) recover(ctx context.Context) error {
+	if s.failed.Load() == nil {
+		return nil
 	}
+	batch, err := s.ds.Batch(ctx)
+	if err != nil {
+		return s.fail(err)
+	}
+	now := make(map[string]bool, len(s.doubted))
+	for k := range s.doubted {
+		at := name(keysPrefix, []byte(k))
+		if now[k], err = s.ds.Has(ctx, at); err != nil {
+			return s.fail(err)
+		}
+		if now[k] {
+			err = batch.Put(ctx, at, nil)
+		} else {
+			err = batch.Delete(ctx, at)
+		}
+		if err != nil {
+			return s.fail(err)
+		}
+	}
+	if err := batch.Commit(ctx); err != nil {
+		return s.fail(err)
+	}
+	if err := s.ds.Sync(ctx, ds.NewKey(keysPrefix)); err != nil {
+		return s.fail(err)
+	}
+	for k, before := range s.doubted {
+		switch {
+		case now[k] && !before.was:
+			if err := s.mirror.Add(before.fp); err != nil {
+				return s.fail(err)
+			}
+			s.length.Add(1)
+		case !now[k] && before.was:
+			s.mirror.Remove(before.fp)
+			s.length.Add(-1)
+		}
+		delete(s.doubted, k)
+	}
+	s.failed.Store(nil)
+	return nil
+}
+
+func (g *groupWriter) write(group []*change) (err error) {
 	if g.batch, err = g.s.ds.Batch(g.ctx); err != nil {
 		return err
 	}
@@ -181,7 +252,8 @@ func (g *groupWriter) change(c *change) error {
 		if c.remove {
 			err = g.remove(k, c.fps[i])
 		} else if c.err = g.s.mirror.Add(c.fps[i]); c.err == nil {
-			err = g.add(k)
+			g.added = append(g.added, c.fps[i])
+			err = g.add(k, c.fps[i])
 		}
 		if err != nil {
 			return err
@@ -206,14 +278,22 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))
 }
 
-func (g *groupWriter) add(key []byte) error {
-	g.present[string(key)] = true
+// becomes notes what the group makes of a key.
+func (g *groupWriter) becomes(key []byte, f summary.Fingerprint, present bool) {
+	if _, ok := g.present[string(key)]; !ok {
+		g.before[string(key)] = held{f, !present}
+	}
+	g.present[string(key)] = present
+}
+
+func (g *groupWriter) add(key []byte, f summary.Fingerprint) error {
+	g.becomes(key, f, true)
 	g.grown++
 	return g.batch.Put(g.ctx, name(keysPrefix, key), nil)
 }
 
 func (g *groupWriter) remove(key []byte, f summary.Fingerprint) error {
-	g.present[string(key)] = false
+	g.becomes(key, f, false)
 	g.removed = append(g.removed, f)
 	g.grown--
 	return g.batch.Delete(g.ctx, name(keysPrefix, key))

@@ -26,6 +26,7 @@ func ExampleOpen() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(again.Len(), again.Has(key))
-	// Output: 1 true
+	has, err := again.Has(key)
+	fmt.Println(again.Count(), has, err)
+	// Output: 1 true <nil>
 }

@@ -60,7 +60,7 @@ func (s *Store) save(ctx context.Context) error {
 	if err := s.mayWrite(len(b)); err != nil {
 		return err
 	}
-	v := saved{tag: s.tag, keys: uint64(s.Len())}
+	v := saved{tag: s.tag, keys: uint64(s.Count())}
 	for ; len(b) > 0; v.chunks++ {
 		k := min(chunk, len(b))
 		if err := s.ds.Put(ctx, chunkName(int(v.chunks)), b[:k]); err != nil {

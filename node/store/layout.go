@@ -45,8 +45,8 @@ var (
 	ErrVersion = errors.New("store: version of the datastore not known")
 	// ErrDamaged says that something in the datastore is not what this package writes.
 	ErrDamaged = errors.New("store: damaged")
-	// ErrFailed says that a write failed earlier: what is on disk is not known until the store is opened again.
-	ErrFailed = errors.New("store: an earlier write failed")
+	// ErrFailed says that a write failed: what it has made of its keys is not known until a later one has succeeded.
+	ErrFailed = errors.New("store: a write failed")
 	// ErrClosed says that the store is closed.
 	ErrClosed = errors.New("store: closed")
 )

@@ -35,8 +35,9 @@ type Store struct {
 	closed   sync.Once
 	done     chan struct{} // the committer has ended
 	failed   atomic.Pointer[error]
-	progress func(keys, about int) // nil: progress is not told
-	made     bool                  // Open made the store
+	doubted  map[string]held       // of the committer: the keys of the group that failed, as they were before
+	progress func(keys, about int) // nil: nobody is to hear
+	made     bool                  // by Open: there was none
 	now      func() time.Time
 	room     func(bytes int) error // nil: there is always room
 
@@ -192,17 +193,36 @@ func (s *Store) Seed() summary.Seed { return s.network }
 // Private returns the store of the keys that are in no summary. Close closes it too.
 func (s *Store) Private() *Store { return s.private }
 
-// Has says whether key is held.
-func (s *Store) Has(key []byte) bool {
+// Has reports whether key is held. The error is that of the datastore.
+func (s *Store) Has(key []byte) (bool, error) {
 	if !s.mirror.Contains(s.hasher.Fingerprint(key)) {
-		return false
+		return false, nil
 	}
 	has, err := s.ds.Has(context.Background(), name(keysPrefix, key))
-	return has && err == nil
+	if err != nil {
+		return false, fmt.Errorf("store: %w", err)
+	}
+	return has, nil
 }
 
-// Len is the number of keys.
-func (s *Store) Len() int { return int(s.length.Load()) }
+// Len returns the number of keys; the error is always nil.
+func (s *Store) Len() (int, error) { return s.Count(), nil }
+
+// Count returns the number of keys.
+func (s *Store) Count() int { return int(s.length.Load()) }
+
+// Fault returns why changes fail, of private keys too: what the last write failed with, which is tried again each second.
+// nil: they do not.
+func (s *Store) Fault() error {
+	var err error
+	if failed := s.failed.Load(); failed != nil {
+		err = *failed
+	}
+	if s.private != nil {
+		err = errors.Join(err, s.private.Fault())
+	}
+	return err
+}
 
 // Fingerprints yields the fingerprints of the keys held when the iteration begins, each once.
 func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.mirror.Fingerprints }

@@ -106,7 +106,7 @@ func TestModel(t *testing.T) {
 			"": func(rt *rapid.T) {
 				var want []string
 				for k := range model {
-					if want = append(want, k); !s.Has([]byte(k)) {
+					if want = append(want, k); !must(s.Has([]byte(k))) {
 						rt.Fatalf("%q is not held", k)
 					}
 				}
@@ -114,8 +114,8 @@ func TestModel(t *testing.T) {
 				if got := keysIn(t, s); !slices.Equal(got, want) {
 					rt.Fatalf("keys %q, want %q", got, want)
 				}
-				if s.Len() != len(want) || len(slices.Collect(s.Fingerprints())) != len(want) {
-					rt.Fatalf("%d keys, %d fingerprints, want %d", s.Len(), len(slices.Collect(s.Fingerprints())), len(want))
+				if s.Count() != len(want) || len(slices.Collect(s.Fingerprints())) != len(want) {
+					rt.Fatalf("%d keys, %d fingerprints, want %d", s.Count(), len(slices.Collect(s.Fingerprints())), len(want))
 				}
 			},
 		})
@@ -136,8 +136,8 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s.Len() != 1000 {
-		t.Errorf("%d keys, want 1000", s.Len())
+	if s.Count() != 1000 {
+		t.Errorf("%d keys, want 1000", s.Count())
 	}
 }
 
@@ -152,12 +152,12 @@ func TestGrowth(t *testing.T) {
 	closed(t, s)
 	s = open(t, d)
 	for _, k := range keys {
-		if !s.Has([]byte(k)) {
+		if !must(s.Has([]byte(k))) {
 			t.Fatalf("%s is not held", k)
 		}
 	}
-	if got := len(slices.Collect(s.Fingerprints())); got != len(keys) || s.Len() != len(keys) {
-		t.Errorf("%d fingerprints, %d keys, want %d", got, s.Len(), len(keys))
+	if got := len(slices.Collect(s.Fingerprints())); got != len(keys) || s.Count() != len(keys) {
+		t.Errorf("%d fingerprints, %d keys, want %d", got, s.Count(), len(keys))
 	}
 }
 
@@ -171,7 +171,7 @@ func TestAnotherSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, rotated)
-	if !rotated.Has([]byte("a")) || !rotated.Has([]byte("b")) || rotated.Len() != 2 {
+	if !must(rotated.Has([]byte("a"))) || !must(rotated.Has([]byte("b"))) || rotated.Count() != 2 {
 		t.Error("keys are lost under another seed")
 	}
 }
@@ -188,8 +188,8 @@ func TestDamagedFilterIsMadeAnew(t *testing.T) {
 	if err := d.Put(t.Context(), chunkName(0), b[:len(b)/2]); err != nil {
 		t.Fatal(err)
 	}
-	if s = open(t, d); s.Len() != 2 || !s.Has([]byte("a")) {
-		t.Errorf("%d keys", s.Len())
+	if s = open(t, d); s.Count() != 2 || !must(s.Has([]byte("a"))) {
+		t.Errorf("%d keys", s.Count())
 	}
 }
 
@@ -225,21 +225,43 @@ func TestEpochsOverflow(t *testing.T) {
 	}
 }
 
-// broken is a datastore that refuses to write while err is set.
+// broken is a datastore that refuses to write while err is set. If it is late, it writes, and says only then that it
+// fails.
 type broken struct {
 	ds.Batching
-	err error
+	mu   sync.Mutex
+	err  error
+	late bool
+}
+
+func (b *broken) set(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err = err
+}
+
+func (b *broken) fails() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
 }
 
 func (b *broken) Sync(ctx context.Context, k ds.Key) error {
-	return errors.Join(b.err, b.Batching.Sync(ctx, k))
+	return errors.Join(b.fails(), b.Batching.Sync(ctx, k))
 }
 
 func (b *broken) Put(ctx context.Context, k ds.Key, v []byte) error {
-	if b.err != nil {
-		return b.err
+	if err := b.fails(); err != nil {
+		return err
 	}
 	return b.Batching.Put(ctx, k, v)
+}
+
+func (b *broken) Batch(ctx context.Context) (ds.Batch, error) {
+	if err := b.fails(); err != nil && !b.late {
+		return nil, err
+	}
+	return b.Batching.Batch(ctx)
 }
 
 func TestFailedWritesAreNotAcknowledged(t *testing.T) {
@@ -247,24 +269,71 @@ func TestFailedWritesAreNotAcknowledged(t *testing.T) {
 	d := &broken{Batching: memory()}
 	s := open(t, d)
 	add(t, s, "a")
-	d.err = full
+	d.set(full)
 	if _, err := s.Add([]byte("b"), s.hasher.Fingerprint([]byte("b"))); !errors.Is(err, ErrFailed) || !errors.Is(err, full) {
 		t.Errorf("add: %v", err)
 	}
 	if _, err := s.NextEpoch(); !errors.Is(err, full) {
 		t.Errorf("epoch: %v", err)
 	}
-	d.err = nil
-	if _, err := s.Remove([]byte("a")); !errors.Is(err, ErrFailed) {
-		t.Errorf("remove after a failure: %v", err)
+	if _, err := s.Remove([]byte("a")); !errors.Is(err, full) || !must(s.Has([]byte("a"))) {
+		t.Errorf("remove: %v; what was acknowledged is held: %v", err, must(s.Has([]byte("a"))))
 	}
-	if !s.Has([]byte("a")) {
-		t.Error("what was acknowledged is gone")
-	}
+	d.set(nil)
 	closed(t, s)
-	if s = open(t, d); !s.Has([]byte("a")) {
+	if s = open(t, d); !must(s.Has([]byte("a"))) {
 		t.Error("what was acknowledged is gone after another start")
 	}
+	closed(t, s)
+}
+
+// TestFailedWritesAreTriedAgain: a store whose disk fails says so, and works again when that does, whatever the write
+// that failed has left on the disk.
+func TestFailedWritesAreTriedAgain(t *testing.T) {
+	full := errors.New("no space")
+	for _, late := range []bool{false, true} { // the writes are there, and only fail to last
+		for _, idle := range []bool{false, true} { // nothing else is changed after that
+			d := &broken{Batching: memory(), late: late}
+			s := open(t, d)
+			add(t, s, "a", "c")
+			d.set(full)
+			if _, err := s.AddMany([][]byte{[]byte("b"), []byte("a")}, fingerprints(s, "b", "a")); !errors.Is(err, full) {
+				t.Errorf("add: %v", err)
+			}
+			if err := s.Fault(); !errors.Is(err, full) {
+				t.Errorf("the fault is %v", err)
+			}
+			if _, err := s.Remove([]byte("c")); !errors.Is(err, full) {
+				t.Errorf("remove: %v", err)
+			}
+			d.set(nil)
+			if !idle && add(t, s, "d") != 1 {
+				t.Error("nothing can be added")
+			}
+			for end := time.Now().Add(10 * time.Second); s.Fault() != nil && time.Now().Before(end); {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if err := s.Fault(); err != nil {
+				t.Errorf("late %v, idle %v: it still fails: %v", late, idle, err)
+			}
+			held := keysIn(t, s)
+			if got := slices.Sorted(s.Fingerprints()); s.Count() != len(held) || !slices.Equal(got, slices.Sorted(slices.Values(fingerprints(s, held...)))) {
+				t.Errorf("late %v, idle %v: keys %q, counted %d, with %d fingerprints", late, idle, held, s.Count(), len(got))
+			}
+			closed(t, s)
+			if s = open(t, d); !slices.Equal(keysIn(t, s), held) || s.Count() != len(held) {
+				t.Errorf("late %v, idle %v: after another start %q, before %q", late, idle, keysIn(t, s), held)
+			}
+			closed(t, s)
+		}
+	}
+}
+
+func fingerprints(s *Store, keys ...string) (out []summary.Fingerprint) {
+	for _, k := range keys {
+		out = append(out, s.hasher.Fingerprint([]byte(k)))
+	}
+	return out
 }
 
 func TestNoRoom(t *testing.T) {
@@ -400,7 +469,7 @@ func TestVersions(t *testing.T) {
 	d := memory()
 	put(d, pinned)
 	s := open(t, d)
-	if got := keysIn(t, s); !slices.Equal(got, []string{"a", "b"}) || !s.Private().Has([]byte("c")) {
+	if got := keysIn(t, s); !slices.Equal(got, []string{"a", "b"}) || !must(s.Private().Has([]byte("c"))) {
 		t.Errorf("keys %q", got)
 	}
 	if e, err := s.NextEpoch(); err != nil || e != (summary.Epoch{Generation: 7, Sequence: 65}) {
@@ -516,4 +585,12 @@ func TestKeysEndWithContext(t *testing.T) {
 	if n != 1 || !errors.Is(last, context.Canceled) {
 		t.Errorf("%d keys after the end, %v", n, last)
 	}
+}
+
+// must returns v of what cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

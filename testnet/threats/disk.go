@@ -106,7 +106,7 @@ func powerFails(ctx context.Context, defended bool) (float64, error) {
 		return 0, err
 	}
 	defer func() { _ = again.Close() }()
-	return float64(200 - again.Len()), nil
+	return float64(200 - again.Count()), nil
 }
 
 func numbersTwice(ctx context.Context, defended bool) (float64, error) {

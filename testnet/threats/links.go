@@ -114,7 +114,7 @@ type counted struct {
 	asked atomic.Int64
 }
 
-func (k *counted) Has(key []byte) bool {
+func (k *counted) Has(key []byte) (bool, error) {
 	k.asked.Add(1)
 	return k.Keys.Has(key)
 }
@@ -158,7 +158,7 @@ type stuck struct {
 	release chan struct{}
 }
 
-func (k *stuck) Has(key []byte) bool {
+func (k *stuck) Has(key []byte) (bool, error) {
 	if string(key) == "hang" {
 		asked := k.asked.Add(1)
 		if asked == k.from {

@@ -30,7 +30,7 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int)
 	if err := d.openStore(ctx); err != nil {
 		return err
 	}
-	opened(d.store.Len() + d.store.Private().Len())
+	opened(d.store.Count() + d.store.Private().Count())
 	return d.store.Backup(ctx, w)
 }
 

@@ -57,7 +57,7 @@ func writeUntilKilled(dir, random string) error {
 		return err
 	}
 	hasher, rng := seed.Hasher(), rand.New(rand.NewPCG(r, 0))
-	fmt.Printf("open %d\n", s.Len())
+	fmt.Printf("open %d\n", s.Count())
 	for {
 		first, n := rng.IntN(keysAround), 1+rng.IntN(mostAtOnce)
 		var keys [][]byte
@@ -143,12 +143,14 @@ func (x *expected) check(t *testing.T, dir string) {
 	var got [keysAround]bool
 	n := 0
 	for i := range got {
-		if got[i] = s.Has(fmt.Appendf(nil, "key %d", i)); got[i] {
+		if got[i], err = s.Has(fmt.Appendf(nil, "key %d", i)); err != nil {
+			t.Fatal(err)
+		} else if got[i] {
 			n++
 		}
 	}
-	if s.Len() != n {
-		t.Fatalf("%d keys, of which %d can be found", s.Len(), n)
+	if s.Count() != n {
+		t.Fatalf("%d keys, of which %d can be found", s.Count(), n)
 	}
 	if got == x.keys {
 		return

@@ -121,10 +121,10 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(func() error { return d.closed(d.store) })
-	if d.removals, err = d.repo.OpenRemovals(d.store.Len()+d.store.Private().Len() == 0); err != nil {
+	if d.removals, err = d.repo.OpenRemovals(d.store.Count()+d.store.Private().Count() == 0); err != nil {
 		return err
 	}
-	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
+	d.log.Info("store open", "keys", d.store.Count(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
 }
 
@@ -322,7 +322,7 @@ func (d *daemon) tell(state string) {
 
 func (d *daemon) started() Started {
 	here := *host.InfoFromHost(d.host)
-	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Len()}
+	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Count()}
 	if d.public != nil {
 		s.HTTP = "http://" + d.public.Addr().String()
 	}

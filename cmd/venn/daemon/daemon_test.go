@@ -155,8 +155,8 @@ func TestEndWithoutRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := []byte("key")
-		if _, err := s.Add(key, d.seed().Hasher().Fingerprint(key)); err != nil || s.Len() != 1 {
-			t.Fatalf("%d keys, %v", s.Len(), err)
+		if _, err := s.Add(key, d.seed().Hasher().Fingerprint(key)); err != nil || s.Count() != 1 {
+			t.Fatalf("%d keys, %v", s.Count(), err)
 		}
 		full = true
 		if err := d.closed(s); err != nil {
@@ -175,4 +175,12 @@ func TestOneDaemonOnARepository(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// must returns v of what cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

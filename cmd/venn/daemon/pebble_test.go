@@ -86,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		return err == nil
 	})
 	t.Cleanup(func() { _ = again.Close() })
-	if again.Len() != n {
-		t.Errorf("%d keys are left of %d", again.Len(), n)
+	if must(again.Len()) != n {
+		t.Errorf("%d keys are left of %d", must(again.Len()), n)
 	}
 }

@@ -43,8 +43,8 @@ func TestRotation(t *testing.T) {
 					t.Errorf("%s, daemon %d does not find %q", when, i, key)
 				}
 			}
-			if d.store.Len() != keysEach || d.store.Private().Len() != 1 || !d.node.Has(fmt.Appendf(nil, "%d/private", i)) {
-				t.Errorf("%s, daemon %d has %d keys and %d private ones", when, i, d.store.Len(), d.store.Private().Len())
+			if d.store.Count() != keysEach || d.store.Private().Count() != 1 || !must(d.node.Has(fmt.Appendf(nil, "%d/private", i))) {
+				t.Errorf("%s, daemon %d has %d keys and %d private ones", when, i, d.store.Count(), d.store.Private().Count())
 			}
 		}
 	}

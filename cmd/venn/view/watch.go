@@ -397,7 +397,9 @@ func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, er
 			found = append(found, p.ID)
 		}
 		s, err := results.Stats()
-		if m.node.Advertises(key) {
+		if own, fault := m.node.Advertises(key); fault != nil {
+			return Query{}, fault
+		} else if own {
 			found = append([]peer.ID{m.node.ID()}, found...)
 		}
 		return w.Answered(n, key, all, found, s, err), nil

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/venn-p2p/venn/summary/counting"
+)
+
+// faults is what the key store failed with, of each kind of use, until one succeeds.
+type faults [2]atomic.Pointer[error]
+
+const (
+	reading = iota
+	writing
+)
+
+// noted notes how a use of the key store ended, and returns err.
+func (n *Node) noted(kind int, err error) error {
+	if errors.Is(err, counting.ErrCounterOverflow) { // which is the key's fault
+		return err
+	}
+	if err == nil {
+		if old := n.faults[kind].Swap(nil); old != nil {
+			n.log.Info("the key store works again")
+		}
+		return nil
+	}
+	err = fmt.Errorf("node: key store: %w", err)
+	if old := n.faults[kind].Swap(&err); old == nil {
+		n.log.Error("the key store fails", "err", err)
+	}
+	return err
+}
+
+// fault returns why the key store fails; nil: it does not.
+func (n *Node) fault() error {
+	if s := n.cfg.store; s != nil && s.Fault() == nil && n.faults[writing].Load() != nil {
+		_ = n.noted(writing, nil) // it has tried again by itself
+	}
+	for i := range n.faults {
+		if err := n.faults[i].Load(); err != nil {
+			return *err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// TestSlowRequest: a request whose body does not come is ended, whatever it asks for.
+func TestSlowRequest(t *testing.T) {
+	t.Parallel() // it mostly waits
+	n := newNode(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = Serve(ctx, l, Control(Config{Node: n, Registry: prometheus.NewRegistry()})) }()
+	var open []net.Conn
+	for _, path := range []string{"/nowhere", "/debug/pprof/cmdline", "/health/live"} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", path); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	for i, c := range open {
+		if err := c.SetReadDeadline(time.Now().Add(readTime + 10*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(c); err != nil {
+			t.Errorf("number %d: %v", i, err)
+		}
+	}
+}
