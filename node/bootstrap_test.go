@@ -23,7 +23,7 @@ func TestRejoin(t *testing.T) {
 		}
 	}
 	linked := func(p peer.ID) (is bool) {
-		inLoop(func(l *loop) { is = l.links[p] })
+		inLoop(func(l *loop) { is = l.links[p] != nil })
 		return is
 	}
 	eventually(t, "a link", func() bool { return linked(b.ID()) })

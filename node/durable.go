@@ -150,7 +150,7 @@ func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
 		for _, d := range l.core.Overlay.Directory() {
 			if r, ok := l.core.Overlay.Record(d.Peer); ok {
 				p := peer.ID(d.Peer)
-				out = append(out, store.Peer{ID: p, Neighbour: l.neighbours[p], Record: slices.Clone(r.Envelope)})
+				out = append(out, store.Peer{ID: p, Neighbour: l.linked(p).neighbour, Record: slices.Clone(r.Envelope)})
 			}
 		}
 	})

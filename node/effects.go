@@ -99,7 +99,7 @@ func (l *loop) learn(e overlay.Learned) {
 }
 
 func (l *loop) sendCatalogue(e overlay.SendCatalogue) {
-	if !l.links[peer.ID(e.To)] { // it ended by what the core ordered before
+	if l.links[peer.ID(e.To)] == nil { // it ended by what the core ordered before
 		return
 	}
 	for items := e.Items; len(items) > 0; {

@@ -51,13 +51,17 @@ func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 
 
 // sayHello sends a hello when the one before has arrived.
 func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
-	if under := l.hellos[p]; under != nil {
-		under.wait(h)
+	link := l.links[p]
+	switch {
+	case link == nil:
+		return
+	case link.hello != nil:
+		link.hello.wait(h)
 		return
 	}
 	ctx, stop := context.WithCancel(l.n.ctx)
 	under := &helloing{stop: stop}
-	l.hellos[p] = under
+	link.hello = under
 	msg := wire.AppendHello(nil, h)
 	l.n.tasks.Run(func() {
 		defer stop()
@@ -79,19 +83,18 @@ func (u *helloing) wait(h overlay.Hello) {
 
 // saidNoMore ends the hello under way on a link that has ended. On a new link with the peer it would come after the
 // hello of that, and its failure would end that.
-func (l *loop) saidNoMore(p peer.ID) {
-	if under := l.hellos[p]; under != nil {
-		under.stop()
-		delete(l.hellos, p)
+func (l *link) saidNoMore() {
+	if l.hello != nil {
+		l.hello.stop()
 	}
 }
 
 func (l *loop) saidHello(s saidHello) {
-	under := l.hellos[s.peer]
-	if under != s.of { // of a link that has ended
+	link, under := l.links[s.peer], s.of
+	if link == nil || link.hello != under { // of a link that has ended
 		return
 	}
-	delete(l.hellos, s.peer)
+	link.hello = nil
 	switch {
 	case s.err != nil:
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
@@ -103,7 +106,7 @@ func (l *loop) saidHello(s saidHello) {
 		l.n.host.Peerstore().RecordLatency(s.peer, s.took.rtt)
 		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.took.rtt})
 	}
-	if under.next != nil && l.links[s.peer] {
+	if under.next != nil {
 		l.sayHello(s.peer, *under.next)
 	}
 }
@@ -118,7 +121,7 @@ func (l *loop) turnedAway(p peer.ID, names overlay.Names) {
 
 // rejected ends a link with a peer that has never taken a hello, nor said one.
 func (l *loop) rejected(p peer.ID, err error) {
-	if !l.links[p] || l.greets[p] {
+	if l.links[p] == nil || l.links[p].greeted {
 		return
 	}
 	l.stands(p, ErrSilent, err)

@@ -83,7 +83,7 @@ func TestHellosThatWait(t *testing.T) {
 	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
 	records := []overlay.Record{{Peer: "p", Envelope: []byte("e")}}
 	if err := n.view(t.Context(), func(l *loop) {
-		if l.hellos[m.ID()] == nil {
+		if l.linked(m.ID()).hello == nil {
 			t.Error("no hello is under way")
 		}
 		l.sayHello(m.ID(), overlay.Hello{Again: true, Origins: 100})

@@ -53,8 +53,10 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 		of(p).Connected = true
 	}
 	err := n.view(ctx, func(l *loop) {
-		for p := range l.greets {
-			of(p).Linked = true
+		for p, link := range l.links {
+			if link.greeted {
+				of(p).Linked = true
+			}
 		}
 		for _, d := range l.core.Overlay.Directory() {
 			s := of(peer.ID(d.Peer))

@@ -29,17 +29,14 @@ type loop struct {
 
 	wake *time.Timer
 
-	links      map[peer.ID]bool
-	greets     map[peer.ID]bool // links on which hello was said
-	neighbours map[peer.ID]bool // links that the core chose
-	queries    map[routing.QueryID]*Results
-	lastID     routing.QueryID
-	replies    map[uint64]reply // streams that wait for an answer of the core
-	lastReq    uint64
-	hellos     map[peer.ID]*helloing
-	standing   map[peer.ID]error // why bootstrap peers are not linked
-	asks       map[peer.ID]*confirming
-	learned    map[overlay.Way]int // bytes of parts, by the way they came
+	links    map[peer.ID]*link
+	queries  map[routing.QueryID]*Results
+	lastID   routing.QueryID
+	replies  map[uint64]reply // streams that wait for an answer of the core
+	lastReq  uint64
+	standing map[peer.ID]error // why bootstrap peers are not linked
+	asks     map[peer.ID]*confirming
+	learned  map[overlay.Way]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
 	fallbacks                     int // newer epochs that began with parts, because there was no delta
@@ -52,22 +49,44 @@ type loop struct {
 	wall      func() time.Time
 }
 
+// link is what the loop knows of a linked peer.
+type link struct {
+	greeted   bool      // hello was said with the peer: it took ours, or said its own
+	neighbour bool      // the core chose it
+	hello     *helloing // under way; nil: none is
+}
+
+// linked returns what is known of a link; without one, what is known of a link that has just begun.
+func (l *loop) linked(p peer.ID) link {
+	if known := l.links[p]; known != nil {
+		return *known
+	}
+	return link{}
+}
+
+// greetings returns the number of links on which hello was said.
+func (l *loop) greetings() (n int) {
+	for _, link := range l.links {
+		if link.greeted {
+			n++
+		}
+	}
+	return n
+}
+
 func newLoop(n *Node, m *core.Machine) *loop {
 	l := &loop{
-		n:          n,
-		core:       m,
-		wake:       time.NewTimer(time.Hour),
-		links:      make(map[peer.ID]bool),
-		greets:     make(map[peer.ID]bool),
-		neighbours: make(map[peer.ID]bool),
-		queries:    make(map[routing.QueryID]*Results),
-		replies:    make(map[uint64]reply),
-		hellos:     make(map[peer.ID]*helloing),
-		standing:   make(map[peer.ID]error),
-		asks:       make(map[peer.ID]*confirming),
-		learned:    make(map[overlay.Way]int),
-		watchers:   make(map[*watcher]bool),
-		wall:       time.Now,
+		n:        n,
+		core:     m,
+		wake:     time.NewTimer(time.Hour),
+		links:    make(map[peer.ID]*link),
+		queries:  make(map[routing.QueryID]*Results),
+		replies:  make(map[uint64]reply),
+		standing: make(map[peer.ID]error),
+		asks:     make(map[peer.ID]*confirming),
+		learned:  make(map[overlay.Way]int),
+		watchers: make(map[*watcher]bool),
+		wall:     time.Now,
 	}
 	_ = l.sleep.since(l.wall(), n.now())
 	l.publisher, l.previous = newPublishers(n)
@@ -177,7 +196,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
 	switch {
-	case !gone || !l.links[p]:
+	case !gone || l.links[p] == nil:
 	case s.Link == inbox.EndedAndBegun || !l.n.reached(p):
 		if closed := l.n.closing.was(p, time.Now()); closed {
 			l.n.closing.forget(p)
@@ -222,7 +241,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 // link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this
 // node asked for it.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
-	if l.links[p] {
+	if l.links[p] != nil {
 		return true
 	}
 	if l.n.barred(p) || l.n.elsewhere(p) {
@@ -240,7 +259,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 		l.n.links.Closed(p)
 		return false
 	}
-	l.links[p] = true
+	l.links[p] = &link{}
 	links.Keep(l.n.host, p, false)
 	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
@@ -249,8 +268,8 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 
 // greeted notes that hello was said with a linked peer: it took ours, or said its own.
 func (l *loop) greeted(p peer.ID) {
-	if l.links[p] && !l.greets[p] {
-		l.greets[p] = true
+	if link := l.links[p]; link != nil && !link.greeted {
+		link.greeted = true
 		delete(l.standing, p)
 		l.n.events.emit(EvtLinkOpened{p})
 	}
@@ -264,16 +283,16 @@ func (l *loop) endLink(p peer.ID, ended any) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
 	l.n.pipes.Unlinked(p)
-	if !l.links[p] {
+	link := l.links[p]
+	if link == nil {
 		return
 	}
 	delete(l.links, p)
-	l.saidNoMore(p)
+	link.saidNoMore()
 	links.Release(l.n.host, p)
-	l.dropped(p)
+	l.dropped(p, link)
 	l.step(ended)
-	if l.greets[p] {
-		delete(l.greets, p)
+	if link.greeted {
 		l.n.events.emit(EvtLinkClosed{p})
 	}
 }

@@ -87,7 +87,7 @@ func lose(t *testing.T) (slow, doubted int) {
 	back := func() bool {
 		greeted := 0
 		for _, n := range nodes {
-			if err := n.view(t.Context(), func(l *loop) { greeted += len(l.greets) }); err != nil {
+			if err := n.view(t.Context(), func(l *loop) { greeted += l.greetings() }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -238,30 +238,30 @@ func (l *loop) dialed(d dialed) {
 
 // protect keeps the connection of a neighbour.
 func (l *loop) protect(p peer.ID) {
-	if l.links[p] {
+	if link := l.links[p]; link != nil {
 		l.n.links.Need(p, true)
 		links.Keep(l.n.host, p, true)
-		if !l.neighbours[p] {
-			l.neighbours[p] = true
+		if !link.neighbour {
+			link.neighbour = true
 			l.n.events.emit(EvtNeighbourChosen{p})
 		}
 	}
 }
 
 // dropped notes that a peer is no neighbour any more.
-func (l *loop) dropped(p peer.ID) {
-	if l.neighbours[p] {
-		delete(l.neighbours, p)
+func (l *loop) dropped(p peer.ID, link *link) {
+	if link.neighbour {
+		link.neighbour = false
 		l.n.events.emit(EvtNeighbourDropped{p})
 	}
 }
 
 // unprotect lets the connection of a former neighbour go when nothing else needs it.
 func (l *loop) unprotect(p peer.ID) {
-	if l.links[p] {
+	if link := l.links[p]; link != nil {
 		l.n.links.Need(p, false)
 		links.Keep(l.n.host, p, false)
-		l.dropped(p)
+		l.dropped(p, link)
 	}
 }
 

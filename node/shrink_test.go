@@ -36,8 +36,7 @@ func TestMapsShrink(t *testing.T) {
 		made, taken := n.links.Counts()
 		left = map[string]int{"connections": made + taken, "pubsub": n.mesh.Remembered(), "pipes": n.pipes.Remembered(), "queues": n.in.Remembered()}
 		err := n.view(t.Context(), func(l *loop) {
-			left["links"], left["greeted"], left["neighbours"] = len(l.links), len(l.greets), len(l.neighbours)
-			left["hellos"], left["asks"], left["replies"], left["queries"] = len(l.hellos), len(l.asks), len(l.replies), len(l.queries)
+			left["links"], left["asks"], left["replies"], left["queries"] = len(l.links), len(l.asks), len(l.replies), len(l.queries)
 		})
 		sum := 0
 		for _, k := range left {

@@ -24,7 +24,7 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 	out := make(map[peer.ID]error, len(l.n.cfg.bootstrap))
 	for _, info := range l.n.cfg.bootstrap {
 		switch p := info.ID; {
-		case l.greets[p]:
+		case l.linked(p).greeted:
 			out[p] = nil
 		case l.n.elsewhere(p):
 			out[p] = ErrNetwork

@@ -158,7 +158,7 @@ func (l *loop) status() Status {
 	s := Status{
 		Keys:         l.n.Len(),
 		Connections:  len(l.n.host.Network().Peers()),
-		Links:        len(l.greets),
+		Links:        l.greetings(),
 		Peak:         l.n.links.Peak(),
 		Epoch:        l.publisher.epoch,
 		FalseMatches: l.core.Overlay.FalseMatches(),
