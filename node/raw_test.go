@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"io"
@@ -100,6 +101,16 @@ func (r *raw) meshed(n *Node) {
 		defer r.mu.Unlock()
 		return r.grafted[n.ID()]
 	})
+}
+
+// unframed returns the message of a frame.
+func unframed(t testing.TB, b []byte) []byte {
+	t.Helper()
+	msg, err := wire.ReadFrame(bytes.NewReader(b), len(b), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return msg
 }
 
 func frame(msg []byte) []byte {

@@ -213,6 +213,28 @@ func TestOffender(t *testing.T) {
 	}
 }
 
+// TestLaterVersion: a query of a kind, or for a mode, that a later version may have is answered empty, and is no offence.
+func TestLaterVersion(t *testing.T) {
+	n := newNode(t)
+	add(t, n, []byte("k"))
+	r := newRaw(t, n)
+	for i := range 30 {
+		for _, q := range []wire.Query{{Kind: 7}, {Mode: 7}, {Kind: 254, Mode: 254}} {
+			q.Key, q.Nonce, q.Origin, q.Within = []byte("k"), uint64(i), overlay.PeerID(r.h.ID()), time.Second
+			got, err := r.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, err := wire.ParseAnswer(unframed(t, got)); err != nil || !a.Final || len(a.Records) > 0 {
+				t.Fatalf("%+v, %v", a, err)
+			}
+		}
+	}
+	if got := refusals(t, n); len(got) > 0 {
+		t.Errorf("refused: %v", got)
+	}
+}
+
 // TestQuickRestarts: numbers of summaries rise from run to run, however short.
 func TestQuickRestarts(t *testing.T) {
 	var last uint64

@@ -18,7 +18,7 @@ const (
 	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
 )
 
-// Query asks for candidates, or to be forwarded.
+// Query asks for candidates, or to be forwarded. A Kind or Mode that is not known is to be answered empty.
 type Query struct {
 	Kind         routing.Kind
 	Mode         routing.Mode
@@ -104,9 +104,9 @@ func ParseQuery(b []byte) (Query, error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			q.Kind = routing.Kind(d.oneOf(2))
+			q.Kind = routing.Kind(d.enumeration())
 		case 2:
-			q.Mode = routing.Mode(d.oneOf(2))
+			q.Mode = routing.Mode(d.enumeration())
 		case 3:
 			q.Nonce = d.fixed64()
 		case 4:
@@ -134,16 +134,17 @@ func ParseQuery(b []byte) (Query, error) {
 	return q, nil
 }
 
-// oneOf is the value, counted from 0, of a singular enumeration with valid values from 1 to values.
-func (d *decoder) oneOf(values uint64) uint64 {
+// enumeration returns the value, counted from 0, of a singular enumeration, which travels counted from 1. A value that is
+// not known here is no fault: a later version may have it. All from 255 on are returned as 255.
+func (d *decoder) enumeration() uint8 {
 	v := d.uint(math.MaxUint64)
-	if d.err == nil && (v < 1 || v > values) {
+	if d.err == nil && v < 1 {
 		d.malformed("field %d is %d", d.num, v)
 	}
 	if d.err != nil {
 		return 0
 	}
-	return v - 1
+	return uint8(min(v-1, math.MaxUint8))
 }
 
 // Answer is one message of the answer to a query.

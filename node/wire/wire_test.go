@@ -239,7 +239,6 @@ func TestRefused(t *testing.T) {
 		{"unused bits", "have-answer", field(1, []byte{0, 8}), ErrMalformed},
 		{"no bitmap", "have-answer", nil, ErrMalformed},
 		{"kind 0", "query", append(append(varint(1, 0), varint(2, 1)...), field(5, []byte("k"))...), ErrMalformed},
-		{"kind 3", "query", append(append(varint(1, 3), varint(2, 1)...), field(5, []byte("k"))...), ErrMalformed},
 		{"no mode", "query", append(varint(1, 1), field(5, []byte("k"))...), ErrMalformed},
 		{"query without key", "query", append(varint(1, 1), varint(2, 1)...), ErrMalformed},
 		{"hops", "query", varint(9, 256), ErrLimit},
