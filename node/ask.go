@@ -69,7 +69,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 		return err
 	}
 	q.Within = min(q.Within, maxWithin)
-	holds, err := n.holds(q.Key, n.links.Linked(s.Peer))
+	holds, err := n.holds(q.Key, false)
 	if err != nil {
 		return err
 	}

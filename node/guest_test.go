@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // managed is a host with a connection manager, as most programs have it.
@@ -371,9 +374,11 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	}
 }
 
-// TestStrangersAndPrivateKeys: a stranger that asks for a private key hears no, on every protocol. A link hears yes.
+// TestStrangersAndPrivateKeys: a stranger that asks for a private key hears no, and so does a link that the owner has not
+// named. No search finds the key, and nobody else hears that there are such keys.
 func TestStrangersAndPrivateKeys(t *testing.T) {
-	n := newNode(t)
+	var named atomic.Pointer[peer.ID]
+	n := newNode(t, WithPrivatePeers(func(p peer.ID) bool { id := named.Load(); return id != nil && *id == p }))
 	if _, err := n.AddPrivate(t.Context(), []byte("private")); err != nil {
 		t.Fatal(err)
 	}
@@ -398,8 +403,25 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	}
 	friend := newRaw(t, n)
 	eventually(t, "it is a link", func() bool { return n.links.Linked(friend.h.ID()) })
-	if got := ask(friend); !got[0] || !got[1] {
-		t.Errorf("a link is told %v", got)
+	eventually(t, "all is announced", func() bool { return !n.hides("") })
+	if got := ask(friend); got[0] || !got[1] || n.hides(overlay.PeerID(friend.h.ID())) {
+		t.Errorf("a link is told %v, and that there are private keys: %v", got, n.hides(overlay.PeerID(friend.h.ID())))
+	}
+	id := friend.h.ID()
+	named.Store(&id)
+	if got := ask(friend); !got[0] || !got[1] || !n.hides(overlay.PeerID(id)) {
+		t.Errorf("a peer that is named is told %v", got)
+	}
+	for _, kind := range []routing.Kind{routing.Candidates, routing.Search} {
+		q := wire.Query{Kind: kind, Nonce: uint64(kind), Origin: overlay.PeerID(id), Key: []byte("private"), Budget: 100, Want: 1, Within: time.Second, Hops: 3}
+		got, err := friend.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := wire.ParseAnswer(unframed(t, got))
+		if err != nil || len(a.Records) > 0 || !a.Final {
+			t.Errorf("kind %v is answered %+v, %v", kind, a, err)
+		}
 	}
 }
 

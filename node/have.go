@@ -146,9 +146,9 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	if err := s.Pay(time.Duration(len(keys)) * keyWork); err != nil {
 		return err
 	}
-	has := make([]bool, len(keys))
+	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)
 	for i, k := range keys {
-		if has[i], err = n.has(k, n.links.Linked(s.Peer)); err != nil {
+		if has[i], err = n.has(k, private); err != nil {
 			return err // and says no to nothing
 		}
 	}

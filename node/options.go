@@ -52,6 +52,7 @@ type config struct {
 	datastore      ds.Batching  // in which New opens it; nil: none
 	datastoreOpts  []store.Option
 	joins          bool
+	mayAskPrivate  func(peer.ID) bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 	off            defence.Off
 }
@@ -81,6 +82,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.headers == nil {
 		c.headers = signed.NewCache(1024)
+	}
+	if c.mayAskPrivate == nil {
+		c.mayAskPrivate = c.isBootstrap
 	}
 	errs = append(errs, c.checkStore(), c.checkPrevious(), c.checkNeighbours())
 	return c, errors.Join(errs...)

@@ -2,7 +2,11 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -11,9 +15,9 @@ import (
 )
 
 // AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node
-// publishes. It still says yes to a linked peer that asks for such a key, so others find it only through a link with
-// the node. A key that is also added otherwise is in the summary. It says how many are new, and its errors are those of
-// Add.
+// publishes. It says yes only to peers of WithPrivatePeers that ask it themselves, never to a search, and tells nobody
+// else that it has such keys. A key that is also added otherwise is in the summary. It returns how many are new, and its
+// errors are those of Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
@@ -65,6 +69,28 @@ func (n *Node) has(key []byte, private bool) (bool, error) {
 		has, err = n.cfg.private.Has(key)
 	}
 	return has, n.noted(reading, err)
+}
+
+// WithPrivatePeers sets which peers may find private keys here. They are asked for none while there is no link with them.
+// may is called for each question, from many goroutines. Default: the peers of WithBootstrap.
+func WithPrivatePeers(may func(peer.ID) bool) Option {
+	return func(c *config) error {
+		if may == nil {
+			return errors.New("node: WithPrivatePeers of nil")
+		}
+		c.mayAskPrivate = may
+		return nil
+	}
+}
+
+// isBootstrap says whether a peer is one of WithBootstrap.
+func (c *config) isBootstrap(p peer.ID) bool {
+	return slices.ContainsFunc(c.bootstrap, func(b peer.AddrInfo) bool { return b.ID == p })
+}
+
+// mayAskPrivate says whether a peer may find private keys here.
+func (n *Node) mayAskPrivate(p peer.ID) bool {
+	return n.links.Linked(p) && n.cfg.mayAskPrivate(p)
 }
 
 func checkKeys(keys [][]byte) error {

@@ -11,9 +11,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestPrivate holds private keys out of the summary, and has linked peers find them.
+// TestPrivate holds private keys out of the summary, and has peers find them that may.
 func TestPrivate(t *testing.T) {
-	a, b := newNode(t), newNode(t)
+	a := newNode(t)
+	b := newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
 	private, public := []byte("private"), []byte("public")
 	if n, err := b.AddPrivate(t.Context(), private); n != 1 || err != nil {
 		t.Fatal(n, err)
@@ -64,7 +65,7 @@ func TestChangingHides(t *testing.T) {
 	looks, hid := 0, 0
 	var n *Node
 	store := &looking{Keys: new(keystore.Memory), looks: func() {
-		if looks++; n.hides() {
+		if looks++; n.hides("") {
 			hid++
 		}
 	}}
@@ -77,5 +78,5 @@ func TestChangingHides(t *testing.T) {
 	if looks != 2500 || hid != looks {
 		t.Errorf("it hides something in %d of %d looks", hid, looks)
 	}
-	eventually(t, "all is announced", func() bool { return !n.hides() })
+	eventually(t, "all is announced", func() bool { return !n.hides("") })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
@@ -79,14 +80,20 @@ func (l *loop) makeTail() {
 	l.step(in)
 }
 
-// hides says whether the node holds keys, or has dropped some, that neither a summary nor a tail shows.
-func (n *Node) hides() bool {
+// hides says whether the node holds keys that a linked peer may find here, or has dropped some, that neither a summary
+// nor a tail shows. Private keys count for peers that may ask for them: others do not hear that there are any.
+func (n *Node) hides(to overlay.PeerID) bool {
 	if n.changing.Load() > 0 { // looked at first: a call that ends now has told touched
 		return true
 	}
-	waiting, _ := n.touched.waiting()
+	if waiting, _ := n.touched.waiting(); waiting > 0 || n.untold.Load() {
+		return true
+	}
+	if !n.mayAskPrivate(peer.ID(to)) {
+		return false
+	}
 	private, err := n.cfg.private.Len()
-	return private > 0 || err != nil || waiting > 0 || n.untold.Load()
+	return private > 0 || err != nil
 }
 
 // takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits. That is

@@ -42,7 +42,7 @@ func keysCommand() *cli.Command {
 				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: addHelp,
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
-					&cli.BoolFlag{Name: "private", Usage: "keep the keys out of the summary: only peers linked with this one find them"},
+					&cli.BoolFlag{Name: "private", Usage: "keep the keys out of the summary: only bootstrap peers that are linked find them"},
 					&cli.StringFlag{Name: "from", Usage: "take keys from a `SOURCE`: dir for the files at and below PATHs, kubo for what the IPFS nodes at URLs hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: take only what is pinned, and what belongs to it"},
 					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C: add what is new, remove what is gone"},

@@ -25,7 +25,7 @@ func chaos(t *testing.T, data []byte) {
 	}, Tails: tails.Config{
 		Sign:   sign,
 		Verify: func(string, []byte, []byte) error { return nil },
-		Hides:  func() bool { return false },
+		Hides:  func(overlay.PeerID) bool { return false },
 		Busy:   func(overlay.PeerID) bool { return false },
 	}})
 	if err != nil {

@@ -228,7 +228,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 func (m *Machine) position(p overlay.PeerID, o *origin) Item {
 	it := Item{Number: o.number()}
 	if o == &m.own {
-		it.Hides = m.cfg.Hides()
+		it.Hides = m.cfg.Hides(p)
 		return it
 	}
 	it.Direct = m.links[o.peer] != nil

@@ -33,9 +33,9 @@ type Config struct {
 	// Pulse is how often a link hears where the node's own tails are when nothing changes. Required.
 	Pulse func() time.Duration
 
-	// Hides says whether the node holds keys that no summary shows: then others ask it rather than go by what they know
-	// of it.
-	Hides func() bool
+	// Hides says whether the node holds keys that a peer may find here and no summary shows. Then the peer asks it rather
+	// than go by what it knows of it.
+	Hides func(to overlay.PeerID) bool
 
 	MaxChanges int         // that are kept of all others together; 0: 200,000
 	Undefended defence.Off // defences that are switched off: for tests and experiments only
@@ -119,7 +119,7 @@ func New(cfg Config) *Machine {
 		cfg.Busy = func(overlay.PeerID) bool { return false }
 	}
 	if cfg.Hides == nil {
-		cfg.Hides = func() bool { return false }
+		cfg.Hides = func(overlay.PeerID) bool { return false }
 	}
 	if cfg.MaxChanges == 0 {
 		cfg.MaxChanges = 200_000

@@ -105,7 +105,7 @@ func (n *net) add(name string) {
 		MaxChanges: n.most, Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
 		Header: func(q overlay.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
 		Rate:   func(q overlay.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
-		Hides:  func() bool { return p.hides },
+		Hides:  func(overlay.PeerID) bool { return p.hides },
 		Pulse:  func() time.Duration { return time.Second },
 	})
 	n.peers[p.id] = p
