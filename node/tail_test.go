@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -281,5 +283,40 @@ func TestSteadyChanges(t *testing.T) {
 	t.Logf("%d of %d finds failed; %.1f messages a find", failed, finds, float64(messages)/float64(finds))
 	if finds == 0 || timed && failed > 0 {
 		t.Error("want that none fails")
+	}
+}
+
+// TestOneTurn: a message of tails comes whole, in order, and no turn of the loop has more tails than it may verify, unless
+// a single item does.
+func TestOneTurn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var items []tails.Item
+		for i := range rng.IntN(40) {
+			it := tails.Item{Number: uint32(i)}
+			for range rng.IntN(tails.MaxItemTails + 1) {
+				it.Tails = append(it.Tails, make([]byte, 100))
+			}
+			items = append(items, it)
+		}
+		next := uint32(0)
+		for len(items) > 0 {
+			some, signed, bytes := oneTurn(items)
+			if some == 0 || signed > mostInTurn && some > 1 {
+				t.Fatalf("%d items with %d tails in a turn", some, signed)
+			}
+			count := 0
+			for _, it := range items[:some] {
+				if it.Number != next {
+					t.Fatalf("item %d for %d", it.Number, next)
+				}
+				next++
+				count += len(it.Tails)
+			}
+			if count != signed || bytes != 100*count+itemBytes*some {
+				t.Fatalf("%d tails and %d bytes, said to be %d and %d", count, 100*count+itemBytes*some, signed, bytes)
+			}
+			items = items[some:]
+		}
 	}
 }

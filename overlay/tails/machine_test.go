@@ -46,19 +46,20 @@ type flight struct {
 
 type peer struct {
 	*net
-	id      overlay.PeerID
-	machine *tails.Machine
-	header  summary.Header
-	epochs  map[overlay.PeerID]summary.Header // that it holds
-	links   map[overlay.PeerID]bool
-	keys    map[summary.Fingerprint]bool
-	room    int
-	wake    time.Duration
-	slow    time.Duration // for which what comes waits
-	sent    int           // bytes
-	writes  int           // messages
-	hides   bool
-	was     map[overlay.PeerID]uint32
+	id       overlay.PeerID
+	machine  *tails.Machine
+	header   summary.Header
+	epochs   map[overlay.PeerID]summary.Header // that it holds
+	links    map[overlay.PeerID]bool
+	keys     map[summary.Fingerprint]bool
+	room     int
+	wake     time.Duration
+	slow     time.Duration // for which what comes waits
+	sent     int           // bytes
+	writes   int           // messages
+	verified int           // signatures
+	hides    bool
+	was      map[overlay.PeerID]uint32
 
 	advanced map[overlay.PeerID]tails.Advanced // the last of each origin
 }
@@ -101,7 +102,8 @@ func (n *net) add(name string) {
 		keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
 	}
 	p.machine = tails.New(tails.Config{
-		Self: p.id, Verify: verify, Room: func(q overlay.PeerID) int { return n.roomOf(p, q) },
+		Self: p.id, Verify: func(origin string, message, sig []byte) error { p.verified++; return verify(origin, message, sig) },
+		Room:       func(q overlay.PeerID) int { return n.roomOf(p, q) },
 		MaxChanges: n.most, Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
 		Header: func(q overlay.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
 		Rate:   func(q overlay.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },

@@ -49,18 +49,11 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 // covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
 // bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
 func OpenTail(signed []byte, h summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
-	if len(signed) > MaxTail {
-		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
-	}
-	length, rest, err := decodeUint(signed, MaxTail)
+	tail, signature, err := split(signed)
 	if err != nil {
-		return nil, fmt.Errorf("tails: size of tail: %w", err)
+		return nil, err
 	}
-	size := int(length)
-	if size >= len(rest) {
-		return nil, fmt.Errorf("tails: tail of %d bytes and signature in %d: %w", size, len(rest), summary.ErrMalformed)
-	}
-	t, err := parseTail(rest[:size])
+	t, err := parseTail(tail)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +61,37 @@ func OpenTail(signed []byte, h summary.Header, verify func(origin string, messag
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(h.Origin, digest.message(rest[:size]), rest[size:]); err != nil {
+	if err := verify(h.Origin, digest.message(tail), signature); err != nil {
 		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, ErrSigner, err)
 	}
 	t.signed = bytes.Clone(signed)
 	return t, nil
+}
+
+// split returns the tail and the signature in a signed tail.
+func split(signed []byte) (tail, signature []byte, err error) {
+	if len(signed) > MaxTail {
+		return nil, nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
+	}
+	length, rest, err := decodeUint(signed, MaxTail)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tails: size of tail: %w", err)
+	}
+	if length >= uint64(len(rest)) {
+		return nil, nil, fmt.Errorf("tails: tail of %d bytes and signature in %d: %w", length, len(rest), summary.ErrMalformed)
+	}
+	return rest[:length], rest[length:], nil
+}
+
+// numbers returns the states that a signed tail leads to and starts from, as far as its first bytes say. Nothing else
+// of it is looked at.
+func numbers(signed []byte) (number, from uint32, err error) {
+	tail, _, err := split(signed)
+	if err != nil {
+		return 0, 0, err
+	}
+	number, from, _, err = parseNumbers(tail)
+	return number, from, err
 }
 
 // headerDigest is the hash of a whole header. Epochs with the same keys have the same h_0, but no two have the same

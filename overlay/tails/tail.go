@@ -101,21 +101,11 @@ func (t *Tail) appendBinary(b []byte) []byte {
 // parseTail is the inverse of appendBinary: it accepts only what that writes. summary.ErrVersion, ErrMalformed or
 // ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
-	if len(b) > 0 && b[0] != version {
-		return nil, fmt.Errorf("tails: tail: version %d, not %d: %w", b[0], version, summary.ErrVersion)
-	}
-	if len(b) == 0 || len(b) > MaxTail {
-		return nil, fmt.Errorf("tails: tail of %d bytes: %w", len(b), summary.ErrLimit)
-	}
-	number, rest, err := decodeUint(b[1:], math.MaxUint32)
+	number, from, rest, err := parseNumbers(b)
 	if err != nil {
-		return nil, fmt.Errorf("tails: number of tail: %w", err)
+		return nil, err
 	}
-	step, rest, err := decodeUint(rest, number)
-	if err != nil {
-		return nil, fmt.Errorf("tails: what the tail continues: %w", err)
-	}
-	t := &Tail{number: uint32(number), from: uint32(number - step)}
+	t := &Tail{number: number, from: from}
 	if t.added, rest, err = decodeFingerprints(rest); err != nil {
 		return nil, err
 	}
@@ -129,6 +119,25 @@ func parseTail(b []byte) (*Tail, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// parseNumbers reads the states that a tail leads to and starts from.
+func parseNumbers(b []byte) (number, from uint32, rest []byte, err error) {
+	if len(b) > 0 && b[0] != version {
+		return 0, 0, nil, fmt.Errorf("tails: tail: version %d, not %d: %w", b[0], version, summary.ErrVersion)
+	}
+	if len(b) == 0 || len(b) > MaxTail {
+		return 0, 0, nil, fmt.Errorf("tails: tail of %d bytes: %w", len(b), summary.ErrLimit)
+	}
+	to, rest, err := decodeUint(b[1:], math.MaxUint32)
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("tails: number of tail: %w", err)
+	}
+	step, rest, err := decodeUint(rest, to)
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("tails: what the tail continues: %w", err)
+	}
+	return uint32(to), uint32(to - step), rest, nil
 }
 
 // decodeFingerprints reads the number of fingerprints of a list, and the list.

@@ -19,6 +19,13 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 	}
 	before, follows := o.number(), true
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
+		number, starts, err := numbers(b)
+		if err == nil && number <= o.number() {
+			continue // old news, whoever signed it
+		}
+		if _, follows = o.before(starts); err == nil && !follows {
+			break
+		}
 		t, err := OpenTail(b, h, m.cfg.Verify)
 		if err != nil {
 			if sure {
@@ -27,10 +34,7 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 			}
 			break
 		}
-		if t.Number() <= o.number() {
-			continue
-		}
-		if _, follows = o.before(t.From()); !follows || !m.admits(from, o, t) {
+		if !m.admits(from, o, t) {
 			break
 		}
 		m.install(o, t)
