@@ -6,36 +6,37 @@ package defence
 type Off uint32
 
 const (
-	// Confirmed counts what a child names once it is confirmed: a child that invents providers does not end its
+	// Confirmed counts a child's names only once they are confirmed: a child that invents providers does not end its
 	// parent's search.
 	Confirmed Off = 1 << iota
-	// Sender knows a search again by who sent it: nobody can spend the name of another's.
+	// Sender makes the sender part of a search's name: no peer can use up the name of another's search.
 	Sender
-	// Voices remembers across queries how contacts fared: boasting does not pay for long.
+	// Voices remembers across queries how the names of contacts fared: boasting does not pay for long.
 	Voices
 	// Failures remembers peers that failed to answer: they are asked last.
 	Failures
-	// Knowledge is relied on where it is fresh: nobody is asked for what is known of him.
+	// Knowledge that is fresh stands in for a question.
 	Knowledge
-	// Sweep asks all linked peers for what no summary shows.
+	// Sweep asks all linked peers for a key that no summary shows.
 	Sweep
-	// Order has each peer forward in an order of its own, so that copies of a query take different ways.
+	// Order gives each peer its own order of forwarding, so that copies of a query take different ways.
 	Order
-	// Visited has a query say where it has been.
+	// Visited lists in a query the peers that have had it.
 	Visited
-	// Second asks a second contact of a range before it is believed that nobody there has a key.
+	// Second asks a second contact of a range before it counts as empty.
 	Second
-	// Trust has what a peer confirmed, and what it claimed in vain, weigh on its further claims.
+	// Trust weighs a peer's claims by those that it confirmed and those that proved false.
 	Trust
-	// Silence gives up a contact of whose names nobody answers.
+	// Silence gives up a contact when none of the peers that it named answers.
 	Silence
-	// Names for which only a peer speaks that named somebody wrong before are asked last, and for a part of the budget.
+	// Names in doubt are asked last, and for a part of the budget: those that only a peer gave whose earlier names were
+	// wrong.
 	Names
-	// Again asks a peer that failed to answer after a few seconds, however long it was gone.
+	// Again asks a peer that failed to answer after a few seconds, however long it was away.
 	Again
-	// Boasts of a few linked peers, that they know more than all others, do not keep the others from being asked.
+	// Boasts of a few linked peers, of knowing more than all others, do not keep the others from being asked.
 	Boasts
-	// Vouching has a peer pass on those holders alone that it has confirmed, or that it would name itself.
+	// Vouching passes on only holders that the peer has confirmed, or would name itself.
 	Vouching
 )
 

@@ -36,7 +36,7 @@ type Net struct {
 	rand     *rand.Rand
 }
 
-// pending is a request under way: whose, and for which query.
+// pending is a request under way: its sender and its query.
 type pending struct {
 	asker *Node
 	id    routing.QueryID
@@ -57,19 +57,19 @@ type Node struct {
 	ID     overlay.PeerID
 	Holds  map[string]bool
 	Claims map[string]bool                  // keys that its summary matches though it doesn't hold them
-	Knows  map[overlay.PeerID]float64       // false-positive rate of what it holds of others; no entry: the peer is unknown to it
+	Knows  map[overlay.PeerID]float64       // false-positive rates of the summaries that it holds, by origin; no entry: the peer is unknown to it
 	Links  []overlay.PeerID                 // sorted
 	Down   bool                             // can't be reached
 	Mute   bool                             // never answers
 	Blind  bool                             // no summary that it holds shows any key
-	Behind map[overlay.PeerID]bool          // whose latest epoch, with all keys, it has not heard of
-	Ages   map[overlay.PeerID]time.Duration // how old is what it knows of linked peers
-	Boasts bool                             // says that it knows everybody, and answers questions for candidates with nobody
+	Behind map[overlay.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
+	Ages   map[overlay.PeerID]time.Duration // age of its knowledge of linked peers
+	Boasts bool                             // claims to know the whole network, and names no candidate when asked
 	Range  coverage.Range                   // that it covers; the zero range is everybody
 	Ask    []coverage.Contact               // peers that it can ask about the rest
-	More   []coverage.Contact               // and those that others name once it wants more
-	Unsaid bool                             // those that it asks for more hold the question open
-	Judged []routing.ContactOutcome         // what it said of them
+	More   []coverage.Contact               // peers that others name once it wants more
+	Unsaid bool                             // peers asked for more contacts do not answer
+	Judged []routing.ContactOutcome         // its outcomes of contacts
 	Clear  coverage.Range                   // in which it expects few false matches; the zero range: Range
 	Others []coverage.Contact               // peers that it can ask about a range that they know better
 	Router *routing.Router
@@ -82,7 +82,7 @@ type Node struct {
 	sorted []overlay.PeerID // keys of Knows, sorted, once asked for
 }
 
-// Add makes a node; cfg's Self, Has and Rand are set here.
+// Add makes a node. It sets Self, Has and Rand of cfg.
 func (n *Net) Add(id overlay.PeerID, cfg routing.Config) (*Node, error) {
 	node := &Node{
 		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[overlay.PeerID]float64{},
@@ -106,14 +106,14 @@ func (n *Net) Node(id overlay.PeerID) *Node { return n.nodes[id] }
 // Now is the virtual time.
 func (n *Net) Now() time.Duration { return n.now }
 
-// Fingerprint is the one that the net uses for a key.
+// Fingerprint returns the fingerprint that the net uses for a key.
 func Fingerprint(key []byte) summary.Fingerprint {
 	h := fnv.New64a()
 	_, _ = h.Write(key)
 	return summary.Fingerprint(h.Sum64() & (1<<48 - 1))
 }
 
-// view is a node's knowledge as routing.View.
+// view shows a node's knowledge as routing.View.
 type view Node
 
 func (v *view) known() []overlay.PeerID {
@@ -177,7 +177,7 @@ func (v *view) Sharp() coverage.Range {
 
 func (v *view) Peers() []coverage.Contact { return v.Others }
 
-// Knowledge is what linked peers know, except those that boast.
+// Knowledge returns what linked peers know; peers that boast claim to know all.
 func (v *view) Knowledge() []overlay.Knowledge {
 	var out []overlay.Knowledge
 	for _, p := range v.Links {
@@ -267,7 +267,7 @@ func (n *Node) do(e routing.Effect) {
 	}
 }
 
-// want asks others for contacts; nobody, if they know no more.
+// want asks other peers for contacts; none, if they know no more.
 func (n *Node) want(e routing.WantContacts) {
 	net, in := n.net, routing.ContactsNamed{ID: e.ID}
 	if len(n.More) > 0 || n.Unsaid {
@@ -332,13 +332,13 @@ func (n *Node) answer(e routing.Answer) {
 	})
 }
 
-// at schedules what happens after a delay.
+// at schedules an event after a delay.
 func (n *Net) at(delay time.Duration, do func()) {
 	n.seq++
 	heap.Push(&n.events, event{n.now + max(delay, 0), n.seq, do})
 }
 
-// RunUntil lets everything happen that is due by then, and brings the clock there.
+// RunUntil carries out all events that are due by a time, and sets the clock to it.
 func (n *Net) RunUntil(until time.Duration) {
 	for len(n.events) > 0 && n.events[0].at <= until {
 		e := heap.Pop(&n.events).(event)
@@ -348,7 +348,7 @@ func (n *Net) RunUntil(until time.Duration) {
 	n.now = max(n.now, until)
 }
 
-// Run lets everything happen until nothing is left to.
+// Run carries out events until none is left.
 func (n *Net) Run() {
 	for len(n.events) > 0 {
 		n.RunUntil(n.events[0].at)
