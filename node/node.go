@@ -102,7 +102,8 @@ type Node struct {
 // neighbours there. It closes only connections that it made and that nothing else uses. Its pubsub has protocols of its
 // own, so that another may run on the host. It returns at once, apart from the time that a store of WithDatastore takes
 // to open. Begun says when the first dials are over. Errors: options out of range, all of them; ErrHost; no private
-// key; metrics that are registered already; what the store, package overlay or pubsub refuse.
+// key, or one of another kind than signed.CheckKey takes; metrics that are registered already; what the store, package
+// overlay or pubsub refuse.
 func New(h host.Host, opts ...Option) (*Node, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -117,6 +118,9 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	key := h.Peerstore().PrivKey(h.ID())
 	if key == nil {
 		return nil, fmt.Errorf("node: no private key of %s in the peerstore", h.ID())
+	}
+	if err := signed.CheckKey(key.GetPublic()); err != nil {
+		return nil, fmt.Errorf("node: of the host: %w", err)
 	}
 	n := &Node{
 		host:     h,

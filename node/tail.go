@@ -10,6 +10,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -166,6 +167,9 @@ func (n *Node) verifyTail(origin string, message, signature []byte) error {
 	}
 	if key == nil {
 		return fmt.Errorf("%w: %s", errTailSigner, id)
+	}
+	if err := signed.CheckKey(key); err != nil {
+		return fmt.Errorf("node: tail of %s: %w", id, err)
 	}
 	ok, err := key.Verify(message, signature)
 	if err != nil || !ok {

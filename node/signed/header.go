@@ -65,9 +65,9 @@ func OpenHeader(envelope []byte) (summary.Header, error) {
 // ErrSignature.
 func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	var r headerRecord
-	e, err := record.ConsumeTypedEnvelope(envelope, &r)
+	e, err := consume(envelope, &r)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: header: %w", ErrSignature, err)
+		return nil, "", fmt.Errorf("signed: header: %w", err)
 	}
 	if !bytes.Equal(e.PayloadType, headerCodec) {
 		return nil, "", fmt.Errorf("%w: header of type %q", ErrSignature, e.PayloadType)

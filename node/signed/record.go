@@ -30,9 +30,9 @@ func OpenRecord(envelope []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%w: peer record of %d bytes, at most %d", ErrSignature, len(envelope), wire.MaxRecord)
 	}
 	var r peer.PeerRecord
-	e, err := record.ConsumeTypedEnvelope(envelope, &r)
+	e, err := consume(envelope, &r)
 	if err != nil {
-		return Record{}, fmt.Errorf("%w: peer record: %w", ErrSignature, err)
+		return Record{}, fmt.Errorf("signed: peer record: %w", err)
 	}
 	if !bytes.Equal(e.PayloadType, peer.PeerRecordEnvelopePayloadType) || !r.PeerID.MatchesPublicKey(e.PublicKey) {
 		return Record{}, fmt.Errorf("%w: peer record of %s", ErrSignature, r.PeerID)

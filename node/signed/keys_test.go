@@ -1,0 +1,66 @@
+package signed
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+)
+
+// TestKinds: records and headers signed by keys that are dear to verify are refused, before they are verified.
+func TestKinds(t *testing.T) {
+	curve := func(c elliptic.Curve) crypto.PrivKey {
+		k, err := ecdsa.GenerateKey(c, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _, err := crypto.ECDSAKeyPairFromKey(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	of := func(kind int) crypto.PrivKey {
+		key, _, err := crypto.GenerateKeyPairWithReader(kind, 2048, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	for name, k := range map[string]struct {
+		key  crypto.PrivKey
+		fine bool
+	}{
+		"Ed25519": {of(crypto.Ed25519), true}, "secp256k1": {of(crypto.Secp256k1), true}, "P-256": {curve(elliptic.P256()), true},
+		"P-384": {curve(elliptic.P384()), false}, "P-521": {curve(elliptic.P521()), false}, "RSA": {of(crypto.RSA), false},
+	} {
+		id, err := peer.IDFromPrivateKey(k.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id}), k.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := e.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = OpenRecord(b)
+		if (err == nil) != k.fine || !k.fine && (!errors.Is(err, ErrKey) || !errors.Is(err, ErrSignature)) {
+			t.Errorf("record by %s: %v", name, err)
+		}
+		header, err := HeaderSigner(k.key)([]byte("payload"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := verifyHeader(header); (err == nil) != k.fine {
+			t.Errorf("header by %s: %v", name, err)
+		}
+	}
+}
