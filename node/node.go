@@ -271,7 +271,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 		Now:         n.now,
 		Linked:      n.links.Linked,
 		Link:        n.grafted,
-		Refuse:      n.refuse,
+		Refuse:      n.offended,
 		OpenSample:  n.openSample,
 		MessageRate: n.cfg.messageRate(),
 		Options:     n.cfg.pubsub,
@@ -421,15 +421,19 @@ func (n *Node) barred(p peer.ID) bool {
 	return n.offenders.Bad(p, time.Now()) && !n.cfg.off.Has(defence.Offenders)
 }
 
-// offended takes in that a peer sent on a stream what none should. One that does so again and again is no link any
-// more, and is not served. Its connection is closed if this node made it and nobody else uses it.
+// offended takes in that a peer sent what none should. One that does so again and again is no link any more, and is not
+// served. Its connections are closed, unless somebody else uses them, also those that it makes while it is barred.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
 	if n.offenders.Note(p, time.Now()) && !n.cfg.off.Has(defence.Offenders) {
-		made := n.links.Made(p)
-		n.links.Closed(p)
-		n.letGo(links.Evicted{Peer: p, Made: made})
+		n.turnAway(p)
 	}
+}
+
+// turnAway ends what there is with a barred peer.
+func (n *Node) turnAway(p peer.ID) {
+	n.links.Closed(p)
+	n.letGo(links.Evicted{Peer: p, Made: true})
 }
 
 // Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and

@@ -409,6 +409,10 @@ type notifiee struct{ n *Node }
 // machine its own link may have begun: that stays.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
+	if f.n.barred(p) {
+		f.n.counters.Refuse("offender")
+		f.n.tasks.Run(func() { f.n.turnAway(p) })
+	}
 	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }
 	if f.n.links.LinkedBefore(p, c.Stat().Opened) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
 		f.n.links.Closed(p)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"net"
@@ -15,6 +16,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -208,9 +210,37 @@ func TestOffender(t *testing.T) {
 		if (served == 30) != !defended {
 			t.Errorf("defended: %v: %d of 30 streams served", defended, served)
 		}
-		eventually(t, "it is a link only without the defence", func() bool { return n.links.Linked(r.h.ID()) != defended })
+		if !defended {
+			eventually(t, "it is a link", func() bool { return n.links.Linked(r.h.ID()) })
+			continue
+		}
+		eventually(t, "it is not connected", func() bool { return !n.reached(r.h.ID()) })
+		for range 5 {
+			_ = r.h.Connect(t.Context(), info(n))
+			eventually(t, "it does not stay", func() bool { return !n.reached(r.h.ID()) })
+		}
 		works(t, n)
 	}
+}
+
+// TestMalformedRPCs: a peer that goes on sending what is no RPC to pubsub is barred, as on other streams.
+func TestMalformedRPCs(t *testing.T) {
+	n := newNode(t)
+	add(t, n, []byte("k"))
+	r := newRaw(t, n)
+	garbage := frame(bytes.Repeat([]byte{0xff}, 50))
+	eventually(t, "it is barred", func() bool {
+		if n.barred(r.h.ID()) {
+			return true
+		}
+		if s, err := r.h.NewStream(t.Context(), n.ID(), mesh.ProtocolID); err == nil {
+			_, _ = s.Write(garbage)
+			_ = s.Close()
+		}
+		return false
+	})
+	eventually(t, "it is not connected", func() bool { return !n.reached(r.h.ID()) })
+	works(t, n)
 }
 
 // TestLaterVersion: a query of a kind, or for a mode, that a later version may have is answered empty, and is no offence.
