@@ -106,3 +106,17 @@ test("a row holds what its changes add up to", () => {
     }
   }
 });
+
+test("checkpoints of large rows take bounded memory", () => {
+  const m = new Model(), peers = 300;
+  m.add([header]);
+  for (let t = 0; t < 40; t++) {
+    m.add(Array.from({ length: peers }, (_, n) => ({ type: "held", t, n, held: Array.from({ length: t ? 1 : 3000 }, (_, of) => [of, 1, t + 1, 3]) })));
+  }
+  for (let n = 0; n < 30_000; n++) m.add([{ type: "held", t: 40 + n, n: n % peers, held: [[n % 3000, 1, n, 3]] }]);
+  const rows = new Set(m.checkpoints.flatMap((c) => c.rows.filter((r) => r).map((r) => r.of)));
+  const bytes = [...rows].reduce((sum, of) => sum + 9 * of.length, 0);
+  assert.ok(bytes < 130e6 && m.checkpoints.length > 4, `${bytes} bytes in ${m.checkpoints.length} checkpoints`);
+  m.seek(10_000);
+  assert.equal(m.rows[0].bytes.length, 3000);
+});

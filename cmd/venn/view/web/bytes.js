@@ -100,10 +100,10 @@ export class BytesPage {
         "p",
         { class: "lead" },
         "Summaries may use a share of every line, on average: after a pause a line may carry a second's worth" +
-        " at once, and 16 kB at least, ",
+          " at once, and 16 kB at least, ",
         "so a point of the first chart, and a short run's average in the table, may lie above 100 %. ",
         "The figure in the head is another one: the busiest link in its busiest five seconds, what it may " +
-        "carry at once included.",
+          "carry at once included.",
       ),
       h(
         "div",
@@ -281,7 +281,11 @@ export class BytesPage {
         const out = this.linkUse(grid, from, to, true),
           back = this.linkUse(grid, from, to, false);
         const values = out.map((v, i) => (v === null ? null : Math.max(v, back[i] ?? 0)));
-        return { label: one === null ? `${m.name(from)} – ${m.name(to)}` : m.name(to), stroke: colour.get(String(k)) ?? "", values };
+        return {
+          label: one === null ? `${m.name(from)} – ${m.name(to)}` : m.name(to),
+          stroke: colour.get(String(k)) ?? "",
+          values,
+        };
       }),
     );
   }

@@ -58,8 +58,8 @@ export class ChangePage {
         "p",
         { class: "lead" },
         "When a collection changes a little, its peer publishes a tail within a second: a short list of what " +
-        "it gained and lost since its summary. When tails bear no more, a new summary follows. The chart " +
-        "shows how many of the others know of it after how long; ",
+          "it gained and lost since its summary. When tails bear no more, a new summary follows. The chart " +
+          "shows how many of the others know of it after how long; ",
         "of a summary, its first part counts. Pick a peer in the table or by its name above.",
       ),
       this.box,

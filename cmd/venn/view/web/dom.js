@@ -63,7 +63,8 @@ export const speed = (bps) =>
 export class Table {
   /**
    * @param {Column[]} columns
-   * @param {{sort?: number, down?: boolean, key?: (row: any) => any, pick?: (row: any) => void, limit?: number}} [options]
+   * @param {{sort?: number, down?: boolean, key?: (row: any) => any, pick?: (row: any) => void,
+   *   limit?: number}} [options]
    */
   constructor(columns, options = {}) {
     this.columns = columns;

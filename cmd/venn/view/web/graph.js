@@ -56,7 +56,7 @@ export class GraphPage {
         "p",
         { class: "lead" },
         "Each dot is a peer, the larger the more keys it holds. A line is a link, the thicker the more the " +
-        "two have in common; ",
+          "two have in common; ",
         "its colour says why one of them chose the other. ",
         "Rest the mouse on a peer for its figures; click for its page. Drag to move, scroll to zoom.",
       ),
@@ -548,7 +548,11 @@ function strongTies(links) {
 /** @param {any} graph @param {string} id @returns {number|undefined} */
 const graphNumber = (graph, id) => graph.getNodeAttribute(id, "n");
 
-/** knowledge is a colour for how much a peer knows of the others. @param {import("./model.js").Model} m @param {number} n */
+/**
+ * knowledge returns a colour for how much a peer knows of the others.
+ * @param {import("./model.js").Model} m
+ * @param {number} n
+ */
 function knowledge(m, n) {
   let sum = 0;
   for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levelsPerBit));

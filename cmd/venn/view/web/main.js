@@ -37,8 +37,8 @@ const app = {
 
 /** @typedef {typeof app} App */
 /**
- * @typedef {{draw(): void, close?(): void, theme?(): void, focus?(n: number): void}} Page a page: draw shows the model as
- *   it is now, close ends all that the page has begun, theme follows the colours, focus brings a peer into view
+ * @typedef {{draw(): void, close?(): void, theme?(): void, focus?(n: number): void}} Page a page: draw shows the model
+ *   as it is now, close ends all that the page has begun, theme follows the colours, focus brings a peer into view
  */
 
 const pages = [

@@ -78,9 +78,9 @@ export class MatrixPage {
         "p",
         { class: "lead" },
         "A row is a peer that knows, a column one that is known. The stronger the colour, the more surely the" +
-        " row's peer can tell what the column's peer holds; ",
+          " row's peer can tell what the column's peer holds; ",
         "no colour: it has not heard of it. A pale row is starved: its line carries too little. A pale column" +
-        " is a peer that nobody hears of.",
+          " is a peer that nobody hears of.",
       ),
       h(
         "div",
@@ -134,7 +134,8 @@ export class MatrixPage {
         g = (a.group || "").localeCompare(b.group || "");
       return (by === "class" ? c || g : g || c) || a.n - b.n;
     });
-    const band = (/** @type {Peer|undefined} */ p) => (by === "keys" ? "" : by === "class" ? p?.class || "" : p?.group || "");
+    const band = (/** @type {Peer|undefined} */ p) =>
+      by === "keys" ? "" : by === "class" ? p?.class || "" : p?.group || "";
     this.order = { key, rows: sorted.filter((p) => p.self).map((p) => p.n), cols: sorted.map((p) => p.n), band };
     return this.order;
   }
@@ -232,7 +233,9 @@ export class MatrixPage {
     for (let v = 0; v <= full; v++) {
       const x = (v - 1) / (full - 1);
       table.push(
-        v === 0 ? [...none, 255] : [0, 1, 2].map((i) => Math.round(at(low, i) + x * (at(high, i) - at(low, i)))).concat(255),
+        v === 0
+          ? [...none, 255]
+          : [0, 1, 2].map((i) => Math.round(at(low, i) + x * (at(high, i) - at(low, i)))).concat(255),
       );
     }
     return { of: (/** @type {number} */ v) => table[v], self: dark ? [90, 98, 106, 255] : [205, 209, 213, 255], table };
@@ -328,10 +331,9 @@ export class MatrixPage {
     ])) {
       for (const s of at.children) {
         const share = parseFloat(/** @type {any} */ (s).style[side]) / 100;
-        body +=
-          all === "rows"
-            ? `<text x="${left - 6}" y="${top + share * height + 4}" text-anchor="end" fill="${soft}">${escape(s.textContent)}</text>`
-            : `<text x="${left + share * size}" y="${top - 6}" text-anchor="middle" fill="${soft}">${escape(s.textContent)}</text>`;
+        const [x, y, anchor] =
+          all === "rows" ? [left - 6, top + share * height + 4, "end"] : [left + share * size, top - 6, "middle"];
+        body += `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${soft}">${escape(s.textContent)}</text>`;
       }
     }
     body +=

@@ -28,8 +28,9 @@
  *   {type: "learned", n: number, learned: [of: number, sequence: number, t: number, number?: number][]} |
  *   {type: "query"} & Query | {type: "phase"} & Phase | {type: "report", report: Report})} Line a line of a recording
  * @typedef {{applied: number, now: number, peers: (Peer|undefined)[], status: (Status|undefined)[],
- *   links: (Link[]|undefined)[], histories: number[], linkHistories: number[], rows: (Row|undefined)[], known: number[],
- *   queries: number, updates: [n: number, all: [update: Update, reached: number][]][], phase: Phase|null,
+ *   links: (Link[]|undefined)[], histories: number[], linkHistories: number[], rows: (Row|undefined)[],
+ *   known: number[], queries: number, updates: [n: number, all: [update: Update, reached: number][]][],
+ *   phase: Phase|null,
  *   report: Report|null}} Checkpoint the state after a number of lines; of lists that only grow, their lengths
  */
 
@@ -38,8 +39,9 @@ export const levelsPerBit = 8;
 
 const keptUpdates = 20; // of every peer
 
-const mostCheckpoints = 64; // 1 MB each at most with 1,000 peers
-const firstSpacing = 1024; // lines between checkpoints, which doubles when there are too many
+const mostCheckpoints = 64;
+const checkpointBytes = 128e6; // of what checkpoints hold of summaries, about as much as a log of 10,000 peers
+const firstSpacing = 1024; // lines between checkpoints, which doubles when they are too many or too large
 
 /** Model keeps every line of the run, so that any time can be sought: its memory grows with the run. */
 export class Model {
@@ -116,7 +118,7 @@ export class Model {
   /** advance applies lines up to a time. @param {number} t */
   advance(t) {
     const before = this.applied;
-    for (let l; (l = this.log[this.applied]) && l.t <= t; ) {
+    for (let l; (l = this.log[this.applied]) && l.t <= t;) {
       this.apply(l);
       this.applied++;
       if (this.applied % this.spacing === 0) this.checkpoint();
@@ -142,9 +144,25 @@ export class Model {
       phase: this.phase,
       report: this.report,
     });
-    if (this.checkpoints.length <= mostCheckpoints) return;
-    this.spacing *= 2;
-    this.checkpoints = this.checkpoints.filter((c) => c.applied % this.spacing === 0);
+    while (
+      this.checkpoints.length > 1 &&
+      (this.checkpoints.length > mostCheckpoints || this.weight() > checkpointBytes)
+    ) {
+      this.spacing *= 2;
+      this.checkpoints = this.checkpoints.filter((c) => c.applied % this.spacing === 0);
+    }
+  }
+
+  /** weight returns about how many bytes the rows of all checkpoints have. Equal ones are shared. */
+  weight() {
+    let sum = 0;
+    this.checkpoints.forEach((c, i) => {
+      const before = this.checkpoints[i - 1]?.rows;
+      c.rows.forEach((row, n) => {
+        if (row && row.of !== before?.[n]?.of) sum += row.weight;
+      });
+    });
+    return sum;
   }
 
   /** rewind puts the state to the last checkpoint up to a time, or to the begin. @param {number} t */
@@ -289,6 +307,11 @@ export class Row {
   of = new Uint32Array(0);
   levels = new Uint8Array(0);
   bytes = new Uint32Array(0);
+
+  /** weight returns about how many bytes the row's arrays have. */
+  get weight() {
+    return 600 + 9 * this.of.length;
+  }
 
   /** copy returns a row that stays as this one is now. */
   copy() {

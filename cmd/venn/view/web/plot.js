@@ -54,7 +54,7 @@ export class Plot {
         },
         axes: [
           { ...axis, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map((t) => `${t} s`) },
-          { ...axis, size: 66, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map(this.show) },
+          { ...axis, size: 74, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map(this.show) },
         ],
         series: [
           {
