@@ -72,8 +72,8 @@ func TestMadeUpNeighbours(t *testing.T) {
 			step(t, o, now, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
 		}
 		step(t, o, now, Tick{})
-		if o.Vouched() > 0 || o.Sharp().Depth() > 0 || o.FalseMatches() > 0 || o.Incomplete() {
-			t.Fatalf("at %v: it vouches for depth %d, sharp to %d, %v false matches", now, o.Vouched(), o.Sharp().Depth(), o.FalseMatches())
+		if o.Vouched() > 0 || o.Precise().Depth() > 0 || o.FalseMatches() > 0 || o.Incomplete() {
+			t.Fatalf("at %v: it vouches for depth %d, sharp to %d, %v false matches", now, o.Vouched(), o.Precise().Depth(), o.FalseMatches())
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (o *Overlay) Vouched() int { return o.scope.Vouched() }
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
 
 // Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (o *Overlay) Sharp() coverage.Range { return o.scope.Sharp() }
+func (o *Overlay) Precise() coverage.Range { return o.scope.Precise() }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
 // for it comes one other peer of each half of a range, if one is known, or of each smaller part where most peers cover

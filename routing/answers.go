@@ -9,7 +9,7 @@ import (
 )
 
 // candidateIn returns the candidate that a confirmation is about; nil if the query never asked that peer.
-func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate) {
+func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*search, *candidate) {
 	q := r.open[id]
 	if q == nil {
 		return nil, nil
@@ -46,7 +46,7 @@ func (r *Router) confirmed(in Confirmed) {
 
 // waitFor counts the confirmations under way to a peer: by 1 when one is asked for, by -1 when one is no longer
 // awaited.
-func (r *Router) waitFor(q *flight, c *candidate, n int) {
+func (r *Router) waitFor(q *search, c *candidate, n int) {
 	q.probing += n
 	if r.load[c.record.Peer] += n; r.load[c.record.Peer] == 0 {
 		delete(r.load, c.record.Peer)
@@ -55,7 +55,7 @@ func (r *Router) waitFor(q *flight, c *candidate, n int) {
 
 // score counts a candidate's answer for the query, for the peer's reputation, for the prior, and for whoever named the
 // peer.
-func (r *Router) score(q *flight, c *candidate, has bool) {
+func (r *Router) score(q *search, c *candidate, has bool) {
 	if has {
 		q.conclude(r.now, c.reason, Holds)
 		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
@@ -78,7 +78,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 }
 
 // provide hands a confirmed provider to whoever asked.
-func (r *Router) provide(q *flight, rec overlay.Record) {
+func (r *Router) provide(q *search, rec overlay.Record) {
 	if q.serves != nil {
 		r.pass(q, rec)
 		return
@@ -111,7 +111,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 }
 
 // fail notes that a confirmation brought no answer.
-func (r *Router) fail(q *flight, c *candidate) {
+func (r *Router) fail(q *search, c *candidate) {
 	r.waitFor(q, c, -1)
 	r.noteFailure(c.record.Peer, true)
 	c.state = failed
@@ -136,7 +136,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		a.state = answered
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
 		q.spoken(a.peer, false)
-		q.conclude(r.now, a.reason, r.ownWord(q, a, in.Records))
+		q.conclude(r.now, a.reason, r.selfConfirmed(q, a, in.Records))
 		reason := &q.stats.Explain[a.reason]
 		reason.Names, reason.Bytes = len(in.Records), in.Bytes
 		if q.cover.need == focus {
@@ -156,7 +156,7 @@ func (r *Router) askFailed(in AskFailed) {
 }
 
 // unanswered notes that a contact or a child does not answer; false if it was asked nothing.
-func (r *Router) unanswered(q *flight, p overlay.PeerID) bool {
+func (r *Router) unanswered(q *search, p overlay.PeerID) bool {
 	if a := q.askOf(p); a != nil && a.state == asking {
 		r.askUnanswered(q, a)
 		return true
@@ -191,11 +191,11 @@ func (r *Router) unheard(in Unheard) {
 
 // askUnanswered handles a contact that did not answer. Its messages return to the query's budget, so that the rest of
 // the network can still be asked when many contacts are gone.
-func (r *Router) askUnanswered(q *flight, a *ask) {
+func (r *Router) askUnanswered(q *search, a *ask) {
 	a.state = failed
 	q.spoken(a.peer, false)
 	q.conclude(r.now, a.reason, Failed)
-	if q.cover.need != sharpness && q.forSilent+askCost <= q.forContacts {
+	if q.cover.need != precision && q.forSilent+askCost <= q.forContacts {
 		q.forSilent += askCost
 		q.Budget += askCost
 	}

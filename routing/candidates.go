@@ -37,10 +37,10 @@ func MaxNames(m Mode) int {
 }
 
 // room is the most candidates of a query.
-func (q *flight) room() int { return min(max(MaxCandidates, q.Budget/confirmCost), mostCandidates) }
+func (q *search) room() int { return min(max(MaxCandidates, q.Budget/confirmCost), mostCandidates) }
 
 // matched makes candidates of the directory's matches.
-func (r *Router) matched(q *flight) {
+func (r *Router) matched(q *search) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
@@ -62,7 +62,7 @@ func (r *Router) matched(q *flight) {
 // size corrects the probability of a match by the size of its collection. The size matters most where the
 // false-positive rate says little. Small collections reach low rates first, so the best of many matches are mostly
 // small ones, which hold few of the wanted keys.
-func (q *flight) size(prior float64) {
+func (q *search) size(prior float64) {
 	keys := 0.0
 	for i := range q.candidates {
 		keys += float64(q.candidates[i].keys)
@@ -81,7 +81,7 @@ func (q *flight) size(prior float64) {
 // question for names.
 func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
 
-func (r *Router) known(v overlay.Candidate, q *flight) candidate {
+func (r *Router) known(v overlay.Candidate, q *search) candidate {
 	v.Record.Peer = v.Peer
 	return r.rested(candidate{
 		record: v.Record, why: Matched, matched: true, keys: v.N, rate: v.Rate, trust: r.trust(v),
@@ -105,7 +105,7 @@ func (r *Router) rested(c candidate) candidate {
 	return c
 }
 
-func (q *flight) keepLikeliest(n int) {
+func (q *search) keepLikeliest(n int) {
 	slices.SortFunc(q.candidates, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.tie, b.tie)) })
 	q.candidates = slices.Clone(q.candidates[:n])
 	clear(q.index)
@@ -115,7 +115,7 @@ func (q *flight) keepLikeliest(n int) {
 }
 
 // rank sorts the waiting candidates into the order of asking.
-func (r *Router) rank(q *flight) {
+func (r *Router) rank(q *search) {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
 		if c.state == waiting {
@@ -137,16 +137,16 @@ func (r *Router) rank(q *flight) {
 }
 
 // named makes candidates of the names that a contact gave.
-func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
+func (r *Router) named(q *search, a *ask, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
 	falseMatches := min(a.falseMatches, r.cfg.Useless) // at most as many as an answer may bring
-	q.voices[a.voice].names = len(records)
+	q.referrers[a.referrer].names = len(records)
 	for _, rec := range records {
 		c := r.learn(q, rec)
-		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
+		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
 			continue
 		}
-		c.namedBy = a.voice
+		c.namedBy = a.referrer
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned
 		}
@@ -157,7 +157,7 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 			c.state = waiting // a contact in better standing than the one that was given up
 		}
 		if c.state == answered {
-			q.credit(a.voice, rec.Peer)
+			q.credit(a.referrer, rec.Peer)
 		}
 		if c.state != waiting {
 			continue
@@ -169,14 +169,14 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 }
 
 // returned makes candidates of the providers that a child found. Each counts once it has confirmed the key itself.
-func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
+func (r *Router) returned(q *search, child *child, records []overlay.Record) {
 	for _, rec := range records {
 		c := r.learn(q, rec)
-		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
+		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
 			continue
 		}
-		if c.namedBy = child.voice; c.state == answered {
-			q.credit(child.voice, rec.Peer)
+		if c.namedBy = child.referrer; c.state == answered {
+			q.credit(child.referrer, rec.Peer)
 		}
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned
@@ -190,7 +190,7 @@ func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 }
 
 // fewNames returns the first names of a child: as many as are wanted, and some more in case a few prove wrong.
-func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
+func (q *search) fewNames(c *child, records []overlay.Record) []overlay.Record {
 	n := MaxNames(q.Mode)
 	if q.Mode == Any {
 		n = min(n, q.Want+wrongNames)
@@ -202,7 +202,7 @@ func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
 
 // learn finds or makes the candidate for a record that another peer sent. It prefers the directory's own record. It
 // returns nil for a peer that must not be asked.
-func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
+func (r *Router) learn(q *search, rec overlay.Record) *candidate {
 	if i, ok := q.index[rec.Peer]; ok {
 		return &q.candidates[i]
 	}
@@ -226,11 +226,11 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 
 // wrongName counts a wrong name against the contact that gave it: a peer that lacks the key or cannot be reached. When
 // the first few names were all wrong, the contact's other names are given up.
-func (r *Router) wrongName(q *flight, c *candidate) {
+func (r *Router) wrongName(q *search, c *candidate) {
 	if c.namedBy < 0 {
 		return
 	}
-	v := &q.voices[c.namedBy]
+	v := &q.referrers[c.namedBy]
 	v.misses++
 	if v.misses < wrongNames || v.hits > 0 || v.givenUp {
 		return
@@ -240,38 +240,38 @@ func (r *Router) wrongName(q *flight, c *candidate) {
 
 // silentName counts an unanswered name against the contact that gave it. If the contact gave no other name, its answer
 // is worth nothing, and another contact is asked.
-func (r *Router) silentName(q *flight, c *candidate) {
+func (r *Router) silentName(q *search, c *candidate) {
 	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
 		return
 	}
-	v := &q.voices[c.namedBy]
+	v := &q.referrers[c.namedBy]
 	if v.silent++; v.silent == v.names && v.hits == 0 && !v.givenUp {
 		r.giveUp(q, c.namedBy)
 	}
 }
 
 // giveUp treats a contact as failed. The range that it answered for counts as uncovered again.
-func (r *Router) giveUp(q *flight, voice int) {
-	q.voices[voice].givenUp = true
+func (r *Router) giveUp(q *search, referrer int) {
+	q.referrers[referrer].givenUp = true
 	for i := range q.asks {
-		if a := &q.asks[i]; a.voice == voice {
+		if a := &q.asks[i]; a.referrer == referrer {
 			a.state = failed
 			reason := &q.stats.Explain[a.reason]
 			reason.Range, reason.Ranged = coverage.Range{}, false
 		}
 	}
 	q.recount()
-	r.dropNames(q, voice)
+	r.dropNames(q, referrer)
 }
 
 // dropNames gives up the names of one contact: each falls back to what the directory says of it. An All query, which
 // would ask every name, ends names that only this contact gave. An Any query asks them last, because one of them may
 // still be right.
-func (r *Router) dropNames(q *flight, voice int) {
+func (r *Router) dropNames(q *search, referrer int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
-		case c.namedBy != voice || c.why != Named && c.why != Returned || c.state != waiting && c.state != failed:
+		case c.namedBy != referrer || c.why != Named && c.why != Returned || c.state != waiting && c.state != failed:
 		case c.matched:
 			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
 		case q.Mode == All:
@@ -284,6 +284,6 @@ func (r *Router) dropNames(q *flight, voice int) {
 }
 
 // discredited reports whether the only contact that named a candidate has been given up.
-func (q *flight) discredited(c *candidate) bool {
-	return !c.matched && c.namedBy >= 0 && q.voices[c.namedBy].givenUp
+func (q *search) discredited(c *candidate) bool {
+	return !c.matched && c.namedBy >= 0 && q.referrers[c.namedBy].givenUp
 }

@@ -22,8 +22,8 @@ type View interface {
 	Knowledge() []overlay.Knowledge
 	// Covers is the range for which the directory can vouch: everybody in it is known.
 	Covers() coverage.Range
-	// Sharp is the range for which the directory can vouch, and in which few false matches are expected.
-	Sharp() coverage.Range
+	// Precise is the range for which the directory can vouch, and in which few false matches are expected.
+	Precise() coverage.Range
 	// Peers returns the peers that know a range better than most, in a fixed order. It is empty where all peers know
 	// the network equally well.
 	Peers() []coverage.Contact
@@ -50,7 +50,7 @@ type Config struct {
 	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by
 	// outcomes.
 	Prior float64
-	// Poor is the Σf above which a query asks others for what they know more sharply; 0: 4.
+	// Poor is the Σf above which a query asks others for what they know more precisely; 0: 4.
 	Poor float64
 	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
 	PoorAll float64
@@ -74,7 +74,7 @@ type Config struct {
 	// BudgetContacts is how many messages more a query may take once it asks contacts about ranges that the directory
 	// does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
 	// thousand. Contacts that do not answer add what they took, up to as many messages again, but those that know all
-	// more sharply add nothing. 0: 256, but none where BudgetAny or BudgetAll is given.
+	// more precisely add nothing. 0: 256, but none where BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s

@@ -44,8 +44,8 @@ type need uint8
 
 const (
 	ranges    need = iota // the directory does not cover some ranges
-	sharpness             // linked peers know the whole network more sharply (see sharper.go)
-	focus                 // other peers each know one range sharply (see blurred.go)
+	precision             // linked peers know the whole network more precisely (see precise.go)
+	focus                 // other peers each know one range precisely (see imprecise.go)
 )
 
 // covering is the state of asking contacts: who was asked, and which ranges are answered for.
@@ -81,7 +81,7 @@ func setOf(r coverage.Range) (s coverage.Set) {
 }
 
 // recount adds up the ranges answered for again, without contacts that have been given up since.
-func (q *flight) recount() {
+func (q *search) recount() {
 	q.cover.begin(q.cover.own)
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == answered && a.heard {
@@ -91,8 +91,8 @@ func (q *flight) recount() {
 }
 
 // cover begins to ask contacts; false when there are none, or they were asked before.
-func (r *Router) cover(q *flight) bool {
-	if q.cover.begun || q.serves != nil && q.cover.need != sharpness {
+func (r *Router) cover(q *search) bool {
+	if q.cover.begun || q.serves != nil && q.cover.need != precision {
 		return false
 	}
 	q.cover.begun = true
@@ -107,7 +107,7 @@ func (r *Router) cover(q *flight) bool {
 }
 
 // askContacts asks as many contacts as may be asked now.
-func (r *Router) askContacts(q *flight) {
+func (r *Router) askContacts(q *search) {
 	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == Any && r.hopeful(q) {
 		return
 	}
@@ -140,7 +140,7 @@ func (r *Router) askContacts(q *flight) {
 		}
 		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
 		q.asks = append(q.asks, ask{
-			peer: p, contact: c, falseMatches: matches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
+			peer: p, contact: c, falseMatches: matches, referrer: r.newReferrer(q, p), state: asking, since: r.now, reason: reason,
 			suspect: r.standing(p) >= suspect,
 		})
 		q.spoken(p, true)
@@ -158,12 +158,12 @@ func (r *Router) askTime(a *ask) time.Duration {
 
 // impatient returns the time from which other contacts are asked beside one that has not answered, in its own range
 // too. ok is false while the query waits for that answer.
-func (r *Router) impatient(q *flight, a *ask) (from time.Duration, ok bool) {
+func (r *Router) impatient(q *search, a *ask) (from time.Duration, ok bool) {
 	return a.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
 
 // overdue reports whether the time of impatient has come.
-func (r *Router) overdue(q *flight, a *ask) bool {
+func (r *Router) overdue(q *search, a *ask) bool {
 	from, ok := r.impatient(q, a)
 	return ok && r.now >= from
 }
@@ -173,8 +173,8 @@ func (r *Router) overdue(q *flight, a *ask) bool {
 // first, or a peer that the first named, may still answer in time; names in doubt do not count. Contacts of several
 // ranges are asked side by side. An Any query asks a few similar peers before contacts that cover no more, but none
 // that did badly recently.
-func (r *Router) nextContact(q *flight) int {
-	if q.cover.need == sharpness && r.sharpEnough(q) {
+func (r *Router) nextContact(q *search) int {
+	if q.cover.need == precision && r.preciseEnough(q) {
 		return -1
 	}
 	alike, waits := 0, r.hopeful(q)
@@ -214,7 +214,7 @@ func (r *Router) nextContact(q *flight) int {
 			return a
 		}
 	}
-	if i >= 0 || waits || q.found > 0 || q.cover.need == sharpness || r.cfg.Undefended.Has(defence.Second) {
+	if i >= 0 || waits || q.found > 0 || q.cover.need == precision || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
 	if from, ok := r.wantsLong(q); q.cover.wanted && (!ok || r.now < from) {
@@ -230,13 +230,13 @@ func (r *Router) nextContact(q *flight) int {
 func everybody(s *coverage.Set) bool { return s.Covers(coverage.Range{}) }
 
 // mayWant says whether a query may still want more contacts.
-func (r *Router) mayWant(q *flight) bool {
+func (r *Router) mayWant(q *search) bool {
 	return q.cover.need == ranges && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
 }
 
 // wantContacts asks for more contacts if ranges are without an answer, or, while no holder is found, have one answer
 // only. It returns false if the query need not wait for them.
-func (r *Router) wantContacts(q *flight) bool {
+func (r *Router) wantContacts(q *search) bool {
 	c := &q.cover
 	if c.wanted {
 		return true
@@ -254,15 +254,15 @@ func (r *Router) wantContacts(q *flight) bool {
 
 // wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false while
 // the query waits for these.
-func (r *Router) wantsLong(q *flight) (from time.Duration, ok bool) {
+func (r *Router) wantsLong(q *search) (from time.Duration, ok bool) {
 	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
 
 // wantsUntil is how long a query waits for more contacts.
-func (r *Router) wantsUntil(q *flight) time.Duration { return q.cover.since + r.cfg.AskTimeout }
+func (r *Router) wantsUntil(q *search) time.Duration { return q.cover.since + r.cfg.AskTimeout }
 
 // wantsNoLonger ends the wait for more contacts. If none have come, others know no more, or do not say.
-func (q *flight) wantsNoLonger() {
+func (q *search) wantsNoLonger() {
 	if q.cover.wanted = false; !q.cover.gained {
 		q.cover.wants = mostWants
 	}
@@ -317,14 +317,14 @@ func usualDepth(contacts []coverage.Contact) int {
 }
 
 // hopedOf returns the range that a contact under way is expected to answer for.
-func (q *flight) hopedOf(a *ask) coverage.Range {
+func (q *search) hopedOf(a *ask) coverage.Range {
 	return coverage.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
 }
 
 // counted returns the depth for which a contact's answer counts, given the depth that it claims and how often it was
 // right. An All query asks no second contact once a holder is found. So a range far wider than the usual one counts
 // only as far as the contact's record makes it credible.
-func (q *flight) counted(depth int, right int32) int {
+func (q *search) counted(depth int, right int32) int {
 	if q.Mode != All {
 		return depth
 	}
@@ -335,7 +335,7 @@ func (q *flight) counted(depth int, right int32) int {
 // its owner hears of changes later than the peers of each part; such an answer counts as a first one, never as the
 // second. The answer of a similar peer counts as neither: with a made-up similar summary, a liar would need just one
 // accomplice to hide a range. The explanation keeps the range in any case.
-func (q *flight) answeredFor(a *ask) {
+func (q *search) answeredFor(a *ask) {
 	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
 	rng := coverage.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
@@ -351,7 +351,7 @@ func (q *flight) answeredFor(a *ask) {
 }
 
 // contactAnswered handles a contact's answer, apart from the names in it.
-func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
+func (r *Router) contactAnswered(q *search, a *ask, in CandidatesReceived) {
 	a.heard, a.depth = true, min(max(in.Depth, 0), coverage.MaxDepth)
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
@@ -372,7 +372,7 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 
 // judge reports to the overlay whether a contact named a peer that holds the key. It should have, if the peer lies in
 // the range that the contact answered for.
-func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
+func (r *Router) judge(q *search, a *ask, holder overlay.PeerID) {
 	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return
 	}

@@ -5,7 +5,7 @@
 // confirmed that they hold the key. A peer's directory is poor if its expected number of false matches is high. This is
 // Σf, the sum of the false-positive rates of all that it holds. Such a peer doesn't probe everybody. It asks
 // contacts for candidates and confirms those. A contact speaks for a range of the network. One of depth 0 speaks for all:
-// a linked peer that knows all more sharply. Where nobody linked does, one contact is asked about each range, which this
+// a linked peer that knows all more precisely. Where nobody linked does, one contact is asked about each range, which this
 // one knows well. Contacts are also asked about ranges that the directory does not cover. A key that nobody was found to
 // hold may be newer than any summary. All linked peers are asked for it, if the budget is enough for all. Where that
 // doesn't help, the query is forwarded to linked peers within what is left.

@@ -24,7 +24,7 @@ func (friends) Knowledge() []overlay.Knowledge                    { return nil }
 func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
 func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
 func (friends) Covers() coverage.Range                            { return coverage.Range{} }
-func (friends) Sharp() coverage.Range                             { return coverage.Range{} }
+func (friends) Precise() coverage.Range                           { return coverage.Range{} }
 func (friends) Peers() []coverage.Contact                         { return nil }
 func (friends) Contacts() []coverage.Contact                      { return nil }
 

@@ -15,7 +15,7 @@ func (r *Router) Loosen(name string) {
 	case "a search is known by its sender":
 		r.cfg.Undefended |= defence.Sender
 	case "contacts are remembered":
-		r.cfg.Undefended |= defence.Voices
+		r.cfg.Undefended |= defence.Reputations
 	case "failures are remembered":
 		r.cfg.Undefended |= defence.Failures
 	case "what is known is not asked":

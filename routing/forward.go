@@ -18,9 +18,9 @@ const worthSending = forwardCost + confirmCost
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
 // holders are known. For Any, too few is none: linked peers may hold what no summary shows. For All, it is also too few
-// when the directory knows nothing of some peers and no sharp linked peer has answered. A query of need focus has asked
+// when the directory knows nothing of some peers and no more precise linked peer has answered. A query of need focus has asked
 // about those peers as well.
-func (r *Router) worthForwarding(q *flight) bool {
+func (r *Router) worthForwarding(q *search) bool {
 	if q.hops <= 0 || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
 	}
@@ -30,14 +30,14 @@ func (r *Router) worthForwarding(q *flight) bool {
 // worthForwardingAgain reports whether more linked peers may find what the first children did not. That is so if an own
 // query has found no holder and there are peers with unknown collections. Where most are unknown, the first few
 // children reach only a part of what the budget pays for.
-func (r *Router) worthForwardingAgain(q *flight) bool {
+func (r *Router) worthForwardingAgain(q *search) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
 // inOwnOrder returns the linked peers that have not had the query and have not recently failed to answer. Each node salts
 // the order; with one order for all, every forwarder would send the query to the same few peers. Peers that named wrong
 // peers before come last.
-func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
+func (r *Router) inOwnOrder(q *search) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {
 		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) < suspect {
@@ -52,7 +52,7 @@ func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 }
 
 // tieFor returns a function that orders equals differently on each node.
-func (r *Router) tieFor(q *flight) func(overlay.PeerID) uint64 {
+func (r *Router) tieFor(q *search) func(overlay.PeerID) uint64 {
 	salt := r.salt
 	if r.cfg.Undefended.Has(defence.Order) {
 		salt = 0
@@ -61,7 +61,7 @@ func (r *Router) tieFor(q *flight) func(overlay.PeerID) uint64 {
 }
 
 // failedHere says whether a peer has failed to answer a question of this query.
-func (q *flight) failedHere(p overlay.PeerID) bool {
+func (q *search) failedHere(p overlay.PeerID) bool {
 	if a := q.askOf(p); a != nil && a.state == failed {
 		return true
 	}
@@ -71,7 +71,7 @@ func (q *flight) failedHere(p overlay.PeerID) bool {
 
 // forward splits three quarters of the remaining budget among linked peers. It returns false if there is no peer, or
 // too little budget. A child gets seven eighths of the remaining time, because its answer must travel.
-func (r *Router) forward(q *flight) bool {
+func (r *Router) forward(q *search) bool {
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
 	if q.Mode == All && !r.cfg.Incomplete() {
@@ -92,11 +92,11 @@ func (r *Router) forward(q *flight) bool {
 	return true
 }
 
-func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
+func (r *Router) forwardTo(q *search, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
 	reason := q.explain(r.now, Reason{Peer: p, Why: Forwarded})
 	q.children = append(q.children, child{
-		peer: p, reserved: budget, voice: r.newVoice(q, p), state: asking, until: until, reason: reason,
+		peer: p, reserved: budget, referrer: r.newReferrer(q, p), state: asking, until: until, reason: reason,
 	})
 	r.emit(Forward{
 		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,

@@ -25,7 +25,7 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 }
 func (equals) FalseMatches() float64                             { return 0 }
 func (equals) Covers() coverage.Range                            { return coverage.Range{} }
-func (equals) Sharp() coverage.Range                             { return coverage.Range{} }
+func (equals) Precise() coverage.Range                           { return coverage.Range{} }
 func (equals) Peers() []coverage.Contact                         { return nil }
 func (equals) Contacts() []coverage.Contact                      { return nil }
 func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }

@@ -97,7 +97,7 @@ func (d *driver) Covers() coverage.Range {
 	return coverage.Around(overlay.PlaceOf("a"), 1+d.byte()%5)
 }
 
-func (d *driver) Sharp() coverage.Range { return d.Covers() }
+func (d *driver) Precise() coverage.Range { return d.Covers() }
 
 // contacts draws who is a contact, of which range and why; a peer like us may be one of a range, too.
 func (d *driver) contacts(roles int) (out []coverage.Contact) {

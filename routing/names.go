@@ -3,38 +3,38 @@ package routing
 import "github.com/venn-p2p/venn/routing/defence"
 
 // A name costs a liar nothing, and an address where no peer answers costs the dialler most. So a name that nothing else
-// supports is in doubt once another name of the same voice did not answer, or keeps the query waiting. It is not in
-// doubt if that voice has named a holder before. Names in doubt are asked last, within a part of the budget. Nothing
+// supports is in doubt once another name of the same referrer did not answer, or keeps the query waiting. It is not in
+// doubt if that referrer has named a holder before. Names in doubt are asked last, within a part of the budget. Nothing
 // waits for them, and they do not keep another contact from being asked.
 
 // doubtShare: names in doubt may take one message of the budget in this many.
 const doubtShare = 4
 
 // inDoubt says whether a candidate is a name in doubt.
-func (r *Router) inDoubt(q *flight, c *candidate) bool {
+func (r *Router) inDoubt(q *search, c *candidate) bool {
 	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned || r.cfg.Undefended.Has(defence.Names) {
 		return false
 	}
-	v := &q.voices[c.namedBy]
+	v := &q.referrers[c.namedBy]
 	return v.doubtful()
 }
 
-// doubtful says whether the names of a voice are in doubt.
-func (v *voice) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
+// doubtful says whether the names of a referrer are in doubt.
+func (v *referrer) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
 
-// waitsInVain marks the voices whose names keep an Any query waiting.
-func (r *Router) waitsInVain(q *flight) {
+// waitsInVain marks the referrers whose names keep an Any query waiting.
+func (r *Router) waitsInVain(q *search) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		if c.state == asking && c.namedBy >= 0 && !c.matched && r.now >= c.since+r.cfg.HedgeAfter {
-			q.voices[c.namedBy].overdue = true
+			q.referrers[c.namedBy].overdue = true
 		}
 	}
 	r.rank(q)
 }
 
 // hopeful reports whether a candidate that is no name in doubt can be asked, or is under way and awaited.
-func (r *Router) hopeful(q *flight) bool {
+func (r *Router) hopeful(q *search) bool {
 	if i := q.next(r.wary(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true
 	}
@@ -50,13 +50,13 @@ func (r *Router) hopeful(q *flight) bool {
 }
 
 // promises reports whether a candidate under way is awaited and is no name in doubt.
-func (r *Router) promises(q *flight, c *candidate) bool {
+func (r *Router) promises(q *search, c *candidate) bool {
 	return !r.inDoubt(q, c) && (c.standing < suspect || r.holdsUp(q, c))
 }
 
 // affordName takes the messages for a name in doubt off the budget and off the part for such names. It skips the name
 // if that part is used up.
-func (r *Router) affordName(q *flight, c *candidate) bool {
+func (r *Router) affordName(q *search, c *candidate) bool {
 	switch {
 	case doubtShare*(q.vain+confirmCost) > q.Budget:
 		q.short = true

@@ -34,12 +34,12 @@ const (
 // advance does what can be done now, and ends the query when nothing is left to do or to wait for.
 //
 // The plan, for both modes: it confirms the peers that match. A poor directory confirms only sure matches at first. It
-// then asks contacts that know all more sharply (All: at once; Any: when the sure matches failed) and confirms what they
+// then asks contacts that know all more precisely (All: at once; Any: when the sure matches failed) and confirms what they
 // name. If they don't help, it confirms all matches. Then it retries failures once. Then it asks contacts about what the
 // directory does not cover, or others know well (All: at once). A key that nobody named was found to hold may be newer
 // than all summaries: all linked peers are asked, if the budget is enough. Last it forwards the query, again and again
 // to other linked peers while it finds nobody and many peers are hidden.
-func (r *Router) advance(q *flight) {
+func (r *Router) advance(q *search) {
 	if q.enough() {
 		r.end(q, Enough)
 		return
@@ -71,7 +71,7 @@ func (r *Router) advance(q *flight) {
 }
 
 // expire gives up questions whose answers take too long.
-func (r *Router) expire(q *flight) {
+func (r *Router) expire(q *search) {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking && r.now >= c.since+r.cfg.ConfirmTimeout {
 			r.fail(q, c)
@@ -94,7 +94,7 @@ func (r *Router) expire(q *flight) {
 }
 
 // nextLook returns when the query must be looked at again, if no input comes before.
-func (r *Router) nextLook(q *flight) time.Duration {
+func (r *Router) nextLook(q *search) time.Duration {
 	at := q.Deadline
 	if q.Mode == Any && q.probing > 0 {
 		at = min(at, q.hedgeAt)
@@ -130,18 +130,18 @@ func (r *Router) nextLook(q *flight) time.Duration {
 }
 
 // wary reports whether a query uses only the sure matches of its own directory.
-func (r *Router) wary(q *flight) bool {
+func (r *Router) wary(q *search) bool {
 	return q.cover.need != ranges && (!q.cover.over || q.informed(r.cfg.Useless))
 }
 
 // next returns the index of the best candidate to confirm, -1 for none.
-func (q *flight) next(wary bool) int {
+func (q *search) next(wary bool) int {
 	for len(q.order) > 0 && q.candidates[q.order[0]].state != waiting {
 		q.order = q.order[1:]
 	}
 	for _, i := range q.order {
 		c := &q.candidates[i]
-		good := !wary || c.why != Matched || c.sure() || c.sharp
+		good := !wary || c.why != Matched || c.sure() || c.precise
 		trusted := c.trust >= match.MinTrust || q.Mode == Any
 		if c.state == waiting && !c.spoken && good && trusted {
 			return i
@@ -153,7 +153,7 @@ func (q *flight) next(wary bool) int {
 // width returns how many confirmations may be under way. An All query has many, and more as holders are found, so that
 // keys with thousands of holders do not take minutes. An Any query has as many as could suffice, one more after each
 // miss and each hedge, and one more when the best candidate is unlikely.
-func (r *Router) width(q *flight, best *candidate) int {
+func (r *Router) width(q *search, best *candidate) int {
 	if q.Mode == All {
 		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
 	}
@@ -169,7 +169,7 @@ func (r *Router) width(q *flight, best *candidate) int {
 
 // probingBeside returns how many confirmations under way delay a candidate. Those that the plan does not wait for delay
 // only names in doubt: otherwise a query would end before it has asked the others.
-func (r *Router) probingBeside(q *flight, best *candidate) int {
+func (r *Router) probingBeside(q *search, best *candidate) int {
 	if r.inDoubt(q, best) {
 		return q.probing
 	}
@@ -183,7 +183,7 @@ func (r *Router) probingBeside(q *flight, best *candidate) int {
 }
 
 // probe asks candidates for confirmation.
-func (r *Router) probe(q *flight) {
+func (r *Router) probe(q *search) {
 	wary := r.wary(q)
 	for {
 		i := q.next(wary)
@@ -216,7 +216,7 @@ func (r *Router) probe(q *flight) {
 
 // hedge widens an Any query that has waited too long: by one more confirmation, then three, seven and so on. Each wait
 // is twice as long as the one before.
-func (r *Router) hedge(q *flight) {
+func (r *Router) hedge(q *search) {
 	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
 		return
 	}
@@ -227,7 +227,7 @@ func (r *Router) hedge(q *flight) {
 }
 
 // escalate takes the next stage after the candidates, one a call. It returns false when no stage is left.
-func (r *Router) escalate(q *flight) bool {
+func (r *Router) escalate(q *search) bool {
 	if !q.retried {
 		q.retried = true
 		if r.retry(q) {
@@ -240,7 +240,7 @@ func (r *Router) escalate(q *flight) bool {
 	if r.settled(q) {
 		return false
 	}
-	if q.cover.need == ranges && q.Mode == Any && q.found == 0 && len(q.asks) == 0 && r.seekSharper(q) {
+	if q.cover.need == ranges && q.Mode == Any && q.found == 0 && len(q.asks) == 0 && r.seekPrecise(q) {
 		return true // the names did not help, whatever Σf of this node is
 	}
 	if r.worthForwarding(q) && (!q.forwarded || r.worthForwardingAgain(q)) {
@@ -250,7 +250,7 @@ func (r *Router) escalate(q *flight) bool {
 }
 
 // retry gives likely candidates that failed a second chance.
-func (r *Router) retry(q *flight) bool {
+func (r *Router) retry(q *search) bool {
 	again := false
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !q.discredited(c) {

@@ -99,7 +99,7 @@ const (
 	Forwarded
 	// Linked: nothing spoke for it; all linked peers were asked.
 	Linked
-	// Contact: it was asked for candidates of a range that is not known here, or known in a blurred way.
+	// Contact: it was asked for candidates of a range that is not known here, or known in an imprecise way.
 	Contact
 )
 

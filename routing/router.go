@@ -16,20 +16,20 @@ type Router struct {
 	view  View
 	prior match.Prior
 
-	now      time.Duration
-	open     map[QueryID]*flight // own queries and those that serve a request
-	timers   timers
-	woken    time.Duration // the Wake in force; negative: none
-	own      int           // own queries among open
-	serving  map[overlay.PeerID]int
-	load     map[overlay.PeerID]int // confirmations that are waited for, of all queries
-	requests QueryID                // IDs given to searches of others
-	seen     sightings
-	demand   demand
-	voices   reputations // of those who name peers
-	failures failures
-	salt     uint64 // of the order in which linked peers are asked and forwarded to
-	out      []Effect
+	now         time.Duration
+	open        map[QueryID]*search // own queries and those that serve a request
+	timers      timers
+	woken       time.Duration // the Wake in force; negative: none
+	own         int           // own queries among open
+	serving     map[overlay.PeerID]int
+	load        map[overlay.PeerID]int // confirmations that are waited for, of all queries
+	requests    QueryID                // IDs given to searches of others
+	seen        sightings
+	demand      demand
+	reputations reputations // of those who name peers
+	failures    failures
+	salt        uint64 // of the order in which linked peers are asked and forwarded to
+	out         []Effect
 }
 
 // New makes a Router that reads view. Its errors match [ErrConfig] and name every fault.
@@ -40,7 +40,7 @@ func New(cfg Config, view View) (*Router, error) {
 	}
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
-		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
+		open: map[QueryID]*search{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
 		seen: sightings{key: bloom.Seed{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
 	}, nil
 }
@@ -119,7 +119,7 @@ func (r *Router) start(q Query) {
 		if q.Budget <= 0 {
 			extra = r.cfg.BudgetContacts
 		}
-		r.launch(&flight{
+		r.launch(&search{
 			Query: r.filled(q), forContacts: extra, origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops, stats: Stats{Self: r.cfg.Has(q.Key)},
 		})
 	}
@@ -142,19 +142,19 @@ func (r *Router) filled(q Query) Query {
 }
 
 // launch opens a query and does what can be done at once.
-func (r *Router) launch(q *flight) {
+func (r *Router) launch(q *search) {
 	q.started = r.now
 	q.index = map[overlay.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)
 	r.matched(q)
 	if r.poor(q.Mode) {
-		r.seekSharper(q)
+		r.seekPrecise(q)
 	}
 	if q.cover.need == ranges {
 		q.cover.begin(setOf(r.view.Covers()))
 	}
-	if q.Mode == All || q.cover.need == sharpness {
+	if q.Mode == All || q.cover.need == precision {
 		r.cover(q)
 	}
 	r.advance(q)
@@ -176,10 +176,10 @@ func (r *Router) cancel(in Cancel) {
 }
 
 // end closes a query and says so to whoever asked.
-func (r *Router) end(q *flight, why End) {
+func (r *Router) end(q *search, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)
-	r.judgeVoices(q)
+	r.judgeReferrers(q)
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		if c.state != asking {

@@ -31,7 +31,7 @@ func (r *Router) asked(in Asked) {
 	case ok && in.Kind == Candidates:
 		names := r.candidatesFor(in)
 		r.demand.charge(in.From, nameCost*len(names))
-		r.emit(Answer{Request: in.Request, Depth: r.view.Sharp().Depth(), Records: names, Final: true})
+		r.emit(Answer{Request: in.Request, Depth: r.view.Precise().Depth(), Records: names, Final: true})
 	case ok && in.Kind == Search && r.admit(in):
 		r.search(in)
 	case in.Kind == Candidates:
@@ -55,7 +55,7 @@ func (r *Router) candidatesFor(in Asked) []overlay.Record {
 
 // likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
 func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
-	prior, sharp, blurred := r.prior.Share(), r.view.Sharp(), r.view.FalseMatches() > r.cfg.Useless
+	prior, sharp, blurred := r.prior.Share(), r.view.Precise(), r.view.FalseMatches() > r.cfg.Useless
 	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
@@ -120,7 +120,7 @@ func (r *Router) search(in Asked) {
 	id := MaxQueryID + r.requests
 	r.requests++
 	r.serving[in.From]++
-	q := &flight{
+	q := &search{
 		Query: Query{
 			ID: id, Key: slices.Clone(in.Key), Fingerprint: in.Fingerprint, Mode: in.Mode, Want: max(in.Want, 1),
 			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
@@ -138,7 +138,7 @@ func (r *Router) search(in Asked) {
 
 // pass sends a provider to the peer that asked: at once, or with the last answer. It waits for the last answer when
 // this provider satisfies the query, or when the budget lacks the messages for another answer and a confirmation.
-func (r *Router) pass(q *flight, rec overlay.Record) {
+func (r *Router) pass(q *search, rec overlay.Record) {
 	s := q.serves
 	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
 		return
@@ -156,7 +156,7 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 // passOn handles a holder that a child found. If the directory would name it too, it is sent on, and the origin
 // confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
 // asked it, and no other peer asks for them.
-func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
+func (r *Router) passOn(q *search, c *child, records []overlay.Record) {
 	var unsure []overlay.Record
 	for _, rec := range q.fewNames(c, records) {
 		if q.excluded(r.cfg.Self, rec.Peer) {
@@ -181,7 +181,7 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 // nameUnasked adds to the last answer the matches that the budget was too small to ask. They are as likely as a
 // confirmed provider is taken to be, because the asker cannot tell the two apart. Each counts as a name against the
 // rate of the asker.
-func (r *Router) nameUnasked(q *flight) {
+func (r *Router) nameUnasked(q *search) {
 	for _, i := range q.order {
 		c := &q.candidates[i]
 		if c.state != waiting || !c.matched || c.standing != sound || c.p < confirmedElsewhere {
@@ -194,7 +194,7 @@ func (r *Router) nameUnasked(q *flight) {
 }
 
 // finishServing sends the last answer.
-func (r *Router) finishServing(q *flight) {
+func (r *Router) finishServing(q *search) {
 	s := q.serves
 	if r.serving[s.from]--; r.serving[s.from] == 0 {
 		delete(r.serving, s.from)

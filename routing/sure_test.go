@@ -61,9 +61,9 @@ func TestSureBySize(t *testing.T) {
 	}
 }
 
-// TestSharperMayHold: of two linked peers that know as much, the one that may hold the key itself is asked for
+// TestPreciseMayHold: of two linked peers that know as much, the one that may hold the key itself is asked for
 // candidates. One that hardly knows more than the asker is not asked, though it may hold the key.
-func TestSharperMayHold(t *testing.T) {
+func TestPreciseMayHold(t *testing.T) {
 	for _, c := range []struct {
 		holds, unknowing, want overlay.PeerID
 	}{

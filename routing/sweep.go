@@ -10,7 +10,7 @@ import (
 
 // sweep asks all linked peers for a key that no summary shows, when the budget suffices for all of them. The key may be
 // newer than the summaries. It reports whether there is a peer to ask.
-func (r *Router) sweep(q *flight) bool {
+func (r *Router) sweep(q *search) bool {
 	if q.swept || q.found > 0 || q.hops <= 0 || r.cfg.Undefended.Has(defence.Sweep) {
 		return false
 	}
@@ -41,7 +41,7 @@ func (r *Router) sweep(q *flight) bool {
 }
 
 // fresh returns the age of the knowledge of a linked peer, if it is young enough to stand in for a question.
-func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool) {
+func (r *Router) fresh(q *search, p overlay.PeerID) (age time.Duration, ok bool) {
 	limit := q.Fresh
 	if limit == 0 {
 		limit = r.cfg.Fresh
@@ -52,7 +52,7 @@ func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool)
 
 // settled reports whether only candidates need be asked: all known peers are linked, their keys are known, and no
 // linked peer knows of others.
-func (r *Router) settled(q *flight) bool {
+func (r *Router) settled(q *search) bool {
 	if q.looked {
 		return q.settled
 	}
@@ -72,7 +72,7 @@ func (r *Router) settled(q *flight) bool {
 
 // heardFrom reports whether a linked peer need not be asked for the key. That is so if it was asked, had the query
 // before, or would have named itself.
-func (r *Router) heardFrom(q *flight, p overlay.PeerID) bool {
+func (r *Router) heardFrom(q *search, p overlay.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true
 	}
@@ -84,7 +84,7 @@ func (r *Router) heardFrom(q *flight, p overlay.PeerID) bool {
 }
 
 // heldUp says whether something is to be waited for before the plan goes on.
-func (r *Router) heldUp(q *flight) bool {
+func (r *Router) heldUp(q *search) bool {
 	if q.waitingFor() {
 		return true
 	}
@@ -97,12 +97,12 @@ func (r *Router) heldUp(q *flight) bool {
 }
 
 // holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
-func (r *Router) holdsUp(q *flight, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
+func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
 // patience is how long the plan waits for the answer of a candidate. It is short if the candidate failed to answer of
 // late, or if nothing speaks for it. A search for others does not wait for the former: the waits of all peers on the way
 // would add up.
-func (r *Router) patience(q *flight, c *candidate) time.Duration {
+func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:
 		return 0
@@ -115,7 +115,7 @@ func (r *Router) patience(q *flight, c *candidate) time.Duration {
 }
 
 // worthWaiting says whether something under way may still bring something when nothing else is left to do.
-func (r *Router) worthWaiting(q *flight) bool {
+func (r *Router) worthWaiting(q *search) bool {
 	if q.waitingFor() {
 		return true
 	}

@@ -3,7 +3,7 @@ package routing
 import "container/heap"
 
 // timers is a heap of the open queries by the time at which each must be looked at again, then by ID.
-type timers []*flight
+type timers []*search
 
 func (t timers) Len() int { return len(t) }
 
@@ -21,7 +21,7 @@ func (t timers) Swap(i, j int) {
 
 // Push is for package heap; use add.
 func (t *timers) Push(x any) {
-	q := x.(*flight)
+	q := x.(*search)
 	q.timer = len(*t)
 	*t = append(*t, q)
 }
@@ -35,6 +35,6 @@ func (t *timers) Pop() any {
 	return q
 }
 
-func (t *timers) add(q *flight)    { heap.Push(t, q) }
-func (t *timers) remove(q *flight) { heap.Remove(t, q.timer) }
-func (t *timers) moved(q *flight)  { heap.Fix(t, q.timer) }
+func (t *timers) add(q *search)    { heap.Push(t, q) }
+func (t *timers) remove(q *search) { heap.Remove(t, q.timer) }
+func (t *timers) moved(q *search)  { heap.Fix(t, q.timer) }

@@ -16,13 +16,13 @@ const MaxVisited = 64
 func Mark(nonce uint64, p overlay.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
 
 // hadBefore reports whether a peer had the query before this node, as far as its senders say.
-func (q *flight) hadBefore(p overlay.PeerID) bool {
+func (q *search) hadBefore(p overlay.PeerID) bool {
 	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
 }
 
 // visitedBy returns the marks that go with a query to these children: the marks that it came with, this node, the peers
 // asked here that may have answered, and the children. A peer that failed is left out, because others may reach it.
-func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
+func (r *Router) visitedBy(q *search, children []overlay.PeerID) []uint32 {
 	if r.cfg.Undefended.Has(defence.Visited) {
 		return nil
 	}

@@ -32,7 +32,7 @@ const (
 	Chosen  Role = iota // for its range
 	Spare               // for ranges that other contacts leave over
 	Alike               // because its collection resembles the own one, so that it may know a holder. In no table
-	Sharper             // because it expects fewer false matches than the own directory. In no table
+	Precise             // because it expects fewer false matches than the own directory. In no table
 )
 
 // Word names the source of a contact's depth.

@@ -8,7 +8,7 @@ import (
 
 // A network may be small enough for everybody's memory, but not for anybody's line. There a peer has the first parts of
 // all summaries and cannot tell who holds a key. So each line is for a range around its peer's place first. What a peer
-// knows well is its sharp range. It asks others about the rest, whom it knows by their first parts.
+// knows well is its precise range. It asks others about the rest, whom it knows by their first parts.
 
 const (
 	// focusFill is the time in which the line should carry what is useful of the focus.
@@ -17,11 +17,11 @@ const (
 	usefulBits = 8
 )
 
-// Focus fits the range that the line is for first to what lines carry, and returns it. whole says that it is sharp
+// Focus fits the range that the line is for first to what lines carry, and returns it. whole says that it is precise
 // already.
 func (s *Scope) Focus() (focus coverage.Range, whole bool) {
 	s.refocus()
-	return coverage.Around(s.place, s.focus), s.seen.sharp <= s.focus
+	return coverage.Around(s.place, s.focus), s.seen.precise <= s.focus
 }
 
 func (s *Scope) refocus() {

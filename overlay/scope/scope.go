@@ -111,7 +111,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Scope {
 	place := exchange.PlaceOf(cfg.Self)
 	return &Scope{
 		cfg: cfg, directory: d, exchange: x,
-		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[event.PeerID]summary.Epoch{},
+		place: place, seen: survey{vouched: coverage.MaxDepth, precise: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[event.PeerID]summary.Epoch{},
 		links: map[event.PeerID]time.Duration{}, awaited: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }

@@ -4,14 +4,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
-// sharpMatches is how many false matches are expected at most of the sharp range.
-const sharpMatches = 2
+// preciseMatches is how many false matches are expected at most of the precise range.
+const preciseMatches = 2
 
 // survey is what follows from a look at all entries.
 type survey struct {
 	of      surveyed
 	vouched int     // depth of the range for which we can vouch
-	sharp   int     // depth of the range in which few false matches are expected
+	precise int     // depth of the range in which few false matches are expected
 	held    int     // entries with anything held
 	keys    float64 // of their collections, in all
 }
@@ -38,8 +38,8 @@ func (s *Scope) Survey() {
 // Vouched is the depth of the widest range around this peer for which it can vouch.
 func (s *Scope) Vouched() int { return s.seen.vouched }
 
-// Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (s *Scope) Sharp() coverage.Range { return coverage.Around(s.place, s.seen.sharp) }
+// Precise is the widest range around this peer that it can vouch for and in which few false matches are expected.
+func (s *Scope) Precise() coverage.Range { return coverage.Around(s.place, s.seen.precise) }
 
 // surveyed is what a survey would depend on now.
 func (s *Scope) surveyed() surveyed {
@@ -48,7 +48,7 @@ func (s *Scope) surveyed() surveyed {
 
 // look is the survey of all entries as they are.
 func (s *Scope) look(of surveyed) survey {
-	out := survey{of: of, vouched: s.vouch(), sharp: coverage.MaxDepth}
+	out := survey{of: of, vouched: s.vouch(), precise: coverage.MaxDepth}
 	var blur [coverage.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
@@ -60,10 +60,10 @@ func (s *Scope) look(of surveyed) survey {
 		}
 	}
 	for depth, sum := coverage.MaxDepth, 0.0; depth >= out.vouched; depth-- {
-		if sum += blur[depth]; sum > sharpMatches {
+		if sum += blur[depth]; sum > preciseMatches {
 			break
 		}
-		out.sharp = depth
+		out.precise = depth
 	}
 	return out
 }

@@ -11,8 +11,8 @@ const (
 	Confirmed Off = 1 << iota
 	// Sender makes the sender part of a search's name: no peer can use up the name of another's search.
 	Sender
-	// Voices remembers across queries how the names of contacts fared: boasting does not pay for long.
-	Voices
+	// Reputations remembers across queries how the names of contacts fared: boasting does not pay for long.
+	Reputations
 	// Failures remembers peers that failed to answer: they are asked last.
 	Failures
 	// Knowledge that is fresh stands in for a question.

@@ -168,9 +168,9 @@ func (v *view) Covers() coverage.Range { return v.Range }
 
 func (v *view) Contacts() []coverage.Contact { return v.Ask }
 
-func (v *view) Sharp() coverage.Range {
-	if sharp := v.Clear; sharp != (coverage.Range{}) {
-		return sharp
+func (v *view) Precise() coverage.Range {
+	if precise := v.Clear; precise != (coverage.Range{}) {
+		return precise
 	}
 	return v.Range
 }

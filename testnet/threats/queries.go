@@ -54,7 +54,7 @@ var queryAttacks = []attack{
 	{
 		name: "a contact boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
 		defence: "how contacts fared is remembered",
-		run:     switched(boaster, defence.Voices),
+		run:     switched(boaster, defence.Reputations),
 	},
 	{
 		name: "a holder that is dead", where: Cores, measured: "worst time of a find in ms, of 300", target: atMost(100),
@@ -250,7 +250,7 @@ func deadNames(off defence.Off) (float64, error) {
 }
 
 func namedAgain(off defence.Off) (float64, error) {
-	p := named(off|defence.Voices|defence.Silence, dead(4)...) // whoever names them is believed each time
+	p := named(off|defence.Reputations|defence.Silence, dead(4)...) // whoever names them is believed each time
 	vain := 0
 	for i := range 20 {
 		for _, r := range p.findAsAsked("a", fmt.Sprint("key ", i)).Explain {
@@ -266,7 +266,7 @@ func namedAgain(off defence.Off) (float64, error) {
 // boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not
 // boast.
 func boasting(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off | defence.Voices}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
+	p := newPlace(routing.Config{Undefended: off | defence.Reputations}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []overlay.PeerID{"b1", "b2", "b3"} {
 		p.node(b).Boasts, p.node(b).Mute = true, true
 	}

@@ -10,9 +10,9 @@ import (
 // A peer that is asked for candidates learns the key, as in a confirmation. If it names itself, it holds the key and
 // need not be asked again. So no peer is asked to confirm while it is asked for candidates.
 
-// ownWord records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
+// selfConfirmed records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
 // recently, this counts as any other name does.
-func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
+func (r *Router) selfConfirmed(q *search, a *ask, records []overlay.Record) Result {
 	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
 		return Answered
@@ -33,7 +33,7 @@ func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
 }
 
 // spoken marks a candidate as being asked for candidates, or no longer so.
-func (q *flight) spoken(p overlay.PeerID, now bool) {
+func (q *search) spoken(p overlay.PeerID, now bool) {
 	if i, ok := q.index[p]; ok {
 		q.candidates[i].spoken = now
 	}

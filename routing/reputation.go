@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxVoices is how many reputations are remembered.
-	maxVoices = 256
-	// voiceHalved is the time after which a reputation counts half.
-	voiceHalved = 5 * time.Minute
-	// doubtFrom is how many misses, beyond twice the hits, put a voice in doubt.
+	// maxReputations is how many reputations are remembered.
+	maxReputations = 256
+	// reputationHalved is the time after which a reputation counts half.
+	reputationHalved = 5 * time.Minute
+	// doubtFrom is how many misses, beyond twice the hits, put a referrer in doubt.
 	doubtFrom = 2
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
 	alikeMisses = wrongNames / 2
@@ -29,13 +29,13 @@ type reputation struct {
 }
 
 func (v reputation) faded(now time.Duration) reputation {
-	f := math.Exp2(-float64(now-v.at) / float64(voiceHalved))
+	f := math.Exp2(-float64(now-v.at) / float64(reputationHalved))
 	return reputation{v.good * f, v.bad * f, now}
 }
 
 func (v reputation) weight() float64 { return v.good + v.bad }
 
-// reputations holds the records of at most [maxVoices] peers.
+// reputations holds the records of at most [maxReputations] peers.
 type reputations map[overlay.PeerID]reputation
 
 func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float64) {
@@ -47,7 +47,7 @@ func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float
 	}
 	v := (*rs)[p].faded(now)
 	(*rs)[p] = reputation{v.good + good, v.bad + bad, now}
-	if len(*rs) > maxVoices {
+	if len(*rs) > maxReputations {
 		rs.forget(now, p)
 	}
 }
@@ -69,8 +69,8 @@ func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
 
 // doubt returns 1 for a peer whose names were mostly wrong recently, 0 for others.
 func (r *Router) doubt(p overlay.PeerID) int {
-	v := r.voices[p].faded(r.now)
-	if r.cfg.Undefended.Has(defence.Voices) || v.bad < 2*v.good+doubtFrom {
+	v := r.reputations[p].faded(r.now)
+	if r.cfg.Undefended.Has(defence.Reputations) || v.bad < 2*v.good+doubtFrom {
 		return 0
 	}
 	return 1
@@ -78,38 +78,38 @@ func (r *Router) doubt(p overlay.PeerID) int {
 
 // proved reports whether a peer has recently named holders, and few wrong peers.
 func (r *Router) proved(p overlay.PeerID) bool {
-	v := r.voices[p].faded(r.now)
-	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Voices)
+	v := r.reputations[p].faded(r.now)
+	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Reputations)
 }
 
-// judgeVoices updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
+// judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
 // failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
-// if it claims to know the whole network sharply. Naming itself counts neither way. Similar and sharper peers are asked
+// if it claims to know the whole network precisely. Naming itself counts neither way. Similar and more precise peers are asked
 // before others, so being late is bad too. A similar peer also did badly if it named no holder, and several wrong names
 // or one in doubt.
-func (r *Router) judgeVoices(q *flight) {
+func (r *Router) judgeReferrers(q *search) {
 	for _, a := range q.asks {
-		v := q.voices[a.voice]
+		v := q.referrers[a.referrer]
 		switch {
 		case v.hits > 0:
-			r.voices.note(r.now, a.peer, 1, 0)
+			r.reputations.note(r.now, a.peer, 1, 0)
 		case v.silent > 0 && v.silent == v.names: // each silent name costs a dial
-			r.voices.note(r.now, a.peer, 0, doubtFrom)
+			r.reputations.note(r.now, a.peer, 0, doubtFrom)
 		case v.givenUp, a.state == failed, a.denied, q.boasted(&a, r.cfg.Useless):
-			r.voices.note(r.now, a.peer, 0, 1)
-		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == coverage.Alike || a.contact.Role == coverage.Sharper):
-			r.voices.note(r.now, a.peer, 0, 1)
+			r.reputations.note(r.now, a.peer, 0, 1)
+		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == coverage.Alike || a.contact.Role == coverage.Precise):
+			r.reputations.note(r.now, a.peer, 0, 1)
 		case a.contact.Role == coverage.Alike && (v.misses >= alikeMisses || v.doubtful()):
-			r.voices.note(r.now, a.peer, 0, 1)
+			r.reputations.note(r.now, a.peer, 0, 1)
 		}
 	}
 	for _, c := range q.children {
-		v := q.voices[c.voice]
+		v := q.referrers[c.referrer]
 		switch {
 		case v.hits > 0:
-			r.voices.note(r.now, c.peer, 1, 0)
+			r.reputations.note(r.now, c.peer, 1, 0)
 		case v.misses > 0:
-			r.voices.note(r.now, c.peer, 0, 1)
+			r.reputations.note(r.now, c.peer, 0, 1)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func (r *Router) judgeVoices(q *flight) {
 // boasted reports whether a peer that claims to expect at most falseMatches false matches named none of the other
 // holders found. The range of its answer does not matter: it was asked first because of what it claims for the whole
 // network.
-func (q *flight) boasted(a *ask, falseMatches float64) bool {
-	if a.contact.Role != coverage.Sharper || a.state != answered || a.falseMatches > falseMatches {
+func (q *search) boasted(a *ask, falseMatches float64) bool {
+	if a.contact.Role != coverage.Precise || a.state != answered || a.falseMatches > falseMatches {
 		return false
 	}
 	others := false

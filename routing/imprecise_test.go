@@ -13,15 +13,15 @@ import (
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
-// blurred is a network of peers that each know the range of a depth around them well, and of the others hardly
+// imprecise is a network of peers that each know the range of a depth around them well, and of the others hardly
 // anything.
-func blurred(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
+func imprecise(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
 	t.Helper()
-	return blurredBy(t, n, depth, routing.Config{})
+	return impreciseBy(t, n, depth, routing.Config{})
 }
 
-// blurredBy is such a network of peers that are configured alike.
-func blurredBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
+// impreciseBy is such a network of peers that are configured alike.
+func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
 	t.Helper()
 	net := routingtest.NewNet(1)
 	nodes := make([]*routingtest.Node, n)
@@ -71,7 +71,7 @@ func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (rout
 // TestBlurredFindsAll: one peer of each range is asked, and the peers that it names. By the own directory alone, most
 // peers are asked.
 func TestBlurredFindsAll(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	var want []overlay.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
@@ -89,7 +89,7 @@ func TestBlurredFindsAll(t *testing.T) {
 
 // TestBlurredFindsAny: a key that one peer anywhere holds is found from anywhere, at two messages a range.
 func TestBlurredFindsAny(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	hold(nodes[17])
 	for i, node := range nodes {
 		if i == 17 {
@@ -108,7 +108,7 @@ func TestBlurredFindsAny(t *testing.T) {
 // TestBlurredAndDenied: when all that could be asked about a range deny, a search for one holder goes by the own
 // directory in the end. It does not ask again those who denied.
 func TestBlurredAndDenied(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	hold(nodes[17])
 	home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
 	for i, node := range nodes {
@@ -126,7 +126,7 @@ func TestBlurredAndDenied(t *testing.T) {
 
 // TestBlurredAndNarrow: peers that know less than was thought leave a part of their range to others.
 func TestBlurredAndNarrow(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	for _, node := range nodes[1:] {
 		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), 4)
 		for other := range node.Knows {
@@ -148,7 +148,7 @@ func TestBlurredAndNarrow(t *testing.T) {
 
 // TestBlurredAsksLinks: of the peers that know a range, a search for one holder asks first those that are linked.
 func TestBlurredAsksLinks(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	linked := map[coverage.Range]overlay.PeerID{}
 	for _, node := range nodes[1:] {
 		linked[node.Clear] = node.ID
@@ -170,7 +170,7 @@ func TestBlurredAsksLinks(t *testing.T) {
 // has many keys is likelier to hold one that its summary matches.
 func TestBlurredAsksTheLikeliest(t *testing.T) {
 	for _, large := range []int{9, 17, 40} {
-		net, nodes := blurred(t, 64, 3)
+		net, nodes := imprecise(t, 64, 3)
 		nodes[large].Claims["k"] = true
 		for k := range 400 {
 			nodes[large].Holds[fmt.Sprint("other", k)] = true
@@ -189,7 +189,7 @@ func TestBlurredAsksTheLikeliest(t *testing.T) {
 
 // TestBlurredAndSilent: a search for one holder asks another peer beside one that does not answer.
 func TestBlurredAndSilent(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	hold(nodes[17])
 	for i, node := range nodes {
 		node.Mute = i%4 == 1 && i != 17
@@ -215,7 +215,7 @@ func TestBlurredAndSilent(t *testing.T) {
 // TestBlurredAndIncomplete: a search for all goes by ranges though the asker has nothing of some peers yet. It is not
 // forwarded besides.
 func TestBlurredAndIncomplete(t *testing.T) {
-	net, nodes := blurredBy(t, 64, 3, routing.Config{Incomplete: func() bool { return true }})
+	net, nodes := impreciseBy(t, 64, 3, routing.Config{Incomplete: func() bool { return true }})
 	var want []overlay.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
@@ -235,7 +235,7 @@ func TestBlurredAndIncomplete(t *testing.T) {
 // are not linked.
 func TestBlurredAndLinkedLiars(t *testing.T) {
 	found := func(links bool) (n int) {
-		net, nodes := blurred(t, 128, 3)
+		net, nodes := imprecise(t, 128, 3)
 		liars := map[coverage.Range]overlay.PeerID{}
 		for _, node := range nodes[1:] {
 			if liars[node.Clear] == "" && node.Clear != nodes[0].Clear {
@@ -264,7 +264,7 @@ func TestBlurredAndLinkedLiars(t *testing.T) {
 // TestBlurredAndNewer: those who know a range have heard of epochs that the asker has not. The holders that they name
 // are found, though what the asker knows of them denies the key.
 func TestBlurredAndNewer(t *testing.T) {
-	net, nodes := blurred(t, 64, 3)
+	net, nodes := imprecise(t, 64, 3)
 	nodes[0].Behind = map[overlay.PeerID]bool{}
 	var want []overlay.PeerID
 	for i := 3; i < 64; i += 12 {

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A directory is blurred where it is poor and no linked peer knows clearly more: no line carries much of everybody's
+// A directory is imprecise where it is poor and no linked peer knows clearly more: no line carries much of everybody's
 // summary. Each peer then knows one range well, around its own place.
 //
 // A query confirms the matches that the own directory is sure of, and the matches of the own range. About every other
@@ -17,8 +17,8 @@ import (
 // is skipped (All) or asked last (Any). A peer that is named but does not match here is asked: the prefix held here is
 // mostly of an earlier epoch.
 
-// blur makes a query ask about ranges that other peers know well. It returns false if there is no peer to ask.
-func (r *Router) blur(q *flight) bool {
+// askRanges makes a query ask about ranges that other peers know well. It returns false if there is no peer to ask.
+func (r *Router) askRanges(q *search) bool {
 	if q.serves != nil {
 		return false
 	}
@@ -26,23 +26,23 @@ func (r *Router) blur(q *flight) bool {
 		return false
 	}
 	q.cover.need = focus
-	sharp := r.view.Sharp()
+	sharp := r.view.Precise()
 	q.cover.begin(setOf(sharp))
 	for i := range q.candidates {
 		c := &q.candidates[i]
-		c.sharp = sharp.Contains(placeOf(c.record.Peer))
+		c.precise = sharp.Contains(placeOf(c.record.Peer))
 	}
 	return true
 }
 
-// worthOf returns how much a contact is worth among contacts of equal use, of which a blurred query has many. A search
+// worthOf returns how much a contact is worth among contacts of equal use, of which an imprecise query has many. A search
 // for one holder prefers linked contacts, which need no connection, then contacts and ranges that are likely to hold
 // the key. If that finds no holder, the second contact of a range is drawn from all. A search for all holders draws
 // every contact from all: it asks no second one once it has found a holder, and a linked liar would hide all holders of
 // its range. nil: all contacts are worth the same.
-func (r *Router) worthOf(q *flight) func(i int) float64 {
+func (r *Router) worthOf(q *search) func(i int) float64 {
 	switch {
-	case q.cover.need == sharpness:
+	case q.cover.need == precision:
 		return func(i int) float64 { return -float64(i) } // they are sorted
 	case q.cover.need != focus, q.Mode == All:
 		return nil
@@ -62,7 +62,7 @@ func (r *Router) worthOf(q *flight) func(i int) float64 {
 }
 
 // likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
-func (q *flight) likelihood(p overlay.PeerID) float64 {
+func (q *search) likelihood(p overlay.PeerID) float64 {
 	i, ok := q.index[p]
 	if !ok || q.candidates[i].state != waiting {
 		return 0
@@ -75,13 +75,13 @@ func (q *flight) likelihood(p overlay.PeerID) float64 {
 }
 
 // inRange returns the names that lie in the range that the contact was asked about.
-func (q *flight) inRange(a *ask, names []overlay.Record) []overlay.Record {
+func (q *search) inRange(a *ask, names []overlay.Record) []overlay.Record {
 	asked := a.contact.Range()
 	return slices.DeleteFunc(slices.Clone(names), func(r overlay.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 
 // denied records which peers a well-informed contact named, and that it named no others in the range.
-func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID) {
+func (r *Router) denied(q *search, known coverage.Range, names []overlay.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
@@ -95,7 +95,7 @@ func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID)
 }
 
 // passOver skips a candidate that a contact of its range did not name (All), or moves it to the end (Any).
-func (q *flight) passOver(c *candidate) {
+func (q *search) passOver(c *candidate) {
 	if q.Mode == All {
 		c.state = passed
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// TestSilentSharper: a search for one holder does not wait long for a linked peer that knows all more sharply and is
+// TestSilentPrecise: a search for one holder does not wait long for a linked peer that knows all more precisely and is
 // silent. The next such peer is asked.
-func TestSilentSharper(t *testing.T) {
+func TestSilentPrecise(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"] = true
 	s, _ := find(net, poor, routing.Any)
@@ -60,8 +60,8 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 	}
 }
 
-// TestLateSharper: a linked peer that knows all more sharply, and is late again and again, is not asked first for ever.
-func TestLateSharper(t *testing.T) {
+// TestLatePrecise: a linked peer that knows all more precisely, and is late again and again, is not asked first for ever.
+func TestLatePrecise(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"] = true
 	s, _ := find(net, poor, routing.Any)
@@ -75,9 +75,9 @@ func TestLateSharper(t *testing.T) {
 	}
 }
 
-// TestSharperOfItselfAlone: a linked peer says that it knows all sharply, but names nobody, and answers for none but
+// TestPreciseOfItselfAlone: a linked peer says that it knows all precisely, but names nobody, and answers for none but
 // itself. It is not believed for long.
-func TestSharperOfItselfAlone(t *testing.T) {
+func TestPreciseOfItselfAlone(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	s, _ := find(net, poor, routing.Any)
 	boaster := s.Explain[0].Peer
@@ -92,9 +92,9 @@ func TestSharperOfItselfAlone(t *testing.T) {
 	}
 }
 
-// TestSharperAfterRanges: the directory comes to be for everybody while a search waits for contacts of its ranges. The
-// search then asks linked peers that know all more sharply, and none of those contacts.
-func TestSharperAfterRanges(t *testing.T) {
+// TestPreciseAfterRanges: the directory comes to be for everybody while a search waits for contacts of its ranges. The
+// search then asks linked peers that know all more precisely, and none of those contacts.
+func TestPreciseAfterRanges(t *testing.T) {
 	net, poor := informed(t, "a")
 	delete(poor.Knows, "p07")
 	poor.Range = coverage.Around(overlay.PlaceOf(poor.ID), 1)
@@ -113,7 +113,7 @@ func TestSharperAfterRanges(t *testing.T) {
 	}
 }
 
-// TestRefusedCounts: a linked peer that knows all more sharply has no time for names. Its empty answer does not count for
+// TestRefusedCounts: a linked peer that knows all more precisely has no time for names. Its empty answer does not count for
 // everybody, and it has denied nobody.
 func TestRefusedCounts(t *testing.T) {
 	net, poor := informed(t, "a", "b")

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
-// flight is an open query: the caller's, or one that serves a peer's search.
-type flight struct {
+// search is an open query: the caller's, or one that serves a peer's search.
+type search struct {
 	Query
 	origin overlay.PeerID // whose query it is
 	nonce  uint64         // names it among the origin's
@@ -26,12 +26,12 @@ type flight struct {
 	asks       []ask
 	cover      covering
 	children   []child
-	voices     []voice  // those who name peers: contacts and children
-	visited    []uint32 // marks of peers that had the query before this node (see Visited)
-	retried    bool     // failures were given their second chance
-	swept      bool     // the linked peers were asked
-	looked     bool     // settled has been computed
-	settled    bool     // the collections of all known peers are known: only candidates need be asked
+	referrers  []referrer // those who name peers: contacts and children
+	visited    []uint32   // marks of peers that had the query before this node (see Visited)
+	retried    bool       // failures were given their second chance
+	swept      bool       // the linked peers were asked
+	looked     bool       // settled has been computed
+	settled    bool       // the collections of all known peers are known: only candidates need be asked
 	forwarded  bool
 
 	found    int
@@ -66,7 +66,7 @@ type candidate struct {
 	record   overlay.Record
 	why      Why
 	matched  bool    // by its summary here
-	sharp    bool    // in the range that the directory knows well
+	precise  bool    // in the range that the directory knows well
 	rate     float64 // false-positive rate of the prefix that matched; 1 when none did
 	likely   float64 // probability by the summary alone, before trust
 	keys     int     // number of keys that its summary is of, if that matched
@@ -75,7 +75,7 @@ type candidate struct {
 	p        float64 // probability that it holds the key
 	cost     float64
 	tie      uint64
-	namedBy  int // index in flight.voices; -1: nobody
+	namedBy  int // index in search.referrers; -1: nobody
 	standing standing
 	spoken   bool // it is being asked for candidates, and names itself if it holds the key
 	state    state
@@ -84,8 +84,8 @@ type candidate struct {
 	reason   int // index in Stats.Explain
 }
 
-// voice is a contact or child that names peers, and the fate of its names.
-type voice struct {
+// referrer is a contact or child that names peers, and the fate of its names.
+type referrer struct {
 	peer          overlay.PeerID
 	hits, misses  int  // naming itself is no hit: that costs a liar nothing
 	names, silent int  // names in a contact's answer, and how many of these peers do not answer
@@ -105,7 +105,7 @@ type ask struct {
 	suspect      bool    // it had failed to answer before
 	depth        int     // of the range that it answered for
 	names        []overlay.PeerID
-	voice        int // index in flight.voices
+	referrer     int // index in search.referrers
 	state        state
 	since        time.Duration
 	reason       int
@@ -117,14 +117,14 @@ type child struct {
 	reserved int // messages set aside for it
 	reported int // messages that it says it used, at most reserved
 	names    int // that it returned
-	voice    int // index in flight.voices
+	referrer int // index in search.referrers
 	state    state
 	until    time.Duration
 	reason   int
 }
 
 // afford takes n messages off the budget. It returns false, and takes none, if fewer are left.
-func (q *flight) afford(n int) bool {
+func (q *search) afford(n int) bool {
 	if q.spent+n > q.Budget {
 		q.short = true
 		return false
@@ -134,14 +134,14 @@ func (q *flight) afford(n int) bool {
 }
 
 // rely records that knowledge of an instant stood in for a question.
-func (q *flight) rely(instant time.Duration) {
+func (q *search) rely(instant time.Duration) {
 	if !q.relied || instant < q.asOf {
 		q.relied, q.asOf = true, instant
 	}
 }
 
 // age returns the age of the oldest knowledge that stood in for a question; 0: none did.
-func (q *flight) age(now time.Duration) time.Duration {
+func (q *search) age(now time.Duration) time.Duration {
 	if !q.relied {
 		return 0
 	}
@@ -149,42 +149,42 @@ func (q *flight) age(now time.Duration) time.Duration {
 }
 
 // enough reports whether the query has found what it wants.
-func (q *flight) enough() bool {
+func (q *search) enough() bool {
 	return q.Mode == Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
 }
 
 // excluded reports whether a peer must not be asked: this node, the asker, or a peer that had the query before.
-func (q *flight) excluded(self, p overlay.PeerID) bool {
+func (q *search) excluded(self, p overlay.PeerID) bool {
 	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
 }
 
-// newVoice adds a voice for a peer and returns its index.
-func (r *Router) newVoice(q *flight, p overlay.PeerID) int {
-	q.voices = append(q.voices, voice{peer: p, proved: r.proved(p)})
-	return len(q.voices) - 1
+// newReferrer adds a referrer for a peer and returns its index.
+func (r *Router) newReferrer(q *search, p overlay.PeerID) int {
+	q.referrers = append(q.referrers, referrer{peer: p, proved: r.proved(p)})
+	return len(q.referrers) - 1
 }
 
 // explain notes a question, and returns the index of its reason.
-func (q *flight) explain(now time.Duration, r Reason) int {
+func (q *search) explain(now time.Duration, r Reason) int {
 	r.At = now - q.started
 	q.stats.Explain = append(q.stats.Explain, r)
 	return len(q.stats.Explain) - 1
 }
 
 // conclude records the result of a question.
-func (q *flight) conclude(now time.Duration, reason int, result Result) {
+func (q *search) conclude(now time.Duration, reason int, result Result) {
 	r := &q.stats.Explain[reason]
 	r.Result, r.Took = result, now-q.started-r.At
 }
 
-// credit counts a hit for a voice: a peer that it named holds the key.
-func (q *flight) credit(voice int, holder overlay.PeerID) {
-	if v := &q.voices[voice]; v.peer != holder {
+// credit counts a hit for a referrer: a peer that it named holds the key.
+func (q *search) credit(referrer int, holder overlay.PeerID) {
+	if v := &q.referrers[referrer]; v.peer != holder {
 		v.hits++
 	}
 }
 
-func (q *flight) askOf(p overlay.PeerID) *ask {
+func (q *search) askOf(p overlay.PeerID) *ask {
 	for i := range q.asks {
 		if q.asks[i].peer == p {
 			return &q.asks[i]
@@ -193,7 +193,7 @@ func (q *flight) askOf(p overlay.PeerID) *ask {
 	return nil
 }
 
-func (q *flight) childOf(p overlay.PeerID) *child {
+func (q *search) childOf(p overlay.PeerID) *child {
 	for i := range q.children {
 		if q.children[i].peer == p {
 			return &q.children[i]
@@ -203,7 +203,7 @@ func (q *flight) childOf(p overlay.PeerID) *child {
 }
 
 // waitingFor reports whether an answer of a contact or child, or more contacts, are still awaited.
-func (q *flight) waitingFor() bool {
+func (q *search) waitingFor() bool {
 	if q.cover.wanted {
 		return true
 	}

@@ -10,52 +10,52 @@ import (
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
-// A directory may know the whole network, but in a blurred way: too little of many summaries to tell who holds a key.
-// Linked peers that know all of it more sharply are contacts of depth 0. One is asked at a time, the sharpest first,
-// before any match that is not sure. If no linked peer knows more, see blurred.go.
+// A directory may know the whole network, but in an imprecise way: too little of many summaries to tell who holds a key.
+// Linked peers that know all of it more precisely are contacts of depth 0. One is asked at a time, the most precise first,
+// before any match that is not sure. If no linked peer knows more, see imprecise.go.
 
 const (
-	// clearlyBetter is how much less the Σf of a sharper peer must be than ours.
+	// clearlyBetter is how much less the Σf of a more precise peer must be than ours.
 	clearlyBetter = 0.5
-	// mostSharper is the most linked peers that a query asks for what they know more sharply.
-	mostSharper = 6
+	// mostPrecise is the most linked peers that a query asks for what they know more precisely.
+	mostPrecise = 6
 	// mostAnswers is how many answers of such peers suffice; answers in doubt do not count.
 	mostAnswers = 2
 )
 
-// seekSharper makes a query ask linked peers that know the network more sharply. It returns false if there are none, or
+// seekPrecise makes a query ask linked peers that know the network more precisely. It returns false if there are none, or
 // if they know so little more that asking about ranges is better.
-func (r *Router) seekSharper(q *flight) bool {
+func (r *Router) seekPrecise(q *search) bool {
 	if r.settled(q) || len(r.view.Contacts()) > 0 {
 		return false
 	}
-	all := r.sharper(q)
-	if (len(all) == 0 || all[0].FalseMatches > r.cfg.Useless) && r.blur(q) {
+	all := r.morePrecise(q)
+	if (len(all) == 0 || all[0].FalseMatches > r.cfg.Useless) && r.askRanges(q) {
 		return true
 	}
 	if len(all) == 0 {
 		return false
 	}
-	// if these fail, linked peers of unknown sharpness are asked
+	// if these fail, linked peers of unknown precision are asked
 	for _, p := range r.inOwnOrder(q) {
 		if !slices.ContainsFunc(all, func(v overlay.Knowledge) bool { return v.Peer == p }) {
 			all = append(all, overlay.Knowledge{Peer: p, FalseMatches: math.Inf(1)})
 		}
 	}
 	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
-	for _, v := range all[:min(len(all), mostSharper)] {
-		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Sharper})
+	for _, v := range all[:min(len(all), mostPrecise)] {
+		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Precise})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
 	}
-	q.cover.need = sharpness
+	q.cover.need = precision
 	q.cover.begin(coverage.Set{})
 	return true
 }
 
-// sharper returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
+// morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
 // know at least nine tenths as many peers as others say they know. Peers that named holders before come first, peers in
 // doubt last. The probability that a peer holds the key itself improves its place: it confirms by naming itself.
-func (r *Router) sharper(q *flight) []overlay.Knowledge {
+func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
 	most := r.mostOrigins(all)
 	all = slices.DeleteFunc(all, func(v overlay.Knowledge) bool {
@@ -95,11 +95,11 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	return coverage.MostSaid(said)
 }
 
-// sharpEnough reports whether the query needs no further sharp peer: one that is not poor has answered, or two have.
-func (r *Router) sharpEnough(q *flight) bool {
+// preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.
+func (r *Router) preciseEnough(q *search) bool {
 	answers := 0
 	for _, a := range q.asks {
-		if v := &q.voices[a.voice]; a.state == answered && !v.doubtful() {
+		if v := &q.referrers[a.referrer]; a.state == answered && !v.doubtful() {
 			answers++
 		}
 	}
@@ -107,8 +107,8 @@ func (r *Router) sharpEnough(q *flight) bool {
 }
 
 // informed reports whether a peer has answered that expects at most falseMatches false matches in the whole network.
-func (q *flight) informed(falseMatches float64) bool {
-	return q.cover.need == sharpness && slices.ContainsFunc(q.asks, func(a ask) bool {
+func (q *search) informed(falseMatches float64) bool {
+	return q.cover.need == precision && slices.ContainsFunc(q.asks, func(a ask) bool {
 		return a.state == answered && a.falseMatches <= falseMatches
 	})
 }
