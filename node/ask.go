@@ -32,25 +32,25 @@ func (r reply) gave() bool { return r.gone.Err() != nil }
 type asked struct {
 	from  peer.ID
 	query wire.Query
-	held  held
+	held  keyCheck
 	reply reply
 }
 
-// held says whether the node holds a key: the key store is asked before the loop is, which must not wait for a disk.
-type held struct {
+// keyCheck is the key store's answer for a key. It is asked before the loop is, which must not wait for a disk.
+type keyCheck struct {
 	key []byte
 	has bool
 }
 
-func (n *Node) holds(key []byte, private bool) (held, error) {
+func (n *Node) check(key []byte, private bool) (keyCheck, error) {
 	has, err := n.has(key, private)
-	return held{key, has}, err
+	return keyCheck{key, has}, err
 }
 
-// told is held of the key that the core is asked for, and asks about.
-func (n *Node) told(key []byte) bool {
-	if n.asked != nil && bytes.Equal(n.asked.key, key) && !n.cfg.off.Has(defence.StoreOutside) {
-		return n.asked.has
+// hasChecked reports whether the node holds the key that the core is being asked for, by the check made before.
+func (n *Node) hasChecked(key []byte) bool {
+	if n.checked != nil && bytes.Equal(n.checked.key, key) && !n.cfg.off.Has(defence.StoreOutside) {
+		return n.checked.has
 	}
 	has, _ := n.has(key, false)
 	return has
@@ -69,7 +69,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 		return err
 	}
 	q.Within = min(q.Within, maxWithin)
-	holds, err := n.holds(q.Key, false)
+	holds, err := n.check(q.Key, false)
 	if err != nil {
 		return err
 	}

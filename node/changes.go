@@ -44,7 +44,7 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 	}
 	defer func() {
 		if changed > 0 {
-			n.in.Poke()
+			n.in.Wake()
 		}
 	}()
 	for len(keys) > 0 {
@@ -52,11 +52,11 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 			return changed, err
 		}
 		k := min(len(keys), atOnce)
-		n.changing.Add(1) // the store holds some of the keys before touched has them
+		n.changing.Add(1) // the store holds some of the keys before they are noted as unannounced
 		did, err := f(keys[:k])
 		changed += did
 		if did > 0 {
-			n.touched.add(keys[:k])
+			n.unannounced.add(keys[:k])
 		}
 		n.changing.Add(-1)
 		if err := n.noted(writing, err); err != nil {

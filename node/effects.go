@@ -90,7 +90,7 @@ func (l *loop) learn(e overlay.Learned) {
 		l.fallbacks++
 	}
 	if e.Delta == 0 {
-		l.learned[e.Way] += e.Bytes
+		l.learned[e.Transport] += e.Bytes
 		return
 	}
 	l.deltas++

@@ -90,5 +90,5 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 		return fmt.Errorf("%w: %s", ErrNetwork, p.ID)
 	}
 	n.in.LinkWanted(p.ID)
-	return n.view(ctx, (*loop).stirred)
+	return n.view(ctx, (*loop).woken)
 }

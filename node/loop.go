@@ -36,7 +36,7 @@ type loop struct {
 	lastReq  uint64
 	standing map[peer.ID]error // why bootstrap peers are not linked
 	asks     map[peer.ID]*confirming
-	learned  map[overlay.Way]int // bytes of parts, by the way they came
+	learned  map[overlay.Transport]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
 	fallbacks                     int // newer epochs that began with parts, because there was no delta
@@ -84,7 +84,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		replies:  make(map[uint64]reply),
 		standing: make(map[peer.ID]error),
 		asks:     make(map[peer.ID]*confirming),
-		learned:  make(map[overlay.Way]int),
+		learned:  make(map[overlay.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
 	}
@@ -111,12 +111,12 @@ func (l *loop) run() {
 		case r := <-l.n.in.Requests:
 			l.n.in.TookRequest(r.From)
 			l.request(r.What)
-		case <-l.n.in.Partials:
+		case <-l.n.in.Messages:
 			if p, ok := l.n.in.Next(); ok {
-				l.partial(p)
+				l.message(p)
 			}
-		case <-l.n.in.Stir:
-			l.stirred()
+		case <-l.n.in.Wakeup:
+			l.woken()
 		case <-l.wake.C:
 			l.step(core.Tick{})
 		case <-ticker.C:
@@ -170,7 +170,7 @@ func (l *loop) tick() {
 	l.n.mesh.Credit(tick)
 	l.n.mesh.Retry()
 	l.awake()
-	l.stirred()
+	l.woken()
 	if l.ticks%4 == 1 {
 		s := l.status()
 		l.n.gauges.Store(&s)
@@ -184,8 +184,8 @@ func (l *loop) tick() {
 	}
 }
 
-// stirred looks at what others have left for the loop without a message.
-func (l *loop) stirred() {
+// woken looks at what others have left for the loop without a message.
+func (l *loop) woken() {
 	l.n.in.Take(l.stateChanged)
 	l.changed()
 }
@@ -297,17 +297,17 @@ func (l *loop) endLink(p peer.ID, ended any) {
 	}
 }
 
-// partial takes in a message of pubsub, or of tails.
-func (l *loop) partial(p *inbox.Partial) {
+// message takes in a message of pubsub, or of tails.
+func (l *loop) message(p *inbox.Message) {
 	switch {
-	case p.Way != overlay.Message && !l.link(p.From, false, false):
+	case p.Transport != overlay.Message && !l.link(p.From, false, false):
 	case p.Tails != nil:
 		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came})
 	case p.Parts == nil:
 		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:
 		l.step(overlay.PartsReceived{
-			From: overlay.PeerID(p.From), Way: p.Way, Group: p.Group,
+			From: overlay.PeerID(p.From), Transport: p.Transport, Group: p.Group,
 			Envelope: p.Parts.Envelope, Record: p.Parts.Record, Run: p.Parts.Run, Delta: p.Parts.Delta, Bytes: p.Bytes,
 			More: p.Parts.More, Came: p.Came,
 		})
@@ -327,13 +327,13 @@ func (l *loop) request(r any) {
 		l.step(overlay.HelloRefused{Peer: overlay.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
 	case asked:
 		q := r.query
-		l.n.asked = &r.held
+		l.n.checked = &r.held
 		l.step(routing.Asked{
 			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
 			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited, Fresh: q.Fresh,
 		})
-		l.n.asked = nil
+		l.n.checked = nil
 	case peersAsked:
 		l.step(overlay.PeersAsked{From: overlay.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
 	case partsAsked:
@@ -381,9 +381,9 @@ func (l *loop) command(c any) {
 		l.lastID++
 		c.results.id, c.query.ID = l.lastID, l.lastID
 		l.queries[l.lastID] = c.results
-		l.n.asked = &c.held
+		l.n.checked = &c.held
 		l.step(routing.Start{Query: c.query})
-		l.n.asked = nil
+		l.n.checked = nil
 	case cancelQuery:
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
@@ -408,7 +408,7 @@ func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 type (
 	startQuery struct {
 		query   routing.Query
-		held    held
+		held    keyCheck
 		results *Results
 	}
 	cancelQuery struct{ results *Results }

@@ -72,7 +72,7 @@ func (m *metrics) ended(s routing.Stats) {
 }
 
 func (m *metrics) took(e overlay.Learned) {
-	way := map[overlay.Way]string{overlay.Pubsub: "pubsub", overlay.Direct: "direct", overlay.Message: "message"}[e.Way]
+	way := map[overlay.Transport]string{overlay.Pubsub: "pubsub", overlay.Direct: "direct", overlay.Message: "message"}[e.Transport]
 	if e.Delta > 0 {
 		way = "delta"
 		m.deltas.Inc()

@@ -22,7 +22,7 @@ const (
 // more end.
 func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 	n.moved.Store(true)
-	n.in.Poke()
+	n.in.Wake()
 	var removed []ma.Multiaddr
 	for _, a := range ev.Removed {
 		removed = append(removed, a.Address)

@@ -67,34 +67,34 @@ type Node struct {
 	close  func() error  // closes all, once
 	start  time.Time
 
-	tasks     tasks.Group
-	in        *inbox.Inbox
-	links     *links.Table
-	streams   *streams.Node
-	counters  *counters.Counters
-	metrics   *metrics
-	events    *events
-	mesh      *mesh.Mesh
-	pipes     *pipes.Pipes // of tails
-	sample    keySample
-	joining   chan struct{}                   // one token for a join of another's that is served
-	dials     [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
-	gauges    atomic.Pointer[Status]
-	changing  atomic.Int64              // calls that are changing the key store
-	untold    atomic.Bool               // there are changes that wait for an epoch
-	lastSeq   map[overlay.PeerID]uint64 // of the records of the last run
-	moved     atomic.Bool               // the host's addresses have changed since the loop last looked
-	asked     *held                     // of the loop: the key that the core is asked for; nil: none
-	offenders offenders.Table
-	touched   touched
-	faults    faults           // of the key store
-	closing   *recent[peer.ID] // peers whose connection this node has closed
-	probing   probing
-	parted    *recent[peer.ID] // peers whose links were lost
-	silent    *recent[string]  // addresses where nobody answered
-	last      []peer.AddrInfo  // of the last run, dialled while there is no link
-	logged    *recent[string]  // lines of the log that are not repeated
-	begun     chan struct{}    // closed when those to connect to at the start were tried
+	tasks       tasks.Group
+	in          *inbox.Inbox
+	links       *links.Table
+	streams     *streams.Node
+	counters    *counters.Counters
+	metrics     *metrics
+	events      *events
+	mesh        *mesh.Mesh
+	pipes       *pipes.Pipes // of tails
+	sample      keySample
+	joining     chan struct{}                   // one token for a join of another's that is served
+	dials       [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
+	gauges      atomic.Pointer[Status]
+	changing    atomic.Int64              // calls that are changing the key store
+	untold      atomic.Bool               // there are changes that wait for an epoch
+	lastSeq     map[overlay.PeerID]uint64 // of the records of the last run
+	moved       atomic.Bool               // the host's addresses have changed since the loop last looked
+	checked     *keyCheck                 // of the loop: the key that the core is asked for; nil: none
+	offenders   offenders.Table
+	unannounced unannounced
+	faults      faults           // of the key store
+	closing     *recent[peer.ID] // peers whose connection this node has closed
+	probing     probing
+	parted      *recent[peer.ID] // peers whose links were lost
+	silent      *recent[string]  // addresses where nobody answered
+	last        []peer.AddrInfo  // of the last run, dialled while there is no link
+	logged      *recent[string]  // lines of the log that are not repeated
+	begun       chan struct{}    // closed when those to connect to at the start were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
@@ -203,7 +203,7 @@ func (n *Node) run(machine *core.Machine) error {
 	if err := n.noted(reading, err); err != nil {
 		return err
 	}
-	n.touched.begin(begin)
+	n.unannounced.begin(begin)
 	return nil
 }
 
@@ -343,7 +343,7 @@ func (n *Node) tailsConfig() tails.Config {
 func (n *Node) routingConfig() routing.Config {
 	c := routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
-		Has:  n.told,
+		Has:  n.hasChecked,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 	if n.cfg.off.Has(defence.Cores) {

@@ -28,7 +28,7 @@ func (n *Node) fetch(e overlay.RequestParts) {
 		return
 	}
 	n.in.Result(n.ctx, overlay.PartsReceived{
-		From: e.From.Peer, Way: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
+		From: e.From.Peer, Transport: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
 	})
 }
 

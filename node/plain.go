@@ -29,7 +29,7 @@ func (c *config) messageRate() float64 { return messageShare * overlay.LinkRate(
 var errAuthor = errors.New("node: sample in a message of another author")
 
 // openSample verifies the sample that an author published of itself.
-func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Partial, err error) {
+func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Message, err error) {
 	parts, err := wire.ParseParts(data, wire.MaxSample)
 	if err != nil {
 		return p, err
@@ -56,7 +56,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Partial, err err
 	if _, err := n.cfg.cache.Extend(none, parts.Run); err != nil {
 		return p, err
 	}
-	return inbox.Partial{Way: overlay.Message, Group: group.Of(h), Parts: &parts}, nil
+	return inbox.Message{Transport: overlay.Message, Group: group.Of(h), Parts: &parts}, nil
 }
 
 // sampleMessage is the ordinary message about a new epoch; nil if it would be too large.

@@ -47,7 +47,7 @@ func (l *loop) changed() {
 	if l.n.moved.Swap(false) {
 		l.step(core.Moved{})
 	}
-	if waiting, many := l.n.touched.waiting(); waiting > 0 {
+	if waiting, many := l.n.unannounced.waiting(); waiting > 0 {
 		l.step(core.Changed{Waiting: waiting, Many: many})
 	}
 	l.n.untold.Store(l.core.Untold())
@@ -65,7 +65,7 @@ func (l *loop) makeEpoch(e core.MakeEpoch) {
 	p := l.publisher
 	if e.Seed == p.seed {
 		l.n.untold.Store(true)
-		l.n.touched.take()
+		l.n.unannounced.take()
 	} else if p = l.previous; p == nil {
 		return
 	}

@@ -58,7 +58,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 		timeout = min(timeout, time.Until(t))
 	}
 	q.Deadline = n.now() + min(timeout, wire.MaxWithin)
-	holds, err := n.holds(key, true)
+	holds, err := n.check(key, true)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
-// touched are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
-type touched struct {
+// unannounced are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
+type unannounced struct {
 	mu    sync.Mutex
 	count int
 	keys  [][]byte // nil if they are more than a tail takes
@@ -25,7 +25,7 @@ type touched struct {
 }
 
 // begin notes the keys that the node begins with.
-func (t *touched) begin(count int) {
+func (t *unannounced) begin(count int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count += count
@@ -33,7 +33,7 @@ func (t *touched) begin(count int) {
 }
 
 // add takes in keys that the key store has just taken in or dropped.
-func (t *touched) add(keys [][]byte) {
+func (t *unannounced) add(keys [][]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count += len(keys)
@@ -47,7 +47,7 @@ func (t *touched) add(keys [][]byte) {
 }
 
 // take returns the keys, and empties t.
-func (t *touched) take() [][]byte {
+func (t *unannounced) take() [][]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	keys := t.keys
@@ -56,7 +56,7 @@ func (t *touched) take() [][]byte {
 }
 
 // waiting returns how many keys there are, and whether they are more than a tail takes.
-func (t *touched) waiting() (count int, many bool) {
+func (t *unannounced) waiting() (count int, many bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count, t.many
@@ -65,11 +65,11 @@ func (t *touched) waiting() (count int, many bool) {
 // makeTail tells the core which fingerprints were added and removed.
 func (l *loop) makeTail() {
 	in := tails.Changed{}
-	keys := l.n.touched.take()
+	keys := l.n.unannounced.take()
 	for i, k := range keys {
 		has, err := l.n.has(k, false)
 		if err != nil {
-			l.n.touched.add(keys[i:]) // for the next tail, or epoch
+			l.n.unannounced.add(keys[i:]) // for the next tail, or epoch
 			break
 		}
 		if f := l.n.hasher.Fingerprint(k); has {
@@ -84,10 +84,10 @@ func (l *loop) makeTail() {
 // hides says whether the node holds keys that a linked peer may find here, or has dropped some, that neither a summary
 // nor a tail shows. Private keys count for peers that may ask for them: others do not hear that there are any.
 func (n *Node) hides(to overlay.PeerID) bool {
-	if n.changing.Load() > 0 { // looked at first: a call that ends now has told touched
+	if n.changing.Load() > 0 { // looked at first: a call that ends now has noted them as unannounced
 		return true
 	}
-	if waiting, _ := n.touched.waiting(); waiting > 0 || n.untold.Load() {
+	if waiting, _ := n.unannounced.waiting(); waiting > 0 || n.untold.Load() {
 		return true
 	}
 	if !n.mayAskPrivate(peer.ID(to)) {
@@ -112,8 +112,8 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 				return n.ctx.Err()
 			}
 		}
-		in := inbox.Partial{From: s.Peer, Bytes: bytes, Tails: items[:some], Came: n.now()}
-		for !n.in.OfferPartial(in) {
+		in := inbox.Message{From: s.Peer, Bytes: bytes, Tails: items[:some], Came: n.now()}
+		for !n.in.OfferMessage(in) {
 			n.counters.Drop("tails late")
 			if pause(n.ctx, roomPause); n.ctx.Err() != nil {
 				return n.ctx.Err()

@@ -63,7 +63,7 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	line.From = "source"
 	step(t, told, 0, line)
 	step(t, told, time.Second/2, Tick{})
-	parts := PartsReceived{From: "source", Way: Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
+	parts := PartsReceived{From: "source", Transport: Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
 	if n := lines(11*time.Second, parts); n != 1 {
 		t.Fatalf("told %d lines", n)
 	}

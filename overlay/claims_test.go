@@ -76,7 +76,7 @@ func TestFetchedOfForgottenOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := s.Origins[0].Sent(overlaytest.Honest, 0, 1)
-		in.Way = overlay.Direct
+		in.Transport = overlay.Direct
 		s.Step(time.Second, in)
 		if n := s.Faults[overlay.FaultUnasked]; n != want {
 			t.Errorf("without defence %v: %d reports, want %d", off, n, want)

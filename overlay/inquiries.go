@@ -95,7 +95,7 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 		return false
 	}
 	r := o.directory.Take(now, e, PartsReceived{
-		From: from, Way: Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+		From: from, Transport: Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
 	})
 	if r.Fault != "" {
 		o.effects.Emit(Report{Peer: from, Fault: r.Fault})

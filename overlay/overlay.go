@@ -236,7 +236,7 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 // admit says whether a run or a delta that came is to be looked at.
 func (o *Overlay) admit(now time.Duration, in PartsReceived) (a exchange.Arrival, ok bool) {
 	tag := in.Group.OriginTag()
-	if in.Way != Message {
+	if in.Transport != Message {
 		return o.exchange.Admit(in, o.directory.Foreign(tag))
 	}
 	if !o.exchange.IsLinked(in.From) {

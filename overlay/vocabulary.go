@@ -8,8 +8,8 @@ type (
 	PeerID = event.PeerID
 	// Record is a peer with its certified addresses.
 	Record = event.Record
-	// Way is how parts of a summary travelled: [Pubsub], [Direct] or [Message].
-	Way = event.Way
+	// Transport is how parts of a summary travelled: [Pubsub], [Direct] or [Message].
+	Transport = event.Transport
 	// Hello is what the two ends of a link say of themselves.
 	Hello = event.Hello
 	// Item is one line of a catalogue.

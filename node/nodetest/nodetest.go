@@ -22,11 +22,11 @@ const (
 func FloodedMessages(unfair bool) (taken int) {
 	b := inbox.New()
 	b.Unfair = unfair
-	for range 100 * inbox.MaxPartials {
-		b.OfferPartial(inbox.Partial{From: liar, Bytes: 100})
+	for range 100 * inbox.MaxMessages {
+		b.OfferMessage(inbox.Message{From: liar, Bytes: 100})
 	}
 	for range messages {
-		if b.OfferPartial(inbox.Partial{From: honest, Bytes: 100}) {
+		if b.OfferMessage(inbox.Message{From: honest, Bytes: 100}) {
 			taken++
 		}
 	}

@@ -263,7 +263,7 @@ func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further
 		delta = in.Bytes
 	}
 	return &event.Learned{
-		Origin: e.peer, Epoch: p.Header().Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta,
+		Origin: e.peer, Epoch: p.Header().Epoch, Parts: p.Parts(), Transport: in.Transport, Bytes: gained, Delta: delta,
 		Fallback: further && in.Delta == nil,
 	}
 }

@@ -84,12 +84,12 @@ type Report struct {
 
 // Learned says that more is known of a peer's collection.
 type Learned struct {
-	Origin PeerID
-	Epoch  summary.Epoch
-	Parts  int
-	Way    Way
-	Bytes  int // of the parts that were new
-	Delta  int // bytes of the message that brought a delta in their place; 0: they came themselves
+	Origin    PeerID
+	Epoch     summary.Epoch
+	Parts     int
+	Transport Transport
+	Bytes     int // of the parts that were new
+	Delta     int // bytes of the message that brought a delta in their place; 0: they came themselves
 	// Fallback says that a newer epoch of an origin known before began with parts: no delta to it could be had.
 	Fallback bool
 }

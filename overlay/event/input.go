@@ -62,16 +62,16 @@ type CatalogueReceived struct {
 // PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
 // part 0. With a delta comes the header, and the record if it is new.
 type PartsReceived struct {
-	From     PeerID
-	Way      Way
-	Group    group.ID
-	Envelope []byte
-	Record   []byte
-	Run      summary.Run
-	Delta    []byte        // nil: it is a run
-	Bytes    int           // on the wire
-	More     bool          // the sender sent another message right after it
-	Came     time.Duration // when it came, if that was before now; 0: now
+	From      PeerID
+	Transport Transport
+	Group     group.ID
+	Envelope  []byte
+	Record    []byte
+	Run       summary.Run
+	Delta     []byte        // nil: it is a run
+	Bytes     int           // on the wire
+	More      bool          // the sender sent another message right after it
+	Came      time.Duration // when it came, if that was before now; 0: now
 }
 
 // PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.

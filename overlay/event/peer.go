@@ -14,12 +14,12 @@ type Record struct {
 	Envelope []byte
 }
 
-// Way is how parts of a summary travelled.
-type Way uint8
+// Transport is how parts of a summary travelled.
+type Transport uint8
 
 const (
 	// Pubsub is a partial message of the mesh.
-	Pubsub Way = iota
+	Pubsub Transport = iota
 	// Direct is a stream of their own, opened by the receiver.
 	Direct
 	// Message is an ordinary pubsub message that the origin published of itself, unasked: one part, the first.

@@ -11,7 +11,7 @@ import (
 // ask is an outstanding request for parts from..end-1 of one epoch.
 type ask struct {
 	peer     event.PeerID
-	way      event.Way
+	way      event.Transport
 	epoch    summary.Epoch
 	from     int
 	end      int

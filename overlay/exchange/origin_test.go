@@ -46,7 +46,7 @@ func TestOriginsAreSmall(t *testing.T) {
 func TestRemovedWhileWaiting(t *testing.T) {
 	w := many(3)
 	e := w.d.Entry(2)
-	in := event.PartsReceived{From: "link", Way: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1})}
+	in := event.PartsReceived{From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1})}
 	a := w.x.AdmitMessage(in, e)
 	w.x.requests = append(w.x.requests, request{event.PartsRequested{From: "other", Request: 7, End: 1}, e, time.Hour})
 	w.d.Remove(2)

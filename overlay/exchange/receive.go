@@ -18,7 +18,7 @@ func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived) {
 		return
 	}
 	x.received(in.Bytes)
-	if in.Way == event.Pubsub {
+	if in.Transport == event.Pubsub {
 		l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
 	}
 }
@@ -70,7 +70,7 @@ func (x *Exchange) admit(a Arrival, e *origin) Arrival {
 // unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
 // opened was, however late it is.
 func (x *Exchange) unasked(in event.PartsReceived, e *origin) event.Fault {
-	if in.Way == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
+	if in.Transport == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
 		return ""
 	}
 	if e == nil {
@@ -103,7 +103,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	if r.Applied {
 		e.deltaBytes = int32(max(a.in.Bytes, 1))
 	}
-	if a.in.Way == event.Message {
+	if a.in.Transport == event.Message {
 		l = nil // who passed it on need not hold it
 	}
 	x.judge(now, l, e, a, r)

@@ -231,7 +231,7 @@ func (c *Chaos) catalogue(p overlay.PeerID) overlay.Input {
 func (c *Chaos) parts(p overlay.PeerID) overlay.Input {
 	o := c.Origin()
 	in := c.bring(p, o, c.n(o.Parts()), o.Parts())
-	in.Way = []overlay.Way{overlay.Pubsub, overlay.Direct, overlay.Message}[c.n(3)]
+	in.Transport = []overlay.Transport{overlay.Pubsub, overlay.Direct, overlay.Message}[c.n(3)]
 	switch c.n(12) {
 	case 0:
 		in.Run.Parts = append([][]byte{bytes.Clone(in.Run.Parts[0])}, in.Run.Parts[1:]...)
@@ -344,11 +344,11 @@ func (c *Chaos) Saw(effects []overlay.Effect) {
 	}
 }
 
-func (c *Chaos) answer(from overlay.PeerID, g group.ID, first, end int, way overlay.Way) bool {
+func (c *Chaos) answer(from overlay.PeerID, g group.ID, first, end int, way overlay.Transport) bool {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
 			in := c.bring(from, o, first, end)
-			in.Way = way
+			in.Transport = way
 			c.asked = append(c.asked, in)
 			return true
 		}

@@ -38,7 +38,7 @@ func (s *Script) describe(e overlay.Effect) string {
 	case overlay.Report:
 		return fmt.Sprintf("%s: %s", e.Peer, e.Fault)
 	case overlay.Learned:
-		line := fmt.Sprintf("%s %s to %d parts, %s", e.Origin, e.Epoch, e.Parts, [...]string{"pubsub", "direct"}[e.Way])
+		line := fmt.Sprintf("%s %s to %d parts, %s", e.Origin, e.Epoch, e.Parts, [...]string{"pubsub", "direct"}[e.Transport])
 		if e.Delta > 0 {
 			line += fmt.Sprintf(", by a delta of %d bytes for %d", e.Delta, e.Bytes)
 		}

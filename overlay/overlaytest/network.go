@@ -326,7 +326,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 		}
 		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
-			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
+			From: p.ID, Transport: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 			More: e.More,
 		})
 	case overlay.RequestParts:
@@ -380,7 +380,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 			p.Deltas++
 			p.DeltaBytes += e.Delta
 			p.Spared += e.Bytes
-		} else if e.Way == overlay.Direct {
+		} else if e.Transport == overlay.Direct {
 			p.Direct += e.Bytes
 		} else {
 			p.Pubsub += e.Bytes
@@ -409,7 +409,7 @@ func (n *Network) answer(i int, e overlay.AnswerParts) {
 	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 	p.Served[p.ID] += e.Run.EncodedBytes()
 	n.send(i, e.To, size, overlay.PartsReceived{
-		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
+		From: p.ID, Transport: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 	})
 }
 

@@ -53,7 +53,7 @@ func (o *Origin) Sent(from overlay.PeerID, first, end int) overlay.PartsReceived
 	if err != nil {
 		panic(err)
 	}
-	in := overlay.PartsReceived{From: from, Way: overlay.Pubsub, Group: o.Group(), Run: run}
+	in := overlay.PartsReceived{From: from, Transport: overlay.Pubsub, Group: o.Group(), Run: run}
 	if first == 0 {
 		in.Envelope, in.Record = o.Envelope, o.Record
 	}

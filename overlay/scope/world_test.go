@@ -196,7 +196,7 @@ func (o *world) introduce(now time.Duration, from event.PeerID, i event.Introduc
 		return false
 	}
 	r := o.directory.Take(now, e, event.PartsReceived{
-		From: from, Way: event.Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+		From: from, Transport: event.Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
 	})
 	o.directory.Judge(e)
 	o.pass()

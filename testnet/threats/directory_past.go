@@ -110,7 +110,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	d := past(0, apply)
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
-	d.Take(time.Second, e, overlay.PartsReceived{From: honest, Way: overlay.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
+	d.Take(time.Second, e, overlay.PartsReceived{From: honest, Transport: overlay.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
 	believed := 0
 	for _, f := range chosen {
 		if e.Held().Contains(f) {

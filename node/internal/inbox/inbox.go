@@ -22,7 +22,7 @@ import (
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
 //   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and
 //     counted.
-//   - partials, pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
+//   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
 //     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
 //     makes up for it. Tails wait on their stream.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers
@@ -31,16 +31,16 @@ type Inbox struct {
 	Commands chan any
 	Results  chan any
 	Requests chan Request
-	Partials chan struct{} // holds a value while partials wait; see Next
+	Messages chan struct{} // holds a value while messages wait; see Next
 	Unfair   bool          // for tests: one peer may fill the queues, and all take their turn as one
 
 	mu       sync.Mutex
 	states   map[peer.ID]PeerState
-	queues   map[peer.ID]*queue // waiting partials, by peer
+	queues   map[peer.ID]*queue // waiting messages, by peer
 	turns    []peer.ID          // those peers, in the order of their turns
-	all      load               // waiting partials of all peers
+	all      load               // waiting messages of all peers
 	requests map[peer.ID]int    // waiting requests, by peer
-	Stir     chan struct{}      // states, or something else that the loop looks at on each pass, have changed
+	Wakeup   chan struct{}      // states, or something else that the loop looks at on each pass, have changed
 }
 
 // PeerState collects what happened to a peer since the loop last looked.
@@ -79,11 +79,11 @@ func New() *Inbox {
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
 		Requests: make(chan Request, maxRequests),
-		Partials: make(chan struct{}, 1),
+		Messages: make(chan struct{}, 1),
 		states:   make(map[peer.ID]PeerState),
 		queues:   make(map[peer.ID]*queue),
 		requests: make(map[peer.ID]int),
-		Stir:     make(chan struct{}, 1),
+		Wakeup:   make(chan struct{}, 1),
 	}
 }
 
@@ -121,7 +121,7 @@ type Request struct {
 // maxRequests is the most requests that wait.
 const maxRequests = 64
 
-// OfferRequest hands over a request and reports whether there was room for it. As with partials, a peer may have as
+// OfferRequest hands over a request and reports whether there was room for it. As with messages, a peer may have as
 // many waiting as there are places free for all.
 func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	b.mu.Lock()
@@ -148,37 +148,37 @@ func (b *Inbox) TookRequest(from peer.ID) {
 	}
 }
 
-// Partial is a message of pubsub or of tails, decoded.
-type Partial struct {
+// Message is a message of pubsub or of tails, decoded.
+type Message struct {
 	From      peer.ID
 	Bytes     int // on the wire
 	Catalogue []overlay.Item
 	Group     group.ID
 	Tails     []tails.Item
 	Parts     *wire.Parts // nil: it is a catalogue or tails
-	Way       overlay.Way
+	Transport overlay.Transport
 	Came      time.Duration // on the core's clock
 }
 
-// The most partials that wait, and their most bytes.
+// The most messages that wait, and their most bytes.
 const (
-	MaxPartials = 2048
+	MaxMessages = 2048
 	maxWaiting  = 8 << 20
 )
 
-// load counts the waiting partials of one peer, or of all.
+// load counts the waiting messages of one peer, or of all.
 type load struct{ messages, bytes int }
 
-// queue holds the partials of a peer, in the order of arrival.
+// queue holds the messages of a peer, in the order of arrival.
 type queue struct {
 	load
-	partials []*Partial
+	waiting []*Message
 }
 
-// OfferPartial hands over a message of pubsub and reports whether there was room for it. A peer may have as much
+// OfferMessage hands over a message of pubsub and reports whether there was room for it. A peer may have as much
 // waiting as there is room free for all: a single peer gets half of the queue, each of n peers the (n+1)th part. So no
 // peer can fill the queue, and a new one finds room.
-func (b *Inbox) OfferPartial(p Partial) bool {
+func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own, all := load{1, p.Bytes}, load{b.all.messages + 1, b.all.bytes + p.Bytes}
@@ -186,10 +186,10 @@ func (b *Inbox) OfferPartial(p Partial) bool {
 	if q != nil {
 		own = load{q.messages + 1, q.bytes + p.Bytes}
 	}
-	if !b.Unfair && (own.messages > MaxPartials-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
+	if !b.Unfair && (own.messages > MaxMessages-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
 		return false
 	}
-	if all.messages > MaxPartials || all.bytes > maxWaiting {
+	if all.messages > MaxMessages || all.bytes > maxWaiting {
 		return false
 	}
 	if q == nil {
@@ -197,14 +197,14 @@ func (b *Inbox) OfferPartial(p Partial) bool {
 		b.queues[b.place(&p)] = q
 		b.turns = append(b.turns, b.place(&p))
 	}
-	q.partials = append(q.partials, &p)
+	q.waiting = append(q.waiting, &p)
 	q.load, b.all = own, all
 	b.ready()
 	return true
 }
 
 // place returns the peer in whose queue a message waits.
-func (b *Inbox) place(p *Partial) peer.ID {
+func (b *Inbox) place(p *Message) peer.ID {
 	if b.Unfair {
 		return ""
 	}
@@ -214,14 +214,14 @@ func (b *Inbox) place(p *Partial) peer.ID {
 // ready signals that messages wait. b.mu is held.
 func (b *Inbox) ready() {
 	select {
-	case b.Partials <- struct{}{}:
+	case b.Messages <- struct{}{}:
 	default:
 	}
 }
 
 // Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for the earlier ones of
 // its sender, and as many of each other peer, however many those have sent.
-func (b *Inbox) Next() (p *Partial, ok bool) {
+func (b *Inbox) Next() (p *Message, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.turns) == 0 {
@@ -230,13 +230,13 @@ func (b *Inbox) Next() (p *Partial, ok bool) {
 	turn := b.turns[0]
 	b.turns = slices.Delete(b.turns, 0, 1)
 	q := b.queues[turn]
-	p, q.partials[0] = q.partials[0], nil
-	q.partials = q.partials[1:]
+	p, q.waiting[0] = q.waiting[0], nil
+	q.waiting = q.waiting[1:]
 	for _, l := range []*load{&q.load, &b.all} {
 		l.messages--
 		l.bytes -= p.Bytes
 	}
-	if len(q.partials) == 0 {
+	if len(q.waiting) == 0 {
 		delete(b.queues, turn)
 	} else {
 		b.turns = append(b.turns, turn)
@@ -254,7 +254,7 @@ func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
 	f(&s)
 	b.states[p] = s
 	b.mu.Unlock()
-	b.Poke()
+	b.Wake()
 }
 
 // LinkChanged notes that a link has begun or ended.
@@ -292,10 +292,10 @@ func (b *Inbox) Lost(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Lost = true })
 }
 
-// Poke wakes the loop.
-func (b *Inbox) Poke() {
+// Wake wakes the loop.
+func (b *Inbox) Wake() {
 	select {
-	case b.Stir <- struct{}{}:
+	case b.Wakeup <- struct{}{}:
 	default:
 	}
 }
@@ -311,7 +311,7 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 	}
 }
 
-// Waiting returns how many partials wait, and their bytes.
+// Waiting returns how many messages wait, and their bytes.
 func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -51,7 +51,7 @@ func TestStatesComeInOrder(t *testing.T) {
 
 // offered is how many messages of some bytes a peer gets into the queue before one is refused.
 func offered(b *Inbox, p peer.ID, bytes int) (n int) {
-	for b.OfferPartial(Partial{From: p, Bytes: bytes}) {
+	for b.OfferMessage(Message{From: p, Bytes: bytes}) {
 		n++
 	}
 	return n
@@ -90,13 +90,13 @@ func TestPartialsAreBounded(t *testing.T) {
 	if messages, bytes := b.Waiting(); messages != 4 || bytes != 4<<20 {
 		t.Errorf("%d messages of %d bytes wait", messages, bytes)
 	}
-	if got := offered(New(), "p", 0); got != MaxPartials/2 {
-		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxPartials)
+	if got := offered(New(), "p", 0); got != MaxMessages/2 {
+		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxMessages)
 	}
 	b = New()
 	b.Unfair = true
-	if got := offered(b, "p", 0); got != MaxPartials {
-		t.Errorf("%d messages wait, want %d", got, MaxPartials)
+	if got := offered(b, "p", 0); got != MaxMessages {
+		t.Errorf("%d messages wait, want %d", got, MaxMessages)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestFairQueue(t *testing.T) {
 			for _, p := range []peer.ID{"flood", "another", "a third"} {
 				offered(b, p, bytes)
 			}
-			if got := b.OfferPartial(Partial{From: "honest", Bytes: bytes}); got == unfair {
+			if got := b.OfferMessage(Message{From: "honest", Bytes: bytes}); got == unfair {
 				t.Errorf("unfair %v, messages of %d bytes: an honest one is taken: %v", unfair, bytes, got)
 			}
 		}
@@ -120,15 +120,15 @@ func TestFairQueue(t *testing.T) {
 func TestTakenPartialsAreForgotten(t *testing.T) {
 	b := New()
 	for _, p := range []peer.ID{"a", "b", "a"} {
-		b.OfferPartial(Partial{From: p, Bytes: 10})
+		b.OfferMessage(Message{From: p, Bytes: 10})
 	}
 	for range 3 {
-		<-b.Partials
+		<-b.Messages
 		if _, ok := b.Next(); !ok {
 			t.Error("none waits")
 		}
 	}
-	if _, ok := b.Next(); ok || len(b.Partials) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.all != (load{}) {
+	if _, ok := b.Next(); ok || len(b.Messages) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.all != (load{}) {
 		t.Errorf("left: %v, %v, %v", b.queues, b.turns, b.all)
 	}
 }
@@ -141,17 +141,17 @@ func TestTurns(t *testing.T) {
 		b := New()
 		b.Unfair = unfair
 		flood := 0
-		for flood < MaxPartials/2 && b.OfferPartial(Partial{From: "flood", Bytes: flood}) {
+		for flood < MaxMessages/2 && b.OfferMessage(Message{From: "flood", Bytes: flood}) {
 			flood++
 		}
 		for i := range few {
-			if !b.OfferPartial(Partial{From: "honest", Bytes: i}) {
+			if !b.OfferMessage(Message{From: "honest", Bytes: i}) {
 				t.Fatal("no room")
 			}
 		}
 		came := make(map[peer.ID]int)
 		for came["honest"] < few {
-			<-b.Partials
+			<-b.Messages
 			p, _ := b.Next()
 			if p.Bytes != came[p.From] {
 				t.Fatalf("unfair %v: message %d of %s comes as its %dth", unfair, p.Bytes, p.From, came[p.From])

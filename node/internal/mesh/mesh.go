@@ -63,7 +63,7 @@ type Config struct {
 	Linked      func(peer.ID) bool                                    // says whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
 	Refuse      func(from peer.ID, reason string, err error)          // takes in that a peer misbehaved
-	OpenSample  func(author peer.ID, b []byte) (inbox.Partial, error) // verifies an ordinary message
+	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
 	MessageRate float64                                               // bytes a second of ordinary messages of others
 	Options     []pubsub.Option                                       // besides the mesh's own
 }
@@ -451,13 +451,13 @@ func (m *Mesh) received(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 		return err
 	}
 	msg.Came = m.cfg.Now()
-	if !m.cfg.Inbox.OfferPartial(msg) {
+	if !m.cfg.Inbox.OfferMessage(msg) {
 		m.cfg.Counters.Drop("partials")
 	}
 	return nil
 }
 
-func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Partial, err error) {
+func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Message, err error) {
 	p.From, p.Bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
 	if string(rpc.GroupID) == wire.CatalogueGroup {
 		p.Catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)

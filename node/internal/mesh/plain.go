@@ -114,7 +114,7 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 		return pubsub.ValidationReject // this counts against the sender's score
 	}
 	p.From, p.Bytes = msg.ReceivedFrom, bytes
-	if !m.cfg.Inbox.OfferPartial(p) {
+	if !m.cfg.Inbox.OfferMessage(p) {
 		m.cfg.Counters.Drop("partials")
 		return pubsub.ValidationIgnore
 	}

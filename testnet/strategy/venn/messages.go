@@ -184,9 +184,9 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-func (p parts) received(from overlay.PeerID, way overlay.Way, bytes int) overlay.PartsReceived {
+func (p parts) received(from overlay.PeerID, way overlay.Transport, bytes int) overlay.PartsReceived {
 	return overlay.PartsReceived{
-		From: from, Way: way, Group: p.group, Envelope: p.envelope, Record: p.record, Run: p.run, Delta: p.delta, Bytes: bytes,
+		From: from, Transport: way, Group: p.group, Envelope: p.envelope, Record: p.record, Run: p.run, Delta: p.delta, Bytes: bytes,
 	}
 }
 

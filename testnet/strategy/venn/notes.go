@@ -86,7 +86,7 @@ func (n *notes) learned(now time.Duration, e overlay.Learned) {
 	switch {
 	case e.Delta > 0:
 		n.bytes.Delta += e.Delta
-	case e.Way == overlay.Direct:
+	case e.Transport == overlay.Direct:
 		n.bytes.Direct += e.Bytes
 	default:
 		n.bytes.Pubsub += e.Bytes
