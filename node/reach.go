@@ -277,6 +277,11 @@ func (l *loop) closeStale(now time.Time) {
 			}
 		}
 	}
+	for _, p := range l.n.offenders.AllBad(now) {
+		if l.n.barred(p) && l.n.reached(p) && !l.n.foreign(p) { // somebody else used the connection until now
+			l.n.tasks.Run(func() { l.n.turnAway(p) })
+		}
+	}
 	l.forgetReplies()
 }
 
