@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
@@ -55,4 +57,19 @@ func answerAll(l *loop, r reply) {
 		l.answer(id, wire.Answer{Records: []overlay.Record{{Peer: overlay.PeerID(p)}}}, false)
 	}
 	l.answer(id, wire.Answer{Final: true}, true)
+}
+
+// TestMalformedHaveAnswer: an answer of have that cannot be read is its sender's fault, as of other questions.
+func TestMalformedHaveAnswer(t *testing.T) {
+	n := newNode(t)
+	r := newRaw(t, n)
+	r.h.SetStreamHandler(wire.ProtocolIn("venn", HaveID), func(s network.Stream) {
+		_, _ = wire.ReadFrame(s, wire.MaxHave, nil)
+		_, _ = s.Write(frame([]byte{0xff, 0xff, 0xff}))
+		_ = s.Close()
+	})
+	_, _, err := n.haveOnce(t.Context(), overlay.Record{Peer: overlay.PeerID(r.h.ID())}, [][]byte{[]byte("k")}, forQuery)
+	if got := refusals(t, n)["/venn/have/1.0.0 answer"]; err == nil || got != 1 {
+		t.Errorf("%v; %d refused", err, got)
+	}
 }

@@ -130,7 +130,9 @@ func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte, e
 	if err != nil {
 		return nil, 0, err
 	}
-	has, err = wire.ParseHaveAnswer(b, len(keys))
+	if has, err = wire.ParseHaveAnswer(b, len(keys)); err != nil {
+		n.refuse(s.Peer, string(HaveID)+" answer", err)
+	}
 	return has, time.Since(begun), err
 }
 

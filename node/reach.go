@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -323,12 +324,15 @@ func (l *loop) bootstrap() *sync.WaitGroup {
 // Begun is closed when the node has tried to connect to its bootstrap peers and to those of its last run.
 func (n *Node) Begun() <-chan struct{} { return n.begun }
 
+// eventsWaiting is how many events of the host may wait: with more, what tells them waits, as identify does.
+const eventsWaiting = 256
+
 // watch begins to watch the host's connections, and takes in those that there are.
 func (n *Node) watch() error {
 	sub, err := n.host.EventBus().Subscribe([]any{
 		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
 		new(event.EvtLocalAddressesUpdated), new(event.EvtLocalProtocolsUpdated),
-	})
+	}, eventbus.BufSize(eventsWaiting))
 	if err != nil {
 		return fmt.Errorf("node: events: %w", err)
 	}
