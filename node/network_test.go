@@ -53,7 +53,7 @@ func TestTwoNetworks(t *testing.T) {
 			t.Errorf("%d links, %d connections, %v", s.Links, s.Connections, err)
 		}
 	}
-	if got := standings(t, alpha, beta.ID()); got[0] != ErrNetwork {
+	if got := standings(t, alpha, beta.ID()); !errors.Is(got[0], ErrNetwork) {
 		t.Errorf("stands %v", got)
 	}
 	// who asks under the ids of its own network is not answered

@@ -120,7 +120,7 @@ func (o *Overlay) Vouched() int { return o.scope.Vouched() }
 // Covers is the range for which this peer can vouch.
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
 
-// Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
+// Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (o *Overlay) Precise() coverage.Range { return o.scope.Precise() }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen

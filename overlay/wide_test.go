@@ -65,8 +65,14 @@ func TestFarWiderSaysWhatItKnows(t *testing.T) {
 		wide, due bool
 		after     time.Duration
 	}{
-		{100, true, false, 30 * time.Second}, {101, true, true, 30 * time.Second}, {101, false, false, 30 * time.Second}, {151, false, true, 30 * time.Second},
-		{75, false, false, time.Hour}, {74, false, false, 30 * time.Second}, {74, false, true, time.Minute}, {76, false, true, time.Minute},
+		{100, true, false, 30 * time.Second},
+		{101, true, true, 30 * time.Second},
+		{101, false, false, 30 * time.Second},
+		{151, false, true, 30 * time.Second},
+		{75, false, false, time.Hour},
+		{74, false, false, 30 * time.Second},
+		{74, false, true, time.Minute},
+		{76, false, true, time.Minute},
 	} {
 		if _, due := o.exchange.HelloDue(c.after, "link", 0, c.origins, 0, c.wide); due != c.due {
 			t.Errorf("%+v: due %v", c, due)

@@ -64,7 +64,8 @@ func (d *Directory) mayJoin(e *Entry, r event.Record, proven bool) bool {
 		d.leaveGroup(e)
 		return true
 	}
-	if group != "" && d.groups[group].size() >= d.groupLimit(group, proven) && !(proven && d.makeGroupRoom(group, r.Peer)) {
+	full := group != "" && d.groups[group].size() >= d.groupLimit(group, proven)
+	if full && (!proven || !d.makeGroupRoom(group, r.Peer)) {
 		return false
 	}
 	d.leaveGroup(e)

@@ -337,7 +337,7 @@ func (c *Chaos) Saw(effects []overlay.Effect) {
 		case overlay.Connect:
 			c.asked = append(c.asked, overlay.LinkOpened{Peer: e.To.Peer, Outbound: true})
 		case overlay.Disconnect:
-			c.asked = append(c.asked, overlay.LinkClosed{Peer: e.Peer})
+			c.asked = append(c.asked, overlay.LinkClosed(e))
 		case overlay.AskPeers:
 			c.asked = append(c.asked, c.names(e.To.Peer))
 		}

@@ -123,8 +123,8 @@ func FuzzSketch(f *testing.F) {
 		for _, op := range script {
 			i := uint64(op / 4)
 			x := (i + seed) * 0x9e3779b97f4a7c15 // all 64 bits in use
-			switch n := uint32(op%4) + 1; {
-			case op == 255:
+			switch n := uint32(op%4) + 1; op {
+			case 255:
 				s.Halve()
 				for j := range truth {
 					truth[j] /= 2

@@ -109,7 +109,7 @@ func checkRegion(t *testing.T, p *summary.Prefix, keys []summary.Fingerprint, bl
 		for nodes := w.Next(); nodes != nil; nodes = w.Next() {
 			got = append(got, nodes...)
 		}
-		if uint64(r.Begin)<<level>>32<<32 != uint64(r.Begin)<<level || level < 12 {
+		if r.Begin<<level>>32<<32 != r.Begin<<level || level < 12 {
 			continue // a node lies on both sides
 		}
 		if !slices.Equal(got, want) {

@@ -41,8 +41,8 @@ func TestSwimDetection(t *testing.T) {
 		s := swim.Strategy
 		open := s.Open
 		s.Open = func(w strategy.World) (strategy.Factory, error) {
-			make, err := open(w)
-			return func(h strategy.Host) strategy.Peer { return watched{make(h), &pinged} }, err
+			factory, err := open(w)
+			return func(h strategy.Host) strategy.Peer { return watched{factory(h), &pinged} }, err
 		}
 		simtest.Run(t, sim.Config{
 			Strategy: s, Data: data, Seed: seed, Warmup: killed, Asking: time.Millisecond, Patience: 5 * time.Second, Least: time.Millisecond, Most: time.Millisecond,
