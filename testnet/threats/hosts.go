@@ -269,7 +269,8 @@ func manyAddresses(ctx context.Context, defended bool) (float64, error) {
 func privateKey(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.PrivateToLinks)))
+	links := node.WithPrivatePeers(func(peer.ID) bool { return true })
+	n, err := c.node(links, node.WithoutDefences(unless(defended, defence.PrivateToLinks)))
 	if err != nil {
 		return 0, err
 	}
