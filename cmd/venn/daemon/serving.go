@@ -3,11 +3,13 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -166,6 +168,9 @@ func parseServers(r io.Reader) ([]peer.AddrInfo, error) {
 		}
 		if in.Text() == "" {
 			continue
+		}
+		if strings.ContainsFunc(in.Text(), func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return nil, errors.New("daemon: who serves: an address that cannot be shown") // a name may have any characters
 		}
 		info, err := peer.AddrInfoFromString(in.Text())
 		if err != nil {

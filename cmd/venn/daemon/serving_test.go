@@ -99,3 +99,14 @@ func TestServedBy(t *testing.T) {
 		t.Errorf("%d peers, %v", len(got), err)
 	}
 }
+
+// TestServersCanBeShown: who says that others serve its content writes nothing to a terminal.
+func TestServersCanBeShown(t *testing.T) {
+	const id = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
+	for name, fine := range map[string]bool{"host.example": true, "\x1b[2J": false, "\u202e": false, "\u009b": false} {
+		got, err := parseServers(strings.NewReader("/dns4/" + name + "/tcp/4001/p2p/" + id))
+		if (err == nil) != fine {
+			t.Errorf("%q: %v, %v", name, got, err)
+		}
+	}
+}
