@@ -197,7 +197,7 @@ func ExampleConfig_Set() {
 	fmt.Println(c.Set("limits.up", "fast"))
 	// Output:
 	// <nil> 1000000
-	// configuration: limits.up: "fast" is no whole number
+	// configuration: limits.up: "fast": want a whole number of bits a second, such as 20mbit (bit, kbit, mbit, gbit)
 }
 
 // TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose
