@@ -71,8 +71,8 @@ func (n *Node) has(key []byte, private bool) (bool, error) {
 	return has, n.noted(reading, err)
 }
 
-// WithPrivatePeers sets which peers may find private keys here. They are asked for none while there is no link with them.
-// may is called for each question, from many goroutines. Default: the peers of WithBootstrap.
+// WithPrivatePeers sets which peers may find private keys here, while there is a link with them. may is called for each
+// question, from many goroutines. Default: the peers of WithBootstrap.
 func WithPrivatePeers(may func(peer.ID) bool) Option {
 	return func(c *config) error {
 		if may == nil {
@@ -83,7 +83,7 @@ func WithPrivatePeers(may func(peer.ID) bool) Option {
 	}
 }
 
-// isBootstrap says whether a peer is one of WithBootstrap.
+// isBootstrap reports whether a peer is one of WithBootstrap.
 func (c *config) isBootstrap(p peer.ID) bool {
 	return slices.ContainsFunc(c.bootstrap, func(b peer.AddrInfo) bool { return b.ID == p })
 }

@@ -114,9 +114,10 @@ func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error 
 	return n.dial(ctx, info, e)
 }
 
-// notSilent returns those of some addresses at which somebody may answer: who dialled them a moment ago heard nobody.
+// notSilent returns the addresses at which no dial has lately gone without an answer.
 func (n *Node) notSilent(addrs []ma.Multiaddr) []ma.Multiaddr {
-	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return n.silent.was(string(a.Bytes()), time.Now()) })
+	silent := func(a ma.Multiaddr) bool { return n.silent.was(string(a.Bytes()), time.Now()) }
+	return slices.DeleteFunc(slices.Clone(addrs), silent)
 }
 
 // reached says whether there is a connection to a peer, if only by a relay.
@@ -381,7 +382,7 @@ func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 	}
 	if slices.ContainsFunc(protocols, isHello) && n.elsewhere(p) {
 		n.counters.Refuse("network")
-		n.logOnce("network"+string(p), func() { n.log.Info("peer of another network", "peer", p, "bootstrap", n.isBootstrap(p)) })
+		n.logOnce("network"+string(p), func() { n.log.Info("peer of another network", "peer", p, "bootstrap", n.cfg.isBootstrap(p)) })
 	}
 	return false
 }

@@ -50,8 +50,8 @@ func (c *config) lastSeqs() map[overlay.PeerID]uint64 {
 	return out
 }
 
-// byIP returns those of a peer's addresses that begin with an IP address and have no name that others could not be
-// shown: all of their parts have a form of their own.
+// byIP returns those of a peer's addresses that begin with an IP address and have no free text: they can be dialled
+// without a lookup, and shown to anybody.
 func byIP(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return !isByIP(a) })
 }
@@ -60,8 +60,8 @@ func isByIP(a ma.Multiaddr) bool {
 	for i, c := range a {
 		switch c.Code() {
 		case ma.P_IP4, ma.P_IP6:
-		case ma.P_TCP, ma.P_UDP, ma.P_QUIC_V1, ma.P_WEBTRANSPORT, ma.P_WEBRTC_DIRECT, ma.P_CERTHASH, ma.P_TLS, ma.P_NOISE, ma.P_WS, ma.P_WSS,
-			ma.P_P2P, ma.P_CIRCUIT:
+		case ma.P_TCP, ma.P_UDP, ma.P_QUIC_V1, ma.P_WEBTRANSPORT, ma.P_WEBRTC_DIRECT, ma.P_CERTHASH,
+			ma.P_TLS, ma.P_NOISE, ma.P_WS, ma.P_WSS, ma.P_P2P, ma.P_CIRCUIT:
 			if i == 0 {
 				return false
 			}

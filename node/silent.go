@@ -19,7 +19,7 @@ import (
 )
 
 // A peer that is killed says nothing: TCP tells of it at once, QUIC after 30 s. So a connection on which an answer is
-// late is asked for any sign of life. If none comes within a few round trips, queries go on without the peer, and if none
+// late is asked for any sign of life. If none comes within a few round trips, queries go on without the peer. If none
 // comes in probeTime, the connection ends for all who use it.
 
 const (
@@ -80,7 +80,7 @@ func (s *probing) end(p peer.ID) {
 	delete(s.peers, p)
 }
 
-// look probes connections with a peer and abandons those that are dead. It returns whether all of them are alive; a peer
+// look probes connections with a peer and abandons those that are dead. It returns whether all of them are alive. A peer
 // whose connections are being probed is not probed again.
 func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	if !n.probing.begin(p) {

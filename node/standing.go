@@ -40,20 +40,11 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 // stands notes why the node is not linked with a peer, if it is to begin there, and logs each reason once a peer. cause
 // says more, for the log alone.
 func (l *loop) stands(p peer.ID, why, cause error) {
-	if !l.n.isBootstrap(p) || l.n.elsewhere(p) {
+	if !l.n.cfg.isBootstrap(p) || l.n.elsewhere(p) {
 		return
 	}
 	l.standing[p] = why
 	l.n.logOnce(why.Error()+string(p), func() { l.n.log.Info("bootstrap", "peer", p, "err", why, "cause", cause) })
-}
-
-func (n *Node) isBootstrap(p peer.ID) bool {
-	for _, info := range n.cfg.bootstrap {
-		if info.ID == p {
-			return true
-		}
-	}
-	return false
 }
 
 // unreached says that a bootstrap peer could not be dialled.

@@ -64,8 +64,8 @@ type Config struct {
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	// OpenRecord verifies a signed address record and says whose it is; required.
 	OpenRecord func(envelope []byte) (PeerID, error)
-	// Outdated says whether a verified record of a peer is older than the one held of it (nil: none is), or than one that
-	// was held before. It does not take the place of that; nil: no record is.
+	// Outdated reports whether a verified record of a peer is older than the one held of it (nil: none is), or than one
+	// held before. Such a record is not taken in. nil: no record is outdated.
 	Outdated func(p PeerID, held, came []byte) bool
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)

@@ -211,8 +211,8 @@ func (s *Store) Len() (int, error) { return s.Count(), nil }
 // Count returns the number of keys.
 func (s *Store) Count() int { return int(s.length.Load()) }
 
-// Fault returns why changes fail, of private keys too: what the last write failed with, which is tried again each second.
-// nil: they do not.
+// Fault returns what the last write failed with, of private keys too; nil: it did not fail. Such a write is tried again
+// each second.
 func (s *Store) Fault() error {
 	var err error
 	if failed := s.failed.Load(); failed != nil {
