@@ -23,6 +23,7 @@ type Config struct {
 	// QueriesLike is the rule of package holdings by which queries are drawn, or a log of seconds, peers and keys; its
 	// times do not count. "": uniform.
 	QueriesLike  string
+	Begin        int           // the first peers, at which all others begin; 0: 1
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
 	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can
@@ -124,6 +125,9 @@ func (c *Config) check() error {
 		if _, err := os.Stat(c.QueriesLike); err != nil {
 			fault("queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
 		}
+	}
+	if c.Begin = or(c.Begin, 1); c.Begin < 1 {
+		fault("peers begin at %d others, want 1 or more", c.Begin)
 	}
 	if c.Queries < 0 {
 		fault("%d queries, want 1 or more", c.Queries)

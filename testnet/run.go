@@ -222,13 +222,13 @@ func (r *run) startNodes(ctx context.Context) error {
 	if !r.cfg.NoShare {
 		shared = append(shared, node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.roster))))
 	}
-	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
+	decides := r.cfg.random(deciding)
 	started := 0
 	for i := range r.roster {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		begin, random := beginnings(r.roster, i, joins), decides.Uint64()
+		begin, random := r.roster[:min(i, r.cfg.Begin)], decides.Uint64()
 		if !r.here(i) {
 			continue
 		}

@@ -94,7 +94,7 @@ func (v *stagedNodes) isNode(p strategy.ID) bool {
 	return kind != scenario.Silent && (kind == "" || scenario.OfAny(kind))
 }
 
-// come starts a node, which begins from two others that are there.
+// come starts a node, which begins at the first other that is there.
 func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 	kind := v.plan.Adversaries[p]
 	switch {
@@ -103,12 +103,10 @@ func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 	case !v.isNode(p):
 		return v.misbehave(p, kind)
 	}
-	cfg := Config{Seed: v.plan.Seed}
-	rng := cfg.random(joining + purpose(64+p))
 	var begin []peer.AddrInfo
-	for _, j := range rng.Perm(len(v.hosts)) {
-		if q := strategy.ID(j); q != p && v.gate.online(q) && v.isNode(q) && len(begin) < 2 {
-			begin = append(begin, *host.InfoFromHost(v.hosts[j]))
+	for j, h := range v.hosts {
+		if q := strategy.ID(j); q != p && v.gate.online(q) && v.isNode(q) && len(begin) < 1 {
+			begin = append(begin, *host.InfoFromHost(h))
 		}
 	}
 	l := v.plan.Line(p)
