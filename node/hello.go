@@ -49,6 +49,9 @@ type refusedHello struct {
 // vain says whether the other end has no room and names nobody who may have: it may soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
+// parting says that a peer has ended the link.
+type parting struct{ from peer.ID }
+
 // sayHello sends a hello when the one before has arrived.
 func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	link := l.links[p]
@@ -190,6 +193,10 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if h.Parted {
+		n.in.OfferRequest(s.Peer, parting{s.Peer})
+		return nil
+	}
 	if err := s.Pay(time.Duration(len(h.Records)) * signatureWork); err != nil {
 		return err
 	}
@@ -212,11 +219,23 @@ func (n *Node) admit(p peer.ID) bool {
 	instead, ok := n.links.Link(p, false, time.Now())
 	if instead != "" {
 		n.in.LinkDropped(instead)
+		n.part(instead)
 	}
 	if !ok {
 		n.counters.Drop("links")
 	}
 	return ok
+}
+
+// part tells a peer that its link has given way to another. Else the peer would count on it until its next hello.
+func (n *Node) part(p peer.ID) {
+	n.tasks.Run(func() {
+		ctx, cancel := context.WithTimeout(n.ctx, streams.IOTime)
+		defer cancel()
+		if _, err := n.hello(ctx, p, wire.AppendHello(nil, overlay.Hello{Parted: true})); err != nil {
+			n.log.Debug("not parted", "peer", p, "err", err)
+		}
+	})
 }
 
 // verifyOutside has records remembered as valid, so that the loop need not verify them.

@@ -250,6 +250,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 	instead, ok := l.n.links.Link(p, wanted, time.Now())
 	if instead != "" {
 		l.unlink(instead)
+		l.n.part(instead)
 	}
 	if !ok {
 		l.n.counters.Drop("links")
@@ -322,6 +323,10 @@ func (l *loop) request(r any) {
 		if l.link(r.from, false, false) {
 			l.greeted(r.from)
 			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})
+		}
+	case parting:
+		if l.links[r.from] != nil {
+			l.turnedAway(r.from, overlay.Names{})
 		}
 	case refusedHello:
 		l.step(overlay.HelloRefused{Peer: overlay.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -96,4 +97,23 @@ func TestStandings(t *testing.T) {
 	if got := standings(t, n, friend.ID(), dead.ID, full.ID()); !slices.Equal(got, []error{nil, ErrSilent, ErrFull}) {
 		t.Errorf("stands %v", got)
 	}
+}
+
+// TestPartedLink: a peer whose link gives way to a newcomer hears so, and does not count on the link any more.
+func TestPartedLink(t *testing.T) {
+	n := newNode(t, WithMaxConnections(13))
+	friend := newNode(t)
+	for _, p := range []*Node{friend, newNode(t)} {
+		if err := p.Connect(t.Context(), info(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "they are linked", func() bool { return lone(t, []*Node{friend}) == 0 && n.links.Linked(friend.ID()) })
+	n.links.Need(friend.ID(), false)
+	for i := 0; n.links.Linked(friend.ID()); i++ {
+		n.links.Meshed(friend.ID(), false)
+		n.admit(peer.ID(fmt.Sprint("newcomer ", i)))
+		time.Sleep(20 * time.Millisecond)
+	}
+	eventually(t, "the friend has no link", func() bool { return lone(t, []*Node{friend}) == 1 })
 }

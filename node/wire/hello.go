@@ -26,7 +26,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendUint(b, 11, uint64(h.Depth))
 	b = appendUint(b, 12, uint64(h.Network))
 	b = appendBool(b, 13, h.Again)
-	return appendBool(b, 15, h.Tails)
+	b = appendBool(b, 15, h.Tails)
+	return appendBool(b, 16, h.Parted)
 }
 
 // ParseHello reads a whole message.
@@ -61,6 +62,8 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Again = d.bool()
 		case 15:
 			h.Tails = d.bool()
+		case 16:
+			h.Parted = d.bool()
 		}
 	}
 	if d.err != nil {

@@ -36,6 +36,7 @@ type Hello struct {
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails), on streams of their own
 	Again        bool     // it had no room for some of its range, and has now: tell it all again
+	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
