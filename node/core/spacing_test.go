@@ -1,0 +1,25 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// TestSpacingBearsLinks: epochs to many linked peers take a quarter of the line at most, also while no other peer's
+// summary is known.
+func TestSpacingBearsLinks(t *testing.T) {
+	const links, changes = 40, 10_000
+	a := newAnnouncing(t, 1000, Config{})
+	a.run(10 * time.Second)
+	for i := range links {
+		a.step(overlay.LinkOpened{Peer: overlay.PeerID(fmt.Sprintf("p%02d", i))})
+	}
+	seconds := links * (epochBytes + changeBytes*changes) / (a.m.Overlay.LineOut() / 4)
+	want := time.Duration(seconds * float64(time.Second))
+	if got := a.m.spacing(changes); got != want || want <= LeastSpacing || want >= MostSpacing {
+		t.Errorf("an epoch each %v with %d links, want %v", got, links, want)
+	}
+}
