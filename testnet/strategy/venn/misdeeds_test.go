@@ -1,0 +1,75 @@
+package venn
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// misdoer is a hostile peer with a summary of n keys and two made-up peers, and the host that keeps what it sends last.
+func misdoer(t *testing.T, n int) (*hostile, *firstHost) {
+	r, _ := published(t, n)
+	host := &firstHost{}
+	return &hostile{
+		node: &node{host: host, run: r}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2},
+	}, host
+}
+
+// Parts that nobody asked for are sent, under a group that is not their own.
+func TestUnaskedIsSent(t *testing.T) {
+	h, host := misdoer(t, 2000)
+	h.unasked(1)
+	p, is := host.sent.Body.(parts)
+	if !is || len(p.run.Parts) != 1 || len(p.envelope) == 0 {
+		t.Fatalf("sent %+v", host.sent)
+	}
+	if own := (*h.run.origin(0).epochs.Load())[0]; p.group == group.Of(own.stream.Header()) {
+		t.Error("the group is the summary's own")
+	}
+}
+
+// A made-up peer claims 16 keys of somebody else's, or all if there are fewer. Peers that there are claim their own.
+func TestClaimsOfMadeUpPeers(t *testing.T) {
+	for n, want := range map[int]int{10: 10, 2000: 16} {
+		h, _ := misdoer(t, n)
+		theirs := map[summary.Fingerprint]bool{}
+		for _, fp := range h.run.world.Collection(0) {
+			theirs[fp] = true
+		}
+		if own := h.run.claims(0); len(own) != n {
+			t.Errorf("a peer of %d keys claims %d", n, len(own))
+		}
+		made := h.run.claims(7)
+		for _, fp := range made {
+			if !theirs[fp] {
+				t.Errorf("nobody holds %v", fp)
+			}
+		}
+		if len(made) != want {
+			t.Errorf("a made-up peer claims %d keys of %d, want %d", len(made), n, want)
+		}
+	}
+}
+
+// Summaries of all made-up peers are offered, and their records are sent with a hello of that size.
+func TestMadeUpPeersAreOffered(t *testing.T) {
+	h, host := misdoer(t, 100)
+	h.offer(1)
+	if items, is := host.sent.Body.(catalogue); !is || len(items) != h.of.Number {
+		t.Errorf("offered %+v", host.sent)
+	}
+	h.introduce(1)
+	said, is := host.sent.Body.(hello)
+	if !is || len(said.Records) != h.of.Number {
+		t.Fatalf("said %+v", host.sent)
+	}
+	said.Records = nil
+	least := h.of.Number * recordOverhead
+	if more := host.sent.Bytes - helloBytes(overlay.Hello(said)); more < least {
+		t.Errorf("the records take %d bytes, want %d and more", more, least)
+	}
+}
