@@ -70,8 +70,8 @@ func killable(t *testing.T, transport string) (peer.AddrInfo, func()) {
 }
 
 // TestKilledByTransport kills a peer's process with signal 9, of which QUIC says nothing for 30 s. Peers that look for
-// keys that only it had know within 1.5 s that nobody has them, and later within 50 ms more than without it.
-// VENN_KILLED=1 looks for a minute.
+// keys that only it had know within 1.5 s that nobody has them. Later nine of ten finds know it within 50 ms, and what a
+// busy machine adds. VENN_KILLED=1 looks for a minute.
 func TestKilledByTransport(t *testing.T) {
 	looks := 6
 	if os.Getenv("VENN_KILLED") != "" {
@@ -99,6 +99,7 @@ func TestKilledByTransport(t *testing.T) {
 				})
 			}
 			kill()
+			var later []time.Duration
 			for i := range looks {
 				for j, n := range nodes[:2] {
 					at := time.Now()
@@ -109,11 +110,18 @@ func TestKilledByTransport(t *testing.T) {
 					s, err := r.Stats()
 					took := time.Since(at)
 					t.Logf("look %d by %d: %v, found %d: %v", i, j, took.Round(time.Millisecond), s.Found, len(s.Explain))
-					if limit := map[bool]time.Duration{true: 1500 * time.Millisecond, false: 100 * time.Millisecond}[i == 0]; err != nil || s.Found > 0 || took > limit {
-						t.Errorf("look %d by %d: took %v, want at most %v; found %d, %v", i, j, took, limit, s.Found, err)
+					if err != nil || s.Found > 0 || took > 1500*time.Millisecond {
+						t.Errorf("look %d by %d: took %v, want at most 1.5 s; found %d, %v", i, j, took, s.Found, err)
+					}
+					if i > 0 {
+						later = append(later, took)
 					}
 				}
 				time.Sleep(time.Second)
+			}
+			slices.Sort(later)
+			if most := later[len(later)*9/10-1]; most > 100*time.Millisecond {
+				t.Errorf("nine of ten later finds took up to %v, want 100 ms", most)
 			}
 		})
 	}
