@@ -73,6 +73,14 @@ func TestTwoNetworks(t *testing.T) {
 	if got := standings(t, gamma, alpha.ID()); got[0] != nil {
 		t.Errorf("stands %v", got)
 	}
+	seeds := func() int {
+		s, err := gamma.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.OtherSeed
+	}
+	eventually(t, "the other seed is noticed", func() bool { return seeds() == 1 })
 	if err := alpha.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,8 @@ type Status struct {
 	Announced                  uint64  // the part of BudgetReceived that is announcements
 	TailBytes                  uint64  // sent so far in messages of tails
 
+	OtherSeed int // of Links, those whose summaries are under another seed: neither understands the other's
+
 	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
 
 	Fault string // why the key store fails, or the newest summary could not be made; "": neither is so
@@ -171,6 +173,7 @@ func (l *loop) status() Status {
 		Epochs:       l.publisher.published,
 		Ignored:      l.core.Overlay.Ignored(),
 		Unrotated:    l.core.Overlay.Unrotated(),
+		OtherSeed:    l.core.Overlay.OtherSeeds(),
 
 		LineOut: b.LineOut, LineIn: b.LineIn, BudgetSent: b.Sent, BudgetReceived: b.Received,
 		Announced: b.Announced,

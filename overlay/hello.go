@@ -116,6 +116,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
 		Depth: o.scope.Depth(), Network: int(min(o.scope.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
+		Seed: o.cfg.Seed.Number,
 	})
 	o.effects.Emit(SayHello{To: p, Hello: h})
 }

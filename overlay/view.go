@@ -67,6 +67,19 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
+// OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor, while
+// the network rotates it, the previous one.
+func (o *Overlay) OtherSeeds() (n int) {
+	for _, p := range o.exchange.Linked() {
+		h, said := o.exchange.Said(p)
+		previous := o.now < o.cfg.PreviousUntil && h.Seed == o.cfg.Previous.Number
+		if said && h.Seed != o.cfg.Seed.Number && !previous {
+			n++
+		}
+	}
+	return n
+}
+
 // Knowledge is a linked peer, and what it says of its directory.
 type Knowledge = exchange.Knowledge
 

@@ -223,6 +223,9 @@ func links(s httpapi.Status) finding {
 	if s.Peers == 0 {
 		return finding{"peers", false, "linked with nobody", "name a peer: `venn connect MULTIADDR`, or `venn config set discovery.bootstrap MULTIADDR`; is network.name the same there?"}
 	}
+	if s.OtherSeed > 0 {
+		return finding{"peers", false, fmt.Sprintf("linked with %d, %d of them of another seed", s.Peers, s.OtherSeed), "give network.seed the same number here and there; see network.previous_seed"}
+	}
 	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Peers, s.Summaries), ""}
 }
 

@@ -82,3 +82,13 @@ func TestDoctorBootstrap(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorSeed: links of another seed are something to mend.
+func TestDoctorSeed(t *testing.T) {
+	if f := links(httpapi.Status{Peers: 3, OtherSeed: 2}); f.Fine || !strings.Contains(f.Found, "2 of them of another seed") || f.Advice == "" {
+		t.Errorf("%+v", f)
+	}
+	if f := links(httpapi.Status{Peers: 3}); !f.Fine || f.Advice != "" {
+		t.Errorf("%+v", f)
+	}
+}

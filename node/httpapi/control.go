@@ -51,14 +51,15 @@ type Status struct {
 	Keys         int               `json:"keys"`
 	Epoch        string            `json:"epoch,omitempty"` // of the last summary
 	Connections  int               `json:"connections"`
-	Peers        int               `json:"peers"`               // that hello was said with
-	Summaries    int               `json:"summaries"`           // of others held
-	Unrotated    int               `json:"unrotated,omitempty"` // of these, under the previous seed alone
-	SummaryBytes int               `json:"summary_bytes"`       // of these
-	Covered      float64           `json:"covered"`             // share of the network in which everybody is known, in [0, 1]
-	Range        string            `json:"range,omitempty"`     // that this share is: first bits of places, or all
-	Contacts     int               `json:"contacts"`            // peers that a search can ask about the rest
-	FalseMatches float64           `json:"false_matches"`       // expected of a query
+	Peers        int               `json:"peers"`                // that hello was said with
+	OtherSeed    int               `json:"other_seed,omitempty"` // of these, of another seed number
+	Summaries    int               `json:"summaries"`            // of others held
+	Unrotated    int               `json:"unrotated,omitempty"`  // of these, under the previous seed alone
+	SummaryBytes int               `json:"summary_bytes"`        // of these
+	Covered      float64           `json:"covered"`              // share of the network in which everybody is known, in [0, 1]
+	Range        string            `json:"range,omitempty"`      // that this share is: first bits of places, or all
+	Contacts     int               `json:"contacts"`             // peers that a search can ask about the rest
+	FalseMatches float64           `json:"false_matches"`        // expected of a query
 	PubsubBytes  int               `json:"pubsub_bytes"`
 	DirectBytes  int               `json:"direct_bytes"`
 	Reach        Reach             `json:"reach"`
@@ -84,7 +85,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := Status{
 		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
-		Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, Covered: s.Covered, Range: s.Range, Contacts: s.Contacts,
+		OtherSeed: s.OtherSeed, Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, Covered: s.Covered, Range: s.Range, Contacts: s.Contacts,
 		FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
 		DirectBytes: s.DirectBytes, Reach: reach(a.Node.Host()), Bootstrap: make(map[string]string), Refused: s.Refused, Dropped: s.Dropped,
 	}

@@ -27,7 +27,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendUint(b, 12, uint64(h.Network))
 	b = appendBool(b, 13, h.Again)
 	b = appendBool(b, 15, h.Tails)
-	return appendBool(b, 16, h.Parted)
+	b = appendBool(b, 16, h.Parted)
+	return appendUint(b, 17, uint64(h.Seed))
 }
 
 // ParseHello reads a whole message.
@@ -64,6 +65,8 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Tails = d.bool()
 		case 16:
 			h.Parted = d.bool()
+		case 17:
+			h.Seed = uint32(d.uint(math.MaxUint32))
 		}
 	}
 	if d.err != nil {

@@ -66,6 +66,7 @@ var kinds = []kind{
 		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames), encoder(AppendNames)},
 	{"hello-tail-streams", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-seed", MaxHello, overlay.Hello{Session: 1, Seed: 7}, parser(ParseHello), encoder(AppendHello)},
 	{"hello-parted", MaxHello, overlay.Hello{Parted: true}, parser(ParseHello), encoder(AppendHello)},
 	{"tails-left", MaxTails, []tails.Item{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
 	{"tails-short", MaxTails, []tails.Item{

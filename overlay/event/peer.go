@@ -40,6 +40,7 @@ type Hello struct {
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
+	Seed         uint32   // number of the seed of its summaries
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }
 
