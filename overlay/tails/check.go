@@ -27,8 +27,8 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:
 			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
-		case m.bare[tag] && m.covered(o):
-			return fmt.Errorf("tails: %x is covered, and noted as bare", tag)
+		case m.unfed[tag] && m.covered(o):
+			return fmt.Errorf("tails: %x is covered, and noted as unfed", tag)
 		case (o.behind > 0) != m.lagging[tag]:
 			return fmt.Errorf("tails: %x is behind %d, and not noted so", tag, o.behind)
 		case o.behind > 0 && o.behind <= o.number():
@@ -50,7 +50,7 @@ func (m *Machine) Check() error {
 			tag := o.tag
 			pos := l.at(tag)
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
-			if o.calm&l.bit != 0 && (!content || pos.epoch == o.epoch && pos.number > o.number()) {
+			if o.quietLinks&l.bit != 0 && (!content || pos.epoch == o.epoch && pos.number > o.number()) {
 				return fmt.Errorf("tails: a later state of %x is to give nothing to do for %s, which is at %+v", tag, p, pos)
 			}
 		}
@@ -63,8 +63,8 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s is not in order", p)
 		}
 	}
-	if !nothing.empty() {
-		return fmt.Errorf("tails: what origins without tails share was changed: %+v", nothing)
+	if !emptyProgress.empty() {
+		return fmt.Errorf("tails: what origins without tails share was changed: %+v", emptyProgress)
 	}
 	return nil
 }

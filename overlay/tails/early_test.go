@@ -42,7 +42,7 @@ func BenchmarkRemoved(b *testing.B) {
 			m := &Machine{held: held}
 			peers := namesOf(10_000)
 			for _, p := range peers {
-				m.origins.add(origin{peer: p, tag: m.tagOf(p), progress: nothing})
+				m.origins.add(origin{peer: p, tag: m.tagOf(p), progress: emptyProgress})
 			}
 			i := 0
 			for b.Loop() {

@@ -49,15 +49,15 @@ func (m *Machine) feed(o *origin, p overlay.PeerID) {
 	if old := m.links[o.feeder]; old != nil && o.feeder != p {
 		delete(old.feeds, o.tag)
 		delete(old.remind, o.tag)
-		old.owe(o.tag, ask, m.now)
+		old.enqueue(o.tag, ask, m.now)
 	}
-	delete(m.bare, o.tag)
-	o.change().feeder = p
+	delete(m.unfed, o.tag)
+	o.mutable().feeder = p
 	o.stir(^uint64(0))
 	l := m.links[p]
 	l.feeds.add(o.tag)
 	l.remind.add(o.tag)
-	l.owe(o.tag, ask, m.now)
+	l.enqueue(o.tag, ask, m.now)
 }
 
 // unfeed lets go of an origin's feeder, if any.
@@ -65,7 +65,7 @@ func (m *Machine) unfeed(o *origin) {
 	if l := m.links[o.feeder]; l != nil {
 		delete(l.feeds, o.tag)
 		delete(l.remind, o.tag)
-		l.owe(o.tag, ask, m.now)
+		l.enqueue(o.tag, ask, m.now)
 	}
 	o.stir(^uint64(0))
 	o.leaveFeeder()
@@ -86,7 +86,7 @@ func (m *Machine) uncover(o *origin) {
 		m.feed(o, p)
 		return
 	}
-	m.bare.add(o.tag)
+	m.unfed.add(o.tag)
 	m.admit(o)
 }
 
@@ -94,7 +94,7 @@ func (m *Machine) uncover(o *origin) {
 func (m *Machine) admit(o *origin) {
 	for _, l := range m.links {
 		if pos := l.at(o.tag); pos.knows {
-			l.owe(o.tag, ask, m.now)
+			l.enqueue(o.tag, ask, m.now)
 		}
 	}
 }
@@ -144,12 +144,12 @@ func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 		return
 	}
 	if o.behind == 0 {
-		p := o.change()
+		p := o.mutable()
 		p.lags, p.asked, p.again = m.now, m.now, false
 		m.lagging.add(o.tag)
 	}
 	if number > o.behind || m.links[o.rival] == nil {
-		state := o.change()
+		state := o.mutable()
 		state.behind, state.rival = number, p
 	}
 	if m.covered(o) {
@@ -210,7 +210,7 @@ func (m *Machine) hurry() {
 func (m *Machine) repeat(o *origin) {
 	if l := m.links[o.feeder]; l != nil && !o.again && m.now >= o.asked+m.late.patience()/2 {
 		o.again = true
-		l.owe(o.tag, ask, m.now)
+		l.enqueue(o.tag, ask, m.now)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // link is what is known of what a linked peer holds.
 type link struct {
 	tag      uint64        // of the peer's own tails
-	bit      uint64        // in progress.calm; 0: there was none left
+	bit      uint64        // in progress.quietLinks; 0: there was none left
 	lot      uint32        // drawn once, for choices between equal links
 	lost     uint8         // repetitions of what may have been lost, that were lost as well
 	doubts   uint8         // peers doubted on its word since doubted
@@ -30,7 +30,7 @@ type link struct {
 	came     time.Duration // its last message
 	lag      time.Duration // that its messages wait in the driver, see waited
 	known    group.Table[position]
-	due      group.Table[duty]
+	due      group.Table[pending]
 	rumours  tagSet             // origins that have advanced since its last rumour, and that it hears of from others
 	feeds    tagSet             // origins that it feeds us
 	remind   tagSet             // the ones to remind it of, some time after their latest tail
@@ -58,8 +58,8 @@ type position struct {
 	knows  bool // that we need no word from it
 }
 
-// duty is what a link is to be sent of an origin, and not before when.
-type duty struct {
+// pending is a message owed to a link about one origin, with its earliest send time.
+type pending struct {
 	how due
 	at  time.Duration
 }
@@ -74,12 +74,12 @@ const (
 	gone            // that the origin cannot be reached
 )
 
-// owe notes what a link is to be sent of an origin: the more, and the sooner, of this and what it was owed before.
-func (l *link) owe(tag uint64, how due, at time.Duration) {
+// enqueue queues a message about an origin for a link. A queued one becomes the larger and the sooner of both.
+func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 	if d, before := l.due.At(tag); before {
 		how, at = max(how, d.how), min(at, d.at)
 	}
-	d := duty{how, at}
+	d := pending{how, at}
 	l.due.Put(tag, d)
 	l.soonest = min(l.soonest, d.ripe())
 }
@@ -87,12 +87,12 @@ func (l *link) owe(tag uint64, how due, at time.Duration) {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
-// ripe is when a message is sent because of a duty. Mere numbers wait for a message that goes anyway.
-func (d duty) ripe() time.Duration {
-	if d.how == tell {
-		return d.at + rideAfter
+// ripe returns when a message is sent because of p alone. Mere numbers wait for a message that goes anyway.
+func (p pending) ripe() time.Duration {
+	if p.how == tell {
+		return p.at + rideAfter
 	}
-	return d.at
+	return p.at
 }
 
 // maxKnown bounds of how many origins something is noted of a link: beyond it no others are.
@@ -113,7 +113,7 @@ func (l *link) at(tag uint64) position {
 // serve sends a link what is due to it, as far as there is room.
 func (m *Machine) serve(p overlay.PeerID, l *link) {
 	if m.header != nil && m.now >= l.pulsed+m.pulse {
-		l.owe(m.ownTag(), tell, 0)
+		l.enqueue(m.ownTag(), tell, 0)
 	}
 	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Busy(p) {
 		return

@@ -88,7 +88,7 @@ type Machine struct {
 	early    []early
 	pulse    time.Duration // see Config.Pulse
 	lagging  tagSet        // origins of which links say that they hold a later state than we
-	bare     tagSet        // origins whose feeder is gone, without another
+	unfed    tagSet        // origins whose feeder is gone, without another
 	late     lateness
 	lag      time.Duration // how far the driver is behind, at the last tick
 	rumoured time.Duration // when the last rumour went to some link
@@ -128,7 +128,7 @@ func New(cfg Config) *Machine {
 		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing},
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: emptyProgress},
 		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
 		due: agenda.New(dueTasks), woken: -1,
 	}
@@ -190,12 +190,12 @@ func (m *Machine) opened(in LinkOpened) {
 		o := &m.origins[i]
 		o.stir(l.bit)
 		if o.number() > 0 {
-			l.owe(o.tag, tell, 0)
+			l.enqueue(o.tag, tell, 0)
 		}
 	}
 	if o := m.tagged(l.tag); o != nil {
 		m.unfeed(o) // it sends us its tails itself
-		delete(m.bare, l.tag)
+		delete(m.unfed, l.tag)
 	}
 }
 
@@ -214,7 +214,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 	default:
 		l.lost, l.again = 0, m.now+lostPause
 	}
-	l.owe(m.ownTag(), ask, l.again)
+	l.enqueue(m.ownTag(), ask, l.again)
 	for _, tag := range l.known.Tags() {
 		pos := l.at(tag)
 		if pos.told == 0 || m.now > pos.told+lostWithin {
@@ -224,7 +224,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 		l.know(tag, pos)
 		m.stir(tag, l)
 		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
-			l.owe(tag, ask, l.again)
+			l.enqueue(tag, ask, l.again)
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
-	bare, is := m.bare[tag], origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
+	unfed, is := m.unfed[tag], origin{peer: p, tag: tag, epoch: h.Epoch, progress: emptyProgress}
 	if o == nil {
 		o = m.origins.add(is)
 	} else {
@@ -273,16 +273,16 @@ func (m *Machine) learned(p overlay.PeerID) {
 	}
 	switch l := m.links[p]; {
 	case l != nil: // it sends what we lack
-		l.owe(tag, ask, 0)
+		l.enqueue(tag, ask, 0)
 	case feeder != "":
 		m.feed(o, feeder)
 	default:
-		if bare {
-			m.bare.add(tag)
+		if unfed {
+			m.unfed.add(tag)
 		}
 		for _, l := range m.links {
 			if pos := l.at(tag); pos.epoch == h.Epoch && pos.number > 0 {
-				l.owe(tag, ask, 0)
+				l.enqueue(tag, ask, 0)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func (m *Machine) release(o *origin) {
 	m.leaves(o, false)
 	m.show(o, nil)
 	delete(m.lagging, o.tag)
-	delete(m.bare, o.tag)
+	delete(m.unfed, o.tag)
 	for _, l := range m.links {
 		l.due.Remove(o.tag)
 		delete(l.rumours, o.tag)
@@ -404,7 +404,7 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	l.know(o.tag, pos)
 	if o == &m.own {
 		if it.Gap || it.Number < o.number() {
-			l.owe(o.tag, push, m.now)
+			l.enqueue(o.tag, push, m.now)
 		}
 		return
 	}
@@ -416,13 +416,13 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
 	case it.Number > o.number() && m.now < o.waits: // it is asked again then
 		if from == o.peer || from == o.feeder {
-			l.owe(o.tag, ask, o.waits)
+			l.enqueue(o.tag, ask, o.waits)
 		}
 	case it.Number > o.number() && !applied: // something is missing between
-		l.owe(o.tag, gap, m.now)
+		l.enqueue(o.tag, gap, m.now)
 	case it.Number > o.number():
 		if from == o.peer || from == o.feeder { // what it has sent was lost or is on the way, or it does not know that it feeds us
-			l.owe(o.tag, ask, m.now)
+			l.enqueue(o.tag, ask, m.now)
 		}
 		m.ahead(o, from, it.Number)
 	case it.Wants:
@@ -430,13 +430,13 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 			m.uncover(o)
 		}
 		if it.Gap || it.Number < o.number() {
-			l.owe(o.tag, push, m.now)
+			l.enqueue(o.tag, push, m.now)
 		}
 	case from == o.peer:
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
-		l.owe(o.tag, ask, m.now)
+		l.enqueue(o.tag, ask, m.now)
 	case needs && it.Number < o.number():
-		l.owe(o.tag, tell, m.now-rideAfter)
+		l.enqueue(o.tag, tell, m.now-rideAfter)
 	case m.covered(o):
 		pos.knows = true // if we say nothing
 		l.know(o.tag, pos)
@@ -448,29 +448,29 @@ func (m *Machine) advanced(o *origin) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
 	m.caughtUp(o)
-	o.change().came = m.now
+	o.mutable().came = m.now
 	if l := m.links[o.feeder]; l != nil {
 		l.remind.add(o.tag)
 	}
 	for _, p := range m.order {
 		l := m.links[p]
-		if o.calm&l.bit != 0 {
+		if o.quietLinks&l.bit != 0 {
 			continue
 		}
 		pos := l.at(o.tag)
 		switch {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
-			l.owe(o.tag, push, m.now)
+			l.enqueue(o.tag, push, m.now)
 		case p == o.peer || p == o.feeder || pos.direct:
-			o.calm |= l.bit
+			o.quietLinks |= l.bit
 		case pos.wants:
-			l.owe(o.tag, push, m.now+m.relay(p))
+			l.enqueue(o.tag, push, m.now+m.relay(p))
 		case pos.fed, pos.epoch == o.epoch && pos.told > 0: // who needs more than a rumour has said so since
 			l.rumours.add(o.tag)
-			o.calm |= l.bit
+			o.quietLinks |= l.bit
 		default:
-			l.owe(o.tag, tell, m.now+m.waitFor(o, p))
+			l.enqueue(o.tag, tell, m.now+m.waitFor(o, p))
 		}
 	}
 }
@@ -518,7 +518,7 @@ func (m *Machine) tick() {
 
 // wakeAt is when there will be something to do.
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
-	gossip := len(m.bare) > 0
+	gossip := len(m.unfed) > 0
 	for _, l := range m.links {
 		t := min(l.pulsed+m.pulse, l.soonest)
 		if len(m.lagging) > 0 {

@@ -29,40 +29,40 @@ type origin struct {
 }
 
 // progress is the half of an origin that is empty until there is a tail of it. Origins with an empty one share it. It
-// is read through the origin, and changed by what [origin.change] returns.
+// is read through the origin, and changed by what [origin.mutable] returns.
 type progress struct {
 	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
 	held   int     // fingerprints in chain
 	state  map[summary.Fingerprint]bool
 	doubt  time.Duration // when somebody last could not reach it
-	told   time.Duration // when links last heard that we could not
+	told   time.Duration // when this node last told links that it cannot reach the origin
 	tokens float64       // tails that may come now
 	filled time.Duration
 	came   time.Duration // when its tails last led to a later state
 	waits  time.Duration // no tails are taken in before then
 
-	feeder overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
-	rival  overlay.PeerID // who says to hold behind
-	lags   time.Duration  // since when, by what links say
-	asked  time.Duration  // when the feeder was last given time to bring it
-	behind uint32         // a state beyond ours that rival says to hold; 0: nobody does
-	calm   uint64         // links that a later state gives nothing to do, by their bits: most of them
-	again  bool           // the feeder was asked again in that time
-	left   bool           // the origin has said that it leaves: it holds nothing
+	feeder     overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
+	rival      overlay.PeerID // who says to hold behind
+	lags       time.Duration  // since when, by what links say
+	asked      time.Duration  // when the feeder was last given time to bring it
+	behind     uint32         // a state beyond ours that rival says to hold; 0: nobody does
+	quietLinks uint64         // links that a later state gives nothing to do, by their bits: most of them
+	again      bool           // the feeder was asked again in that time
+	left       bool           // the origin has said that it leaves: it holds nothing
 }
 
-// nothing is the empty half that origins share. It is never changed.
-var nothing = &progress{tokens: tailBurst}
+// emptyProgress is the empty half that origins share. It is never changed.
+var emptyProgress = &progress{tokens: tailBurst}
 
 func (p *progress) empty() bool {
 	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.calm == 0 && !p.again && !p.left
+		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
 }
 
-// change returns the half of an origin about its tails, to be changed.
-func (o *origin) change() *progress {
-	if o.progress == nothing {
-		p := *nothing
+// mutable returns the half of an origin about its tails, to be changed.
+func (o *origin) mutable() *progress {
+	if o.progress == emptyProgress {
+		p := *emptyProgress
 		o.progress = &p
 	}
 	return o.progress
@@ -70,8 +70,8 @@ func (o *origin) change() *progress {
 
 // stir notes that a later state may give something to do for links, by their bits.
 func (o *origin) stir(links uint64) {
-	if o.calm&links != 0 {
-		o.calm &^= links
+	if o.quietLinks&links != 0 {
+		o.quietLinks &^= links
 	}
 }
 
@@ -151,7 +151,7 @@ func covers(state uint32) uint32 {
 
 // allow takes in that a tail came, and says whether it may.
 func (o *origin) allow(now time.Duration) bool {
-	p := o.change()
+	p := o.mutable()
 	p.tokens = min(tailBurst, p.tokens+float64(tailsPerSecond*(now-p.filled).Seconds()))
 	p.filled = now
 	if p.tokens < 1 {
@@ -167,7 +167,7 @@ func (o *origin) extend(t *Tail) bool {
 	if !ok {
 		return false
 	}
-	p := o.change()
+	p := o.mutable()
 	p.chain, p.held = append(p.chain[:n:n], t), 0
 	for _, t := range p.chain {
 		p.held += t.Len()

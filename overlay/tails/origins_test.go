@@ -18,7 +18,7 @@ func TestOrigins(t *testing.T) {
 	for i := range 5000 {
 		tag := near()
 		if _, known := slow[tag]; !known {
-			o := origin{tag: tag, epoch: summary.Epoch{Sequence: uint32(i)}, progress: nothing}
+			o := origin{tag: tag, epoch: summary.Epoch{Sequence: uint32(i)}, progress: emptyProgress}
 			slow[tag] = o
 			if got := fast.add(o); *got != o || got != fast.at(tag) {
 				t.Fatalf("added %+v, and %+v is there", o, got)

@@ -40,14 +40,14 @@ func (m *Machine) pass(o *origin) {
 	if late && o.doubt > 0 {
 		return
 	}
-	o.change().doubt = max(m.now, 1)
+	o.mutable().doubt = max(m.now, 1)
 	m.emit(Doubt{o.peer})
 	if late {
 		return
 	}
-	o.change().told = o.doubt
+	o.mutable().told = o.doubt
 	for _, l := range m.links {
-		l.owe(o.tag, gone, 0)
+		l.enqueue(o.tag, gone, 0)
 	}
 }
 
@@ -64,7 +64,7 @@ func (m *Machine) hear(l *link, o *origin) {
 		return
 	}
 	l.doubts++
-	o.change().doubt = max(m.now, 1)
+	o.mutable().doubt = max(m.now, 1)
 	m.emit(Doubt{o.peer})
 }
 
@@ -82,7 +82,7 @@ func (m *Machine) leaves(o *origin, left bool) {
 	if o.left == left {
 		return
 	}
-	if o.change().left = left; left {
+	if o.mutable().left = left; left {
 		m.gone++
 	} else {
 		m.gone--

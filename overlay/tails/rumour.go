@@ -24,17 +24,17 @@ func (m *Machine) rumour() {
 	for range m.order {
 		m.turn++
 		p := m.order[m.turn%len(m.order)]
-		if l := m.links[p]; len(l.rumours)+len(m.bare)+len(l.remind) > 0 && m.cfg.Room(p) >= rumourRoom {
+		if l := m.links[p]; len(l.rumours)+len(m.unfed)+len(l.remind) > 0 && m.cfg.Room(p) >= rumourRoom {
 			for tag := range l.rumours {
-				l.owe(tag, tell, m.now)
+				l.enqueue(tag, tell, m.now)
 				m.stir(tag, l)
 			}
-			for tag := range m.bare {
-				l.owe(tag, ask, m.now)
+			for tag := range m.unfed {
+				l.enqueue(tag, ask, m.now)
 			}
 			for tag := range l.remind {
 				if m.now >= m.tagged(tag).came+remindAfter {
-					l.owe(tag, ask, m.now)
+					l.enqueue(tag, ask, m.now)
 					delete(l.remind, tag)
 				}
 			}

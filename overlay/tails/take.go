@@ -64,7 +64,7 @@ func (m *Machine) admits(from overlay.PeerID, o *origin, t *Tail) bool {
 		return true
 	}
 	m.refused++
-	o.change().waits = m.now + wait
+	o.mutable().waits = m.now + wait
 	m.forgive(o)
 	return false
 }
@@ -134,6 +134,6 @@ func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 		}
 	}
 	if len(state) > 0 || len(o.state) > 0 {
-		o.change().state = state
+		o.mutable().state = state
 	}
 }
