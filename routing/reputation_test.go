@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -24,6 +25,17 @@ func TestLightestReputationGoes(t *testing.T) {
 	for _, p := range []overlay.PeerID{"wrong often", "right often", "last"} {
 		if _, there := rs[p]; !there {
 			t.Errorf("the record of %q is gone", p)
+		}
+	}
+}
+
+// TestProvedForAWhile: a peer that named one holder counts as proved until that is half forgotten, and not while it
+// named as many wrong peers.
+func TestProvedForAWhile(t *testing.T) {
+	for now, want := range map[time.Duration]bool{0: true, reputationHalved: true, reputationHalved + time.Second: false} {
+		r := &Router{reputations: reputations{"right": {good: 1}, "both": {good: 1, bad: 1}}, now: now}
+		if r.proved("right") != want || r.proved("both") {
+			t.Errorf("at %v proved %v and %v, want %v and false", now, r.proved("right"), r.proved("both"), want)
 		}
 	}
 }
