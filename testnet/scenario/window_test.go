@@ -3,6 +3,8 @@ package scenario
 import (
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // The recall of a window is of the queries that begin in it. Before the first and after the last query there are none.
@@ -21,5 +23,49 @@ func TestQueriesOfAWindow(t *testing.T) {
 	}
 	if got := s.queriesOf("recall"); got != 200 {
 		t.Errorf("%v queries in all", got)
+	}
+}
+
+// Recall over time is in steps of 5 s of a short run. A query counts in the step in which it begins, once.
+func TestRecallOverTimeCountsOnce(t *testing.T) {
+	runs := []*Run{{Queries: []Query{
+		{At: 0, Found: 1, Findable: 1}, {At: 4.9, Found: 0, Findable: 1}, {At: 5, Found: 1, Findable: 4}, {At: 9.9, Found: 3, Findable: 3},
+		{At: 15, Found: 1, Findable: 1},
+	}}}
+	over := RecallOverTime(runs)
+	if len(over) != 3 {
+		t.Fatalf("%+v", over)
+	}
+	for i, want := range []struct{ at, recall float64 }{{2.5, 0.5}, {7.5, 4.0 / 7}, {17.5, 1}} {
+		if over[i].At != want.at || over[i].Mean.Value != want.recall {
+			t.Errorf("at %v recall is %v, want %v at %v", over[i].At, over[i].Mean.Value, want.recall, want.at)
+		}
+	}
+	if got := marks(over); got != "55*" {
+		t.Errorf("drawn as %s", got)
+	}
+}
+
+// stepped is a peer that counts what it is given.
+type stepped int
+
+func (s *stepped) Step(time.Duration, strategy.Input) { *s++ }
+
+// A free rider does all but what queries of others ask of it.
+func TestFreeRider(t *testing.T) {
+	var inner stepped
+	f := &freeRider{&inner, map[strategy.QueryID]bool{}}
+	received := func(q strategy.QueryID) strategy.Input {
+		return strategy.Received{Delivery: &strategy.Delivery{From: 1, Message: strategy.Message{Query: q}}}
+	}
+	started := strategy.Started{}
+	started.Query.ID = 7
+	for i, c := range []struct {
+		in   strategy.Input
+		want stepped
+	}{{strategy.Joined{}, 1}, {received(0), 2}, {received(7), 2}, {started, 3}, {received(7), 4}, {received(8), 4}} {
+		if f.Step(0, c.in); inner != c.want {
+			t.Errorf("after input %d it has taken %d, want %d", i, inner, c.want)
+		}
 	}
 }
