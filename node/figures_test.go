@@ -1,0 +1,46 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// TestStatusCounts: Status counts the epochs that were published, and what was learned: parts by the way on which they
+// came, deltas with what they spared, and falls back to parts.
+func TestStatusCounts(t *testing.T) {
+	n := newNode(t)
+	add(t, n, keysOf("k", 10)...)
+	eventually(t, "an epoch is published", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && s.Epoch.Sequence > 0 && s.Epochs >= 1
+	})
+	learned := []overlay.Learned{
+		{Transport: overlay.Pubsub, Bytes: 1}, {Transport: overlay.Message, Bytes: 2}, {Transport: overlay.Direct, Bytes: 4, Fallback: true},
+		{Transport: overlay.Direct, Bytes: 100, Delta: 8},
+	}
+	err := n.view(t.Context(), func(l *loop) {
+		for _, e := range learned {
+			l.learn(e)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := n.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.PubsubBytes != 3 || s.DirectBytes != 4 || s.Deltas != 1 || s.DeltaBytes != 8 || s.SparedBytes != 100 || s.Fallbacks != 1 {
+		t.Errorf("%+v of %+v", s, learned)
+	}
+}
+
+// TestNeighbourLinks: links of neighbours may be five eighths of all connections, rounded down.
+func TestNeighbourLinks(t *testing.T) {
+	for most := range 1000 {
+		if got := (&config{maxConnections: most}).neighbourLinks(); got != most*5/8 {
+			t.Errorf("%d of %d", got, most)
+		}
+	}
+}
