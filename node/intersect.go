@@ -57,7 +57,7 @@ func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.
 		}
 		sources[i] = s
 	}
-	keys, report, err := join.Join(ctx, sources, bloom.Params{Seed: bloom.Seed{K0: rand.Uint64(), K1: rand.Uint64()}})
+	keys, report, err := join.Join(ctx, sources, bloom.Params{Hasher: bloom.Hasher{K0: rand.Uint64(), K1: rand.Uint64()}})
 	if n.ctx.Err() != nil {
 		err = context.Cause(n.ctx)
 	}

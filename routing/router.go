@@ -41,7 +41,7 @@ func New(cfg Config, view View) (*Router, error) {
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
 		open: map[QueryID]*search{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
-		seen: sightings{key: bloom.Seed{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
+		seen: sightings{key: bloom.Hasher{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
 	}, nil
 }
 

@@ -20,7 +20,7 @@ const (
 // section 4) of the last batches. A batch takes 2.3 KiB, all 74 KiB; none is made before
 // the first query. The key of its hash is the node's secret: nobody can make queries that are taken for others'.
 type sightings struct {
-	key    bloom.Seed
+	key    bloom.Hasher
 	filter *bloom.Dynamic // nil: none seen yet
 }
 
@@ -49,12 +49,12 @@ func (s *sightings) Add(q sighting) {
 	s.filter.AddHash(s.key.Hash(q.bytes()))
 }
 
-func newSightings(key bloom.Seed) *bloom.Dynamic {
+func newSightings(key bloom.Hasher) *bloom.Dynamic {
 	p, err := bloom.Goal{Keys: seenBatch, Rate: seenRate, Partitioned: true}.Params()
 	if err != nil {
 		panic(err) // constants
 	}
-	p.Seed = key
+	p.Hasher = key
 	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch, Window: seenBatches})
 	if err != nil {
 		panic(err)

@@ -25,7 +25,7 @@
 // # Guarantees and costs
 //
 // A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.FalsePositiveRate], and
-// beforehand [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine. A
+// beforehand [Plan.ExpectedRate]. The same fingerprints, header and shape give the same bytes on every machine. A
 // decoder accepts no others, and checks sizes and densities against the header's n before it allocates. Building takes
 // O(n) on average for sorting and O(n) a level. A prefix takes about twice its wire size in memory, half of it the
 // parts kept to be served on.
@@ -36,7 +36,8 @@
 //
 //	Key                a member of a collection, as bytes
 //	Seed               what keys the hash; comparable only under one seed
-//	FalsePositiveRate  the probability that Contains is true of a random key that is no member
+//	FalsePositiveRate  the probability that Contains is true of a random key that is no member, by the bits held
+//	ExpectedRate       the same beforehand, for a number of keys or parts
 //	Len                members held, repetitions included
 //	SizeBytes          memory
 //	EncodedBytes       size on the wire or on disk

@@ -110,7 +110,7 @@ func ExampleShapeForRate() {
 		panic(err)
 	}
 	perKey := 8 * float64(plan.EncodedBytes(parts)) / 100_000
-	fmt.Printf("a block to level %d, %.1f bits a key, rate %.4f\n", shape.Levels[0], perKey, plan.FalsePositiveRate(parts))
+	fmt.Printf("a block to level %d, %.1f bits a key, rate %.4f\n", shape.Levels[0], perKey, plan.ExpectedRate(parts))
 	// Output:
 	// a block to level 23, 8.2 bits a key, rate 0.0099
 }
@@ -125,7 +125,7 @@ func ExampleShapeForBytes() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d parts of %d bytes, rate %.3f\n", parts, plan.EncodedBytes(parts), plan.FalsePositiveRate(parts))
+	fmt.Printf("%d parts of %d bytes, rate %.3f\n", parts, plan.EncodedBytes(parts), plan.ExpectedRate(parts))
 	// Output: 45 parts of 64742 bytes, rate 0.068
 }
 

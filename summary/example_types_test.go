@@ -65,7 +65,7 @@ func ExamplePlan() {
 		panic(err)
 	}
 	parts := plan.PartsWithin(4096)
-	fmt.Printf("%d of %d parts, %d bytes, rate %.2f\n", parts, plan.Parts(), plan.EncodedBytes(parts), plan.FalsePositiveRate(parts))
+	fmt.Printf("%d of %d parts, %d bytes, rate %.2f\n", parts, plan.Parts(), plan.EncodedBytes(parts), plan.ExpectedRate(parts))
 	// Output: 3 of 14 parts, 2865 bytes, rate 0.41
 }
 

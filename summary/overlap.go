@@ -154,7 +154,7 @@ func (c *cutting) array() estimate.Array {
 
 // measure counts the ones of both sides and their AND and estimates.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
-	i, err := c.array().IntersectionKnown(c.count(a.Blocks()[c.block], b.Blocks()[c.block]), n1, n2, confidence)
+	i, err := c.array().EstimateIntersection(c.count(a.Blocks()[c.block], b.Blocks()[c.block]), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
 }
 

@@ -214,8 +214,8 @@ func (l layout) rangeOf(cell int) int {
 // Parts is the number of parts of the whole stream, at least 1. O(1).
 func (p *Plan) Parts() int { return p.parts }
 
-// Sample returns what part 0 brings of block 0: hash space up to end, in units of 2^-32, at a level. It returns false if
-// the stream begins without a sample. O(1).
+// Sample returns what part 0 brings of block 0: hash space up to end, in units of 2^-32, at a level. It returns false
+// if the stream begins without a sample. O(1).
 func (p *Plan) Sample() (end uint64, level int, ok bool) {
 	s := &p.steps[0]
 	if !s.sample {
@@ -268,7 +268,7 @@ func (p *Plan) maxPartBytes(part int) int {
 }
 
 // FalsePositiveRate predicts the false-positive rate of a prefix of the given number of parts. O(blocks · steps).
-func (p *Plan) FalsePositiveRate(parts int) float64 {
+func (p *Plan) ExpectedRate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {
 		known := p.knowledge(i, parts)

@@ -66,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 						t.Fatalf("%d parts: truncated has rate %v, extended %v", p.Parts(), cut.FalsePositiveRate(), p.FalsePositiveRate())
 					}
 					if testing.Verbose() {
-						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.EncodedBytes(), p.Plan().EncodedBytes(p.Parts()), p.FalsePositiveRate(), p.Plan().FalsePositiveRate(p.Parts()), p.SizeBytes())
+						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.EncodedBytes(), p.Plan().EncodedBytes(p.Parts()), p.FalsePositiveRate(), p.Plan().ExpectedRate(p.Parts()), p.SizeBytes())
 					}
 				}
 				all, _ := full.Run(0, full.Parts())

@@ -76,7 +76,7 @@ func TestPlan(t *testing.T) {
 				if got := p.PartsWithin(bytes); got < k+1 || p.EncodedBytes(got) > bytes {
 					t.Fatalf("%d parts within %d bytes, not %d", got, bytes, k+1)
 				}
-				r := p.FalsePositiveRate(k + 1)
+				r := p.ExpectedRate(k + 1)
 				if r > rate {
 					t.Fatalf("part %d: rate %v after %v", k, r, rate)
 				}

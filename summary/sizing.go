@@ -62,7 +62,7 @@ func sizeForRate(n int, rate float64) (sizing, error) {
 			if err != nil {
 				break
 			}
-			if plan.FalsePositiveRate(plan.Parts()) > rate {
+			if plan.ExpectedRate(plan.Parts()) > rate {
 				continue
 			}
 			if s = s.cut(plan, partsFor(plan, rate)); best.parts == 0 || s.bytes < best.bytes {
@@ -95,11 +95,11 @@ func sizings(n, depth, sample int) []sizing {
 
 // cut is s for the first parts of its plan.
 func (s sizing) cut(p *Plan, parts int) sizing {
-	s.parts, s.bytes, s.rate = parts, p.EncodedBytes(parts), p.FalsePositiveRate(parts)
+	s.parts, s.bytes, s.rate = parts, p.EncodedBytes(parts), p.ExpectedRate(parts)
 	return s
 }
 
 // partsFor is the fewest parts with at most a rate, which the plan reaches.
 func partsFor(p *Plan, rate float64) int {
-	return sort.Search(p.Parts(), func(parts int) bool { return p.FalsePositiveRate(parts) <= rate })
+	return sort.Search(p.Parts(), func(parts int) bool { return p.ExpectedRate(parts) <= rate })
 }

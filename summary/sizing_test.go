@@ -43,7 +43,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r := p.FalsePositiveRate(p.PartsWithin(bytes)); r < rate {
+				if r := p.ExpectedRate(p.PartsWithin(bytes)); r < rate {
 					rate, best = r, s
 				}
 			}
@@ -80,7 +80,7 @@ func TestCutsOfDeep(t *testing.T) {
 				hits++
 			}
 		}
-		rate, predicted := float64(hits)/queries, full.Plan().FalsePositiveRate(parts)
+		rate, predicted := float64(hits)/queries, full.Plan().ExpectedRate(parts)
 		ideal := math.Pow(0.6185, float64(c.bits))
 		t.Logf("%d bits a key: rate %.4g (held %.4g, predicted %.4g), %.3f of a plain filter's", c.bits, rate, p.FalsePositiveRate(), predicted, rate/ideal)
 		if math.Abs(p.FalsePositiveRate()/predicted-1) > 0.03 {
@@ -122,7 +122,7 @@ func TestDefaultRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rate := p.FalsePositiveRate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
+		if rate := p.ExpectedRate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
 			t.Errorf("%d keys: rate %v", n, rate)
 		}
 	}

@@ -117,11 +117,11 @@ func (b *builder) size(n, budget, head int) (size, error) {
 	none := maybe(math.NaN())
 	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}
 	if p, err := (bloom.Goal{Keys: n, Bits: uint64(8 * budget)}).Params(); err == nil {
-		s.Plain = maybe(p.FalsePositiveRate(n))
+		s.Plain = maybe(p.ExpectedRate(n))
 	}
 	half := uint64(math.Ceil(float64(n) / math.Ln2)) // bits of a block that n keys fill to one half
 	if blocks := uint64(8*budget) / half; blocks > 0 {
-		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.FalsePositiveRate(n))
+		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.ExpectedRate(n))
 	}
 	shape, parts, err := b.shapeFor(n, budget)
 	if errors.Is(err, summary.ErrLimit) {
@@ -134,7 +134,7 @@ func (b *builder) size(n, budget, head int) (size, error) {
 		return s, err
 	}
 	s.Shape = newInspectedShape(shape)
-	s.Parts, s.Bytes, s.Rate = parts, min(budget, head+plan.EncodedBytes(parts)+2*parts), maybe(plan.FalsePositiveRate(parts))
+	s.Parts, s.Bytes, s.Rate = parts, min(budget, head+plan.EncodedBytes(parts)+2*parts), maybe(plan.ExpectedRate(parts))
 	s.BitsPerKey = perKey(s.Bytes, n)
 	return s, nil
 }

@@ -131,7 +131,7 @@ func TestCuts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rate, predicted := f.prefix.FalsePositiveRate(), f.prefix.Plan().FalsePositiveRate(f.prefix.Parts())
+		rate, predicted := f.prefix.FalsePositiveRate(), f.prefix.Plan().ExpectedRate(f.prefix.Parts())
 		if math.Abs(rate/predicted-1) > 0.03 {
 			t.Errorf("%d bits a key: rate %v, predicted %v", c.bits, rate, predicted)
 		}

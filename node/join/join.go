@@ -64,8 +64,8 @@ func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Repo
 	if err := j.measure(); err != nil {
 		return nil, Report{}, err
 	}
-	if p == (bloom.Params{Seed: p.Seed}) {
-		p = Plan(j.sizes, p.Seed)
+	if p == (bloom.Params{Hasher: p.Hasher}) {
+		p = Plan(j.sizes, p.Hasher)
 	}
 	if err := p.Check(); err != nil {
 		return nil, Report{}, err
@@ -154,7 +154,7 @@ func (j *coordinator) reduce() error {
 	common := math.Inf(1)
 	if p.BlockBits > 1 { // a block of one bit says nothing
 		array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
-		estimated, err := array.Common(0.9, j.and.OnesCount(), each...)
+		estimated, err := array.EstimateCommon(0.9, j.and.OnesCount(), each...)
 		if err != nil {
 			return fmt.Errorf("join: %w", err)
 		}

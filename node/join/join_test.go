@@ -98,7 +98,7 @@ func TestJoin(t *testing.T) {
 		}
 		for _, p := range []bloom.Params{
 			{},
-			{Seed: bloom.Seed{K0: 1, K1: 2}},
+			{Hasher: bloom.Hasher{K0: 1, K1: 2}},
 			{Blocks: 1, BlockBits: 1, Hashes: 1},
 			{Blocks: 6, BlockBits: 1000, Hashes: 1},
 			{Blocks: 1, BlockBits: 20_000, Hashes: 3},

@@ -13,17 +13,17 @@ const MaxBits = 1 << 28
 // of n/ln 2 bits for the largest set and up to 32 times longer. Few long blocks code well; many short ones can be cut.
 // Where no filter pays, as with tiny sets, it returns a filter of one bit, to which every key belongs: the join then
 // ships the sets.
-func Plan(sizes []Size, key bloom.Seed) bloom.Params {
+func Plan(sizes []Size, key bloom.Hasher) bloom.Params {
 	most := 0
 	for _, s := range sizes {
 		most = max(most, s.Keys)
 	}
-	best := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1, Seed: key}
+	best := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1, Hasher: key}
 	least := planned(best, sizes)
 	for factor := 1.0; factor <= 32; factor *= 2 {
 		bits := math.Ceil(factor * float64(most) / math.Ln2)
 		for blocks := 1; blocks <= 8; blocks++ {
-			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Seed: key}
+			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Hasher: key}
 			if p.Check() != nil || p.Bits() > MaxBits {
 				break
 			}

@@ -28,8 +28,8 @@ func AppendJoinRequest(b []byte, r JoinRequest) []byte {
 	b = appendUint(b, 1, r.Params.BlockBits)
 	b = appendUint(b, 2, uint64(r.Params.Blocks))
 	b = appendUint(b, 3, uint64(r.Params.Hashes))
-	b = appendFixed64(b, 4, r.Params.Seed.K0)
-	b = appendFixed64(b, 5, r.Params.Seed.K1)
+	b = appendFixed64(b, 4, r.Params.Hasher.K0)
+	b = appendFixed64(b, 5, r.Params.Hasher.K1)
 	return appendUint(b, 6, uint64(r.Filter))
 }
 
@@ -45,9 +45,9 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 		case 3:
 			r.Params.Hashes = d.int(maxHashes)
 		case 4:
-			r.Params.Seed.K0 = d.fixed64()
+			r.Params.Hasher.K0 = d.fixed64()
 		case 5:
-			r.Params.Seed.K1 = d.fixed64()
+			r.Params.Hasher.K1 = d.fixed64()
 		case 6:
 			r.Filter = d.int(MaxJoinFilter)
 		}

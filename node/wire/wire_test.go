@@ -111,7 +111,7 @@ var kinds = []kind{
 		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts),
 	},
 	{"join-request", MaxJoinRequest, JoinRequest{
-		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Seed: bloom.Seed{K0: 1, K1: 2}}, Filter: 70_000,
+		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Hasher: bloom.Hasher{K0: 1, K1: 2}}, Filter: 70_000,
 	}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-piece", MaxJoinPiece, JoinPiece{

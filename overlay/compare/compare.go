@@ -135,7 +135,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 	level, bits := o.sample()
 	counts := estimate.Counts{First: c.upTo(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.Plan().N), float64(o.prefix.Plan().N)
-	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.IntersectionKnown(counts, n1, n2, confidence)
+	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.EstimateIntersection(counts, n1, n2, confidence)
 	return i, err == nil && !i.Saturated
 }
 

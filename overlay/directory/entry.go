@@ -211,5 +211,5 @@ func (e *Entry) Weight() float64 {
 // value is what parts from..end-1 of a prefix's stream are worth, per byte.
 func (e *Entry) value(p *summary.Prefix, from, end int) float64 {
 	plan := p.Plan()
-	return e.Weight() * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))
+	return e.Weight() * (plan.ExpectedRate(from) - plan.ExpectedRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))
 }

@@ -27,8 +27,8 @@ import (
 // budget, it leaves 1.2 times as many (TestGreedyIsNearlyBest). Small collections are brought to depth first.
 //
 // Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is
-// asked more often than others, for what we want next its like has: hence 1 + overlap, at most twice. Where confirmations
-// failed that the summary promised, deeper parts of it are worth less in that proportion.
+// asked more often than others, for what we want next its like has: hence 1 + overlap, at most twice. Where
+// confirmations failed that the summary promised, deeper parts of it are worth less in that proportion.
 
 // offer is a way to get more of an origin.
 type offer struct {
@@ -248,7 +248,7 @@ func (x *Exchange) nextStep(p *summary.Prefix, most int) *step {
 		end++
 	}
 	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
-	return &step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
+	return &step{p, uint16(most), uint16(end), uint32(bytes), plan.ExpectedRate(from) - plan.ExpectedRate(end)}
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.

@@ -27,7 +27,7 @@ func someStreams(t *testing.T, rng *rand.Rand, n int) []stream {
 		var s stream
 		for parts := range plan.Parts() + 1 {
 			s.bytes = append(s.bytes, plan.EncodedBytes(parts))
-			s.rate = append(s.rate, plan.FalsePositiveRate(parts))
+			s.rate = append(s.rate, plan.ExpectedRate(parts))
 		}
 		out = append(out, s)
 	}

@@ -90,7 +90,7 @@ func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok 
 	bytes = plan.EncodedBytes(end) - plan.EncodedBytes(from)
 	hits, misses := e.Answers()
 	kept := float64(1+hits) / float64(1+hits+misses)
-	value = (1 + float64(e.Overlap().Value)) * kept * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(bytes)
+	value = (1 + float64(e.Overlap().Value)) * kept * (plan.ExpectedRate(from) - plan.ExpectedRate(end)) / float64(bytes)
 	return from, end, bytes + rpcOverhead + runOverhead, value, true
 }
 

@@ -25,7 +25,7 @@ func (f *View) ContainsAll(keys [][]byte, found []bool) {
 	for len(keys) > 0 {
 		n := min(batch, len(keys))
 		for i, key := range keys[:n] {
-			l.hashes[i] = f.params.Seed.Hash(key)
+			l.hashes[i] = f.params.Hasher.Hash(key)
 		}
 		l.run(f, found[:n])
 		keys, found = keys[n:], found[n:]

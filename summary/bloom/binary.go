@@ -13,7 +13,7 @@ import (
 //	4         Blocks
 //	4         Hashes
 //	8         BlockBits
-//	16        Seed
+//	16        Hasher
 //	3         0: the words begin at a multiple of eight
 //	⌈m/64⌉·8  the words; unused bits of the last one are 0
 //	4         CRC-32C of all before
@@ -31,8 +31,8 @@ func appendParams(b []byte, p Params) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Blocks))
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Hashes))
 	b = binary.LittleEndian.AppendUint64(b, p.BlockBits)
-	b = binary.LittleEndian.AppendUint64(b, p.Seed.K0)
-	return binary.LittleEndian.AppendUint64(b, p.Seed.K1)
+	b = binary.LittleEndian.AppendUint64(b, p.Hasher.K0)
+	return binary.LittleEndian.AppendUint64(b, p.Hasher.K1)
 }
 
 // readParams reads paramsBytes bytes and checks all that they say.
@@ -44,7 +44,7 @@ func readParams(b []byte) (Params, error) {
 		Blocks:    int(binary.LittleEndian.Uint32(b[1:])),
 		Hashes:    int(binary.LittleEndian.Uint32(b[5:])),
 		BlockBits: binary.LittleEndian.Uint64(b[9:]),
-		Seed:      Seed{binary.LittleEndian.Uint64(b[17:]), binary.LittleEndian.Uint64(b[25:])},
+		Hasher:    Hasher{binary.LittleEndian.Uint64(b[17:]), binary.LittleEndian.Uint64(b[25:])},
 	}
 	if err := p.Check(); err != nil {
 		return Params{}, fmt.Errorf("%w: parameters: %w", ErrMalformed, err)

@@ -33,7 +33,7 @@ func golden(t *testing.T, name string, got []byte) []byte {
 }
 
 func TestBinaryGolden(t *testing.T) {
-	f := filled(t, Params{Blocks: 3, BlockBits: 101, Hashes: 2, Seed: Seed{1, 2}}, testKeys(20, 1))
+	f := filled(t, Params{Blocks: 3, BlockBits: 101, Hashes: 2, Hasher: Hasher{1, 2}}, testKeys(20, 1))
 	b, err := f.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)

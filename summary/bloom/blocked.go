@@ -19,12 +19,12 @@ const lineBits = 512
 type Blocked struct {
 	lines  [][8]uint64
 	hashes int
-	seed   Seed
+	seed   Hasher
 }
 
 // NewBlocked returns an empty filter with 1 to 64 hash functions. It has at least the given number of bits, rounded up
 // to whole blocks of 512. An error names the parameter that is out of its range. O(bits).
-func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
+func NewBlocked(bits uint64, hashes int, seed Hasher) (*Blocked, error) {
 	if err := checkSize(0, bits); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	if !(size <= min(maxBits, math.MaxInt)) {
 		return nil, fmt.Errorf("%w: %d keys at rate %v need %.3g bits", errParams, n, rate, size)
 	}
-	return NewBlocked(uint64(size), hashes, Seed{})
+	return NewBlocked(uint64(size), hashes, Hasher{})
 }
 
 // maxLineHashes is more than any rate worth having needs.
@@ -100,8 +100,8 @@ func blockedRate(c float64, k int) float64 {
 // SizeBytes is the memory of the bits. O(1).
 func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
 
-// FalsePositiveRate returns the false-positive rate of the filter as its bits are: the mean of (t/512)^k over the lines,
-// for t bits set in a line. O(m).
+// FalsePositiveRate returns the false-positive rate of the filter as its bits are: the mean of (t/512)^k over the
+// lines, for t bits set in a line. O(m).
 func (f *Blocked) FalsePositiveRate() float64 {
 	if len(f.lines) == 0 {
 		return 0
@@ -131,7 +131,7 @@ func (f *Blocked) TestAndAdd(key []byte) bool {
 	return there
 }
 
-// AddHash adds a key by its hash under the filter's Seed, or by Hash64. O(k).
+// AddHash adds a key by its hash under the filter's Hasher, or by Hash64. O(k).
 func (f *Blocked) AddHash(h Hash) {
 	if len(f.lines) == 0 {
 		panic(zeroValue)
@@ -166,7 +166,7 @@ func (f *Blocked) AddHash(h Hash) {
 	}
 }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed, or Hash64.
+// ContainsHash is Contains for a key's hash under the filter's Hasher, or Hash64.
 //
 // Where the caches hold the filter, it has no branch that depends on the filter until a word of positions is used up:
 // which probe fails cannot be foreseen. In a larger filter an absent key mostly ends after two probes. The fewer

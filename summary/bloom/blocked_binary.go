@@ -10,7 +10,7 @@ import (
 //	4 bytes  "vkb1"
 //	4        hash functions
 //	8        blocks
-//	16       Seed
+//	16       Hasher
 //	…        the words of each block
 //	4        CRC-32C of all before
 const (
@@ -46,7 +46,7 @@ func (f *Blocked) UnmarshalBinary(data []byte) error {
 	}
 	got := Blocked{
 		lines: make([][8]uint64, lines), hashes: int(hashes),
-		seed: Seed{binary.LittleEndian.Uint64(body[16:]), binary.LittleEndian.Uint64(body[24:])},
+		seed: Hasher{binary.LittleEndian.Uint64(body[16:]), binary.LittleEndian.Uint64(body[24:])},
 	}
 	for i := range got.lines {
 		readWords(got.lines[i][:], words[64*i:])

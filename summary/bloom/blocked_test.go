@@ -44,7 +44,7 @@ func FuzzBlocked(f *testing.F) {
 		if seed%2 == 1 {
 			size *= 64
 		}
-		b, err := NewBlocked(size, k, Seed{seed, 1})
+		b, err := NewBlocked(size, k, Hasher{seed, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func FuzzBlocked(f *testing.F) {
 
 // FuzzBlockedBytes accepts only what AppendBinary writes, and leaves the receiver alone on errors.
 func FuzzBlockedBytes(f *testing.F) {
-	b, _ := NewBlocked(512, 3, Seed{})
+	b, _ := NewBlocked(512, 3, Hasher{})
 	b.Add([]byte("x"))
 	data, _ := b.MarshalBinary()
 	f.Add(data)
@@ -157,26 +157,26 @@ func TestBlockedRate(t *testing.T) {
 
 func TestBlockedMistakes(t *testing.T) {
 	for _, err := range []error{
-		second(NewBlocked(0, 3, Seed{})), second(NewBlocked(100, 0, Seed{})), second(NewBlocked(100, 65, Seed{})),
-		second(NewBlocked(maxBits+1, 3, Seed{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
+		second(NewBlocked(0, 3, Hasher{})), second(NewBlocked(100, 0, Hasher{})), second(NewBlocked(100, 65, Hasher{})),
+		second(NewBlocked(maxBits+1, 3, Hasher{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
 		second(NewBlockedForRate(1, math.NaN())), second(NewBlockedForRate(math.MaxInt, .01)), second(NewBlockedForRate(1, 1e-300)),
 	} {
 		if !errors.Is(err, errParams) {
 			t.Errorf("error %v", err)
 		}
 	}
-	a, _ := NewBlocked(1000, 3, Seed{})
+	a, _ := NewBlocked(1000, 3, Hasher{})
 	for _, other := range []struct {
 		bits   uint64
 		hashes int
-		seed   Seed
-	}{{2000, 3, Seed{}}, {1000, 4, Seed{}}, {1000, 3, Seed{K0: 1}}} {
+		seed   Hasher
+	}{{2000, 3, Hasher{}}, {1000, 4, Hasher{}}, {1000, 3, Hasher{K0: 1}}} {
 		b, _ := NewBlocked(other.bits, other.hashes, other.seed)
 		if err := a.Merge(b); !errors.Is(err, ErrMismatch) {
 			t.Errorf("%+v: %v", other, err)
 		}
 	}
-	b, _ := NewBlocked(1000, 3, Seed{})
+	b, _ := NewBlocked(1000, 3, Hasher{})
 	a.Add([]byte("a"))
 	b.Add([]byte("b"))
 	if err := a.Merge(b); err != nil || !a.Contains([]byte("a")) || !a.Contains([]byte("b")) {

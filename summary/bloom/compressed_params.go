@@ -22,8 +22,8 @@ func (p Params) CompressedBits(n int) float64 {
 	return float64(p.Bits()) * entropy(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
 
-// CodedBytes predicts the bytes that a Codec takes for a filter with the given number of bits set, 0 to Bits, beside the
-// message's header. The result is the same on every machine. O(1).
+// CodedBytes predicts the bytes that a Codec takes for a filter with the given number of bits set, 0 to Bits, beside
+// the message's header. The result is the same on every machine. O(1).
 func (p Params) CodedBytes(ones int) int { return bitcode.PredictedBytes(int(p.Bits()), ones) }
 
 // compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter as n grows. It has c = m/n bits
@@ -118,7 +118,7 @@ func mostHashes(c float64) int { return int(min(math.Ceil(c*math.Ln2), maxHashes
 
 func compression(n int, m uint64, k int, bits float64) compressed {
 	p := Params{Blocks: 1, BlockBits: m, Hashes: k}
-	return compressed{params: p, bits: bits, rate: p.FalsePositiveRate(n)}
+	return compressed{params: p, bits: bits, rate: p.ExpectedRate(n)}
 }
 
 func checkCompression(n int, bits float64, maxBits uint64) error {

@@ -20,7 +20,7 @@ func (v vector) nearCompression(t *testing.T, got Params) {
 	t.Helper()
 	want := v.fields(t)
 	for field, x := range map[string]float64{
-		"k": float64(got.Hashes), "f": got.FalsePositiveRate(keysOf),
+		"k": float64(got.Hashes), "f": got.ExpectedRate(keysOf),
 		"m_over_n": float64(got.Bits()) / keysOf, "z_over_n": got.CompressedBits(keysOf) / keysOf,
 	} {
 		if _, ok := want[field]; ok {
@@ -177,12 +177,12 @@ func TestCompressionKeepsItsPromises(t *testing.T) {
 					t.Errorf("OptimalCompressed(%d, %v, %d) = %+v, %v", n, bits, maxBits, got, err)
 				}
 				plain, _ := paramsForBits(n, uint64(bits))
-				if got.FalsePositiveRate(n) > plain.FalsePositiveRate(n)*1.0001 && n > 10 {
-					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.FalsePositiveRate(n), plain.FalsePositiveRate(n))
+				if got.ExpectedRate(n) > plain.ExpectedRate(n)*1.0001 && n > 10 {
+					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.ExpectedRate(n), plain.ExpectedRate(n))
 				}
 				for _, rate := range []float64{0.3, 0.01} {
 					got, err := compressedForRate(n, rate, maxBits)
-					if err == nil && (got.FalsePositiveRate(n) > rate*(1+1e-9) || got.Bits() > maxBits) {
+					if err == nil && (got.ExpectedRate(n) > rate*(1+1e-9) || got.Bits() > maxBits) {
 						t.Errorf("CompressedRate(%d, %v, %d) = %+v", n, rate, maxBits, got)
 					}
 				}

@@ -17,14 +17,14 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 }
 
 // Add adds a key. No allocation. O(k).
-func (s *Concurrent) Add(key []byte) { s.testAndAdd(s.f.params.Seed.Hash(key)) }
+func (s *Concurrent) Add(key []byte) { s.testAndAdd(s.f.params.Hasher.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Seed. O(k).
+// AddHash adds a key by its hash under the filter's Hasher. O(k).
 func (s *Concurrent) AddHash(h Hash) { s.testAndAdd(h) }
 
-// TestAndAdd adds a key and reports whether it may have been there before. Of several goroutines that add one new key at
-// a time, at least one is told that it was not there. O(k), no allocation.
-func (s *Concurrent) TestAndAdd(key []byte) bool { return s.testAndAdd(s.f.params.Seed.Hash(key)) }
+// TestAndAdd adds a key and reports whether it may have been there before. Of several goroutines that add one new key
+// at a time, at least one is told that it was not there. O(k), no allocation.
+func (s *Concurrent) TestAndAdd(key []byte) bool { return s.testAndAdd(s.f.params.Hasher.Hash(key)) }
 
 func (s *Concurrent) testAndAdd(h Hash) bool {
 	if len(s.f.probes) == 0 {
@@ -45,9 +45,9 @@ func (s *Concurrent) set(at uint64) bool {
 }
 
 // Contains reports whether the key may have been added. No allocation. O(k).
-func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Seed.Hash(key)) }
+func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed. O(k).
+// ContainsHash is Contains for a key's hash under the filter's Hasher. O(k).
 func (s *Concurrent) ContainsHash(h Hash) bool {
 	for _, p := range s.f.probes {
 		at := p.at(h, s.f.params.BlockBits)

@@ -11,7 +11,7 @@
 // costs the same, with blocks of n/ln 2 bits and one hash function each. Dropping blocks from the end leaves the filter
 // that would have been built so. So it can be cut, before it is sent, to what a link or a purpose can bear.
 //
-// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Seed.Hash). Add and Contains then take two
+// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Hasher.Hash). Add and Contains then take two
 // multiplications and one access to memory for every hash function. Nothing but construction, decoding and merging into
 // something new allocates. No function blocks, and apart from Concurrent nothing is safe for use by several goroutines
 // while one of them writes.

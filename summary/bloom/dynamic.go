@@ -86,9 +86,9 @@ func (d *Dynamic) SizeBytes() int {
 }
 
 // Add adds a key. O(k), and a batch is allocated every Threshold keys.
-func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }
+func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Hasher.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Seed. As Add.
+// AddHash adds a key by its hash under the filter's Hasher. As Add.
 func (d *Dynamic) AddHash(h Hash) {
 	if len(d.batches) == 0 {
 		panic(zeroValue)
@@ -104,16 +104,16 @@ func (d *Dynamic) AddHash(h Hash) {
 
 // TestAndAdd adds a key and reports whether it may have been there before. O(λ k).
 func (d *Dynamic) TestAndAdd(key []byte) bool {
-	h := d.params.Batch.Seed.Hash(key)
+	h := d.params.Batch.Hasher.Hash(key)
 	there := d.ContainsHash(h)
 	d.AddHash(h)
 	return there
 }
 
 // Contains reports whether the key may have been added. O(λ k), no allocation.
-func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Seed.Hash(key)) }
+func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed. O(λ k).
+// ContainsHash is Contains for a key's hash under the filter's Hasher. O(λ k).
 func (d *Dynamic) ContainsHash(h Hash) bool {
 	for _, b := range slices.Backward(d.batches) { // what came last is asked for most
 		if b.ContainsHash(h) {

@@ -33,9 +33,9 @@ func (p DynamicParams) batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
 // FalsePositiveRate is the expected false-positive rate with n keys, none of them forgotten. It is equation (2) of
 // Papapetrou et al., and grows about linearly with the number of batches. O(1).
-func (p DynamicParams) FalsePositiveRate(n int) float64 {
+func (p DynamicParams) ExpectedRate(n int) float64 {
 	frozen := p.batches(n) - 1
-	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
+	last := p.Batch.ExpectedRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
-	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
+	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.ExpectedRate(p.Threshold))))
 }

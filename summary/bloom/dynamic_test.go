@@ -12,7 +12,7 @@ import (
 // fewestBlocks is the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
 func fewestBlocks(p DynamicParams, n int, target float64) int {
 	most := p.Batch.Blocks
-	for p.Batch.Blocks = 1; p.Batch.Blocks < most && p.FalsePositiveRate(n) > target; p.Batch.Blocks++ {
+	for p.Batch.Blocks = 1; p.Batch.Blocks < most && p.ExpectedRate(n) > target; p.Batch.Blocks++ {
 	}
 	return p.Batch.Blocks
 }
@@ -32,18 +32,18 @@ func TestVectorsDynamic(t *testing.T) {
 			}
 			v.near(t, "", float64(standard.Bits())/1024)
 		case strings.HasPrefix(v.Name, "T2_bfprob"):
-			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.FalsePositiveRate(n))
+			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.ExpectedRate(n))
 		case strings.Contains(v.Name, "config_"): // TestDynamicForBits of testnet/papers
 		case strings.HasPrefix(v.Name, "eq2_"):
 			blocks := fewestBlocks(p, n, target)
 			v.near(t, "mu_reduced", float64(blocks))
 			p.Batch.Blocks = blocks
 			v.near(t, "lambda", float64(p.batches(n)))
-			v.near(t, "fp", p.FalsePositiveRate(n))
+			v.near(t, "fp", p.ExpectedRate(n))
 		default:
 			p.Batch.Blocks = fewestBlocks(p, n, target)
 			if strings.HasPrefix(v.Name, "T2_prob") {
-				v.near(t, "", p.FalsePositiveRate(n))
+				v.near(t, "", p.ExpectedRate(n))
 			} else {
 				v.near(t, "", float64(p.batches(n))*float64(p.Batch.Bits())/1024)
 			}
@@ -122,12 +122,12 @@ func TestDynamicTruncate(t *testing.T) {
 		d.Add(k)
 	}
 	d.Truncate(2)
-	want := d.Params().FalsePositiveRate(d.Len())
+	want := d.Params().ExpectedRate(d.Len())
 	if got := d.FalsePositiveRate(); math.Abs(got/want-1) > 0.03 || want > 0.05 {
 		t.Errorf("rate from bits %v, expected %v", got, want)
 	}
 	one := d.Params()
-	if one.Batch.Blocks = 1; one.FalsePositiveRate(d.Len()) <= 0.05 {
+	if one.Batch.Blocks = 1; one.ExpectedRate(d.Len()) <= 0.05 {
 		t.Error("one block is enough, the paper's table 2 says 2")
 	}
 	for i := range 2 * p.Threshold { // it still grows

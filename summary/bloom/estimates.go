@@ -10,7 +10,7 @@ func (f *View) array() estimate.Array {
 // EstimateLen estimates the number of different keys added, from the bits set, with an interval of the given confidence
 // (between 0 and 1). See [estimate.Array.Cardinality]. O(m).
 func (f *View) EstimateLen(confidence float64) (estimate.Interval, error) {
-	return f.array().Cardinality(f.OnesCount(), confidence)
+	return f.array().EstimateCardinality(f.OnesCount(), confidence)
 }
 
 // EstimateOverlap estimates how many keys two filters share, with intervals of the given confidence (between 0 and 1).
@@ -26,5 +26,5 @@ func (f *View) EstimateOverlap(g *Filter, confidence float64) (estimate.Overlap,
 	}
 	n := shorter.params.Bits()
 	c := estimate.Counts{First: countRange(f.words, 0, n), Second: countRange(g.words, 0, n), Both: countAndRange(f.words, g.words, 0, n)}
-	return shorter.array().Overlap(c, confidence)
+	return shorter.array().EstimateOverlap(c, confidence)
 }

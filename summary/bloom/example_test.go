@@ -21,7 +21,7 @@ func ExampleFilter() {
 	}
 	f.Add([]byte("apple"))
 	fmt.Println(f.Contains([]byte("apple")), f.Contains([]byte("pear")))
-	fmt.Printf("%d bits, %d hash functions, a rate of %.4f when full\n", p.Bits(), p.Hashes, p.FalsePositiveRate(1000))
+	fmt.Printf("%d bits, %d hash functions, a rate of %.4f when full\n", p.Bits(), p.Hashes, p.ExpectedRate(1000))
 	// Output:
 	// true false
 	// 9594 bits, 7 hash functions, a rate of 0.0100 when full
@@ -36,7 +36,7 @@ func ExampleFilter_Truncate() {
 		f.Truncate(blocks)
 		cut := f.Params()
 		fmt.Printf("%2d blocks, %5d bits, rate %.4f, apple %v\n",
-			cut.Blocks, cut.Bits(), cut.FalsePositiveRate(1000), f.Contains([]byte("apple")))
+			cut.Blocks, cut.Bits(), cut.ExpectedRate(1000), f.Contains([]byte("apple")))
 	}
 	// Output:
 	// 10 blocks, 14430 bits, rate 0.0010, apple true
@@ -47,13 +47,13 @@ func ExampleFilter_Truncate() {
 
 func ExampleParams() {
 	p := bloom.Params{Blocks: 8, BlockBits: 1443, Hashes: 1}
-	fmt.Printf("%d bits, rate %.5f with 1000 keys\n", p.Bits(), p.FalsePositiveRate(1000))
+	fmt.Printf("%d bits, rate %.5f with 1000 keys\n", p.Bits(), p.ExpectedRate(1000))
 	// Output: 11544 bits, rate 0.00391 with 1000 keys
 }
 
-func ExampleSeed() {
-	key := bloom.Seed{K0: 0x6f66207468697320, K1: 0x6e6574776f726b2e} // of this network
-	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Seed: key}
+func ExampleHasher() {
+	key := bloom.Hasher{K0: 0x6f66207468697320, K1: 0x6e6574776f726b2e} // of this network
+	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Hasher: key}
 	f, _ := bloom.New(p)
 	g, _ := bloom.New(p)
 	h := key.Hash([]byte("apple")) // hashed once
@@ -92,7 +92,7 @@ func ExampleDynamic() {
 	for i := range 20_000 {
 		d.Add(fmt.Append(nil, i))
 	}
-	fmt.Printf("%d keys, batches of %d blocks: rate %.3f\n", d.Len(), batch.Blocks, p.FalsePositiveRate(d.Len()))
+	fmt.Printf("%d keys, batches of %d blocks: rate %.3f\n", d.Len(), batch.Blocks, p.ExpectedRate(d.Len()))
 	d.Truncate(6)
 	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.FalsePositiveRate())
 	// Output:
@@ -126,8 +126,8 @@ func ExampleCodec() {
 		f.Add(fmt.Append(nil, i))
 	}
 	message, _ := codec.Append(nil, f, nil)
-	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.FalsePositiveRate(n))
-	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.FalsePositiveRate(n))
+	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.ExpectedRate(n))
+	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.ExpectedRate(n))
 
 	g, err := codec.Decode(message, nil)
 	fmt.Println(err, g.Equal(f))
@@ -146,9 +146,9 @@ func ExampleCodec() {
 // At 8 bits a key to send and 14 in memory, and for a rate of 2 %.
 func ExampleGoal() {
 	best, _ := bloom.Goal{Keys: 10_000, Bits: 80_000, MaxBits: 140_000}.Params()
-	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.ExpectedRate(10_000))
 	best, _ = bloom.Goal{Keys: 10_000, Rate: 0.02, MaxBits: 140_000}.Params()
-	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.ExpectedRate(10_000))
 	_, err := bloom.Goal{Keys: 10_000, Rate: 2}.Params()
 	fmt.Println(err)
 	// Output:

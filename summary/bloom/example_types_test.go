@@ -9,7 +9,7 @@ import (
 // What a filter of batches of 8 KiB costs at 20,000 keys, before it is made.
 func ExampleDynamicParams() {
 	p := bloom.DynamicParams{Batch: bloom.Params{Blocks: 7, BlockBits: 9362, Hashes: 1}, Threshold: 6800}
-	fmt.Printf("rate %.3f\n", p.FalsePositiveRate(20_000))
+	fmt.Printf("rate %.3f\n", p.ExpectedRate(20_000))
 	// Output: rate 0.027
 }
 
@@ -17,7 +17,7 @@ func ExampleDynamicParams() {
 func ExampleHash() {
 	small, _ := bloom.NewForRate(100, 0.01)
 	large, _ := bloom.NewForRate(1_000_000, 0.001)
-	h := bloom.Seed{}.Hash([]byte("apple"))
+	h := bloom.Hasher{}.Hash([]byte("apple"))
 	small.AddHash(h)
 	large.AddHash(h)
 	fmt.Println(small.Contains([]byte("apple")), large.Contains([]byte("apple")))

@@ -26,8 +26,8 @@ func New(p Params) (*Filter, error) {
 	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
 }
 
-// NewForRate returns an empty standard filter under the zero Seed. It is the shortest whose false-positive rate with n
-// keys is at most rate (0 < rate < 1). An error names the number out of its range. O(m).
+// NewForRate returns an empty standard filter under the zero Hasher. It is the shortest whose false-positive rate with
+// n keys is at most rate (0 < rate < 1). An error names the number out of its range. O(m).
 func NewForRate(n int, rate float64) (*Filter, error) {
 	p, err := paramsForRate(n, rate)
 	if err != nil {
@@ -49,17 +49,17 @@ func newFilter(p Params, words []uint64) *Filter {
 func (f *View) Params() Params { return f.params }
 
 // Add adds a key: O(k), no allocation.
-func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
+func (f *Filter) Add(key []byte) { f.AddHash(f.params.Hasher.Hash(key)) }
 
 // TestAndAdd adds a key and reports whether it may have been there before. O(k), no allocation.
 func (f *Filter) TestAndAdd(key []byte) bool {
-	h := f.params.Seed.Hash(key)
+	h := f.params.Hasher.Hash(key)
 	there := f.ContainsHash(h)
 	f.AddHash(h)
 	return there
 }
 
-// AddHash adds a key by its hash under the filter's Seed. O(k).
+// AddHash adds a key by its hash under the filter's Hasher. O(k).
 func (f *Filter) AddHash(h Hash) {
 	if len(f.probes) == 0 {
 		panic(zeroValue)
@@ -72,9 +72,9 @@ func (f *Filter) AddHash(h Hash) {
 }
 
 // Contains reports whether the key may have been added: O(k), no allocation.
-func (f *View) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed.Hash(key)) }
+func (f *View) Contains(key []byte) bool { return f.ContainsHash(f.params.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed. O(k).
+// ContainsHash is Contains for a key's hash under the filter's Hasher. O(k).
 func (f *View) ContainsHash(h Hash) bool {
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes

@@ -53,7 +53,7 @@ func someParams() []Params {
 			{Blocks: 7, BlockBits: 1022, Hashes: 4},
 			{Blocks: maxHashes, BlockBits: 30, Hashes: 1},
 		} {
-			p.Seed = Seed{s, 7}
+			p.Hasher = Hasher{s, 7}
 			all = append(all, p)
 		}
 	}
@@ -84,7 +84,7 @@ func TestFilterIsItsSlowTwin(t *testing.T) {
 func FuzzFilter(f *testing.F) {
 	f.Add(uint16(3), uint16(100), uint8(2), uint8(1), []byte("one two three four"))
 	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, cut uint8, data []byte) {
-		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Seed{1, 2}}
+		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Hasher{1, 2}}
 		fast, slow := mustNew(t, p), newSlow(p)
 		for i := 0; i+3 <= len(data); i += 3 {
 			fast.Add(data[i : i+3])
@@ -125,7 +125,7 @@ func sameInBatches(t *testing.T, fast *Filter, slow *slowFilter, data []byte) {
 	for _, size := range []int{3, 2} {
 		var keys [][]byte
 		for i := 0; i+size <= len(data) && len(keys) < batch; i += size {
-			l.hashes[len(keys)] = fast.Params().Seed.Hash(data[i : i+size])
+			l.hashes[len(keys)] = fast.Params().Hasher.Hash(data[i : i+size])
 			keys = append(keys, data[i:i+size])
 		}
 		found := make([]bool, len(keys))
@@ -278,7 +278,7 @@ func TestMergeMismatch(t *testing.T) {
 	f := filled(t, p, testKeys(10, 1))
 	before := f.Clone()
 	for name, q := range map[string]Params{
-		"bloom: filters do not match: seeds differ":                   {Blocks: 2, BlockBits: 100, Hashes: 2, Seed: Seed{1, 0}},
+		"bloom: filters do not match: seeds differ":                   {Blocks: 2, BlockBits: 100, Hashes: 2, Hasher: Hasher{1, 0}},
 		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
 		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
 	} {
@@ -351,12 +351,12 @@ func TestConfigurations(t *testing.T) {
 		for _, rate := range []float64{0.9, 0.5, 0.1, 0.01, 1e-6} {
 			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": paramsForRate, "PartitionedRate": partitionedForRate} {
 				p, err := config(n, rate)
-				if err != nil || p.FalsePositiveRate(n) > rate*(1+1e-9) {
-					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.FalsePositiveRate(n), err)
+				if err != nil || p.ExpectedRate(n) > rate*(1+1e-9) {
+					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.ExpectedRate(n), err)
 				}
 				if p.BlockBits > 1 {
 					p.BlockBits--
-					if p.FalsePositiveRate(n) <= rate {
+					if p.ExpectedRate(n) <= rate {
 						t.Errorf("%s(%d, %v) = %+v is not the shortest", name, n, rate, p)
 					}
 				}

@@ -18,9 +18,9 @@ type Goal struct {
 	MaxBits uint64
 }
 
-// Params returns the parameters that reach the goal best, under the zero Seed. An error names the field that is out of
-// its range, or says that the goal cannot be reached. It takes microseconds, and with MaxBits
-// at most some milliseconds.
+// Params returns the parameters that reach the goal best, under the zero Hasher. An error names the field that is out
+// of its range, or says that the goal cannot be reached. It takes microseconds, and with MaxBits at most some
+// milliseconds.
 func (g Goal) Params() (Params, error) {
 	switch byRate := g.Rate != 0; {
 	case (g.Bits != 0) == byRate:

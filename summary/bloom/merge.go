@@ -74,7 +74,7 @@ func (f *View) matches(g *Filter) error {
 
 func mismatch(p, q Params) error {
 	switch {
-	case p.Seed != q.Seed:
+	case p.Hasher != q.Hasher:
 		return fmt.Errorf("%w: seeds differ", ErrMismatch)
 	case p.BlockBits != q.BlockBits:
 		return fmt.Errorf("%w: blocks of %d and %d bits", ErrMismatch, p.BlockBits, q.BlockBits)

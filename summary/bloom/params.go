@@ -28,7 +28,7 @@ type Params struct {
 	Blocks    int    // mu, the number of blocks: 1 or more
 	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most maxBits
 	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most maxHashes
-	Seed      Seed   // keys the hash; zero is valid and known to everybody
+	Hasher    Hasher // keys the hash; zero is valid and known to everybody
 }
 
 // Bits is the length of the filter, m. O(1).
@@ -64,7 +64,7 @@ func (p Params) Check() error {
 // FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
 // (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter
 // that is (1-(1-1/m)^(kn))^k. O(1).
-func (p Params) FalsePositiveRate(n int) float64 {
+func (p Params) ExpectedRate(n int) float64 {
 	return math.Pow(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 }
 

@@ -24,7 +24,7 @@ func TestRateWithin3Percent(t *testing.T) {
 				hits++
 			}
 		}
-		got, want := float64(hits)/asked, p.FalsePositiveRate(n)
+		got, want := float64(hits)/asked, p.ExpectedRate(n)
 		if math.Abs(got/want-1) > 0.03 {
 			t.Errorf("%+v: rate %v, theory %v", p, got, want)
 		}

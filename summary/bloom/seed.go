@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Seed keys the hash of a filter. Filters can be merged and compared only under one seed. Whoever does not know it
-// cannot compute in advance which keys of the outside world collide. The zero Seed is valid, and known to everybody.
-type Seed struct{ K0, K1 uint64 }
+// Hasher keys the hash of a filter. Filters can be merged and compared only under one seed. Whoever does not know it
+// cannot compute in advance which keys of the outside world collide. The zero Hasher is valid, and known to everybody.
+type Hasher struct{ K0, K1 uint64 }
 
 // Hash is the 128-bit hash of a key, from which all positions in a filter follow. Hash once, ask many filters.
 //
@@ -21,7 +21,7 @@ type Hash struct{ A, B uint64 }
 // SipHash-1-3, keyed, is what dictionaries of several languages use against crafted keys. For keys of 20 bytes it takes
 // about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of BLAKE3's (BenchmarkHash). O(bytes of
 // data), no allocation.
-func (s Seed) Hash(data []byte) Hash {
+func (s Hasher) Hash(data []byte) Hash {
 	v0 := s.K0 ^ 0x736f6d6570736575
 	v1 := s.K1 ^ 0x646f72616e646f6d
 	v2 := s.K0 ^ 0x6c7967656e657261
@@ -43,7 +43,7 @@ func (s Seed) Hash(data []byte) Hash {
 	return Hash{v0 ^ v1, v2 ^ v3}
 }
 
-// Hash64 makes a Hash of a ready-made 64-bit hash, of any good hash function, in place of Seed.Hash. Keys with equal
+// Hash64 makes a Hash of a ready-made 64-bit hash, of any good hash function, in place of Hasher.Hash. Keys with equal
 // 64-bit hashes are one key to every filter. O(1).
 func Hash64(h uint64) Hash { return Hash{mix64(h), h * 0x9e3779b97f4a7c15} }
 

@@ -15,7 +15,7 @@ func TestHash(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i)
 	}
-	k := Seed{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])}
+	k := Hasher{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])}
 	for n := range data {
 		v := slowSipState(k, data[:n], 2, 4)
 		if got, want := v[0]^v[1]^v[2]^v[3], siphash.Hash(k.K0, k.K1, data[:n]); got != want {
@@ -26,7 +26,7 @@ func TestHash(t *testing.T) {
 			t.Fatalf("Hash of %d bytes = %x, want %x, %x", n, got, a, b)
 		}
 	}
-	if k.Hash(data) == (Seed{}).Hash(data) {
+	if k.Hash(data) == (Hasher{}).Hash(data) {
 		t.Error("the key does not matter")
 	}
 }
@@ -34,8 +34,8 @@ func TestHash(t *testing.T) {
 func FuzzHash(f *testing.F) {
 	f.Add(uint64(1), uint64(2), []byte("a key"))
 	f.Fuzz(func(t *testing.T, k0, k1 uint64, data []byte) {
-		a, b := slowSip(Seed{k0, k1}, data)
-		if got := (Seed{k0, k1}).Hash(data); got != (Hash{a, b}) {
+		a, b := slowSip(Hasher{k0, k1}, data)
+		if got := (Hasher{k0, k1}).Hash(data); got != (Hash{a, b}) {
 			t.Errorf("Hash(%x) = %x, want %x, %x", data, got, a, b)
 		}
 	})
@@ -50,7 +50,7 @@ func BenchmarkHash(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			key[0]++
-			h := Seed{1, 2}.Hash(key)
+			h := Hasher{1, 2}.Hash(key)
 			sink += h.A ^ h.B
 		}
 	})

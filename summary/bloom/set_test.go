@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var setParams = Params{Blocks: 5, BlockBits: 2003, Hashes: 1, Seed: Seed{3, 4}}
+var setParams = Params{Blocks: 5, BlockBits: 2003, Hashes: 1, Hasher: Hasher{3, 4}}
 
 // eachSet runs a test on an empty filter of each kind and on its zero value, under the given seed. merge merges a second
 // filter of the kind into the first.
@@ -17,8 +17,8 @@ func eachSet(t *testing.T, run func(t *testing.T, set, other, zero Set, merge fu
 		run(t, a, b, new(Filter), func() error { return a.Merge(b) })
 	})
 	t.Run("Blocked", func(t *testing.T) {
-		a, err := NewBlocked(10_000, 6, setParams.Seed)
-		b, _ := NewBlocked(10_000, 6, setParams.Seed)
+		a, err := NewBlocked(10_000, 6, setParams.Hasher)
+		b, _ := NewBlocked(10_000, 6, setParams.Hasher)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +52,13 @@ func TestSets(t *testing.T) {
 			case 0:
 				set.Add(k)
 			case 1:
-				set.AddHash(setParams.Seed.Hash(k))
+				set.AddHash(setParams.Hasher.Hash(k))
 			default:
 				set.TestAndAdd(k)
 			}
 		}
 		for _, k := range keys[:1000] {
-			if !set.Contains(k) || !set.ContainsHash(setParams.Seed.Hash(k)) || !set.TestAndAdd(k) {
+			if !set.Contains(k) || !set.ContainsHash(setParams.Hasher.Hash(k)) || !set.TestAndAdd(k) {
 				t.Fatal("a key is denied")
 			}
 		}
@@ -155,7 +155,7 @@ func TestZeroSets(t *testing.T) {
 func TestStrings(t *testing.T) {
 	long := strings.Repeat("key ", 100)
 	f, _ := New(setParams)
-	b, _ := NewBlocked(10_000, 6, setParams.Seed)
+	b, _ := NewBlocked(10_000, 6, setParams.Hasher)
 	c, _ := NewConcurrent(setParams)
 	d, _ := NewDynamic(DynamicParams{Batch: setParams, Threshold: 1 << 30})
 	if n := testing.AllocsPerRun(100, func() {

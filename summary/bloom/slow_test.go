@@ -15,7 +15,7 @@ func newSlow(p Params) *slowFilter { return &slowFilter{p, map[uint64]bool{}} }
 
 // positions are those of all hash functions, block after block.
 func (s *slowFilter) positions(key []byte) []uint64 {
-	a, b := slowSip(s.p.Seed, key)
+	a, b := slowSip(s.p.Hasher, key)
 	var all []uint64
 	for i := range s.p.Blocks * s.p.Hashes {
 		all = append(all, uint64(i/s.p.Hashes)*s.p.BlockBits+slowPosition(s.p, a, b, uint64(i)))
@@ -59,13 +59,13 @@ func (s *slowFilter) equal(f *Filter) bool {
 }
 
 // slowSip is SipHash-1-3 without its last addition.
-func slowSip(k Seed, data []byte) (a, b uint64) {
+func slowSip(k Hasher, data []byte) (a, b uint64) {
 	v := slowSipState(k, data, 1, 3)
 	return v[0] ^ v[1], v[2] ^ v[3]
 }
 
 // slowSipState is the state of SipHash-c-d after its last round.
-func slowSipState(k Seed, data []byte, c, d int) [4]uint64 {
+func slowSipState(k Hasher, data []byte, c, d int) [4]uint64 {
 	v := [4]uint64{k.K0, k.K1, k.K0, k.K1}
 	for i := range v { // "somepseudorandomlygeneratedbytes"
 		v[i] ^= binary.BigEndian.Uint64([]byte("somepseudorandomlygeneratedbytes")[8*i:])

@@ -98,9 +98,9 @@ func TestVectorsFalsePositives(t *testing.T) {
 			v.near(t, "", asymptoticRate(c, c*math.Ln2))
 		case v.str("form") == "(1-(1-k/m)^n)^k": // a partitioned filter
 			p.Blocks, p.BlockBits, p.Hashes = p.Hashes, p.BlockBits/uint64(p.Hashes), 1
-			v.near(t, "", p.FalsePositiveRate(v.int("n")))
+			v.near(t, "", p.ExpectedRate(v.int("n")))
 		case v.str("form") == "(1-(1-1/m)^(kn))^k":
-			v.near(t, "", p.FalsePositiveRate(v.int("n")))
+			v.near(t, "", p.ExpectedRate(v.int("n")))
 		case v.Inputs["bits_per_element"] != nil:
 			v.near(t, "", asymptoticRate(v.num("bits_per_element"), v.num("k")))
 		default:
@@ -127,9 +127,9 @@ func TestVectorsBlockPartitioned(t *testing.T) {
 			}
 		case strings.HasPrefix(v.Name, "kb_"): // package papers has it
 		case v.Inputs["m"] != nil:
-			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.FalsePositiveRate(n))
+			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.ExpectedRate(n))
 		default:
-			v.near(t, "", Params{Blocks: v.int("blocks"), BlockBits: blockBits, Hashes: v.int("k_b")}.FalsePositiveRate(n))
+			v.near(t, "", Params{Blocks: v.int("blocks"), BlockBits: blockBits, Hashes: v.int("k_b")}.ExpectedRate(n))
 		}
 	}
 }

@@ -2,10 +2,10 @@ package estimate
 
 import "math"
 
-// Cardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3). confidence
-// is between 0 and 1. For the union of sets, count the ones of the OR of their filters. An error names what is out of
-// its range. O(1).
-func (a Array) Cardinality(ones int, confidence float64) (Interval, error) {
+// EstimateCardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3).
+// confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters. An error names what
+// is out of its range. O(1).
+func (a Array) EstimateCardinality(ones int, confidence float64) (Interval, error) {
 	if err := a.check(confidence, "ones", ones); err != nil {
 		return Interval{}, err
 	}
@@ -32,7 +32,8 @@ func (a Array) unseen(alpha float64) float64 {
 	return math.Log(alpha) / float64(hits*math.Log1p(-counted))
 }
 
-// cardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).
+// cardinalityDeviation is the standard deviation of [Array.EstimateCardinality]'s value for a set of n elements (delta
+// method).
 func (a Array) cardinalityDeviation(n float64) float64 {
 	return math.Sqrt(a.covariance(a.load(n)))
 }

@@ -9,21 +9,21 @@ import (
 func TestErrors(t *testing.T) {
 	a := Array{Bits: 100}
 	failing := map[string]func() error{
-		"Bits":       func() error { _, err := Array{Bits: 1}.Cardinality(0, 0.9); return err },
-		"Blocks":     func() error { _, err := Array{Bits: 9, Blocks: -1}.Cardinality(0, 0.9); return err },
-		"Hashes":     func() error { _, err := Array{Bits: 9, Hashes: -1}.Cardinality(0, 0.9); return err },
-		"Sample":     func() error { _, err := Array{Bits: 9, Sample: 10}.Cardinality(0, 0.9); return err },
-		"ones":       func() error { _, err := a.Cardinality(101, 0.9); return err },
-		"negative":   func() error { _, err := a.Cardinality(-1, 0.9); return err },
-		"confidence": func() error { _, err := a.Cardinality(5, 1); return err },
+		"Bits":       func() error { _, err := Array{Bits: 1}.EstimateCardinality(0, 0.9); return err },
+		"Blocks":     func() error { _, err := Array{Bits: 9, Blocks: -1}.EstimateCardinality(0, 0.9); return err },
+		"Hashes":     func() error { _, err := Array{Bits: 9, Hashes: -1}.EstimateCardinality(0, 0.9); return err },
+		"Sample":     func() error { _, err := Array{Bits: 9, Sample: 10}.EstimateCardinality(0, 0.9); return err },
+		"ones":       func() error { _, err := a.EstimateCardinality(101, 0.9); return err },
+		"negative":   func() error { _, err := a.EstimateCardinality(-1, 0.9); return err },
+		"confidence": func() error { _, err := a.EstimateCardinality(5, 1); return err },
 		"not a number": func() error {
-			_, err := a.Cardinality(5, math.NaN())
+			_, err := a.EstimateCardinality(5, math.NaN())
 			return err
 		},
 		"Second": func() error { _, err := a.intersection(Counts{5, 101, 5}, 0.9); return err },
 		"Both":   func() error { _, err := a.intersection(Counts{5, 6, 7}, 0.9); return err },
-		"either": func() error { _, err := a.Overlap(Counts{60, 60, 10}, 0.9); return err },
-		"known":  func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
+		"either": func() error { _, err := a.EstimateOverlap(Counts{60, 60, 10}, 0.9); return err },
+		"known":  func() error { _, err := a.EstimateIntersection(Counts{5, 6, 4}, -1, 5, 0.9); return err },
 	}
 	for name, f := range failing {
 		if err := f(); !errors.Is(err, errRange) {
@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 
 func TestSaturated(t *testing.T) {
 	a := Array{Bits: 1000}
-	one, err := a.Cardinality(1000, 0.95)
+	one, err := a.EstimateCardinality(1000, 0.95)
 	if err != nil || !one.Saturated || !math.IsInf(one.Value, 1) || !math.IsInf(one.High, 1) {
 		t.Fatalf("%+v, %v", one, err)
 	}
@@ -73,9 +73,9 @@ func FuzzInterval(f *testing.F) {
 		c.Both = least + int(both)%(min(c.First, c.Second)-least+1)
 		confidence := (float64(percent%99) + 0.5) / 100
 		{
-			one, err := a.Cardinality(c.First, confidence)
+			one, err := a.EstimateCardinality(c.First, confidence)
 			check(t, one, err)
-			o, err := a.Overlap(c, confidence)
+			o, err := a.EstimateOverlap(c, confidence)
 			union := o.Union
 			check(t, union, err)
 			if union.Value < one.Value {
@@ -87,7 +87,7 @@ func FuzzInterval(f *testing.F) {
 				t.Errorf("intersection %+v above %+v", two, one)
 			}
 		}
-		known, err := a.IntersectionKnown(c, float64(c.First), float64(c.Second), confidence)
+		known, err := a.EstimateIntersection(c, float64(c.First), float64(c.Second), confidence)
 		check(t, known, err)
 	})
 }
@@ -106,10 +106,10 @@ func TestNoAllocations(t *testing.T) {
 	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
 	allocs := testing.AllocsPerRun(10, func() {
 		{
-			a.Cardinality(c.First, 0.9)
-			a.Overlap(c, 0.9)
+			a.EstimateCardinality(c.First, 0.9)
+			a.EstimateOverlap(c, 0.9)
 		}
-		a.IntersectionKnown(c, 4000, 4000, 0.9)
+		a.EstimateIntersection(c, 4000, 4000, 0.9)
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)

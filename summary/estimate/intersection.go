@@ -13,10 +13,10 @@ type Counts struct {
 // either is the number of ones in the OR of the two filters.
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
-// Overlap estimates how many elements two sets share, from the ones counted in their filters. N1 and N2 are estimates,
-// too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are then 0. It is an
-// error if the counts cannot be those of two such filters. O(1).
-func (a Array) Overlap(c Counts, confidence float64) (Overlap, error) {
+// EstimateOverlap estimates how many elements two sets share, from the ones counted in their filters. N1 and N2 are
+// estimates, too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are then 0. It
+// is an error if the counts cannot be those of two such filters. O(1).
+func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 	both, err := a.intersection(c, confidence)
 	if err != nil {
 		return Overlap{}, err
@@ -54,7 +54,7 @@ func (a Array) common(c Counts) float64 {
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// intersectionDeviation is the standard deviation of the value of [Array.Overlap] for sets of n1 and n2
+// intersectionDeviation is the standard deviation of the value of [Array.EstimateOverlap] for sets of n1 and n2
 // elements, n12 of them common (delta method).
 func (a Array) intersectionDeviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))

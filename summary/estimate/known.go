@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common. The
+// EstimateIntersection estimates the number of elements that two sets of exactly n1 and n2 elements have in common. The
 // size of each set is known, so the error of its count is, too. The union is likely off by a known share of these
-// errors (control variates). So it is at least as good as [Array.Overlap], and much better for sets that are nearly
-// equal. The interval is normal. An error names what is out of its range. O(1).
-func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval, error) {
+// errors (control variates). So it is at least as good as [Array.EstimateOverlap], and much better for sets that are
+// nearly equal. The interval is normal. An error names what is out of its range. O(1).
+func (a Array) EstimateIntersection(c Counts, n1, n2, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
 	}
@@ -26,8 +26,8 @@ func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval
 	return around(n1+n2-union, variance, confidence).clip(top, top), nil
 }
 
-// IntersectionKnownDeviation is the standard deviation of the value of [Array.IntersectionKnown] (delta method). It is
-// +Inf from loads of some hundred elements a bit on. O(1).
+// IntersectionKnownDeviation is the standard deviation of the value of [Array.EstimateIntersection] (delta method). It
+// is +Inf from loads of some hundred elements a bit on. O(1).
 func (a Array) IntersectionKnownDeviation(n1, n2, n12 float64) float64 {
 	_, _, variance := a.control(loads{a.load(n1), a.load(n2), a.load(n12)})
 	return math.Sqrt(variance)

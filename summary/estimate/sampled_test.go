@@ -36,14 +36,14 @@ func TestNothingInTheSample(t *testing.T) {
 				count++
 			}
 		}
-		one, err := a.Cardinality(alone, confidence)
+		one, err := a.EstimateCardinality(alone, confidence)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if one.Low <= both && both <= one.High {
 			few++
 		}
-		o, err := a.Overlap(Counts{len(first), len(second), count}, confidence)
+		o, err := a.EstimateOverlap(Counts{len(first), len(second), count}, confidence)
 		if err != nil {
 			t.Fatal(err)
 		}

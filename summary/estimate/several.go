@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Common estimates the number of elements that several sets have in common, from the ones counted in each filter and in
-// the AND of all. It carries Lemma 3 to more than two filters, which the paper leaves to the reader. A bit of the AND
-// is set by a common element, or by others in all filters. Elements that only some of the sets share count as
-// different, so they make the estimate too high. For two filters it is the value of [Array.Overlap]. The interval is
-// normal, by the delta method. It is saturated if the AND is full. An error names what is out of its range. O(filters),
-// times the steps of a bisection.
-func (a Array) Common(confidence float64, all int, each ...int) (Interval, error) {
+// EstimateCommon estimates the number of elements that several sets have in common, from the ones counted in each
+// filter and in the AND of all. It carries Lemma 3 to more than two filters, which the paper leaves to the reader. A
+// bit of the AND is set by a common element, or by others in all filters. Elements that only some of the sets share
+// count as different, so they make the estimate too high. For two filters it is the value of [Array.EstimateOverlap].
+// The interval is normal, by the delta method. It is saturated if the AND is full. An error names what is out of its
+// range. O(filters), times the steps of a bisection.
+func (a Array) EstimateCommon(confidence float64, all int, each ...int) (Interval, error) {
 	n, err := a.commonOf(all, each)
 	if err == nil {
 		err = checkConfidence(confidence)
@@ -59,7 +59,7 @@ func (a Array) commonVariance(n float64, each []int) float64 {
 	return variance
 }
 
-// commonOf is the value of Common, +Inf if the AND is full.
+// commonOf is the value of EstimateCommon, +Inf if the AND is full.
 func (a Array) commonOf(all int, each []int) (float64, error) {
 	if err := a.valid(); err != nil {
 		return 0, err

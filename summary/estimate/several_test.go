@@ -15,7 +15,7 @@ func TestCommonOfTwo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.Common(0.9, c.Both, c.First, c.Second)
+		got, err := a.EstimateCommon(0.9, c.Both, c.First, c.Second)
 		if err != nil || math.Abs(got.Value-two.Value) > 1e-6*(1+two.Value) {
 			t.Errorf("%+v: %v, Intersection %v, %v", c, got, two.Value, err)
 		}
@@ -54,7 +54,7 @@ func TestCommonOfMore(t *testing.T) {
 				all++
 			}
 		}
-		n, err := Array{Bits: m}.Common(0.9, all, each...)
+		n, err := Array{Bits: m}.EstimateCommon(0.9, all, each...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,17 +72,17 @@ func TestCommonOfMore(t *testing.T) {
 func TestCommonErrors(t *testing.T) {
 	a := Array{Bits: 100}
 	for name, f := range map[string]func() (Interval, error){
-		"array":      func() (Interval, error) { return Array{}.Common(0.9, 1, 2) },
-		"none":       func() (Interval, error) { return a.Common(0.9, 0) },
-		"count":      func() (Interval, error) { return a.Common(0.9, 1, 2, 101) },
-		"all":        func() (Interval, error) { return a.Common(0.9, 3, 2, 5) },
-		"confidence": func() (Interval, error) { return a.Common(1, 1, 2, 5) },
+		"array":      func() (Interval, error) { return Array{}.EstimateCommon(0.9, 1, 2) },
+		"none":       func() (Interval, error) { return a.EstimateCommon(0.9, 0) },
+		"count":      func() (Interval, error) { return a.EstimateCommon(0.9, 1, 2, 101) },
+		"all":        func() (Interval, error) { return a.EstimateCommon(0.9, 3, 2, 5) },
+		"confidence": func() (Interval, error) { return a.EstimateCommon(1, 1, 2, 5) },
 	} {
 		if _, err := f(); !errors.Is(err, errRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := a.Common(0.9, 100, 100, 100); err != nil || !n.Saturated {
+	if n, err := a.EstimateCommon(0.9, 100, 100, 100); err != nil || !n.Saturated {
 		t.Errorf("full: %v, %v", n, err)
 	}
 }

@@ -59,12 +59,12 @@ func simulate(s setting, trials int) (r result) {
 		c := s.draw(random)
 		r.trials++
 		for i, confidence := range confidences {
-			one, err := s.array.Cardinality(c.First, confidence)
+			one, err := s.array.EstimateCardinality(c.First, confidence)
 			must(err)
 			r.set[i] += holds(one, s.n1)
 			normal, err := s.array.intersection(c, confidence)
 			must(err)
-			known, err := s.array.IntersectionKnown(c, float64(s.n1), float64(s.n2), confidence)
+			known, err := s.array.EstimateIntersection(c, float64(s.n1), float64(s.n2), confidence)
 			must(err)
 			r.normal[i] += holds(normal, s.n12)
 			r.known[i] += holds(known, s.n12)

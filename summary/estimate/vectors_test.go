@@ -62,7 +62,7 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("delta_sd"):
 		return []float64{math.Sqrt(a.covariance(a.loadOf(float64(in.T))))}
 	case is("saturated"):
-		i, err := a.Cardinality(in.M, 1-in.Alpha)
+		i, err := a.EstimateCardinality(in.M, 1-in.Alpha)
 		if err != nil || !i.Saturated || !math.IsInf(i.Value, 1) || !math.IsInf(i.High, 1) {
 			t.Errorf("%s: %+v, %v", v.Name, i, err)
 		}

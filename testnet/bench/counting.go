@@ -110,7 +110,7 @@ func countingRates(b *bench, dleft *counting.DLeft, theirs *boom.CountingBloomFi
 
 // fingerprint hashes a key as venn does everywhere: keyed SipHash.
 func fingerprint(key []byte) uint64 {
-	h := bloom.Seed{K0: 1, K1: 2}.Hash(key)
+	h := bloom.Hasher{K0: 1, K1: 2}.Hash(key)
 	return h.A ^ h.B
 }
 

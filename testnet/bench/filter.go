@@ -23,11 +23,11 @@ func filterArea(b *bench) {
 	p := must(bloom.Goal{Keys: filterKeys, Bits: bits}.Params())
 	keys, others := randomKeys(1, filterKeys), randomKeys(2, filterKeys)
 
-	_, k := bitsblooms.EstimateParameters(filterKeys, p.FalsePositiveRate(filterKeys))
+	_, k := bitsblooms.EstimateParameters(filterKeys, p.ExpectedRate(filterKeys))
 	newTheirs := func() *bitsblooms.BloomFilter { return bitsblooms.New(uint(bits), k) }
 	newBB := func() *bbloom.Bloom { return must(bbloom.New(float64(bits), float64(p.Hashes))) }
 	newBlob := func() *blobloom.Filter {
-		return blobloom.NewOptimized(blobloom.Config{Capacity: filterKeys, FPRate: p.FalsePositiveRate(filterKeys)})
+		return blobloom.NewOptimized(blobloom.Config{Capacity: filterKeys, FPRate: p.ExpectedRate(filterKeys)})
 	}
 
 	ours := must(bloom.New(p))
@@ -111,7 +111,7 @@ func falsePositiveRate(b *bench, f *bloom.Filter) {
 			asked++
 		}
 	}
-	b.amount("false-positive rate against theory", "rate", 0.97, float64(hits)/float64(asked), f.Params().FalsePositiveRate(filterKeys))
+	b.amount("false-positive rate against theory", "rate", 0.97, float64(hits)/float64(asked), f.Params().ExpectedRate(filterKeys))
 }
 
 // batchLookup: a filter of 10M keys, larger than the caches, and a batch of a million keys, half of them members.
@@ -119,7 +119,7 @@ func batchLookup(b *bench) {
 	const keys, asked = 10_000_000, 1_000_000
 	p := must(bloom.Goal{Keys: keys, Bits: uint64(math.Round(bitsAKey * keys))}.Params())
 	ours := must(bloom.New(p))
-	blob := blobloom.NewOptimized(blobloom.Config{Capacity: keys, FPRate: p.FalsePositiveRate(keys)})
+	blob := blobloom.NewOptimized(blobloom.Config{Capacity: keys, FPRate: p.ExpectedRate(keys)})
 	var members [][]byte
 	for seed := range uint64(keys / asked) {
 		members = randomKeys(1000+seed, asked)

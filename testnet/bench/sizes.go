@@ -104,7 +104,7 @@ func bestBlocked() *bloom.Blocked {
 	var best *bloom.Blocked
 	least := 1.0
 	for k := 1; k < 16; k++ {
-		f := must(bloom.NewBlocked(8*sizesBytes-8*64, k, bloom.Seed{}))
+		f := must(bloom.NewBlocked(8*sizesBytes-8*64, k, bloom.Hasher{}))
 		for i := range uint64(streamKeys) {
 			f.AddHash(bloom.Hash64(i * 0x9E3779B97F4A7C15))
 		}

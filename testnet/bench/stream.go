@@ -111,7 +111,7 @@ func (b *bench) cutRates(keys [][]byte) {
 		}
 		b.amount(fmt.Sprintf("cut at %d bits a key, rate of an ideal Bloom filter", c.bits), "rate", 1/c.most,
 			float64(hits)/asked, math.Pow(0.6185, float64(c.bits)))
-		off := 100 * math.Abs(p.FalsePositiveRate()/full.Plan().FalsePositiveRate(parts)-1)
+		off := 100 * math.Abs(p.FalsePositiveRate()/full.Plan().ExpectedRate(parts)-1)
 		b.amount(fmt.Sprintf("cut at %d bits a key, off the predicted rate, at most 3 %%", c.bits), "%", 1, max(off, 0.01), 3)
 	}
 }

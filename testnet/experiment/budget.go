@@ -90,7 +90,7 @@ type nextStep struct {
 
 func stepOf(plan *summary.Plan, peer, from int) nextStep {
 	bytes := max(1, plan.EncodedBytes(from+1)-plan.EncodedBytes(from))
-	return nextStep{peer, from + 1, bytes, (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(from+1)) / float64(bytes)}
+	return nextStep{peer, from + 1, bytes, (plan.ExpectedRate(from) - plan.ExpectedRate(from+1)) / float64(bytes)}
 }
 
 // nextSteps is a heap, the greatest value first.

@@ -59,7 +59,7 @@ func (s *session) estimateElements(p printed) {
 	n, a := p.int("n"), arrayOf(p)
 	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {
 		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: a.Bits, Hashes: a.Hashes}, n)
-		x := must(a.Cardinality(f.OnesCount(), 0.9))
+		x := must(a.EstimateCardinality(f.OnesCount(), 0.9))
 		return math.Abs(x.Value-float64(n)) / float64(n)
 	})
 	s.measured(p.Name, sampleOf(errors))

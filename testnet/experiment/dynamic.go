@@ -41,14 +41,14 @@ func (s *session) dynamicFormulas() {
 			f, _ := dynamicFor(target)
 			s.formula(p.Name, float64(f.Bits())/1024)
 		case strings.HasPrefix(p.Name, "T2_bfprob"):
-			s.formula(p.Name, standard(p.int("m"), p.int("k")).FalsePositiveRate(n))
+			s.formula(p.Name, standard(p.int("m"), p.int("k")).ExpectedRate(n))
 		default:
 			_, d := dynamicFor(target)
 			d.Batch.Blocks = fewestBlocks(d, n, target)
 			if strings.HasPrefix(p.Name, "T2_len") {
 				s.formula(p.Name, float64(uint64(max(1, (n-1)/d.Threshold+1))*d.Batch.Bits())/1024)
 			} else {
-				s.formula(p.Name, d.FalsePositiveRate(n))
+				s.formula(p.Name, d.ExpectedRate(n))
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (s *session) dynamicFormulas() {
 // fewestBlocks is the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
 func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
 	most := d.Batch.Blocks
-	for d.Batch.Blocks = 1; d.Batch.Blocks < most && d.FalsePositiveRate(n) > target; d.Batch.Blocks++ {
+	for d.Batch.Blocks = 1; d.Batch.Blocks < most && d.ExpectedRate(n) > target; d.Batch.Blocks++ {
 	}
 	return d.Batch.Blocks
 }
@@ -106,8 +106,8 @@ func dynamicFigures(*session) []report.Figure {
 			Title: fmt.Sprintf("Papapetrou et al. 2010, figure 4%c: initial probability %v", 'a'+i, rate),
 			X:     "elements", Y: "false-positive probability",
 			Lines: []report.Line{
-				report.CurveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.FalsePositiveRate(int(n)) }),
-				report.CurveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.FalsePositiveRate(int(n)) }),
+				report.CurveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.ExpectedRate(int(n)) }),
+				report.CurveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.ExpectedRate(int(n)) }),
 				report.CurveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return papers.DynamicRateBound(d, int(n)) }),
 			},
 		})

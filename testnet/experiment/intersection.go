@@ -56,7 +56,7 @@ func (s *session) estimateCommon(p printed) {
 			second.AddHash(randomHash(rng))
 		}
 		c := estimate.Counts{First: first.OnesCount(), Second: second.OnesCount(), Both: must(first.AndOnesCount(second))}
-		x := must(a.Overlap(c, 0.9)).Intersection
+		x := must(a.EstimateOverlap(c, 0.9)).Intersection
 		return math.Abs(x.Value-float64(n12)) / float64(n12)
 	})
 	x := sampleOf(errors)

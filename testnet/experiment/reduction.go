@@ -31,9 +31,9 @@ var foldable = standard(reductionMost*reductionBlock, 60)
 func reductionTasks(s *session) []task {
 	return []task{
 		{0, func() {
-			s.formula("fig1_bbf_1024K", partitioned(8).FalsePositiveRate(reductionKeys))
-			s.formula("fig1_opt_1024K", must(bloom.Goal{Keys: reductionKeys, Bits: 8 * reductionBlock}.Params()).FalsePositiveRate(reductionKeys))
-			s.formula("fig1_folded_1024K", standard(8*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
+			s.formula("fig1_bbf_1024K", partitioned(8).ExpectedRate(reductionKeys))
+			s.formula("fig1_opt_1024K", must(bloom.Goal{Keys: reductionKeys, Bits: 8 * reductionBlock}.Params()).ExpectedRate(reductionKeys))
+			s.formula("fig1_folded_1024K", standard(8*reductionBlock, foldable.Hashes).ExpectedRate(reductionKeys))
 		}},
 		{4, func() { s.reduce("BBF, blocks dropped", "fig1_bbf_1024K", partitioned(reductionMost), dropBlocks) }},
 		{4, func() { s.reduce("standard, folded", "fig1_folded_1024K", foldable, fold) }},
@@ -89,7 +89,7 @@ func reductionFigures(s *session) []report.Figure {
 	}
 	folded := report.Line{Name: "standard, folded"}
 	for b := 1; b <= reductionMost; b *= 2 {
-		folded.Add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
+		folded.Add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).ExpectedRate(reductionKeys))
 	}
 	return []report.Figure{{
 		Name:  "reduction-figure1",
@@ -97,9 +97,9 @@ func reductionFigures(s *session) []report.Figure {
 		X:     "length, Kbit", Y: "false-positive probability", LogX: true,
 		Lines: []report.Line{
 			rates("standard, optimal for each length", func(b int) float64 {
-				return must(bloom.Goal{Keys: reductionKeys, Bits: uint64(b) * reductionBlock}.Params()).FalsePositiveRate(reductionKeys)
+				return must(bloom.Goal{Keys: reductionKeys, Bits: uint64(b) * reductionBlock}.Params()).ExpectedRate(reductionKeys)
 			}),
-			rates("BBF, blocks dropped", func(b int) float64 { return partitioned(b).FalsePositiveRate(reductionKeys) }),
+			rates("BBF, blocks dropped", func(b int) float64 { return partitioned(b).ExpectedRate(reductionKeys) }),
 			folded,
 			*s.curve("BBF, blocks dropped, measured"),
 			*s.curve("standard, folded, measured"),

@@ -64,7 +64,7 @@ func DeltaForBits(n int, bits, change float64, maxBits uint64) (Delta, error) {
 			continue
 		}
 		p := bloom.Params{Blocks: 1, BlockBits: m, Hashes: k}
-		if rate := p.FalsePositiveRate(n); best.Bits == 0 || rate < best.Rate {
+		if rate := p.ExpectedRate(n); best.Bits == 0 || rate < best.Rate {
 			best = Delta{p, perKey(float64(m)/keys) * keys, rate}
 		}
 	}

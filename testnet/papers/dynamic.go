@@ -37,10 +37,10 @@ func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (bloom.Dynamic
 func capacity(p bloom.Params, rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
 	n := int(math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits))) // (1-(1-1/m_b)^n) = perBlock
-	for n > 0 && p.FalsePositiveRate(n) > rate {                          // rounding may be off by one
+	for n > 0 && p.ExpectedRate(n) > rate {                               // rounding may be off by one
 		n--
 	}
-	for p.FalsePositiveRate(n+1) <= rate {
+	for p.ExpectedRate(n+1) <= rate {
 		n++
 	}
 	return n

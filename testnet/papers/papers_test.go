@@ -199,8 +199,8 @@ func TestVectorsHashing(t *testing.T) {
 		switch {
 		case v.Inputs["blocks"] != nil: // the floor of double hashing in a partitioned filter
 			p := bloom.Params{Blocks: v.int("blocks"), BlockBits: uint64(v.num("block_bits")), Hashes: 1}
-			v.near(t, "independent", p.FalsePositiveRate(n))
-			v.near(t, "double", Double.FalsePositiveRate(p, n))
+			v.near(t, "independent", p.ExpectedRate(n))
+			v.near(t, "double", Double.ExpectedRate(p, n))
 			v.near(t, "floor", Double.Floor(p, n))
 		case v.Inputs["scheme"] == nil:
 			v.near(t, "", AsymptoticRate(v.num("m")/v.num("n"), v.num("k")))
@@ -230,7 +230,7 @@ func TestFloors(t *testing.T) {
 	}
 	p := bloom.Params{Blocks: 10, BlockBits: 2048, Hashes: 1}
 	for s := Double; s <= Triple; s++ {
-		got, want := measuredRate(func() filter { return schemed{NewFilter(s, p)} }, 1000, 500, 10_000, 6), s.FalsePositiveRate(p, 1000)
+		got, want := measuredRate(func() filter { return schemed{NewFilter(s, p)} }, 1000, 500, 10_000, 6), s.ExpectedRate(p, 1000)
 		if math.Abs(got/want-1) > 0.15 { // 370 hits at the lowest rate: 3 standard errors
 			t.Errorf("scheme %d: %v, want %v", s, got, want)
 		}

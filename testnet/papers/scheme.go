@@ -33,8 +33,8 @@ func (s Scheme) Floor(p bloom.Params, n int) float64 {
 }
 
 // FalsePositiveRate is the expected rate with n keys.
-func (s Scheme) FalsePositiveRate(p bloom.Params, n int) float64 {
-	f := p.FalsePositiveRate(n)
+func (s Scheme) ExpectedRate(p bloom.Params, n int) float64 {
+	f := p.ExpectedRate(n)
 	return f + float64((1-f)*s.Floor(p, n))
 }
 

@@ -29,7 +29,10 @@ func TestQueriesOfAWindow(t *testing.T) {
 // Recall over time is in steps of 5 s of a short run. A query counts in the step in which it begins, once.
 func TestRecallOverTimeCountsOnce(t *testing.T) {
 	runs := []*Run{{Queries: []Query{
-		{At: 0, Found: 1, Findable: 1}, {At: 4.9, Found: 0, Findable: 1}, {At: 5, Found: 1, Findable: 4}, {At: 9.9, Found: 3, Findable: 3},
+		{At: 0, Found: 1, Findable: 1},
+		{At: 4.9, Found: 0, Findable: 1},
+		{At: 5, Found: 1, Findable: 4},
+		{At: 9.9, Found: 3, Findable: 3},
 		{At: 15, Found: 1, Findable: 1},
 	}}}
 	over := RecallOverTime(runs)

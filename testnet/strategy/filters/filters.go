@@ -13,7 +13,7 @@ import (
 func Hash(f summary.Fingerprint) bloom.Hash {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(f))
-	return bloom.Seed{}.Hash(b[:])
+	return bloom.Hasher{}.Hash(b[:])
 }
 
 // Fill adds a collection to a filter.
