@@ -39,7 +39,7 @@ func TestBrokenOff(t *testing.T) {
 		dir := breakingDaemon(t, first+"\n"+end)
 		for line, want := range map[string]string{
 			"keys ls":         "a\n",
-			"keys ls --json":  first + "\n",
+			"keys ls --json":  `{"key":"a"}` + "\n",
 			"keys has a":      "false a\n",
 			"find a":          "a  P  no address known\n",
 			"find a --json":   `{"key":"a","peer":"P","addresses":null}` + "\n",
