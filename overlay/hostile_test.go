@@ -24,21 +24,86 @@ func TestFloodOfOrigins(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	linked(t, o, "liar")
 	linked(t, o, "honest")
+	now := time.Duration(0)
 	for i := range uint64(3 * directory.MaxPending) {
-		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		now += 5 * time.Millisecond // at 4 kB/s, which a link may use for announcements
+		step(t, o, now, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	step(t, o, 0, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
+	step(t, o, now, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
 	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
-	step(t, o, time.Second, LinkClosed{Peer: "liar"})
-	step(t, o, time.Minute, Tick{})
+	step(t, o, now+time.Second, LinkClosed{Peer: "liar"})
+	step(t, o, now+time.Minute, Tick{})
 	if n := o.directory.Known(); n > 1 {
 		t.Errorf("%d origins are remembered, want the honest one", n)
+	}
+}
+
+// One link that floods the line with made-up origins keeps nobody from learning of others, neither meanwhile nor after.
+func TestFloodLeavesTheLine(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	for _, p := range []PeerID{"liar", "honest", "b", "c", "d"} {
+		linked(t, o, p)
+	}
+	var all []signed
+	for i := range 125 {
+		all = append(all, sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9}))
+	}
+	const every, flooded = 200 * time.Millisecond, time.Minute
+	invented := uint64(0)
+	give := func(now time.Duration, in Input) {
+		for _, e := range append([]Effect(nil), step(t, o, now, in)...) {
+			c, ok := e.(SendCatalogue)
+			if !ok || c.To != "honest" {
+				continue
+			}
+			for _, it := range c.Items {
+				for _, s := range all {
+					if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
+						step(t, o, now, PartsReceived{From: "honest", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+					}
+				}
+			}
+		}
+	}
+	run := func(from, to time.Duration) {
+		for now := from; now < to; now += every {
+			if now < flooded {
+				var items []Item
+				for range 5000 { // half a megabyte a second
+					invented++
+					items = append(items, Item{Group: group.New(invented<<32^invented, summary.Epoch{Generation: 1}), Have: 9})
+				}
+				give(now, CatalogueReceived{From: "liar", Items: items, Bytes: 20 * len(items)})
+			}
+			give(now, Tick{})
+			if o.scope.Depth() != 0 {
+				t.Fatalf("at %v: depth %d", now, o.scope.Depth())
+			}
+		}
+	}
+	for i, s := range all[:120] {
+		now := time.Duration(i) * flooded / 120
+		give(now, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		run(now, now+flooded/120)
+	}
+	if o.Origins() != 120 {
+		t.Errorf("%d origins of 120 are known after the flood", o.Origins())
+	}
+	for _, s := range all[120:] {
+		give(flooded, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+	}
+	run(flooded, flooded+2*time.Second)
+	if o.Origins() != 125 {
+		t.Errorf("%d origins of 125 are known 2 s after the flood", o.Origins())
+	}
+	if err := o.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

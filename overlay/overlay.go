@@ -206,6 +206,10 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 		return
 	}
 	for _, it := range in.Items {
+		asked := it.Want > it.Have && o.directory.Tagged(it.Group.OriginTag()) != nil
+		if !asked && !o.exchange.Hears(in.From) {
+			continue
+		}
 		e := o.directory.Add(now, in.From, it.Group.OriginTag())
 		o.pass()
 		if e == nil {
@@ -220,7 +224,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 
 // onParts has a run or a delta that came verified and taken in.
 func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
-	o.exchange.Arrived(now, in)
+	o.exchange.Arrived(now, in, o.directory.Foreign(in.Group.OriginTag()))
 	a, ok := o.admit(now, in)
 	if !ok {
 		return

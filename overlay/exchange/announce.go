@@ -38,28 +38,29 @@ type notices struct {
 	last  time.Duration
 }
 
-// credit adds what a rate, in bytes a second, brought since the last call.
-func (n *notices) credit(now time.Duration, rate float64) {
-	n.bytes = min(max(noticeBurst, rate), n.bytes+float64(rate*(now-n.last).Seconds()))
+// credit adds what a rate, in bytes a second, brought since the last call, up to most bytes.
+func (n *notices) credit(now time.Duration, rate, most float64) {
+	n.bytes = min(most, n.bytes+float64(rate*(now-n.last).Seconds()))
 	n.last = now
 }
 
 // announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
 // stopped, so that a peer hears of different origins from different neighbours.
 func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
-	l.notices.credit(now, noticeShare*l.out.rate)
-	x.notices.credit(now, lineNoticeShare*x.up.rate)
+	ofLink, ofLine := noticeShare*l.out.rate, lineNoticeShare*x.up.rate
+	l.notices.credit(now, ofLink, max(noticeBurst, ofLink))
+	x.notices.credit(now, ofLine, max(noticeBurst, ofLine))
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}
 	tokens := min(l.notices.bytes, x.notices.bytes, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
 	room := min(maxCatalogue, int(tokens)/itemBytes)
 	var items []event.Item
-	for i := range l.untold.after(l.cursor) {
+	for i := range l.untold.after(int(l.cursor)) {
 		if len(items) >= room {
 			break
 		}
-		l.cursor = i
+		l.cursor = int32(i)
 		e := x.origin(i)
 		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) {
 			l.untold.remove(i)

@@ -55,15 +55,33 @@ func (x *Exchange) sendCatalogue(l *link, items []event.Item) {
 	}
 }
 
-// Came counts announcements of a linked peer against the line; it says whether there is such a link.
+// heardShare of what a link brings may be announcements. It is four times what a peer sends of them, for the two ends
+// of a link may reckon with different rates.
+const heardShare = 4 * noticeShare
+
+// Came counts a catalogue of a linked peer against the line; it says whether there is such a link.
 func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
 	x.at(now)
 	_, ok := x.links[from]
 	if ok {
-		x.received(bytes)
+		x.receivedUnasked(bytes)
+		x.came += uint64(bytes)
 		x.news += uint64(bytes)
 	}
 	return ok
+}
+
+// Hears counts an announcement against its link, and reports whether it is to be looked at. What a link sends beyond
+// its share is dropped, so that it costs neither entries nor asks.
+func (x *Exchange) Hears(from event.PeerID) bool {
+	l := x.links[from]
+	rate := heardShare * l.inRate
+	l.theirs.credit(x.now, rate, Burst(rate))
+	if l.theirs.bytes < itemBytes {
+		return false
+	}
+	l.theirs.bytes -= itemBytes
+	return true
 }
 
 // Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is

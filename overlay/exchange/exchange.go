@@ -27,19 +27,20 @@ type Exchange struct {
 	links map[event.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
-	up, down budget // the node's own line, all links together
-	sent     uint64 // bytes charged to up
-	came     uint64 // and to down, without what was only foreseen
-	news     uint64 // the part of came that is announcements
-	requests []request
-	turn     int // which link is served first, in turn
-	direct   int // direct fetches under way
-	ownTurn  time.Duration
-	asked    []int         // the entries that links were asked about in the last round
-	offers   []offer       // memory of a round
-	gathers  time.Duration // there is no plan before then: the own line is used up
-	doubted  bool          // there are links without credit
-	lookout  lookout
+	up, down  budget // the node's own line, all links together
+	uninvited budget // the part of down that what comes without an ask may use
+	sent      uint64 // bytes charged to up
+	came      uint64 // bytes that came, asked for or not
+	news      uint64 // the part of came that is announcements
+	requests  []request
+	turn      int // which link is served first, in turn
+	direct    int // direct fetches under way
+	ownTurn   time.Duration
+	asked     []int         // the entries that links were asked about in the last round
+	offers    []offer       // memory of a round
+	gathers   time.Duration // there is no plan before then: the own line is used up
+	doubted   bool          // there are links without credit
+	lookout   lookout
 
 	copies  copies     // of our own parts
 	notices notices    // of the whole line
@@ -82,7 +83,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	x := &Exchange{
 		cfg: cfg, out: out, links: map[event.PeerID]*link{}, memories: map[event.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
-		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
+		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {
 		x.origins = append(x.origins, newOrigin(e, 0))
@@ -91,7 +92,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 }
 
 // Begin starts the clock of the budgets.
-func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last = now, now }
+func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last, x.uninvited.last = now, now, now }
 
 func (x *Exchange) at(now time.Duration) { x.now = now }
 

@@ -14,9 +14,10 @@ import (
 type link struct {
 	// What every round asks of every link comes first: it fits into two lines of the processor's cache.
 	peer   event.PeerID
-	mesh   bool // in the pubsub mesh: announcements go to it
-	heard  bool // it has said hello: its rates are known, and parts may be traded
-	useful bool // it has brought something
+	mesh   bool  // in the pubsub mesh: announcements go to it
+	heard  bool  // it has said hello: its rates are known, and parts may be traded
+	useful bool  // it has brought something
+	cursor int32 // directory index last looked at for announcements
 	trades ledger
 	place  coverage.Place // of the peer
 	unkept int            // asks in a row that brought nothing
@@ -32,8 +33,8 @@ type link struct {
 	train    event.Place // of the last message to the peer
 
 	notices   notices
+	theirs    notices       // of the peer, to us
 	announced time.Duration // when something was last announced
-	cursor    int           // directory index last looked at for announcements
 
 	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
 	queue  []int                 // directory indexes that the peer wants, in order of arrival
@@ -152,7 +153,8 @@ func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
 	x.at(now)
 	l := &link{peer: p, place: PlaceOf(p), mesh: mesh, pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
-	l.notices, l.cursor = notices{noticeBurst, now}, x.cfg.Rand.IntN(len(x.origins))
+	l.notices, l.cursor = notices{noticeBurst, now}, int32(x.cfg.Rand.IntN(len(x.origins)))
+	l.theirs = notices{Burst(0), now}
 	l.untold.addAll(len(x.origins))
 	x.links[p] = l
 	x.recall(now, l)
@@ -237,10 +239,22 @@ func (x *Exchange) charge(l *link, n int) {
 	x.sent += uint64(n)
 }
 
-// received counts bytes that came.
+// received counts bytes that came as the answer to an ask. However many they are, the own line's debt is a burst at
+// most.
 func (x *Exchange) received(n int) {
 	x.down.take(n)
-	x.came += uint64(n)
+	x.down.tokens = max(x.down.tokens, -Burst(x.down.rate))
+}
+
+// unaskedShare of the own line may be used up by what nobody asked for, all links together. The rest is for asks.
+const unaskedShare = 0.5
+
+// receivedUnasked counts bytes that came without an ask against the own line, up to unaskedShare of it.
+func (x *Exchange) receivedUnasked(n int) {
+	x.uninvited.refill(x.now)
+	n = min(n, int(max(0, x.uninvited.tokens)))
+	x.uninvited.take(n)
+	x.received(n)
 }
 
 // fault reports a linked peer's misbehaviour.

@@ -39,6 +39,7 @@ type offer struct {
 	value     float64 // per byte
 	links     []*link
 	bases     event.Bases // a delta from one of these is asked for
+	doubted   bool        // by links without credit alone: all other offers come first
 }
 
 const (
@@ -93,6 +94,12 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 	}
 	defer x.keepRoom(offers)
 	slices.SortFunc(offers, func(a, b offer) int {
+		switch {
+		case a.doubted && !b.doubted:
+			return 1
+		case b.doubted && !a.doubted:
+			return -1
+		}
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
 	asks := map[event.PeerID][]event.Item{}
@@ -137,6 +144,7 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	of, most := x.meshOffer(now, e, x.trusts)
 	if len(of.links) == 0 && x.doubted {
 		of, most = x.meshOffer(now, e, func(l *link) bool { return !x.trusts(l) })
+		of.doubted = len(of.links) > 0
 	}
 	if len(of.links) == 0 {
 		if !x.mayFetch(now, e) {

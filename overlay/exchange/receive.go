@@ -10,14 +10,20 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Arrived counts a run or a delta that came against the line and against the link that it came on.
-func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived) {
+// Arrived counts a run or a delta that came against the line and against the link that it came on. of is the entry that
+// it is about, nil if there is none.
+func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *directory.Entry) {
 	x.at(now)
 	l := x.links[in.From]
 	if l == nil {
 		return
 	}
-	x.received(in.Bytes)
+	x.came += uint64(in.Bytes)
+	if of != nil && x.origins[of.Index()].answers(in) {
+		x.received(in.Bytes)
+	} else {
+		x.receivedUnasked(in.Bytes)
+	}
 	if in.Transport == event.Pubsub {
 		l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
 	}
@@ -60,11 +66,16 @@ func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arr
 }
 
 func (x *Exchange) admit(a Arrival, e *origin) Arrival {
-	a.mine = e.ask.peer == a.in.From && e.ask.epoch == a.in.Group.Epoch()
+	a.mine = e.answers(a.in)
 	if a.mine {
 		x.release(e) // what was foreseen; what came is counted already
 	}
 	return a
+}
+
+// answers says whether a run or a delta answers the outstanding ask.
+func (e *origin) answers(in event.PartsReceived) bool {
+	return e.ask.peer == in.From && e.ask.epoch == in.Group.Epoch()
 }
 
 // unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has

@@ -143,7 +143,7 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 	case event.CatalogueReceived:
 		w.catalogue(now, in)
 	case event.PartsReceived:
-		w.x.Arrived(now, in)
+		w.x.Arrived(now, in, w.d.Foreign(in.Group.OriginTag()))
 		if a, ok := w.x.Admit(in, w.d.Foreign(in.Group.OriginTag())); ok {
 			r := w.d.Take(now, a.Entry(), in)
 			w.pass()
