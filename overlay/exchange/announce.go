@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -146,15 +147,8 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 	}
 	best := 0
 	for _, l := range x.order {
-		if !l.heard {
-			continue
-		}
-		t := l.known(0)
-		has := 0
-		if t.theirs == ep {
-			has = int(t.have)
-		}
-		if t.toldHave > 0 || has >= all || has > 0 && slow && !copying {
+		has := l.hasOwn(ep)
+		if !l.untoldOwn(has, all, slow && !copying) {
 			continue
 		}
 		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
@@ -181,13 +175,22 @@ func (x *Exchange) ownTold() bool {
 		return true
 	}
 	ep, all := own.Epoch()
-	for _, l := range x.order {
-		t := l.known(0)
-		if l.heard && t.toldHave == 0 && (t.theirs != ep || int(t.have) < all) {
-			return false
-		}
+	relayed := x.slowLine() && !x.copying()
+	return !slices.ContainsFunc(x.order, func(l *link) bool { return l.untoldOwn(l.hasOwn(ep), all, relayed) })
+}
+
+// hasOwn returns how many parts of an epoch of our own summary a link says that it holds.
+func (l *link) hasOwn(ep summary.Epoch) int {
+	if t := l.known(0); t.theirs == ep {
+		return int(t.have)
 	}
-	return true
+	return 0
+}
+
+// untoldOwn reports whether a link that holds some of all parts of our own summary needs to be told of it. With relayed,
+// others bring the rest to a link that holds anything.
+func (l *link) untoldOwn(has, all int, relayed bool) bool {
+	return l.heard && l.known(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
 
 // ownCopy is the time that the line takes to send our own summary once.
