@@ -108,7 +108,7 @@ func (o *Overlay) take(now time.Duration, in Input) {
 	case Charged:
 		o.exchange.Charge(in.Peer, in.Bytes)
 	case Outcome:
-		if o.directory.Outcome(in.Peer, in.Hits, in.Misses) {
+		if o.directory.Outcome(now, in.Peer, in.Hits, in.Misses) {
 			o.topology.Refuted(now)
 		}
 		if e := o.directory.Lookup(in.Peer); e != nil && in.Misses > 0 {

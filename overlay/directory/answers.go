@@ -82,7 +82,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 
 // Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if
 // there were misses.
-func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
+func (d *Directory) Outcome(now time.Duration, p event.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil {
 		return false
@@ -90,7 +90,7 @@ func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 	before := e.Refuted()
 	e.change(func(r *rare) {
 		if !r.any() {
-			r.faded = e.since
+			r.faded = now
 		}
 		r.add(hits, misses)
 	})

@@ -155,7 +155,7 @@ func TestRandomSequences(t *testing.T) {
 				d.Tidy(now)
 			case 15:
 				d.DialFailed(p)
-				d.Outcome(p, number(2), number(3))
+				d.Outcome(now, p, number(2), number(3))
 			case 17:
 				d.cfg.Memory = 1 << 20
 				d.SetRoom(100)

@@ -150,7 +150,7 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 			w.x.Took(now, a, r)
 		}
 	case event.Outcome:
-		w.d.Outcome(in.Peer, in.Hits, in.Misses)
+		w.d.Outcome(now, in.Peer, in.Hits, in.Misses)
 	case event.RoundTrip:
 		w.d.RoundTrip(in.Peer, in.RTT)
 	case event.Tick:

@@ -85,7 +85,7 @@ func TestRefutedForAWhile(t *testing.T) {
 	renew()
 	check("at first", true)
 	at = 2 * time.Minute
-	d.Outcome(peer, 0, 20)
+	d.Outcome(at, peer, 0, 20)
 	check("refuted", false)
 	for range 10 {
 		at += time.Second
@@ -94,10 +94,13 @@ func TestRefutedForAWhile(t *testing.T) {
 	check("after many epochs in a row", false)
 	at += fadeAgain
 	renew()
-	check("after one a while later", true)
+	check("after one a while later", false) // the answers count half for the first time
+	at += fadeAgain
+	renew()
+	check("after another a while later", true)
 
 	at += fadeAgain
-	d.Outcome(peer, 0, 20)
+	d.Outcome(at, peer, 0, 20)
 	check("refuted again", false)
 	for range 3 * int(fadeEvery/time.Second) { // what it answered before counts as well
 		at += time.Second

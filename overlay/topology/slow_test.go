@@ -152,7 +152,7 @@ func (w *town) mishap() {
 	case 2:
 		w.top.Close(p)
 	case 3:
-		if w.d.Outcome(p, 0, 20) {
+		if w.d.Outcome(w.now, p, 0, 20) {
 			w.top.Refuted(w.now)
 		}
 	case 4:

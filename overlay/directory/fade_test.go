@@ -1,0 +1,35 @@
+package directory
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestAnswersFadeFromTheirOwnTime: the first answers about a summary that was held for long count in full for a minute.
+func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
+	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 20, MaxOrigins: 100})
+	d.Open("link")
+	s := sign(t, "x", []summary.Fingerprint{1, 2, 3})
+	run, err := s.stream.Run(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := group.Of(s.stream.Header())
+	e := d.Add(0, "link", g.OriginTag())
+	d.Take(0, e, event.PartsReceived{From: "link", Group: g, Envelope: s.envelope, Record: s.record, Run: run})
+	const asked = 20 * time.Minute
+	d.Outcome(asked, "x", 0, 20)
+	d.Tidy(asked + time.Second)
+	if _, misses := e.Answers(); misses != 20 {
+		t.Errorf("%d misses of 20 count after a second", misses)
+	}
+	d.Tidy(asked + fadeEvery + time.Second)
+	if _, misses := e.Answers(); misses != 10 {
+		t.Errorf("%d misses of 20 count after %v, want half", misses, fadeEvery)
+	}
+}
