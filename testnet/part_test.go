@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,6 +129,7 @@ func TestParts(t *testing.T) {
 func TestPartInterrupted(t *testing.T) {
 	for _, i := range []int{0, 1} {
 		ended, cancel := context.WithCancelCause(t.Context())
+		var spread [2]atomic.Bool // in each part
 		cfg := few(TCP)
 		cfg.Warmup = time.Hour
 		reports := runParts(t, cfg, 2, func(j int) context.Context {
@@ -136,11 +138,12 @@ func TestPartInterrupted(t *testing.T) {
 			}
 			return t.Context()
 		}, func(j int, c *Config) {
-			if i == j {
-				c.Progress = func(p Progress) {
-					if p.Phase == Spreading && p.Done == p.Total {
-						cancel(errors.New("enough"))
-					}
+			c.Progress = func(p Progress) {
+				if p.Phase == Spreading && p.Done == p.Total {
+					spread[j].Store(true)
+				}
+				if i == j && spread[0].Load() && spread[1].Load() {
+					cancel(errors.New("enough"))
 				}
 			}
 		})
