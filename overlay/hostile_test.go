@@ -107,6 +107,30 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	}
 }
 
+// Whoever asks again and again to be a neighbour, where there is no room, uses up no more than what the line has.
+func TestHellosLeaveRoom(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{Up: 256_000, Down: 256_000})
+	linked(t, o, "honest")
+	asks := Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Neighbour: true}
+	for i := range 32 {
+		p := PeerID(fmt.Sprint("peer", i))
+		step(t, o, 0, LinkOpened{Peer: p})
+		step(t, o, 0, HelloReceived{Peer: p, Hello: asks})
+	}
+	if !o.topology.Full() {
+		t.Fatal("there is room for more neighbours")
+	}
+	linked(t, o, "liar")
+	now := 10 * time.Second
+	step(t, o, now, Tick{})
+	for i := range 1000 {
+		step(t, o, now+time.Duration(i)*time.Millisecond, HelloReceived{Peer: "liar", Hello: asks})
+	}
+	if room := o.Room(now+time.Second, "honest"); room < 0 {
+		t.Errorf("the line owes %d bytes", -room)
+	}
+}
+
 // Origins near us that somebody made up don't make the network seem large.
 func TestMadeUpPlaces(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})

@@ -153,12 +153,14 @@ func (o *Overlay) pass() {
 	}
 }
 
-// act does what the topology wants done.
+// act does what the topology wants done. That there is no room for a neighbour is said only while the line and the link
+// have bytes for it: a peer could ask without end.
 func (o *Overlay) act(now time.Duration) {
 	for _, a := range o.topology.Acts() {
-		if a.Effect != nil {
+		switch {
+		case a.Effect != nil:
 			o.effects.Emit(a.Effect)
-		} else {
+		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloBytes(Hello{}):
 			o.sayHello(now, a.To, exchange.NoRecords, a.Neighbour, a.Full)
 		}
 	}
