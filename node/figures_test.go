@@ -16,7 +16,9 @@ func TestStatusCounts(t *testing.T) {
 		return err == nil && s.Epoch.Sequence > 0 && s.Epochs >= 1
 	})
 	learned := []overlay.Learned{
-		{Transport: overlay.Pubsub, Bytes: 1}, {Transport: overlay.Message, Bytes: 2}, {Transport: overlay.Direct, Bytes: 4, Fallback: true},
+		{Transport: overlay.Pubsub, Bytes: 1},
+		{Transport: overlay.Message, Bytes: 2},
+		{Transport: overlay.Direct, Bytes: 4, Fallback: true},
 		{Transport: overlay.Direct, Bytes: 100, Delta: 8},
 	}
 	err := n.view(t.Context(), func(l *loop) {
