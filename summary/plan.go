@@ -267,7 +267,7 @@ func (p *Plan) maxPartBytes(part int) int {
 	return min(maxPartBytes, predicted+predicted/4+256)
 }
 
-// FalsePositiveRate predicts the false-positive rate of a prefix of the given number of parts. O(blocks · steps).
+// ExpectedRate predicts the false-positive rate of a prefix of the given number of parts. O(blocks · steps).
 func (p *Plan) ExpectedRate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {

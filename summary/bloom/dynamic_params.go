@@ -31,7 +31,7 @@ func (p DynamicParams) check() error {
 // batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
 func (p DynamicParams) batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
-// FalsePositiveRate is the expected false-positive rate with n keys, none of them forgotten. It is equation (2) of
+// ExpectedRate is the expected false-positive rate with n keys, none of them forgotten. It is equation (2) of
 // Papapetrou et al., and grows about linearly with the number of batches. O(1).
 func (p DynamicParams) ExpectedRate(n int) float64 {
 	frozen := p.batches(n) - 1

@@ -61,7 +61,7 @@ func (p Params) Check() error {
 	return errors.Join(faults...)
 }
 
-// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
+// ExpectedRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
 // (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter
 // that is (1-(1-1/m)^(kn))^k. O(1).
 func (p Params) ExpectedRate(n int) float64 {

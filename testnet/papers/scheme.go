@@ -32,7 +32,7 @@ func (s Scheme) Floor(p bloom.Params, n int) float64 {
 	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -shared)))
 }
 
-// FalsePositiveRate is the expected rate with n keys.
+// ExpectedRate is the expected rate with n keys.
 func (s Scheme) ExpectedRate(p bloom.Params, n int) float64 {
 	f := p.ExpectedRate(n)
 	return f + float64((1-f)*s.Floor(p, n))
