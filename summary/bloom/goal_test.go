@@ -2,6 +2,8 @@ package bloom
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -17,11 +19,11 @@ func TestGoalErrors(t *testing.T) {
 	}{
 		{goal(Goal{Keys: 1000, Rate: 1e-320}), "1e-320"},
 		{goal(Goal{Keys: 1000, Rate: 1e-320, Partitioned: true}), "1e-320"},
-		{goal(Goal{Keys: 1 << 40, Rate: 1e-3, Partitioned: true}), "1099511627776"},
+		{goal(Goal{Keys: math.MaxInt, Rate: 1e-3, Partitioned: true}), fmt.Sprint(math.MaxInt)},
 		{goal(Goal{Keys: 1000, Rate: 1e-320, MaxBits: 1 << 20}), "1e-320"},
-		{rate(1<<62, 0.01), "4611686018427387904"},
+		{rate(math.MaxInt, 0.01), fmt.Sprint(math.MaxInt)},
 		{rate(1000, 0), "rate 0"},
-		{blocked(1<<62, 0.01), "4611686018427387904"},
+		{blocked(math.MaxInt, 0.01), fmt.Sprint(math.MaxInt)},
 		{blocked(1000, 1e-300), "1e-300"},
 	} {
 		if !errors.Is(c.err, errParams) || !strings.Contains(c.err.Error(), c.want) {
