@@ -17,8 +17,8 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // limitedHost returns a host with a resource manager that has the node's service limits, as on a machine of so many GiB.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 

@@ -16,7 +16,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/multiformats/go-multistream"
 
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // flood is half handshakes from eight addresses, at a rate a second, each held for two seconds, until the context ends.

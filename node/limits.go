@@ -8,7 +8,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
 	"github.com/venn-p2p/venn/node/internal/mesh"
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // ServiceName names the node's streams to the resource manager.

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/node/leaktest"
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 func TestTwoNodesFindEachOthersKeys(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // newQUICHost returns a cheap host on loopback that has no transport but QUIC. It is closed with the test.

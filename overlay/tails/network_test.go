@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // lengthBytes is the length that stands before a message of tails.

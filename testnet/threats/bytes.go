@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/counting"
 )

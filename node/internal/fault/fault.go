@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 

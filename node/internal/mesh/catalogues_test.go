@@ -13,8 +13,8 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
