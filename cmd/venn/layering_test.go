@@ -97,7 +97,7 @@ var layers = []layer{
 	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/strategy"}},
 	{"testnet/heap", nil},
 	{"testnet/statistics", nil},
-	{"testnet/experiment/report", []string{"testnet/statistics"}},
+	{"testnet/results/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "testnet/statistics", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
 	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy", "testnet/strategy/links"}},

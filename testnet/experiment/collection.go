@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 // The experiments on collections and summaries of them, without a network.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 

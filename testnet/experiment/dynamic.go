@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/papers"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 const dynamicKeys = 100_000 // for which the structures of table 2 are configured

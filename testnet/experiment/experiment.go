@@ -31,7 +31,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 // ErrUnknown is matched when a name is neither All nor that of an experiment that repeats a paper.

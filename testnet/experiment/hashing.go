@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/papers"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 var hashing = experiment{

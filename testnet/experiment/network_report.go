@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
 	"github.com/venn-p2p/venn/testnet/strategy"

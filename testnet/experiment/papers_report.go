@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 // write writes the rows and figures of all sessions, and the report that holds all of them.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 // The setting of section 3.3: filters of 8192 Kbit for 100,000 elements, reduced to less.

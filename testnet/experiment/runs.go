@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 

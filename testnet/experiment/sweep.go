@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"

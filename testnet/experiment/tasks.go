@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 // run is all sessions of a call of Run.
