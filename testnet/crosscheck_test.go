@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
@@ -76,7 +77,7 @@ func compared(t *testing.T, name string, simulated, onHosts *scenario.Run) (apar
 			t.Logf("%s, %s: %s: %d messages, %d bytes of upkeep a peer", name, r.Engine, k.Name, k.Messages/int64(r.Peers), k.Bytes/int64(r.Peers))
 		}
 	}
-	a := scenario.Compare(simulated, onHosts)
+	a := results.Engines(simulated, onHosts)
 	t.Logf("%s: recall %.4f simulated, %.4f on real hosts", name, a.Recall[0], a.Recall[1])
 	if math.Abs(a.Recall[0]-a.Recall[1]) > 0.005 {
 		apart = append(apart, fmt.Sprintf("recall %.4f simulated, %.4f on real hosts", a.Recall[0], a.Recall[1]))

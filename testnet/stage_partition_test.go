@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
@@ -59,7 +60,7 @@ func TestPartitionShows(t *testing.T) {
 // parted says what is wrong if the recall over time does not show that a network is parted from 10 s to 20 s.
 func parted(t *testing.T, r *scenario.Run) string {
 	at := map[float64]float64{} // by the middle of 5 s
-	for _, x := range scenario.RecallOverTime([]*scenario.Run{r}) {
+	for _, x := range results.RecallOverTime([]*scenario.Run{r}) {
 		at[x.At] = x.Mean.Value
 	}
 	t.Logf("%s, %s: recall by time: %v", r.Strategy, r.Engine, at)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/results"
 )
 
 const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures. Every number in the papers
@@ -129,7 +130,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	if len(names) == 0 {
 		return usageError{errors.New("experiment run wants a name; `venn experiment list` shows them")}
 	}
-	if names[0] == experiment.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
+	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
 	}
 	if slices.Contains(names, threatsInfo.Name) {
@@ -208,7 +209,7 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 	if err := checkArguments(c, 2, 2, "two folders"); err != nil {
 		return err
 	}
-	found, err := experiment.Compare(c.Args().Get(0), c.Args().Get(1))
+	found, err := results.Compare(c.Args().Get(0), c.Args().Get(1))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
@@ -65,7 +66,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	}
 	if c.Bool("answers") {
 		for _, s := range of {
-			fmt.Fprintf(stdout, "# %s\n%s\n", s.Name, scenario.AnswersOf(s, result.Rows))
+			fmt.Fprintf(stdout, "# %s\n%s\n", s.Name, results.AnswersOf(s, result.Rows))
 		}
 		return interrupted(err, o.Out)
 	}
@@ -79,7 +80,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 }
 
 // asTheyWere returns an error when answers are not those of the files.
-func asTheyWere(rows []scenario.Row) error {
+func asTheyWere(rows []results.Row) error {
 	answers, other := 0, 0
 	for _, r := range rows {
 		if r.Answer != nil {

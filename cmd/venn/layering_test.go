@@ -99,6 +99,7 @@ var layers = []layer{
 	{"testnet/statistics", nil},
 	{"testnet/results/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "testnet/statistics", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
+	{"testnet/results", []string{"testnet/results/report", "testnet/scenario", "testnet/statistics"}},
 	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy", "testnet/strategy/links"}},
 	{"testnet/dht", []string{"testnet"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
-	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/results"
 )
 
 const outUsage = "write rows, plots and a report to folder `DIR`: runs that differ in their seed alone are trials, and have intervals; one of the same seed takes the other's place"
@@ -33,7 +33,7 @@ func testnetCase(c *cli.Command, peers int, over testnet.Transport) string {
 
 // writeTestnet adds the run of a report to those of the folder that --out names.
 func writeTestnet(c *cli.Command, r *testnet.Report) error {
-	figures := []experiment.Figure{
+	figures := []results.Figure{
 		{Of: "all", Quantity: "time in all, s", Value: r.WallSeconds},
 		{Of: "all", Quantity: "summaries sent a peer, kB", Value: r.SummaryBytes / 1000},
 		{Of: "all", Quantity: "most of a link's budget used", Value: r.LinkBudgetUse},
@@ -41,7 +41,7 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 	}
 	add := func(of, quantity string, value *float64) {
 		if value != nil {
-			figures = append(figures, experiment.Figure{Of: of, Quantity: quantity, Value: *value})
+			figures = append(figures, results.Figure{Of: of, Quantity: quantity, Value: *value})
 		}
 	}
 	costs := func(of string, x testnet.Costs) {
@@ -81,10 +81,10 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 
 // writeSystems adds the run of a comparison likewise.
 func writeSystems(c *cli.Command, r *testnet.Comparison) error {
-	var figures []experiment.Figure
+	var figures []results.Figure
 	for _, row := range r.Rows {
 		add := func(quantity string, value float64) {
-			figures = append(figures, experiment.Figure{Of: row.System, Quantity: quantity, Value: value})
+			figures = append(figures, results.Figure{Of: row.System, Quantity: quantity, Value: value})
 		}
 		add("bytes to join, a peer", row.JoinBytes)
 		add("bytes to announce, a holding", row.AnnounceBytes)
@@ -96,7 +96,7 @@ func writeSystems(c *cli.Command, r *testnet.Comparison) error {
 			add("bytes a query, "+kind, s.Bytes)
 		}
 	}
-	slices.SortStableFunc(figures, func(a, b experiment.Figure) int { return strings.Compare(a.Quantity, b.Quantity) })
+	slices.SortStableFunc(figures, func(a, b results.Figure) int { return strings.Compare(a.Quantity, b.Quantity) })
 	return addRun(c, "systems side by side on real peers", testnetCase(c, r.Peers, r.Transport), r.Seed, figures)
 }
 
@@ -112,8 +112,8 @@ func canWrite(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-func addRun(c *cli.Command, title, of string, seed uint64, figures []experiment.Figure) error {
-	files, err := experiment.AddRun(c.String("out"), "testnet", title, buildVersion().Version, experiment.Measured{Case: of, Seed: seed, Figures: figures})
+func addRun(c *cli.Command, title, of string, seed uint64, figures []results.Figure) error {
+	files, err := results.AddRun(c.String("out"), "testnet", title, buildVersion().Version, results.Measured{Case: of, Seed: seed, Figures: figures})
 	for _, f := range files {
 		fmt.Fprintln(c.Root().ErrWriter, "wrote", f)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/command"
-	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -66,7 +66,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	var result experiment.ScenarioResult
+	var result results.Result
 	for _, by := range chosen {
 		if c.Bool("against-simulator") {
 			simulated, err := scenario.Simulate(ctx, plan, by, scenario.SimulateOptions{})
@@ -88,7 +88,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if errors.Is(err, testnet.ErrConfig) {
 		return usageError{err}
 	}
-	result.Rows = scenario.Rows(of, result.Runs)
+	result.Rows = results.Rows(of, result.Runs)
 	if writeErr := command.WriteScenarios(c.Root().Writer, of, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}

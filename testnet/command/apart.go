@@ -6,6 +6,7 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
@@ -19,7 +20,7 @@ func WriteApart(w io.Writer, runs []*scenario.Run) error {
 			fmt.Fprintf(w, "%s, simulator and real hosts:\n", simulated.Strategy)
 			t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 			fmt.Fprintf(t, "\tsimulator\treal hosts\tapart\t\n")
-			a := scenario.Compare(simulated, real)
+			a := results.Engines(simulated, real)
 			fmt.Fprintf(t, "recall\t%.4f\t%.4f\t%.4f\t\n", a.Recall[0], a.Recall[1], math.Abs(a.Recall[0]-a.Recall[1]))
 			for _, r := range a.Ratios {
 				fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%+.1f %%\t\n", r.Name, r.Simulated, r.Real, 100*r.Apart())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -101,7 +102,7 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 			}
 		}
 	}
-	var result experiment.ScenarioResult
+	var result results.Result
 	if c.Bool("hosts") {
 		result, err = onHosts(ctx, c, of, known)
 	} else {
@@ -113,13 +114,13 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	return errors.Join(WriteScenarios(c.Root().Writer, of, result, c.Bool("json")), err)
 }
 
-func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (experiment.ScenarioResult, error) {
+func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (results.Result, error) {
 	o := experiment.ScenarioOptions{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out"), Traces: c.String("trace")}
 	o.Jobs = c.Int("jobs")
 	if c.IsSet("part") {
 		var err error
 		if o.Part, err = experiment.ParsePart(c.String("part")); err != nil {
-			return experiment.ScenarioResult{}, err
+			return results.Result{}, err
 		}
 	}
 	begun := map[int]bool{}
@@ -132,8 +133,8 @@ func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, k
 	return experiment.RunScenarios(ctx, o)
 }
 
-func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (result experiment.ScenarioResult, err error) {
-	defer func() { result.Rows = scenario.Rows(of, result.Runs) }()
+func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (result results.Result, err error) {
+	defer func() { result.Rows = results.Rows(of, result.Runs) }()
 	for _, s := range of {
 		s.Trials = 1
 		chosen, err := strategy.Find(known, s.Strategies...)

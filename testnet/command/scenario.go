@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/scenarios"
 	"github.com/venn-p2p/venn/testnet/strategies"
@@ -192,7 +192,7 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 // Scenarios are those that the arguments of a command name: all that the program comes with, or files and names. One with
 // a sweep stands for all of its points.
 func Scenarios(names []string) ([]*scenario.Scenario, error) {
-	if len(names) == 1 && names[0] == experiment.Scenarios {
+	if len(names) == 1 && names[0] == results.Scenarios {
 		names = scenarios.Names()
 	}
 	var out []*scenario.Scenario
@@ -212,13 +212,13 @@ func Scenarios(names []string) ([]*scenario.Scenario, error) {
 
 // WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of their own. It reports
 // which files changed. Each file is replaced as a whole.
-func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scenario.Row) error {
+func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []results.Row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	for _, s := range of {
 		path := filepath.Join(dir, s.Name+".toml")
-		text := scenario.WithAnswers(s.Text(), scenario.AnswersOf(s, rows))
+		text := results.WithAnswers(s.Text(), results.AnswersOf(s, rows))
 		if was, err := os.ReadFile(path); err == nil && string(was) == text {
 			continue
 		}
@@ -235,14 +235,14 @@ func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scena
 
 // WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they
 // were.
-func WriteScenarios(w io.Writer, of []*scenario.Scenario, r experiment.ScenarioResult, asJSON bool) error {
+func WriteScenarios(w io.Writer, of []*scenario.Scenario, r results.Result, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
 	for _, s := range of {
-		if err := scenario.WriteTable(w, s, r.Runs, r.Rows); err != nil {
+		if err := results.WriteTable(w, s, r.Runs, r.Rows); err != nil {
 			return err
 		}
 	}

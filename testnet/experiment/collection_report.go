@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
@@ -146,7 +147,7 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished 
 			strconv.Itoa(r.Trials),
 		})
 	}
-	found{name, o.Version, rows, collectionOutcomes(rows)}.write(&out)
+	results.Found{Experiment: name, Version: o.Version, Rows: rows, Outcomes: collectionOutcomes(rows)}.Write(&out)
 	out.CSV("rows.csv", records)
 	out.Report(report.Page{
 		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
@@ -156,13 +157,13 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished 
 	return out.Files, out.Err
 }
 
-func collectionOutcomes(rows []CollectionRow) (out []Outcome) {
+func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 	for _, r := range rows {
 		of := r.title()
 		if r.Sweep != "" {
 			of += fmt.Sprintf(", %s=%s", r.Sweep, variable(Sweeps(r.Experiment), r.Sweep).label(r.At))
 		}
-		out = append(out, outcome(of, r.Quantity, r.mean()))
+		out = append(out, results.OutcomeOf(of, r.Quantity, r.mean()))
 	}
 	return out
 }
@@ -216,7 +217,7 @@ var collectionTerms = map[string][][2]string{
 // each.
 func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
 	var out []report.Drawing
-	for _, q := range distinct(rows, func(r CollectionRow) string { return r.Quantity }) {
+	for _, q := range results.Distinct(rows, func(r CollectionRow) string { return r.Quantity }) {
 		of := slices.DeleteFunc(slices.Clone(rows), func(r CollectionRow) bool { return r.Quantity != q })
 		file := name + "-" + strings.ReplaceAll(strings.Split(q, ",")[0], " ", "-")
 		if rows[0].Sweep == "" {
@@ -241,7 +242,7 @@ func isShare(quantity string) bool { return quantity == "recall" || quantity == 
 
 func collectionChart(file, quantity string, rows []CollectionRow) report.DotChart {
 	d := report.DotChart{Name: file, Title: quantity, Share: isShare(quantity)}
-	cases := distinct(rows, func(r CollectionRow) string { return r.Case })
+	cases := results.Distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
 		d.Dots = append(d.Dots, report.Dot{
 			Name: r.title(), Value: r.Value, Half: r.mean().Half, Label: fixed(r.Value, decimals(rows, quantity)), Colour: slices.Index(cases, r.Case),

@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
@@ -130,7 +131,7 @@ func List() []Info {
 	}
 	list = append(list, Networks()...)
 	list = append(list, Collections()...)
-	list = append(list, Info{Name: Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"})
+	list = append(list, Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"})
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
@@ -21,7 +22,7 @@ import (
 // missing.
 func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
-	found{name, o.Version, r.Rows, networkOutcomes(r.Rows)}.write(&out)
+	results.Found{Experiment: name, Version: o.Version, Rows: r.Rows, Outcomes: networkOutcomes(r.Rows)}.Write(&out)
 	out.CSV("rows.csv", networkRecords(r.Rows))
 	out.CSV("kinds.csv", kindRecords(r.Rows))
 	var terms [][2]string
@@ -41,7 +42,7 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 }
 
 // networkOutcomes are the quantities that are drawn, of every strategy at every point.
-func networkOutcomes(rows []NetworkRow) (out []Outcome) {
+func networkOutcomes(rows []NetworkRow) (out []results.Outcome) {
 	name := func(r NetworkRow) string {
 		of := fmt.Sprintf("%s, %d peers", r.Strategy, r.Peers)
 		for _, c := range r.At {
@@ -51,7 +52,7 @@ func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 		}
 		return of
 	}
-	for _, of := range distinct(rows, name) {
+	for _, of := range results.Distinct(rows, name) {
 		trials := slices.DeleteFunc(slices.Clone(rows), func(r NetworkRow) bool { return name(r) != of })
 		var seeds []uint64
 		for _, r := range trials {
@@ -59,7 +60,7 @@ func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 		}
 		for _, m := range networkMeasures {
 			if mean := m.over(trials); mean.N > 0 {
-				out = append(out, outcome(of, m.title, mean).of(seeds, m.values(trials)))
+				out = append(out, results.OutcomeOf(of, m.title, mean).With(seeds, m.values(trials)))
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func (r NetworkResult) results() report.Table {
 // cases are the rows by strategy and point: those of one case are trials of it.
 func cases(rows []NetworkRow) (out [][]NetworkRow) {
 	where := func(r NetworkRow) string { return fmt.Sprint(r.Strategy, " ", r.Peers, " ", r.Point()) }
-	for _, name := range distinct(rows, where) {
+	for _, name := range results.Distinct(rows, where) {
 		var trials []NetworkRow
 		for _, r := range rows {
 			if where(r) == name {
@@ -526,7 +527,7 @@ func (m networkMeasure) figure(name string, result NetworkResult) report.Figure 
 	of := func(r NetworkRow) string {
 		return strings.Join(append([]string{r.Strategy}, strings.Fields(pointOf(r.At[1:]))...), " ")
 	}
-	for _, name := range distinct(rows, of) {
+	for _, name := range results.Distinct(rows, of) {
 		l := report.Line{Name: name}
 		for _, r := range rows {
 			if y := m.of(r); of(r) == name && !math.IsNaN(y) {
@@ -542,16 +543,5 @@ func (m networkMeasure) figure(name string, result NetworkResult) report.Figure 
 }
 
 func strategiesOf(rows []NetworkRow) []string {
-	return distinct(rows, func(r NetworkRow) string { return r.Strategy })
-}
-
-// distinct are the names of rows, each once, in the order of the first that has it.
-func distinct[R any](rows []R, name func(R) string) []string {
-	var names []string
-	for _, r := range rows {
-		if n := name(r); !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return names
+	return results.Distinct(rows, func(r NetworkRow) string { return r.Strategy })
 }

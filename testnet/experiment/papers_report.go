@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
@@ -44,14 +45,14 @@ func (r *run) write() ([]string, error) {
 		page.Sections = append(page.Sections, part)
 	}
 	var rows []Row
-	var outcomes []Outcome
+	var outcomes []results.Outcome
 	for _, s := range r.sessions {
 		rows = append(rows, s.rows...)
 	}
 	for _, row := range rows {
-		outcomes = append(outcomes, Outcome{Case: strings.Join([]string{row.Paper, row.Table, row.Row}, ", "), Quantity: row.Quantity, Value: row.Measured, Trials: 1})
+		outcomes = append(outcomes, results.Outcome{Case: strings.Join([]string{row.Paper, row.Table, row.Row}, ", "), Quantity: row.Quantity, Value: row.Measured, Trials: 1})
 	}
-	found{page.Name, page.Version, rows, outcomes}.write(&out)
+	results.Found{Experiment: page.Name, Version: page.Version, Rows: rows, Outcomes: outcomes}.Write(&out)
 	out.CSV("rows.csv", rowRecords(rows))
 	out.Report(page)
 	return out.Files, out.Err

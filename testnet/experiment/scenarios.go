@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
-
-// Scenarios is the name of the experiment that runs scenarios.
-const Scenarios = "scenarios"
 
 // ScenarioOptions say what RunScenarios runs. Zero values mean the stated defaults.
 type ScenarioOptions struct {
@@ -25,14 +25,6 @@ type ScenarioOptions struct {
 	Version    string                // of the program, for the report
 	Progress   func(scenario.Status) // never called by two goroutines at once; may be nil
 	Work
-}
-
-// ScenarioResult is what RunScenarios has found.
-type ScenarioResult struct {
-	Version string          `json:"version,omitempty"`
-	Rows    []scenario.Row  `json:"rows"`
-	Runs    []*scenario.Run `json:"-"`
-	Files   []string        `json:"files,omitempty"`
 }
 
 // scenarioRun is one trial of a strategy in a scenario.
@@ -58,13 +50,13 @@ func (r scenarioRun) traceName(seed uint64) string {
 // RunScenarios plays scenarios in the simulator: every strategy of each, every trial. When ctx ends, it returns its
 // error and what is known by then. With a folder, a later call of the same program goes on from there. Errors before
 // anything is run match ErrOptions or scenario.ErrScenario.
-func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error) {
-	result := ScenarioResult{Version: o.Version}
+func RunScenarios(ctx context.Context, o ScenarioOptions) (results.Result, error) {
+	result := results.Result{Version: o.Version}
 	runs, ids, err := o.runs()
 	if err != nil {
 		return result, err
 	}
-	known, err := openLedger[scenario.Run](o.Out, Scenarios, o.Work, ids)
+	known, err := openLedger[scenario.Run](o.Out, results.Scenarios, o.Work, ids)
 	if err != nil {
 		return result, err
 	}
@@ -92,10 +84,10 @@ func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error
 			result.Runs = append(result.Runs, r)
 		}
 	}
-	result.Rows = scenario.Rows(o.Scenarios, result.Runs)
+	result.Rows = results.Rows(o.Scenarios, result.Runs)
 	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
-		result.Files, writeErr = o.write(result, len(runs))
+		result.Files, writeErr = result.Write(o.Out, o.Scenarios, append([][2]string{{"program", program()}, {"simulator", sim.Model}}, report.Unfinished(len(result.Runs), len(runs))...)...)
 		err = errors.Join(err, writeErr)
 	}
 	return result, err

@@ -76,7 +76,7 @@ func (s *Scenario) Explain() (string, error) {
 		var parts []string
 		for _, f := range s.Figures() {
 			if i, there := a[f.Name]; there {
-				parts = append(parts, fmt.Sprintf("%s %s to %s", f.Name, digits(i[0]), digits(i[1])))
+				parts = append(parts, fmt.Sprintf("%s %.6g to %.6g", f.Name, i[0], i[1]))
 			}
 		}
 		say("answers      %s: %s", name, strings.Join(parts, ", "))

@@ -4,8 +4,16 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
+
+// Status is how far several runs are.
+type Status struct {
+	Run, Runs int
+	What      string
+	Done      float64 // part of all
+}
 
 // Run is what one strategy has shown in one trial, on either engine.
 type Run struct {
@@ -84,14 +92,14 @@ var figures = []Figure{
 	{"wrong", "wrong holders a query", ""},
 }
 
-// recallOf is the figure of a window.
-func recallOf(window string) string { return "recall_" + window }
+// RecallOf is the figure of a window.
+func RecallOf(window string) string { return "recall_" + window }
 
 // Figures are those that a run of the scenario has.
 func (s *Scenario) Figures() []Figure {
 	out := slices.Clone(figures)
 	for _, w := range slices.Sorted(maps.Keys(s.Windows)) {
-		out = append(out, Figure{recallOf(w), "recall, " + w, ""})
+		out = append(out, Figure{RecallOf(w), "recall, " + w, ""})
 	}
 	return out
 }
@@ -102,6 +110,17 @@ func (s *Scenario) figureNames() []string {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// QueriesOf is about how many queries of a trial a recall is of.
+func (s *Scenario) QueriesOf(figure string) float64 {
+	n := float64(s.Queries.Number)
+	w, part := s.Windows[strings.TrimPrefix(figure, RecallOf(""))]
+	if !part {
+		return n
+	}
+	from, to := max(w[0], s.Warmup), min(w[1], s.Warmup+s.Asking)
+	return max(1, n*float64(to-from)/float64(s.Asking))
 }
 
 // Values are the run's figures by name. A latency or hop count is NaN if nothing was found.
@@ -132,7 +151,7 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 	v["startup"], v["upkeep"] = float64(startup)/peers/1000, float64(startup+rest)/peers/1000
 	v["rate"] = float64(rest) / peers / (s.End() - time.Duration(s.Warmup)).Seconds()
 	for name, w := range s.Windows {
-		v[recallOf(name)] = Recall(within(r.Queries, w))
+		v[RecallOf(name)] = Recall(within(r.Queries, w))
 	}
 	return v
 }

@@ -343,35 +343,10 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Other answers take the place of those of a file, and nothing else of it changes.
-func TestWithAnswers(t *testing.T) {
-	const text = "question = \"?\"\n\n[answers.venn]\nrecall = [0.0, 1.0]\n\n[[events]]\nat = \"9s\"\nkind = \"partition\"\n\n[answers.flooding]\nrecall = [0.5, 1.0]\n"
-	const want = "question = \"?\"\n\n[[events]]\nat = \"9s\"\nkind = \"partition\"\n\n[answers.venn]\nrecall = [0.9, 1.0]\n"
-	if got := scenario.WithAnswers(text, "\n[answers.venn]\nrecall = [0.9, 1.0]\n"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
 func values(t testing.TB, text string, by strategy.Strategy) map[string]float64 {
 	t.Helper()
 	s := parse(t, text)
 	return s.Values(simulate(t, s, by))
-}
-
-// The tables have one schema as CSV and as NDJSON.
-func TestTables(t *testing.T) {
-	r := simulate(t, parse(t, "question=\"?\"\npeers=20\n[queries]\nnumber=20\n"), venn.Strategy)
-	for _, table := range scenario.Tables([]*scenario.Run{r}) {
-		records, lines := table.Records(), strings.Split(strings.TrimSpace(string(table.Lines())), "\n")
-		if len(records) != len(lines)+1 || len(records) < 5 {
-			t.Errorf("%s: %d rows of CSV, %d of NDJSON", table.Name, len(records), len(lines))
-		}
-		for _, column := range records[0] {
-			if !strings.Contains(lines[0], `"`+column+`":`) {
-				t.Errorf("%s: no %s in %s", table.Name, column, lines[0])
-			}
-		}
-	}
 }
 
 // Whatever a file says, it is refused or can be explained.

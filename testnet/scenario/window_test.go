@@ -17,35 +17,12 @@ func TestQueriesOfAWindow(t *testing.T) {
 		60:  {Duration(80 * time.Second), Duration(time.Hour)},
 	} {
 		s.Windows = map[string]Window{"w": w}
-		if got := s.queriesOf(recallOf("w")); got != want {
+		if got := s.QueriesOf(RecallOf("w")); got != want {
 			t.Errorf("%v queries from %v to %v, want %v", got, w[0], w[1], want)
 		}
 	}
-	if got := s.queriesOf("recall"); got != 200 {
+	if got := s.QueriesOf("recall"); got != 200 {
 		t.Errorf("%v queries in all", got)
-	}
-}
-
-// Recall over time is in steps of 5 s of a short run. A query counts in the step in which it begins, once.
-func TestRecallOverTimeCountsOnce(t *testing.T) {
-	runs := []*Run{{Queries: []Query{
-		{At: 0, Found: 1, Findable: 1},
-		{At: 4.9, Found: 0, Findable: 1},
-		{At: 5, Found: 1, Findable: 4},
-		{At: 9.9, Found: 3, Findable: 3},
-		{At: 15, Found: 1, Findable: 1},
-	}}}
-	over := RecallOverTime(runs)
-	if len(over) != 3 {
-		t.Fatalf("%+v", over)
-	}
-	for i, want := range []struct{ at, recall float64 }{{2.5, 0.5}, {7.5, 4.0 / 7}, {17.5, 1}} {
-		if over[i].At != want.at || over[i].Mean.Value != want.recall {
-			t.Errorf("at %v recall is %v, want %v at %v", over[i].At, over[i].Mean.Value, want.recall, want.at)
-		}
-	}
-	if got := marks(over); got != "55*" {
-		t.Errorf("drawn as %s", got)
 	}
 }
 

@@ -1,4 +1,4 @@
-package scenario
+package results
 
 import (
 	"fmt"
@@ -8,10 +8,12 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // WriteTable writes what a scenario's runs have shown, for people: a line for each figure, and the recall over time.
-func WriteTable(w io.Writer, s *Scenario, runs []*Run, rows []Row) error {
+func WriteTable(w io.Writer, s *scenario.Scenario, runs []*scenario.Run, rows []Row) error {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Scenario != s.Name })
 	if len(rows) == 0 {
 		return nil
@@ -30,10 +32,10 @@ func WriteTable(w io.Writer, s *Scenario, runs []*Run, rows []Row) error {
 		fmt.Fprintf(t, "%s\t", c.strategy)
 	}
 	fmt.Fprintln(t)
-	if slices.ContainsFunc(columns, func(c column) bool { return c.engine == Real }) {
+	if slices.ContainsFunc(columns, func(c column) bool { return c.engine == scenario.Real }) {
 		fmt.Fprint(t, "on\t")
 		for _, c := range columns {
-			fmt.Fprintf(t, "%s\t", map[string]string{Simulated: "simulator", Real: "real hosts"}[c.engine])
+			fmt.Fprintf(t, "%s\t", map[string]string{scenario.Simulated: "simulator", scenario.Real: "real hosts"}[c.engine])
 		}
 		fmt.Fprintln(t)
 	}
@@ -53,7 +55,9 @@ func WriteTable(w io.Writer, s *Scenario, runs []*Run, rows []Row) error {
 	}
 	fmt.Fprintf(w, "\nrecall by when queries began, from %v to %v; * is 1, 0 to 9 are tenths\n", s.Warmup, time.Duration(s.Warmup+s.Asking))
 	for _, c := range columns {
-		mine := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.Scenario != s.Name || r.Strategy != c.strategy || r.Engine != c.engine })
+		mine := slices.DeleteFunc(slices.Clone(runs), func(r *scenario.Run) bool {
+			return r.Scenario != s.Name || r.Strategy != c.strategy || r.Engine != c.engine
+		})
 		fmt.Fprintf(w, "  %-22s %s\n", c.strategy, marks(RecallOverTime(mine)))
 	}
 	for _, r := range rows {

@@ -1,4 +1,4 @@
-package experiment
+package results
 
 import (
 	"bufio"
@@ -36,7 +36,7 @@ type Figure struct {
 func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("results: %w", err)
 	}
 	path := filepath.Join(dir, name+".runs.jsonl")
 	runs, err := readRuns(path)
@@ -49,14 +49,14 @@ func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	for _, r := range runs {
 		b, err := json.Marshal(r)
 		if err != nil {
-			return nil, fmt.Errorf("experiment: %w", err)
+			return nil, fmt.Errorf("results: %w", err)
 		}
 		lines.Write(append(b, '\n'))
 	}
 	out := report.Folder{Dir: dir}
 	out.Write(name+".runs.jsonl", lines.Bytes())
 	outcomes := measuredOutcomes(runs)
-	found{name, version, runs, outcomes}.write(&out)
+	Found{name, version, runs, outcomes}.Write(&out)
 	records := [][]string{{"case", "quantity", "value", "half_95", "trials"}}
 	shown := report.Table{Head: []string{"case", "quantity", "value", "trials"}}
 	for _, o := range outcomes {
@@ -78,7 +78,7 @@ func readRuns(path string) (runs []Measured, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("results: %w", err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -86,12 +86,12 @@ func readRuns(path string) (runs []Measured, err error) {
 	for n := 1; lines.Scan(); n++ {
 		var m Measured
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			return nil, fmt.Errorf("experiment: %s, line %d: %w: remove the file, or choose another folder", path, n, err)
+			return nil, fmt.Errorf("results: %s, line %d: %w: remove the file, or choose another folder", path, n, err)
 		}
 		runs = append(runs, m)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("experiment: %s: %w", path, err)
+		return nil, fmt.Errorf("results: %s: %w", path, err)
 	}
 	return runs, nil
 }
@@ -110,15 +110,15 @@ func measuredOutcomes(runs []Measured) (out []Outcome) {
 		}
 	}
 	for _, k := range keys {
-		out = append(out, outcome(k.of, k.quantity, statistics.MeanOf(values[k])))
+		out = append(out, OutcomeOf(k.of, k.quantity, statistics.MeanOf(values[k])))
 	}
 	return out
 }
 
 // measuredDrawings are a chart of each quantity with a dot for each case.
 func measuredDrawings(name string, outcomes []Outcome) (out []report.Drawing) {
-	cases := distinct(outcomes, func(o Outcome) string { return o.Case })
-	for i, q := range distinct(outcomes, func(o Outcome) string { return o.Quantity }) {
+	cases := Distinct(outcomes, func(o Outcome) string { return o.Case })
+	for i, q := range Distinct(outcomes, func(o Outcome) string { return o.Quantity }) {
 		d := report.DotChart{Name: fmt.Sprintf("%s-%d", name, i+1), Title: q}
 		for _, o := range outcomes {
 			if o.Quantity == q {

@@ -1,4 +1,4 @@
-package experiment
+package results
 
 import (
 	"fmt"
@@ -8,28 +8,38 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// write writes tables, rows, plots and the report that holds all of them. Of the runs runs some may be missing.
-func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
-	out := report.Folder{Dir: o.Out}
+// Scenarios is the name of what is kept of scenarios in a folder.
+const Scenarios = "scenarios"
+
+// Result is what runs of scenarios have shown, on either engine.
+type Result struct {
+	Version string          `json:"version,omitempty"` // of the program
+	Rows    []Row           `json:"rows"`
+	Runs    []*scenario.Run `json:"-"`
+	Files   []string        `json:"files,omitempty"`
+}
+
+// Write writes rows, tables, plots and the report that holds all of them to a folder, which it makes when it is
+// missing. The parameters are the report's first lines.
+func (r Result) Write(dir string, of []*scenario.Scenario, parameters ...[2]string) ([]string, error) {
+	out := report.Folder{Dir: dir}
 	var outcomes []Outcome
 	for _, row := range r.Rows {
-		outcomes = append(outcomes, outcome(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean).of(row.Seeds, row.Values))
+		outcomes = append(outcomes, OutcomeOf(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean).With(row.Seeds, row.Values))
 	}
 	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.Trials == 0 }) // no number
-	found{Scenarios, o.Version, r.Rows, outcomes}.write(&out)
-	out.CSV("rows.csv", scenario.RowRecords(r.Rows))
-	for _, t := range scenario.Tables(r.Runs) {
+	Found{Scenarios, r.Version, r.Rows, outcomes}.Write(&out)
+	out.CSV("rows.csv", RowRecords(r.Rows))
+	for _, t := range Tables(r.Runs) {
 		out.CSV(t.Name+".csv", t.Records())
 		out.Write(t.Name+".ndjson", t.Lines())
 	}
 	page := report.Page{
-		Name: Scenarios, Title: "scenarios: what strategies show in them", Version: o.Version,
-		Parameters: append([][2]string{{"program", program()}, {"simulator", sim.Model}}, report.Unfinished(len(r.Runs), runs)...),
+		Name: Scenarios, Title: "scenarios: what strategies show in them", Version: r.Version, Parameters: parameters,
 	}
-	for _, s := range o.Scenarios {
+	for _, s := range of {
 		page.Parameters = append(page.Parameters, [2]string{s.Name, fmt.Sprintf("%d trials, with seeds drawn from %d", s.Trials, s.Seed)})
 		mine := slices.DeleteFunc(slices.Clone(r.Runs), func(run *scenario.Run) bool { return run.Scenario != s.Name })
 		if len(mine) == 0 {
@@ -49,7 +59,7 @@ func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 }
 
 // scenarioTable has a row for each strategy and a column for each figure.
-func scenarioTable(s *scenario.Scenario, rows []scenario.Row) report.Table {
+func scenarioTable(s *scenario.Scenario, rows []Row) report.Table {
 	t := report.Table{Head: []string{"strategy"}}
 	for _, f := range s.Figures() {
 		t.Head = append(t.Head, strings.TrimSuffix(f.Title+", "+f.Unit, ", "))
@@ -79,7 +89,7 @@ func scenarioDrawings(s *scenario.Scenario, runs []*scenario.Run) []report.Drawi
 			continue
 		}
 		l := report.Line{Name: name}
-		for _, p := range scenario.RecallOverTime(mine) {
+		for _, p := range RecallOverTime(mine) {
 			l.Points = append(l.Points, report.Point{X: p.At, Y: p.Mean.Value, Half: p.Mean.Half})
 		}
 		over.Lines = append(over.Lines, l)

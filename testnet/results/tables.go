@@ -1,4 +1,4 @@
-package scenario
+package results
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns,
@@ -18,8 +20,8 @@ type Table struct {
 }
 
 // Tables are all tables of some runs: a row for every query, for every second, for every kind of message.
-func Tables(runs []*Run) []Table {
-	queries, seconds, kinds := newTable[Query]("queries"), newTable[Second]("seconds"), newTable[Kind]("kinds")
+func Tables(runs []*scenario.Run) []Table {
+	queries, seconds, kinds := newTable[scenario.Query]("queries"), newTable[scenario.Second]("seconds"), newTable[scenario.Kind]("kinds")
 	for _, r := range runs {
 		for _, q := range r.Queries {
 			queries.add(r, q)
@@ -43,7 +45,7 @@ func newTable[T any](name string) Table {
 	return t
 }
 
-func (t *Table) add(r *Run, of any) {
+func (t *Table) add(r *scenario.Run, of any) {
 	row := []any{r.Scenario, r.Strategy, r.Engine, r.Trial + 1, r.Seed}
 	for _, v := range reflect.ValueOf(of).Fields() {
 		row = append(row, v.Interface())

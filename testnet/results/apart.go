@@ -1,4 +1,6 @@
-package scenario
+package results
+
+import "github.com/venn-p2p/venn/testnet/scenario"
 
 // Apart is how far two engines are apart that have played one plan.
 type Apart struct {
@@ -15,9 +17,9 @@ type Ratio struct {
 // Apart is by which part of the real one the simulated quantity is larger.
 func (r Ratio) Apart() float64 { return r.Simulated/r.Real - 1 }
 
-// Compare compares runs of one plan: recall, messages and bytes of a query, upkeep of a peer.
-func Compare(simulated, onHosts *Run) Apart {
-	upkeep := func(r *Run) float64 {
+// Engines compares runs of one plan: recall, messages and bytes of a query, upkeep of a peer.
+func Engines(simulated, onHosts *scenario.Run) Apart {
+	upkeep := func(r *scenario.Run) float64 {
 		sum := int64(0)
 		for _, k := range r.Kinds {
 			sum += k.Bytes
@@ -25,7 +27,7 @@ func Compare(simulated, onHosts *Run) Apart {
 		return float64(sum) / float64(max(1, r.Peers)) / 1000
 	}
 	return Apart{
-		Recall: [2]float64{Recall(simulated.Queries), Recall(onHosts.Queries)},
+		Recall: [2]float64{scenario.Recall(simulated.Queries), scenario.Recall(onHosts.Queries)},
 		Ratios: []Ratio{
 			{"messages a query", simulated.Messages, onHosts.Messages},
 			{"bytes a query", simulated.Bytes, onHosts.Bytes},

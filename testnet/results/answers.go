@@ -1,4 +1,4 @@
-package scenario
+package results
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // AnswersOf are answers in the form of a scenario's file. For each strategy they give the interval in which the mean of
 // the same number of other trials would lie with 95 % confidence. The figures are those that the file has, or else
 // recall, messages and upkeep.
-func AnswersOf(s *Scenario, rows []Row) string {
+func AnswersOf(s *scenario.Scenario, rows []Row) string {
 	var b strings.Builder
 	for _, name := range s.Strategies {
 		fmt.Fprintf(&b, "\n[answers.%s]\n", name)
 		for _, r := range rows {
-			if r.Scenario != s.Name || r.Strategy != name || r.Engine != Simulated || r.Mean.N == 0 || !s.answered(name, r.Figure) {
+			if r.Scenario != s.Name || r.Strategy != name || r.Engine != scenario.Simulated || r.Mean.N == 0 || !answered(s, name, r.Figure) {
 				continue
 			}
 			low, high := r.Mean.Next()
@@ -30,24 +32,13 @@ func AnswersOf(s *Scenario, rows []Row) string {
 	return b.String()
 }
 
-// queriesOf is about how many queries of a trial a recall is of.
-func (s *Scenario) queriesOf(figure string) float64 {
-	n := float64(s.Queries.Number)
-	w, part := s.Windows[strings.TrimPrefix(figure, recallOf(""))]
-	if !part {
-		return n
-	}
-	from, to := max(w[0], s.Warmup), min(w[1], s.Warmup+s.Asking)
-	return max(1, n*float64(to-from)/float64(s.Asking))
-}
-
 // answered says whether a figure is among the answers for a strategy.
-func (s *Scenario) answered(strategy, figure string) bool {
+func answered(s *scenario.Scenario, strategy, figure string) bool {
 	if a := s.Answers[strategy]; len(a) > 0 {
 		_, there := a[figure]
 		return there
 	}
-	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, recallOf(""))
+	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, scenario.RecallOf(""))
 }
 
 // down and up are a bound of an interval to four digits, rounded outwards.

@@ -1,4 +1,4 @@
-package experiment
+package results
 
 import (
 	"encoding/json"
@@ -27,12 +27,13 @@ type Outcome struct {
 	Values   []float64 `json:"values,omitempty"` // of the trials, in the order of the seeds
 }
 
-func outcome(of, quantity string, m statistics.Mean) Outcome {
+// OutcomeOf is a mean of trials as an outcome.
+func OutcomeOf(of, quantity string, m statistics.Mean) Outcome {
 	return Outcome{Case: of, Quantity: quantity, Value: m.Value, Half: m.Half, Trials: m.N}
 }
 
-// of adds the seeds and values of the trials, if each has one.
-func (o Outcome) of(seeds []uint64, values []float64) Outcome {
+// With adds the seeds and values of the trials, if each has one.
+func (o Outcome) With(seeds []uint64, values []float64) Outcome {
 	if len(seeds) == len(values) && !slices.ContainsFunc(values, math.IsNaN) {
 		o.Seeds, o.Values = seeds, values
 	}
@@ -43,16 +44,16 @@ func (o Outcome) mean() statistics.Mean {
 	return statistics.Mean{Value: o.Value, Half: o.Half, N: o.Trials}
 }
 
-// found is the content of rows.json.
-type found struct {
+// Found is the content of rows.json.
+type Found struct {
 	Experiment string    `json:"experiment"`
 	Version    string    `json:"version,omitempty"`
 	Rows       any       `json:"rows,omitempty"` // in the experiment's own form
 	Outcomes   []Outcome `json:"outcomes"`
 }
 
-// write writes rows.json.
-func (f found) write(o *report.Folder) { o.JSON(rowsFile, f) }
+// Write writes rows.json.
+func (f Found) Write(o *report.Folder) { o.JSON(rowsFile, f) }
 
 // Difference is how one outcome differs between two folders.
 type Difference struct {
@@ -76,7 +77,7 @@ type Comparison struct {
 }
 
 // ErrNoRows is matched when a folder has no rows.json of an experiment.
-var ErrNoRows = errors.New("experiment: no rows of an experiment")
+var ErrNoRows = errors.New("results: no rows of an experiment")
 
 // Compare compares what two experiments have written to folders: case by case, quantity by quantity, in the order of a.
 // The errors: ErrNoRows, those of reading files.
@@ -120,9 +121,9 @@ func readOutcomes(dir string) ([]Outcome, error) {
 		return nil, fmt.Errorf("%w in %s: write them with --out %s", ErrNoRows, dir, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("results: %w", err)
 	}
-	var f found
+	var f Found
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoRows, path, err)
 	}
@@ -130,4 +131,15 @@ func readOutcomes(dir string) ([]Outcome, error) {
 		return nil, fmt.Errorf("%w: %s has no outcomes", ErrNoRows, path)
 	}
 	return f.Outcomes, nil
+}
+
+// Distinct are the names of rows, each once, in the order of the first that has it.
+func Distinct[R any](rows []R, name func(R) string) []string {
+	var names []string
+	for _, r := range rows {
+		if n := name(r); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
 }

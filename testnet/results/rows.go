@@ -1,4 +1,4 @@
-package scenario
+package results
 
 import (
 	"math"
@@ -6,15 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
-
-// Status is how far several runs are.
-type Status struct {
-	Run, Runs int
-	What      string
-	Done      float64 // part of all
-}
 
 // Row is one figure of a strategy in a scenario: the mean of the trials, and what the scenario's file says that it is.
 type Row struct {
@@ -31,19 +25,19 @@ type Row struct {
 }
 
 // Rows sums up runs: by scenario, strategy, engine and figure, in the order of the first runs.
-func Rows(scenarios []*Scenario, runs []*Run) []Row {
+func Rows(scenarios []*scenario.Scenario, runs []*scenario.Run) []Row {
 	var out []Row
 	for _, s := range scenarios {
-		for _, engine := range []string{Simulated, Real} {
+		for _, engine := range []string{scenario.Simulated, scenario.Real} {
 			for _, name := range s.Strategies {
-				out = append(out, s.rows(name, engine, runs)...)
+				out = append(out, rowsOf(s, name, engine, runs)...)
 			}
 		}
 	}
 	return out
 }
 
-func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
+func rowsOf(s *scenario.Scenario, strategy, engine string, runs []*scenario.Run) (out []Row) {
 	values := map[string][]float64{}
 	var seeds []uint64
 	for _, r := range runs {
@@ -60,9 +54,9 @@ func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
 	for _, f := range s.Figures() {
 		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: statistics.MeanOf(values[f.Name]), Holds: true, Seeds: seeds, Values: values[f.Name]}
 		if strings.HasPrefix(f.Name, "recall") {
-			row.Mean = statistics.ShareOf(values[f.Name], int(s.queriesOf(f.Name))*len(seeds))
+			row.Mean = statistics.ShareOf(values[f.Name], int(s.QueriesOf(f.Name))*len(seeds))
 		}
-		if want, said := s.Answers[strategy][f.Name]; said && engine == Simulated {
+		if want, said := s.Answers[strategy][f.Name]; said && engine == scenario.Simulated {
 			row.Answer, row.Holds = &want, row.Mean.Value >= want[0] && row.Mean.Value <= want[1]
 		}
 		out = append(out, row)
@@ -101,7 +95,7 @@ type RecallAt struct {
 }
 
 // RecallOverTime is the recall by when queries began, in steps of 5 s or more, so that each has queries enough.
-func RecallOverTime(runs []*Run) []RecallAt {
+func RecallOverTime(runs []*scenario.Run) []RecallAt {
 	end := 0.0
 	for _, r := range runs {
 		for _, q := range r.Queries {
@@ -113,8 +107,8 @@ func RecallOverTime(runs []*Run) []RecallAt {
 	for from := 0.0; from <= end; from += step {
 		var values []float64
 		for _, r := range runs {
-			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q Query) bool { return q.At < from || q.At >= from+step })
-			values = append(values, Recall(in))
+			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q scenario.Query) bool { return q.At < from || q.At >= from+step })
+			values = append(values, scenario.Recall(in))
 		}
 		if m := statistics.MeanOf(values); m.N > 0 {
 			out = append(out, RecallAt{from + step/2, m})
