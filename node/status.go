@@ -7,7 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -189,7 +189,7 @@ func (l *loop) status() Status {
 		s.Covered, s.Range = covers.Share(), covers.String()
 	}
 	for _, c := range l.core.Overlay.Contacts() {
-		if c.Role != coverage.Alike { // peers like us are asked for being so
+		if c.Role != region.Alike { // peers like us are asked for being so
 			s.Contacts++
 		}
 	}

@@ -8,10 +8,10 @@ import (
 // Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call
 // it after every step.
 func (o *Overlay) Check() error {
-	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(o.directory), o.scope.Check())
+	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(o.directory), o.region.Check())
 }
 
 // String describes the machines, each in a line and one for each entry, link, neighbour and contact.
 func (o *Overlay) String() string {
-	return fmt.Sprint(o.directory, o.exchange, o.topology, o.scope)
+	return fmt.Sprint(o.directory, o.exchange, o.topology, o.region)
 }

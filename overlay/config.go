@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/rank"
-	"github.com/venn-p2p/venn/overlay/scope"
+	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -36,7 +36,7 @@ type Config struct {
 	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
 	Memory int
 	// MaxOrigins is how many peers the directory knows at most, not counting linked ones. Where memory is enough for
-	// fewer, it is those. In a larger network it covers a range, see package coverage. 0: 131,072.
+	// fewer, it is those. In a larger network it covers a range, see package region. 0: 131,072.
 	MaxOrigins int
 	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
 	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. It does not bound linked peers,
@@ -200,9 +200,9 @@ func (c *Config) topology() topology.Config {
 	}
 }
 
-// scope is the scope's part of the configuration.
-func (c *Config) scope() scope.Config {
-	return scope.Config{
+// region is the region's part of the configuration.
+func (c *Config) region() region.Config {
+	return region.Config{
 		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord, Sample: c.Sample,
 		Rand: c.Rand, Undefended: c.Undefended,
 	}

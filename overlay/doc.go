@@ -1,8 +1,8 @@
 // Package overlay is what a peer knows of the others and how it comes to know it.
 //
 // It joins four machines and only passes between them. The directory keeps the summaries of others (package directory),
-// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The scope says
-// which part of the network this peer covers, and whom it asks about the rest (package scope). Each machine explains its
+// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The region says
+// which part of the network this peer covers, and whom it asks about the rest (package region). Each machine explains its
 // words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs and effects of all; the
 // names that drivers use for them are here. These words mean the same in all of them:
 //

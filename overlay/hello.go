@@ -16,10 +16,10 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
-		if !o.scope.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
+		if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
-			if o.scope.Wider(in.Hello) { // few of those that it knows are as it is
-				depth = o.scope.Depth()
+			if o.region.Wider(in.Hello) { // few of those that it knows are as it is
+				depth = o.region.Depth()
 			}
 			o.learnPeer(now, in.Peer, Named{Record: r, Depth: depth})
 			continue
@@ -30,9 +30,9 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
-	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.scope.Wider(in.Hello) && o.wideNeighbours() >= mostWide)
+	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.region.Wider(in.Hello) && o.wideNeighbours() >= mostWide)
 	o.act(now)
-	o.scope.Hear(now, in.Peer)
+	o.region.Hear(now, in.Peer)
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
 	}
@@ -41,12 +41,12 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 // onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns of
 // the peer, so that others hear of it.
 func (o *Overlay) onHelloRefused(now time.Duration, in HelloRefused) {
-	names := Names{Depth: o.scope.Vouched()}
+	names := Names{Depth: o.region.Vouched()}
 	if o.exchange.Spare() {
 		names.Peers = o.roomy(in.Peer)
 		for _, r := range in.Hello.Records[:min(len(in.Hello.Records), 1)] {
 			if r.Peer == in.Peer {
-				o.scope.Learned(o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth}))
+				o.region.Learned(o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth}))
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (o *Overlay) roomy(p PeerID) (out []Named) {
 			}
 			depth := h.Depth
 			if !linked { // as far as known
-				depth = o.scope.Depth()
+				depth = o.region.Depth()
 			}
 			if room -= exchange.RecordBytes(r); room < 0 {
 				return out
@@ -84,7 +84,7 @@ func (o *Overlay) onLinkRefused(now time.Duration, in LinkRefused) {
 		return
 	}
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
-		o.scope.Learned(o.learnPeer(now, in.Peer, n))
+		o.region.Learned(o.learnPeer(now, in.Peer, n))
 	}
 	o.topology.Refused(now, in.Peer, o.directory.Lookup(in.Peer))
 	o.act(now)
@@ -98,7 +98,7 @@ const mostWide = 4
 func (o *Overlay) wideNeighbours() (n int) {
 	for _, p := range o.exchange.Linked() {
 		if k, is := o.topology.KindOf(p); is && k == topology.Inbound {
-			if h, said := o.exchange.Said(p); said && o.scope.Wider(h) {
+			if h, said := o.exchange.Said(p); said && o.region.Wider(h) {
 				n++
 			}
 		}
@@ -115,7 +115,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 	h := o.exchange.Greet(now, p, Hello{
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
-		Depth: o.scope.Depth(), Network: int(min(o.scope.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
+		Depth: o.region.Depth(), Network: int(min(o.region.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
 		Seed: o.cfg.Seed.Number,
 	})
 	o.effects.Emit(SayHello{To: p, Hello: h})

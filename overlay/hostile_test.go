@@ -82,8 +82,8 @@ func TestFloodLeavesTheLine(t *testing.T) {
 				give(now, CatalogueReceived{From: "liar", Items: items, Bytes: 20 * len(items)})
 			}
 			give(now, Tick{})
-			if o.scope.Depth() != 0 {
-				t.Fatalf("at %v: depth %d", now, o.scope.Depth())
+			if o.region.Depth() != 0 {
+				t.Fatalf("at %v: depth %d", now, o.region.Depth())
 			}
 		}
 	}
@@ -143,8 +143,8 @@ func TestMadeUpPlaces(t *testing.T) {
 		step(t, o, now, Tick{})
 	}
 	const few = 4 // twice as many as are known by something signed, and twice that
-	if o.scope.Depth() != 0 || o.scope.Size() > few {
-		t.Errorf("depth %d in a network of %.0f by estimate", o.scope.Depth(), o.scope.Size())
+	if o.region.Depth() != 0 || o.region.Size() > few {
+		t.Errorf("depth %d in a network of %.0f by estimate", o.region.Depth(), o.region.Size())
 	}
 }
 
@@ -175,8 +175,8 @@ func TestBoastOfSize(t *testing.T) {
 		step(t, o, now, LinkOpened{Peer: p})
 		step(t, o, now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
 		step(t, o, now+time.Second/2, Tick{})
-		if o.scope.Depth() != 0 {
-			t.Fatalf("depth %d on the word of %d links", o.scope.Depth(), i+1)
+		if o.region.Depth() != 0 {
+			t.Fatalf("depth %d on the word of %d links", o.region.Depth(), i+1)
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/scope"
+	"github.com/venn-p2p/venn/overlay/region"
 )
 
 // acquaint asks somebody when it is time for it.
 func (o *Overlay) acquaint(now time.Duration) {
-	if to, q, ok := o.scope.Inquire(now); ok {
+	if to, q, ok := o.region.Inquire(now); ok {
 		o.inquire(0, to, q)
 	}
 }
@@ -25,17 +25,17 @@ func (o *Overlay) inquire(search uint64, to Record, q Inquiry) {
 // onPeersAsked answers an inquiry.
 func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	q := in.Inquiry
-	if !o.scope.Serves(in.From) || !o.exchange.Spare() {
-		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: o.scope.Vouched()}})
+	if !o.region.Serves(in.From) || !o.exchange.Spare() {
+		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: o.region.Vouched()}})
 		return
 	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
 		o.introduce(now, in.From, i)
 	}
-	names := o.scope.Answer(in.From, q)
+	names := o.region.Answer(in.From, q)
 	if q.Meet != 0 {
-		o.scope.Visit(now, in.From)
-		o.directory.Beside(o.scope.VisitorBytes())
+		o.region.Visit(now, in.From)
+		o.directory.Beside(o.region.VisitorBytes())
 	}
 	o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: names})
 	o.exchange.Spend(in.From, exchange.NamesBytes(names))
@@ -43,43 +43,43 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 
 // onPeersNamed takes in an answer to an inquiry.
 func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
-	if !o.scope.Answered(now, in.From, in.Names.Depth) {
+	if !o.region.Answered(now, in.From, in.Names.Depth) {
 		return
 	}
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
-		o.scope.Nearer(in.From, n.Record)
-		o.scope.Learned(o.learnPeer(now, in.From, n))
+		o.region.Nearer(in.From, n.Record)
+		o.region.Learned(o.learnPeer(now, in.From, n))
 	}
 	for _, i := range in.Names.Similar[:min(len(in.Names.Similar), event.MaxSimilar)] {
 		if o.introduce(now, in.From, i) {
-			o.scope.Learned(scope.OneAlike)
+			o.region.Learned(region.OneAlike)
 		}
 	}
 	o.contactsNamed(in.From)
 }
 
 // learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact.
-func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) scope.News {
+func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) region.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
-		return scope.NoNews
+		return region.NoNews
 	}
 	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
-		return scope.NoNews
+		return region.NoNews
 	}
 	if p, err := o.cfg.OpenRecord(r.Envelope); err != nil || p != r.Peer {
 		o.effects.Emit(Report{Peer: from, Fault: FaultRecord})
-		return scope.NoNews
+		return region.NoNews
 	}
-	if !o.scope.Range().Contains(exchange.PlaceOf(r.Peer)) {
-		return o.scope.Elsewhere(now, n)
+	if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) {
+		return o.region.Elsewhere(now, n)
 	}
 	met := o.directory.Meet(now, from, r)
 	o.pass()
 	if met {
-		return scope.OneNear
+		return region.OneNear
 	}
-	return scope.NoNews
+	return region.NoNews
 }
 
 // introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says
@@ -110,7 +110,7 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 
 // onPeersSilent notes that an inquiry was not answered.
 func (o *Overlay) onPeersSilent(in PeersSilent) {
-	if !o.scope.Silent(in.From, in.Later) {
+	if !o.region.Silent(in.From, in.Later) {
 		return
 	}
 	if !in.Later {
@@ -122,23 +122,23 @@ func (o *Overlay) onPeersSilent(in PeersSilent) {
 // forgetInquiries gives up answers that were awaited for longer than any driver waits. So the memory of them is bounded
 // where a driver says nothing at all. Nobody is to blame.
 func (o *Overlay) forgetInquiries(now time.Duration) {
-	for _, p := range o.scope.Overdue(now) {
+	for _, p := range o.region.Overdue(now) {
 		o.onPeersSilent(PeersSilent{From: p, Later: true})
 	}
 }
 
 // onContactsWanted asks a few peers for the contacts that a search wants.
 func (o *Overlay) onContactsWanted(in ContactsWanted) {
-	to, q := o.scope.Want(in.Search, in.Ask)
+	to, q := o.region.Want(in.Search, in.Ask)
 	for _, r := range to {
 		o.inquire(in.Search, r, q)
 	}
-	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.scope.AwaitedBy(in.Search)})
+	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.region.AwaitedBy(in.Search)})
 }
 
 // contactsNamed tells the searches that wait for a peer that it has answered, or has not in time.
 func (o *Overlay) contactsNamed(from PeerID) {
-	for _, search := range o.scope.Release(from) {
-		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.scope.AwaitedBy(search)})
+	for _, search := range o.region.Release(from) {
+		o.effects.Emit(ContactsNamed{Search: search, Awaited: o.region.AwaitedBy(search)})
 	}
 }

@@ -17,7 +17,7 @@ func cornered(t *testing.T, links ...PeerID) *Overlay {
 		hears(o, p, Hello{Network: 1000, Records: []Record{{Peer: p, Envelope: []byte(p)}}})
 	}
 	step(t, o, 0, Tick{})
-	if o.scope.Depth() == 0 {
+	if o.region.Depth() == 0 {
 		t.Fatal("it covers everybody")
 	}
 	return o
@@ -29,7 +29,7 @@ func TestInquiriesForASearch(t *testing.T) {
 	o := cornered(t, "a", "b", "c")
 	elsewhere := func(name string) PeerID {
 		for i := 0; ; i++ {
-			if p := PeerID(fmt.Sprint(name, i)); !o.scope.Range().Contains(PlaceOf(p)) {
+			if p := PeerID(fmt.Sprint(name, i)); !o.region.Range().Contains(PlaceOf(p)) {
 				return p
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/scope"
+	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
 )
 
@@ -23,7 +23,7 @@ type Overlay struct {
 	directory *directory.Directory
 	exchange  *exchange.Exchange
 	topology  *topology.Topology
-	scope     *scope.Scope
+	region    *region.Region
 
 	due agenda.Agenda
 }
@@ -44,7 +44,7 @@ func New(cfg Config) (*Overlay, error) {
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology()), due: agenda.New(dueTasks)}
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
-	o.scope = scope.New(o.cfg.scope(), o.directory, o.exchange)
+	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
 }
 
@@ -56,11 +56,11 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	}
 	o.effects.Begin()
 	o.now = now
-	o.scope.At(now)
+	o.region.At(now)
 	if !o.begun {
 		o.begun = true
 		o.exchange.Begin(now)
-		o.scope.Begin(now)
+		o.region.Begin(now)
 		o.topology.Begin(now)
 	}
 	o.take(now, in)
@@ -126,7 +126,7 @@ func (o *Overlay) take(now time.Duration, in Input) {
 	case PeersSilent:
 		o.onPeersSilent(in)
 	case ContactAnswered:
-		o.scope.ContactAnswered(in)
+		o.region.ContactAnswered(in)
 	case ContactsWanted:
 		o.onContactsWanted(in)
 	case Tick:
@@ -141,13 +141,13 @@ func (o *Overlay) pass() {
 		switch c.Kind {
 		case directory.Added:
 			o.exchange.Added(c.Entry, o.directory.Place(c.Entry))
-			o.scope.Changed()
+			o.region.Changed()
 			continue
 		case directory.Renewed:
-			o.scope.Changed()
+			o.region.Changed()
 		case directory.Removed:
 			o.topology.Removed(c.Entry.Index())
-			o.scope.Changed()
+			o.region.Changed()
 		}
 		o.exchange.Changed(c)
 	}
@@ -170,7 +170,7 @@ func (o *Overlay) act(now time.Duration) {
 func (o *Overlay) publish(now time.Duration, in Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
-		o.scope.Published(now)
+		o.region.Published(now)
 	}
 }
 
@@ -192,7 +192,7 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 		return
 	}
 	o.directory.Close(in.Peer)
-	o.scope.Close(in.Peer)
+	o.region.Close(in.Peer)
 	o.pass()
 	o.topology.Close(in.Peer)
 }
@@ -269,13 +269,13 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
-			o.scope.Survey()
-			o.exchange.SetFocus(o.scope.Focus())
+			o.region.Survey()
+			o.exchange.SetFocus(o.region.Focus())
 			o.choose(now)
 			o.refreshLinks(now)
 		}
 		o.acquaint(now)
-		slow := o.scope.SlowStart(now)
+		slow := o.region.SlowStart(now)
 		o.exchange.Round(now, func() bool { return o.directory.Short() || slow() })
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
@@ -305,8 +305,8 @@ func (o *Overlay) choose(now time.Duration) {
 	}
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
-		Idle: o.exchange.Idle, Within: o.scope.Within(), Starting: o.scope.Starting(now),
-		Parts: o.scope.Parts(), Depth: o.scope.Depth(), Place: o.directory.Place,
+		Idle: o.exchange.Idle, Within: o.region.Within(), Starting: o.region.Starting(now),
+		Parts: o.region.Parts(), Depth: o.region.Depth(), Place: o.directory.Place,
 	})
 	o.act(now)
 }
@@ -314,7 +314,7 @@ func (o *Overlay) choose(now time.Duration) {
 // refreshLinks repeats hellos that have changed, and lets links recover.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
-		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.Size()), o.scope.FarWider()); due {
+		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.region.Size()), o.region.FarWider()); due {
 			o.hello(now, p, with)
 		}
 		o.exchange.Settle(now, p)
@@ -327,5 +327,5 @@ func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
 		return o.due.At(dueTick)
 	}
-	return max(o.due.At(dueTick), min(o.due.At(dueChoice), o.exchange.Due(), o.scope.Due()))
+	return max(o.due.At(dueTick), min(o.due.At(dueChoice), o.exchange.Due(), o.region.Due()))
 }

@@ -10,13 +10,13 @@ import (
 // chooseDepth fits the own range to what there is for it.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	for _, p := range o.directory.Refused() {
-		o.scope.Note(p, false)
+		o.region.Note(p, false)
 	}
-	if !o.scope.Fit(now) {
+	if !o.region.Fit(now) {
 		return
 	}
-	o.directory.SetRange(o.scope.Range())
-	o.exchange.SetRange(o.scope.Range())
+	o.directory.SetRange(o.region.Range())
+	o.exchange.SetRange(o.region.Range())
 	for _, p := range o.exchange.Linked() {
 		o.hello(now, p, exchange.NoRecords)
 	}
@@ -25,16 +25,16 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 // forgetOutside forgets the peers outside of the range with nothing held, once the depth stands still. Those of use are
 // contacts.
 func (o *Overlay) forgetOutside(now time.Duration) {
-	if !o.scope.Settled(now) {
+	if !o.region.Settled(now) {
 		return
 	}
 	for _, e := range o.directory.Others() {
 		if e == nil || e.Held() != nil || o.exchange.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
 			continue
 		}
-		if p := o.directory.Place(e); !o.scope.Range().Contains(p) {
-			o.scope.Keep(e)
-			o.scope.Note(p, e.Record().Envelope != nil)
+		if p := o.directory.Place(e); !o.region.Range().Contains(p) {
+			o.region.Keep(e)
+			o.region.Note(p, e.Record().Envelope != nil)
 			o.directory.Remove(e.Index())
 		}
 	}
@@ -45,9 +45,9 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {
-			o.scope.Note(o.directory.Place(e), true)
+			o.region.Note(o.directory.Place(e), true)
 		}
-		o.scope.Keep(e)
+		o.region.Keep(e)
 	})
 	o.pass()
 }

@@ -65,7 +65,7 @@ func TestStringsTell(t *testing.T) {
 			was, is = fmt.Sprintf("%q %v since", p.Peer, p.Kind), ""
 			net.Step(1, overlay.HelloReceived{Peer: p.Peer, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Full: true}})
 		},
-		"scope": func(net *overlaytest.Network, o *overlay.Overlay) {
+		"region": func(net *overlaytest.Network, o *overlay.Overlay) {
 			c := o.Contacts()[0]
 			was = fmt.Sprintf("%q %v, %d right, 0 denials", c.Peer, c.Range(), c.Right)
 			is = fmt.Sprintf("%q %v, %d right, 1 denials", c.Peer, c.Range(), c.Right)

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -58,7 +59,7 @@ func (o *Overlay) Memory() int { return o.directory.Memory() }
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of
 // their summary.
 func (o *Overlay) Incomplete() bool {
-	return o.directory.Incomplete() || o.scope.Depth() == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
+	return o.directory.Incomplete() || o.region.Depth() == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
 
 // Origins returns the number of peers that at least a part is held of.
@@ -128,24 +129,24 @@ func (o *Overlay) Similar(n int) []Alike {
 
 // Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
 // heard of are known, and they are not far fewer than there should be.
-func (o *Overlay) Vouched() int { return o.scope.Vouched() }
+func (o *Overlay) Vouched() int { return o.region.Vouched() }
 
 // Covers is the range for which this peer can vouch.
-func (o *Overlay) Covers() coverage.Range { return coverage.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
+func (o *Overlay) Covers() space.Range { return space.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
 
 // Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (o *Overlay) Precise() coverage.Range { return o.scope.Precise() }
+func (o *Overlay) Precise() space.Range { return o.region.Precise() }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
 // for it comes one other peer of each half of a range, if one is known, or of each smaller part where most peers cover
 // less. It counts for that part, and is asked for what those chosen leave over. Contacts that turn out deeper than they
 // were said to be may all be of one half. Last come the peers like us beyond our range, the most similar first: of those
 // a search asks a few before others.
-func (o *Overlay) Contacts() []coverage.Contact { return o.scope.Contacts() }
+func (o *Overlay) Contacts() []region.Contact { return o.region.Contacts() }
 
 // Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
 // none where lines carry enough of everybody's summary.
-func (o *Overlay) Peers() []coverage.Contact { return o.scope.FocusPeers() }
+func (o *Overlay) Peers() []region.Contact { return o.region.FocusPeers() }
 
 // Own returns this node's own summary, nil before the first [Published].
 func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }
@@ -224,7 +225,7 @@ func (o *Overlay) Totals() (peers, parts, bytes int) {
 // of their summaries, signed headers and records, those of contacts included. It takes time in proportion to the
 // entries.
 func (o *Overlay) DirectoryBytes() int {
-	return o.directory.EncodedBytes() + o.scope.ContactBytes()
+	return o.directory.EncodedBytes() + o.region.ContactBytes()
 }
 
 // LinkBudget is what a link carries for summaries.
@@ -267,8 +268,8 @@ func DeltaBytes(delta, envelope, record []byte) int {
 	return exchange.DeltaBytes(delta, envelope, record)
 }
 
-// PlaceOf returns where a peer stands among all: see package coverage.
-func PlaceOf(p PeerID) coverage.Place { return exchange.PlaceOf(p) }
+// PlaceOf returns where a peer stands among all: see package space.
+func PlaceOf(p PeerID) space.Place { return exchange.PlaceOf(p) }
 
 // InquiryBytes is what an inquiry counts against a budget.
 func InquiryBytes(q Inquiry) int { return exchange.InquiryBytes(q) }

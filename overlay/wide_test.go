@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
 )
 
 // hears opens a link to a peer and has it say hello. It returns what is said to it last.
@@ -26,8 +26,8 @@ func hears(o *Overlay, p PeerID, h Hello) (said Hello) {
 // so may newcomers, that do not know their range yet.
 func TestFewWideNeighbours(t *testing.T) {
 	o := cornered(t, "a", "b", "c")
-	depth := o.scope.Depth()
-	if depth < coverage.FarWider {
+	depth := o.region.Depth()
+	if depth < region.FarWider {
 		t.Fatalf("covers a range of depth %d", depth)
 	}
 	wide := Hello{Origins: 100, Neighbour: true}
@@ -36,7 +36,7 @@ func TestFewWideNeighbours(t *testing.T) {
 			t.Errorf("number %d that covers far more hears %+v", i, said)
 		}
 	}
-	for _, h := range []Hello{{Depth: depth - coverage.FarWider + 1, Origins: 100, Neighbour: true}, {Origins: 2, Neighbour: true}} {
+	for _, h := range []Hello{{Depth: depth - region.FarWider + 1, Origins: 100, Neighbour: true}, {Origins: 2, Neighbour: true}} {
 		if said := hears(o, PeerID(fmt.Sprint("other", h.Depth)), h); !said.Neighbour || said.Full {
 			t.Errorf("one that says %+v hears %+v", h, said)
 		}
@@ -58,7 +58,7 @@ func TestUsualDepth(t *testing.T) {
 // third more, and any peer within a minute when it knows more or fewer at all.
 func TestFarWiderSaysWhatItKnows(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
-	hears(o, "link", Hello{Depth: coverage.FarWider})
+	hears(o, "link", Hello{Depth: region.FarWider})
 	o.exchange.Greet(0, "link", Hello{Origins: 75})
 	for _, c := range []struct {
 		origins   int

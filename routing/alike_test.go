@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -14,8 +15,8 @@ import (
 // likeUs has a node know that some others are like it.
 func likeUs(node *routingtest.Node, depth int, others ...*routingtest.Node) {
 	for _, o := range others {
-		node.Ask = append(node.Ask, coverage.Contact{
-			Peer: string(o.ID), Record: []byte("r"), Place: overlay.PlaceOf(o.ID), Depth: coverage.ContactDepth(depth), Role: coverage.Alike,
+		node.Ask = append(node.Ask, region.Contact{
+			Peer: string(o.ID), Record: []byte("r"), Place: overlay.PlaceOf(o.ID), Depth: region.ContactDepth(depth), Role: region.Alike,
 		})
 	}
 }
@@ -43,7 +44,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 		node := nodes[0]
 		var like []*routingtest.Node
 		for _, o := range nodes {
-			table := slices.ContainsFunc(node.Ask, func(c coverage.Contact) bool { return c.Peer == string(o.ID) })
+			table := slices.ContainsFunc(node.Ask, func(c region.Contact) bool { return c.Peer == string(o.ID) })
 			if !table && !node.Range.Contains(overlay.PlaceOf(o.ID)) && len(like) < 8 {
 				like = append(like, o)
 			}
@@ -160,7 +161,7 @@ const wrongEach = 7
 // strangers are the nodes outside of a node's range that are not among its contacts.
 func strangers(node *routingtest.Node, nodes []*routingtest.Node) []*routingtest.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(o *routingtest.Node) bool {
-		known := slices.ContainsFunc(node.Ask, func(c coverage.Contact) bool { return c.Peer == string(o.ID) })
+		known := slices.ContainsFunc(node.Ask, func(c region.Contact) bool { return c.Peer == string(o.ID) })
 		return known || node.Range.Contains(overlay.PlaceOf(o.ID))
 	})
 }
@@ -173,7 +174,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 	for denies := range 2 {
 		net, nodes := ranged(t, 64, depth, routing.Config{})
 		nodes[holder].Holds["k"] = true
-		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), depth)
+		home := space.Around(overlay.PlaceOf(nodes[holder].ID), depth)
 		for _, node := range nodes {
 			liar := slices.IndexFunc(strangers(node, nodes), func(o *routingtest.Node) bool {
 				return home.Contains(overlay.PlaceOf(o.ID)) && o != nodes[holder]
@@ -181,7 +182,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 			if liar < 0 || node.Range == home {
 				continue
 			}
-			contacts := slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return !home.Contains(c.Place) })
+			contacts := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
 			like := strangers(node, nodes)[liar]
 			likeUs(node, depth, like)
 			denier := net.Node(overlay.PeerID(contacts[denies].Peer))
@@ -208,8 +209,8 @@ func TestPeerLikeUsBecomesAContact(t *testing.T) {
 		net, nodes := ranged(t, 64, depth, routing.Config{})
 		node, key := nodes[5], fmt.Sprint(i)
 		nodes[holder].Holds[key] = true
-		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), depth)
-		inHome := func(c coverage.Contact) bool { return home.Contains(c.Place) }
+		home := space.Around(overlay.PlaceOf(nodes[holder].ID), depth)
+		inHome := func(c region.Contact) bool { return home.Contains(c.Place) }
 		node.More = node.Ask[slices.IndexFunc(node.Ask, inHome):][:1]
 		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
 		others := slices.DeleteFunc(strangers(node, nodes), func(o *routingtest.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })

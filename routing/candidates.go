@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -257,7 +257,7 @@ func (r *Router) giveUp(q *search, referrer int) {
 		if a := &q.asks[i]; a.referrer == referrer {
 			a.state = failed
 			reason := &q.stats.Explain[a.reason]
-			reason.Range, reason.Ranged = coverage.Range{}, false
+			reason.Range, reason.Ranged = space.Range{}, false
 		}
 	}
 	q.recount()

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,15 +22,15 @@ type View interface {
 	// Knowledge is what linked peers say of their directories, sorted by peer.
 	Knowledge() []overlay.Knowledge
 	// Covers is the range for which the directory can vouch: everybody in it is known.
-	Covers() coverage.Range
+	Covers() space.Range
 	// Precise is the range for which the directory can vouch, and in which few false matches are expected.
-	Precise() coverage.Range
+	Precise() space.Range
 	// Peers returns the peers that know a range better than most, in a fixed order. It is empty where all peers know
 	// the network equally well.
-	Peers() []coverage.Contact
+	Peers() []region.Contact
 	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for
 	// everybody.
-	Contacts() []coverage.Contact
+	Contacts() []region.Contact
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
 	// Fresh returns the age of the knowledge of a linked peer's keys: if the peer is no candidate for a key, it lacked

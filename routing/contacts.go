@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -53,13 +54,13 @@ type covering struct {
 	need     need
 	begun    bool
 	over     bool // all contacts were asked, and none is under way
-	contacts []coverage.Contact
-	matches  []float64    // false matches expected in each contact's answer; nil: contactMatches
-	deep     int          // median depth of the contacts' ranges
-	own      coverage.Set // ranges that the own directory answers for
-	once     coverage.Set // ranges with at least one answer, the own directory's included
-	chosen   coverage.Set // the same, without the answers of similar peers
-	twice    coverage.Set // ranges with two answers, without those of similar peers
+	contacts []region.Contact
+	matches  []float64 // false matches expected in each contact's answer; nil: contactMatches
+	deep     int       // median depth of the contacts' ranges
+	own      space.Set // ranges that the own directory answers for
+	once     space.Set // ranges with at least one answer, the own directory's included
+	chosen   space.Set // the same, without the answers of similar peers
+	twice    space.Set // ranges with two answers, without those of similar peers
 
 	wants    int           // how often more contacts were wanted
 	wanted   bool          // more contacts are awaited
@@ -69,13 +70,13 @@ type covering struct {
 }
 
 // begin starts a query's asking of contacts. The ranges that the own directory answers for count as answered.
-func (c *covering) begin(own coverage.Set) {
+func (c *covering) begin(own space.Set) {
 	c.over = false
 	c.own, c.once, c.chosen, c.twice = own, own.Clone(), own.Clone(), own.Clone()
 }
 
 // setOf returns the set of one range.
-func setOf(r coverage.Range) (s coverage.Set) {
+func setOf(r space.Range) (s space.Set) {
 	s.Add(r)
 	return s
 }
@@ -181,7 +182,7 @@ func (r *Router) nextContact(q *search) int {
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]
-		if a.contact.Role == coverage.Alike {
+		if a.contact.Role == region.Alike {
 			alike++
 		}
 		if a.state != asking || r.overdue(q, a) {
@@ -199,18 +200,18 @@ func (r *Router) nextContact(q *search) int {
 		return q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
-	was := func(i int) bool { return q.cover.contacts[i].Role == coverage.Alike || unfit(i) }
+	was := func(i int) bool { return q.cover.contacts[i].Role == region.Alike || unfit(i) }
 	known := func(i int) bool {
 		return was(i) || q.cover.need == focus && first.Contains(q.cover.contacts[i].Place)
 	}
-	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
+	i := region.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
 	if q.Mode == Any && alike < mostAlike {
 		other := func(i int) bool {
 			c := &q.cover.contacts[i]
-			return c.Role != coverage.Alike || unfit(i) || r.doubt(overlay.PeerID(c.Peer)) > 0
+			return c.Role != region.Alike || unfit(i) || r.doubt(overlay.PeerID(c.Peer)) > 0
 		}
-		a := coverage.Next(q.cover.contacts, &first, other, nil, key)
-		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-coverage.FarWider) {
+		a := region.Next(q.cover.contacts, &first, other, nil, key)
+		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-region.FarWider) {
 			return a
 		}
 	}
@@ -223,11 +224,11 @@ func (r *Router) nextContact(q *search) int {
 	if !q.cover.wanted && !everybody(&first) && r.mayWant(q) {
 		return -1
 	}
-	return coverage.Next(q.cover.contacts, &second, was, nil, key)
+	return region.Next(q.cover.contacts, &second, was, nil, key)
 }
 
 // everybody reports whether a set is the whole network.
-func everybody(s *coverage.Set) bool { return s.Covers(coverage.Range{}) }
+func everybody(s *space.Set) bool { return s.Covers(space.Range{}) }
 
 // mayWant says whether a query may still want more contacts.
 func (r *Router) mayWant(q *search) bool {
@@ -294,20 +295,20 @@ func (r *Router) contactsNamed(in ContactsNamed) {
 
 // learn adds the contacts that the query does not know yet. A contact known as a similar peer is not added again for
 // its range.
-func (c *covering) learn(contacts []coverage.Contact) {
+func (c *covering) learn(contacts []region.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
-		known[c.contacts[i].Peer] = known[c.contacts[i].Peer] || c.contacts[i].Role != coverage.Alike
+		known[c.contacts[i].Peer] = known[c.contacts[i].Peer] || c.contacts[i].Role != region.Alike
 	}
 	for i := range contacts {
-		if contacts[i].Role != coverage.Alike && !known[contacts[i].Peer] {
+		if contacts[i].Role != region.Alike && !known[contacts[i].Peer] {
 			c.contacts, c.gained = append(c.contacts, contacts[i]), true
 		}
 	}
 }
 
 // usualDepth returns the median depth of the contacts, of which there is at least one.
-func usualDepth(contacts []coverage.Contact) int {
+func usualDepth(contacts []region.Contact) int {
 	depths := make([]int, len(contacts))
 	for i := range contacts {
 		depths[i] = int(contacts[i].Depth)
@@ -317,8 +318,8 @@ func usualDepth(contacts []coverage.Contact) int {
 }
 
 // hopedOf returns the range that a contact under way is expected to answer for.
-func (q *search) hopedOf(a *ask) coverage.Range {
-	return coverage.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
+func (q *search) hopedOf(a *ask) space.Range {
+	return space.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
 }
 
 // counted returns the depth for which a contact's answer counts, given the depth that it claims and how often it was
@@ -328,7 +329,7 @@ func (q *search) counted(depth int, right int32) int {
 	if q.Mode != All {
 		return depth
 	}
-	return coverage.Credible(depth, right, q.cover.deep)
+	return region.Credible(depth, right, q.cover.deep)
 }
 
 // answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
@@ -337,14 +338,14 @@ func (q *search) counted(depth int, right int32) int {
 // accomplice to hide a range. The explanation keeps the range in any case.
 func (q *search) answeredFor(a *ask) {
 	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
-	rng := coverage.Around(a.contact.Place, q.counted(depth, a.contact.Right))
+	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
 	q.cover.once.Add(rng)
-	if a.contact.Role == coverage.Alike {
+	if a.contact.Role == region.Alike {
 		return
 	}
-	if q.cover.chosen.Covers(rng) && depth > q.cover.deep-coverage.FarWider {
+	if q.cover.chosen.Covers(rng) && depth > q.cover.deep-region.FarWider {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.chosen.Add(rng)
@@ -352,7 +353,7 @@ func (q *search) answeredFor(a *ask) {
 
 // contactAnswered handles a contact's answer, apart from the names in it.
 func (r *Router) contactAnswered(q *search, a *ask, in CandidatesReceived) {
-	a.heard, a.depth = true, min(max(in.Depth, 0), coverage.MaxDepth)
+	a.heard, a.depth = true, min(max(in.Depth, 0), space.MaxDepth)
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
 	}
@@ -361,7 +362,7 @@ func (r *Router) contactAnswered(q *search, a *ask, in CandidatesReceived) {
 	}
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
 	if q.cover.need == focus {
-		r.denied(q, coverage.Around(a.contact.Place, max(a.depth, int(a.contact.Depth))), a.names)
+		r.denied(q, space.Around(a.contact.Place, max(a.depth, int(a.contact.Depth))), a.names)
 	}
 	for i := range q.candidates {
 		if p := &q.candidates[i]; p.state == answered {
@@ -379,7 +380,7 @@ func (r *Router) judge(q *search, a *ask, holder overlay.PeerID) {
 	switch named := slices.Contains(a.names, holder); {
 	case named:
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Proved: true})
-	case coverage.Around(a.contact.Place, a.depth).Contains(placeOf(holder)):
+	case space.Around(a.contact.Place, a.depth).Contains(placeOf(holder)):
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Denied: true})
 		a.denied = true
 	default:
@@ -389,4 +390,4 @@ func (r *Router) judge(q *search, a *ask, holder overlay.PeerID) {
 }
 
 // placeOf is the place of a peer.
-func placeOf(p overlay.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
+func placeOf(p overlay.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }

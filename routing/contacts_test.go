@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -28,15 +29,15 @@ func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, [
 	}
 	for i, node := range nodes {
 		place := overlay.PlaceOf(node.ID)
-		node.Range = coverage.Around(place, depth)
-		table := coverage.NewContacts(place)
+		node.Range = space.Around(place, depth)
+		table := region.NewContacts(place)
 		table.SetDepth(depth)
 		for j, other := range nodes {
 			at := overlay.PlaceOf(other.ID)
 			if i != j && node.Range.Contains(at) {
 				node.Knows[other.ID] = 0.001
 			}
-			table.Add(coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: coverage.ContactDepth(depth)})
+			table.Add(region.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: region.ContactDepth(depth)})
 		}
 		node.Ask = table.All()
 	}
@@ -112,7 +113,7 @@ func TestExplainedRanges(t *testing.T) {
 		node := nodes[5]
 		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: budget})
 		net.Run()
-		var covered coverage.Set
+		var covered space.Set
 		covered.Add(node.Range)
 		s := node.Done[0].Stats
 		for _, r := range s.Explain {
@@ -153,7 +154,7 @@ func TestDenyingContacts(t *testing.T) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[17].Holds["k"] = true
 		itself := func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == nodes[17].ID }
-		home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
+		home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
 		for i, node := range nodes {
 			node.Boasts = home.Contains(overlay.PlaceOf(node.ID)) && i%2 == 0
 			if !secondVoices {
@@ -249,8 +250,8 @@ func TestBoastingContacts(t *testing.T) {
 	at := overlay.PlaceOf(nodes[17].ID)
 	n, others := 0, 0
 	for i, node := range nodes {
-		if !coverage.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
-			node.Range = coverage.Range{} // says that it knows everybody
+		if !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+			node.Range = space.Range{} // says that it knows everybody
 			continue
 		}
 		if i != 17 {
@@ -258,7 +259,7 @@ func TestBoastingContacts(t *testing.T) {
 		}
 	}
 	for i, node := range nodes {
-		if i == 17 || !coverage.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+		if i == 17 || !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
 			continue
 		}
 		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
@@ -276,26 +277,26 @@ func TestMoreContacts(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		more     bool
-		keep     func(i int, at coverage.Contact, home coverage.Range) bool // among the contacts known before
-		silenced bool                                                       // contacts of the holder's range that are known before
+		keep     func(i int, at region.Contact, home space.Range) bool // among the contacts known before
+		silenced bool                                                  // contacts of the holder's range that are known before
 		found    bool
 		budget   int
 	}{
-		{name: "none left over, others are named", more: true, found: true, keep: func(int, coverage.Contact, coverage.Range) bool { return true }},
-		{name: "a range left over", keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
-		{name: "a range left over, others are named", more: true, found: true, keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
-		{name: "no budget for it", more: true, budget: 14, keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
-		{name: "one known in each, all gone", silenced: true, keep: func(i int, _ coverage.Contact, _ coverage.Range) bool { return i%2 == 0 }},
-		{name: "one known in each, all gone, others are named", more: true, silenced: true, found: true, keep: func(i int, _ coverage.Contact, _ coverage.Range) bool { return i%2 == 0 }},
+		{name: "none left over, others are named", more: true, found: true, keep: func(int, region.Contact, space.Range) bool { return true }},
+		{name: "a range left over", keep: func(_ int, c region.Contact, home space.Range) bool { return !home.Contains(c.Place) }},
+		{name: "a range left over, others are named", more: true, found: true, keep: func(_ int, c region.Contact, home space.Range) bool { return !home.Contains(c.Place) }},
+		{name: "no budget for it", more: true, budget: 14, keep: func(_ int, c region.Contact, home space.Range) bool { return !home.Contains(c.Place) }},
+		{name: "one known in each, all gone", silenced: true, keep: func(i int, _ region.Contact, _ space.Range) bool { return i%2 == 0 }},
+		{name: "one known in each, all gone, others are named", more: true, silenced: true, found: true, keep: func(i int, _ region.Contact, _ space.Range) bool { return i%2 == 0 }},
 	} {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		node, holder := nodes[5], nodes[17]
 		holder.Holds["k"] = true
-		home := coverage.Around(overlay.PlaceOf(holder.ID), 3)
+		home := space.Around(overlay.PlaceOf(holder.ID), 3)
 		if node.Range == home {
 			t.Fatal("the asker knows the holder")
 		}
-		var known []coverage.Contact
+		var known []region.Contact
 		for i, contact := range node.Ask {
 			if c.keep(i, contact, home) {
 				known = append(known, contact)
@@ -329,7 +330,7 @@ func TestMoreContactsKeepTheBudget(t *testing.T) {
 			node.Holds["k"] = i%4 == 0
 		}
 		node := nodes[5]
-		var known []coverage.Contact
+		var known []region.Contact
 		for i, contact := range node.Ask {
 			if i < 4 {
 				known = append(known, contact)
@@ -378,12 +379,12 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 			}
 			node, holder := nodes[5], nodes[17]
 			node.Unsaid, holder.Holds["k"] = true, c.holder
-			home := coverage.Around(overlay.PlaceOf(holder.ID), 3)
-			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return !home.Contains(c.Place) })
+			home := space.Around(overlay.PlaceOf(holder.ID), 3)
+			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
 			net.Node(overlay.PeerID(deny[denies].Peer)).Boasts = true
-			left := slices.IndexFunc(node.Ask, func(c coverage.Contact) bool { return !home.Contains(c.Place) })
-			empty := coverage.Around(node.Ask[left].Place, 3)
-			node.Ask = slices.DeleteFunc(node.Ask, func(c coverage.Contact) bool { return empty.Contains(c.Place) })
+			left := slices.IndexFunc(node.Ask, func(c region.Contact) bool { return !home.Contains(c.Place) })
+			empty := space.Around(node.Ask[left].Place, 3)
+			node.Ask = slices.DeleteFunc(node.Ask, func(c region.Contact) bool { return empty.Contains(c.Place) })
 			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any, Deadline: 10 * time.Second})
 			net.Run()
 			if s := node.Done[0].Stats; s.Found == 1 != c.holder || s.Elapsed > c.within {
@@ -403,7 +404,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[17].Holds["k"] = true
 		for _, i := range []int{30, 31} {
-			nodes[i].Range, nodes[i].Boasts = coverage.Range{}, true
+			nodes[i].Range, nodes[i].Boasts = space.Range{}, true
 		}
 		found, want := 0, 0
 		for i, node := range nodes {
@@ -413,8 +414,8 @@ func TestWidestWordCountsOnce(t *testing.T) {
 			want++
 			for _, liar := range []int{30, 31} {
 				p := nodes[liar].ID
-				node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
-				node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+				node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return c.Peer == string(p) })
+				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
 			}
 			near := slices.IndexFunc(nodes, func(n *routingtest.Node) bool {
 				_, knows := node.Knows[n.ID]
@@ -444,7 +445,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 	found := func(mode routing.Mode, dead int) (n int) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[holder].Holds["k"] = true
-		home := coverage.Around(overlay.PlaceOf(nodes[holder].ID), 3)
+		home := space.Around(overlay.PlaceOf(nodes[holder].ID), 3)
 		for i, node := range nodes {
 			if i%2 == 0 && home.Contains(overlay.PlaceOf(node.ID)) {
 				node.Boasts = dead == 0
@@ -488,15 +489,15 @@ func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
 	searches := func(lies bool) (found int, worst time.Duration) {
 		net, nodes := ranged(t, 192, depth, routing.Config{})
 		nodes[holder].Holds["k"] = true
-		nodes[liar].Range, nodes[liar].Boasts = coverage.Range{}, true
+		nodes[liar].Range, nodes[liar].Boasts = space.Range{}, true
 		for i := 3; i < len(nodes); i += 3 {
 			nodes[i].Mute = i != liar
 		}
 		for i := 1; i < len(nodes); i += 3 {
 			node, p := nodes[i], nodes[liar].ID
-			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
+			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return c.Peer == string(p) })
 			if lies {
-				node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
 			}
 			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
 			net.Run()

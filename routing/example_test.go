@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -23,10 +24,10 @@ func (friends) Origins() int                                      { return 0 }
 func (friends) Knowledge() []overlay.Knowledge                    { return nil }
 func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
 func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
-func (friends) Covers() coverage.Range                            { return coverage.Range{} }
-func (friends) Precise() coverage.Range                           { return coverage.Range{} }
-func (friends) Peers() []coverage.Contact                         { return nil }
-func (friends) Contacts() []coverage.Contact                      { return nil }
+func (friends) Covers() space.Range                               { return space.Range{} }
+func (friends) Precise() space.Range                              { return space.Range{} }
+func (friends) Peers() []region.Contact                           { return nil }
+func (friends) Contacts() []region.Contact                        { return nil }
 
 func ExampleRouter() {
 	r, err := routing.New(routing.Config{

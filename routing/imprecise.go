@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -48,7 +48,7 @@ func (r *Router) worthOf(q *search) func(i int) float64 {
 		return nil
 	}
 	linked := r.view.Linked()
-	holders := map[coverage.Range]float64{} // expected in each range
+	holders := map[space.Range]float64{} // expected in each range
 	for i := range q.cover.contacts {
 		c := &q.cover.contacts[i]
 		holders[c.Range()] += q.likelihood(overlay.PeerID(c.Peer))
@@ -81,7 +81,7 @@ func (q *search) inRange(a *ask, names []overlay.Record) []overlay.Record {
 }
 
 // denied records which peers a well-informed contact named, and that it named no others in the range.
-func (r *Router) denied(q *search, known coverage.Range, names []overlay.PeerID) {
+func (r *Router) denied(q *search, known space.Range, names []overlay.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {

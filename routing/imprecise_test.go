@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -36,7 +37,7 @@ func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.N
 		}
 	}
 	for i, node := range nodes {
-		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), depth)
+		node.Clear = space.Around(overlay.PlaceOf(node.ID), depth)
 		for j, other := range nodes {
 			at := overlay.PlaceOf(other.ID)
 			if i == j {
@@ -46,7 +47,7 @@ func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.N
 			if node.Clear.Contains(at) {
 				node.Knows[other.ID] = 0.001
 			}
-			node.Others = append(node.Others, coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: coverage.ContactDepth(depth)})
+			node.Others = append(node.Others, region.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: region.ContactDepth(depth)})
 		}
 	}
 	return net, nodes
@@ -110,7 +111,7 @@ func TestBlurredFindsAny(t *testing.T) {
 func TestBlurredAndDenied(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
 	hold(nodes[17])
-	home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
+	home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
 	for i, node := range nodes {
 		node.Boasts = i != 17 && home.Contains(overlay.PlaceOf(node.ID))
 	}
@@ -128,7 +129,7 @@ func TestBlurredAndDenied(t *testing.T) {
 func TestBlurredAndNarrow(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
 	for _, node := range nodes[1:] {
-		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), 4)
+		node.Clear = space.Around(overlay.PlaceOf(node.ID), 4)
 		for other := range node.Knows {
 			if !node.Clear.Contains(overlay.PlaceOf(other)) {
 				node.Knows[other] = 0.7
@@ -149,7 +150,7 @@ func TestBlurredAndNarrow(t *testing.T) {
 // TestBlurredAsksLinks: of the peers that know a range, a search for one holder asks first those that are linked.
 func TestBlurredAsksLinks(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
-	linked := map[coverage.Range]overlay.PeerID{}
+	linked := map[space.Range]overlay.PeerID{}
 	for _, node := range nodes[1:] {
 		linked[node.Clear] = node.ID
 	}
@@ -160,7 +161,7 @@ func TestBlurredAsksLinks(t *testing.T) {
 		t.Fatalf("%d contacts are asked, want one about each of seven ranges", len(contacts))
 	}
 	for _, q := range contacts[:7] {
-		if linked[coverage.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
+		if linked[space.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
 			t.Errorf("%s is asked in place of a linked peer", q.Peer)
 		}
 	}
@@ -175,7 +176,7 @@ func TestBlurredAsksTheLikeliest(t *testing.T) {
 		for k := range 400 {
 			nodes[large].Holds[fmt.Sprint("other", k)] = true
 		}
-		home := coverage.Around(overlay.PlaceOf(nodes[large].ID), 3)
+		home := space.Around(overlay.PlaceOf(nodes[large].ID), 3)
 		if nodes[0].Clear == home {
 			t.Fatalf("peer %d is in the range of the asker", large)
 		}
@@ -236,7 +237,7 @@ func TestBlurredAndIncomplete(t *testing.T) {
 func TestBlurredAndLinkedLiars(t *testing.T) {
 	found := func(links bool) (n int) {
 		net, nodes := imprecise(t, 128, 3)
-		liars := map[coverage.Range]overlay.PeerID{}
+		liars := map[space.Range]overlay.PeerID{}
 		for _, node := range nodes[1:] {
 			if liars[node.Clear] == "" && node.Clear != nodes[0].Clear {
 				liars[node.Clear], node.Blind = node.ID, true

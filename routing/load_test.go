@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,10 +25,10 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 	return out
 }
 func (equals) FalseMatches() float64                             { return 0 }
-func (equals) Covers() coverage.Range                            { return coverage.Range{} }
-func (equals) Precise() coverage.Range                           { return coverage.Range{} }
-func (equals) Peers() []coverage.Contact                         { return nil }
-func (equals) Contacts() []coverage.Contact                      { return nil }
+func (equals) Covers() space.Range                               { return space.Range{} }
+func (equals) Precise() space.Range                              { return space.Range{} }
+func (equals) Peers() []region.Contact                           { return nil }
+func (equals) Contacts() []region.Contact                        { return nil }
 func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
 func (equals) Origins() int                                      { return 0 }
 func (equals) Knowledge() []overlay.Knowledge                    { return nil }

@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -90,34 +91,34 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
-func (d *driver) Covers() coverage.Range {
+func (d *driver) Covers() space.Range {
 	if !d.ranged {
-		return coverage.Range{}
+		return space.Range{}
 	}
-	return coverage.Around(overlay.PlaceOf("a"), 1+d.byte()%5)
+	return space.Around(overlay.PlaceOf("a"), 1+d.byte()%5)
 }
 
-func (d *driver) Precise() coverage.Range { return d.Covers() }
+func (d *driver) Precise() space.Range { return d.Covers() }
 
 // contacts draws who is a contact, of which range and why; a peer like us may be one of a range, too.
-func (d *driver) contacts(roles int) (out []coverage.Contact) {
+func (d *driver) contacts(roles int) (out []region.Contact) {
 	if !d.ranged {
 		return nil
 	}
 	for i := range 2 * fuzzPeers {
 		if b := d.byte(); b&1 == 1 {
 			p := peer(i)
-			out = append(out, coverage.Contact{
-				Peer: string(p), Record: []byte{1}, Place: overlay.PlaceOf(p), Depth: coverage.ContactDepth(b >> 1 % 8),
-				Right: int32(b >> 6), Role: coverage.Role(b >> 4 % roles),
+			out = append(out, region.Contact{
+				Peer: string(p), Record: []byte{1}, Place: overlay.PlaceOf(p), Depth: region.ContactDepth(b >> 1 % 8),
+				Right: int32(b >> 6), Role: region.Role(b >> 4 % roles),
 			})
 		}
 	}
 	return out
 }
 
-func (d *driver) Peers() []coverage.Contact    { return d.contacts(1) }
-func (d *driver) Contacts() []coverage.Contact { return d.contacts(3) }
+func (d *driver) Peers() []region.Contact    { return d.contacts(1) }
+func (d *driver) Contacts() []region.Contact { return d.contacts(3) }
 
 func (d *driver) Knowledge() []overlay.Knowledge {
 	b := d.byte()

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -44,11 +45,11 @@ func (r *Router) seekPrecise(q *search) bool {
 	}
 	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
 	for _, v := range all[:min(len(all), mostPrecise)] {
-		q.cover.contacts = append(q.cover.contacts, coverage.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: coverage.Precise})
+		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: region.Precise})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
 	}
 	q.cover.need = precision
-	q.cover.begin(coverage.Set{})
+	q.cover.begin(space.Set{})
 	return true
 }
 
@@ -92,7 +93,7 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
 		return slices.Max(said)
 	}
-	return coverage.MostSaid(said)
+	return space.MostSaid(said)
 }
 
 // preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -81,7 +82,7 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	s, _ := find(net, poor, routing.Any)
 	boaster := s.Explain[0].Peer
-	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, coverage.Around(overlay.PlaceOf(boaster), coverage.MaxDepth)
+	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
 	net.Node("p07").Holds["k"] = true
 	poor.Knows["p07"] = 1e-6
 	for range 4 {
@@ -97,14 +98,14 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 func TestPreciseAfterRanges(t *testing.T) {
 	net, poor := informed(t, "a")
 	delete(poor.Knows, "p07")
-	poor.Range = coverage.Around(overlay.PlaceOf(poor.ID), 1)
+	poor.Range = space.Around(overlay.PlaceOf(poor.ID), 1)
 	for range 8 { // none can be asked
-		poor.Ask = append(poor.Ask, coverage.Contact{Peer: string(poor.ID), Depth: 1})
+		poor.Ask = append(poor.Ask, region.Contact{Peer: string(poor.ID), Depth: 1})
 	}
 	net.Node("p07").Holds["k"] = true
 	net.Trace = func(line string) {
 		if strings.Contains(line, "WantContacts") {
-			poor.Ask, poor.Range = nil, coverage.Range{}
+			poor.Ask, poor.Range = nil, space.Range{}
 		}
 	}
 	s, _ := find(net, poor, routing.Any)

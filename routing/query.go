@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -139,7 +139,7 @@ type Reason struct {
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
 	// Range is the range that a contact's answer counts for. It is valid if Ranged; only contacts that have answered
 	// have one.
-	Range  coverage.Range
+	Range  space.Range
 	Ranged bool
 }
 

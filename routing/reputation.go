@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -97,9 +97,9 @@ func (r *Router) judgeReferrers(q *search) {
 			r.reputations.note(r.now, a.peer, 0, doubtFrom)
 		case v.givenUp, a.state == failed, a.denied, q.boasted(&a, r.cfg.Useless):
 			r.reputations.note(r.now, a.peer, 0, 1)
-		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == coverage.Alike || a.contact.Role == coverage.Precise):
+		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == region.Alike || a.contact.Role == region.Precise):
 			r.reputations.note(r.now, a.peer, 0, 1)
-		case a.contact.Role == coverage.Alike && (v.misses >= alikeMisses || v.doubtful()):
+		case a.contact.Role == region.Alike && (v.misses >= alikeMisses || v.doubtful()):
 			r.reputations.note(r.now, a.peer, 0, 1)
 		}
 	}
@@ -118,7 +118,7 @@ func (r *Router) judgeReferrers(q *search) {
 // holders found. The range of its answer does not matter: it was asked first because of what it claims for the whole
 // network.
 func (q *search) boasted(a *ask, falseMatches float64) bool {
-	if a.contact.Role != coverage.Precise || a.state != answered || a.falseMatches > falseMatches {
+	if a.contact.Role != region.Precise || a.state != answered || a.falseMatches > falseMatches {
 		return false
 	}
 	others := false

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
 )
 
 // search is an open query: the caller's, or one that serves a peer's search.
@@ -97,7 +97,7 @@ type referrer struct {
 // ask is a question to a contact.
 type ask struct {
 	peer         overlay.PeerID
-	contact      coverage.Contact
+	contact      region.Contact
 	falseMatches float64 // false matches that it expects of a query; +Inf: unknown, or not to be relied on
 	heard        bool    // it has answered
 	judged       bool    // its answer proved right or wrong

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -35,7 +35,7 @@ func (r *Router) asked(in Asked) {
 	case ok && in.Kind == Search && r.admit(in):
 		r.search(in)
 	case in.Kind == Candidates:
-		r.emit(Answer{Request: in.Request, Depth: coverage.MaxDepth, Final: true}) // depth 0 would deny for everybody
+		r.emit(Answer{Request: in.Request, Depth: space.MaxDepth, Final: true}) // depth 0 would deny for everybody
 	default:
 		r.emit(Answer{Request: in.Request, Final: true})
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -22,9 +22,9 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 				continue
 			}
 			var down []*routingtest.Node
-			seen := map[coverage.Range]bool{}
+			seen := map[space.Range]bool{}
 			for _, c := range node.Ask {
-				rng, p := coverage.Around(c.Place, depth), net.Node(overlay.PeerID(c.Peer))
+				rng, p := space.Around(c.Place, depth), net.Node(overlay.PeerID(c.Peer))
 				if (all || !seen[rng]) && p != nodes[holder] && p != node {
 					p.Down = true
 					down = append(down, p)

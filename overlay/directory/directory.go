@@ -6,12 +6,12 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/overlay/room"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -35,11 +35,11 @@ type Directory struct {
 	named   []int // entries known by their record alone, the oldest first
 	bans    bans
 
-	within  coverage.Range   // the places that are wanted
-	fits    int              // origins that memory is enough for
-	refused []coverage.Place // of lines not taken in since they were last asked for
-	missed  bool             // lines of the range were refused because there was no room
-	lost    int              // the depth around us from which on no summary had to go for want of room; see Lost
+	within  space.Range   // the places that are wanted
+	fits    int           // origins that memory is enough for
+	refused []space.Place // of lines not taken in since they were last asked for
+	missed  bool          // lines of the range were refused because there was no room
+	lost    int           // the depth around us from which on no summary had to go for want of room; see Lost
 
 	regained time.Duration // when those that went, and still are, are told of again
 

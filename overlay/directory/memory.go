@@ -21,7 +21,7 @@ import (
 //     them.
 //
 // Whole entries seldom go so: [Directory.KeepToRoom] keeps as many origins as memory is enough for, by the rule of
-// package coverage. What is above the others in size or comes at once is left to this.
+// [Keep]. What is above the others in size or comes at once is left to this.
 //
 // Each time it frees somewhat more than it needs, so that many inputs pay for a look at all entries. Of whole entries,
 // which are quick, it frees a sixteenth. Each part costs a rewrite of an entry's place in the index, so it frees only

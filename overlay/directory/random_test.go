@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -166,7 +166,7 @@ func TestRandomSequences(t *testing.T) {
 				d.Estimate()
 				d.RoundTrip(p, time.Second)
 			case 16:
-				d.SetRange(coverage.Around(d.PlaceOf(d.Own().tag), number(4)))
+				d.SetRange(space.Around(d.PlaceOf(d.Own().tag), number(4)))
 				d.Missed(now)
 			}
 			if err := d.Check(now); err != nil {

@@ -3,23 +3,23 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // A directory that cannot hold everybody holds a range of places, and beside it those that are like us or proved
-// useful: see package coverage. Lines about origins outside of the range are not taken in.
+// useful: see [Keep]. Lines about origins outside of the range are not taken in.
 
 // SetRange says which places are wanted. At first all are.
-func (d *Directory) SetRange(r coverage.Range) {
+func (d *Directory) SetRange(r space.Range) {
 	d.within = r
 	d.touch()
 }
 
 // Range returns the places that are wanted.
-func (d *Directory) Range() coverage.Range { return d.within }
+func (d *Directory) Range() space.Range { return d.within }
 
 // SetRoom says how many origins there is memory for, linked peers included. At first it is not known.
 func (d *Directory) SetRoom(origins int) { d.fits = origins }
@@ -29,14 +29,14 @@ func (d *Directory) SetRoom(origins int) { d.fits = origins }
 func (d *Directory) Room() int { return min(d.cfg.MaxOrigins, max(1, d.fits-len(d.links))) }
 
 // PlaceOf returns where the origin with a tag under the present seed stands. It is the same under every seed.
-func (d *Directory) PlaceOf(tag uint64) coverage.Place {
-	return coverage.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
+func (d *Directory) PlaceOf(tag uint64) space.Place {
+	return space.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
 }
 
 // Place returns where an entry's origin stands.
-func (d *Directory) Place(e *Entry) coverage.Place {
+func (d *Directory) Place(e *Entry) space.Place {
 	if e.old && d.previous != nil {
-		return coverage.Place(group.Rotate(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+		return space.Place(group.Rotate(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
 	}
 	return d.PlaceOf(e.tag)
 }
@@ -55,7 +55,7 @@ func (d *Directory) refuse(tag uint64, room bool) {
 
 // Refused returns the places of the lines that were not taken in since the last call. It is valid until the next call
 // of any method.
-func (d *Directory) Refused() []coverage.Place {
+func (d *Directory) Refused() []space.Place {
 	r := d.refused
 	d.refused = d.refused[:0]
 	return r
@@ -89,7 +89,7 @@ func (d *Directory) lose(e *Entry) {
 	if place := d.Place(e); d.within.Contains(place) {
 		d.missed = true
 		if e.cur != nil {
-			d.lost = max(d.lost, coverage.SharedBits(d.PlaceOf(d.Own().tag), place)+1)
+			d.lost = max(d.lost, space.SharedBits(d.PlaceOf(d.Own().tag), place)+1)
 		}
 	}
 	d.Remove(e.Index())
@@ -114,7 +114,7 @@ func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *En
 // entries.
 const looseRoom = 256
 
-// KeepToRoom forgets the entries for which there is no room, by the rule of package coverage. keep says who stays in
+// KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. keep says who stays in
 // any case. It calls gone with each before it goes.
 func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) {
 	room := d.Room()
@@ -122,7 +122,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		return
 	}
 	others := d.Others()
-	all, entries := make([]coverage.Candidate, 0, len(others)), make([]*Entry, 0, len(others))
+	all, entries := make([]Candidate, 0, len(others)), make([]*Entry, 0, len(others))
 	own := d.Own().cur
 	for _, e := range others {
 		if e == nil {
@@ -131,7 +131,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		if e.judged <= 0 && e.cur != nil && own != nil && !e.old {
 			d.compareSample(own, e)
 		}
-		c := coverage.Candidate{
+		c := Candidate{
 			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
 			Hits: int(e.hits),
 		}
@@ -140,7 +140,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		}
 		all, entries = append(all, c), append(entries, e)
 	}
-	for i, stays := range coverage.Keep(d.within, d.PlaceOf(d.Own().tag), room, all) {
+	for i, stays := range Keep(d.within, d.PlaceOf(d.Own().tag), room, all) {
 		if stays {
 			continue
 		}

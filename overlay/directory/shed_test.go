@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -221,7 +221,7 @@ func TestLost(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		d := crowd(t, 100, 300)
 		self := d.PlaceOf(d.Own().tag)
-		places := map[int]coverage.Place{}
+		places := map[int]space.Place{}
 		for i, e := range d.Others() {
 			places[i] = d.Place(e)
 		}
@@ -239,7 +239,7 @@ func TestLost(t *testing.T) {
 		for i, e := range d.Others() {
 			if e == nil {
 				gone++
-				nearest = max(nearest, coverage.SharedBits(self, places[i]))
+				nearest = max(nearest, space.SharedBits(self, places[i]))
 			}
 		}
 		if gone == 0 || d.Lost() != nearest+1 {

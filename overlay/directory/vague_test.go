@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -36,9 +36,9 @@ func TestVague(t *testing.T) {
 		if e.Rate() <= vagueRate {
 			t.Fatalf("the sample alone has a false-positive rate of %v", e.Rate())
 		}
-		inside := coverage.Around(d.Place(e), 1)
-		outside := coverage.Around(d.Place(e)^1<<63, 1)
-		look := func(within coverage.Range, wanted bool) {
+		inside := space.Around(d.Place(e), 1)
+		outside := space.Around(d.Place(e)^1<<63, 1)
+		look := func(within space.Range, wanted bool) {
 			t.Helper()
 			d.SetRange(within)
 			found := 0
@@ -49,7 +49,7 @@ func TestVague(t *testing.T) {
 				t.Errorf("loop %v: a candidate for %d of its keys, want %d; %v false matches are expected", loop, found, want, d.FalseMatches())
 			}
 		}
-		look(coverage.Range{}, true)
+		look(space.Range{}, true)
 		look(inside, true)
 		look(outside, false)
 		give(1, s.stream.Parts())

@@ -1,7 +1,7 @@
 package event
 
 import (
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -11,7 +11,7 @@ type Inquiry struct {
 	Depth  int            // of the asker's own range
 	Near   bool           // it looks for peers of its own range
 	Nearer bool           // and only for those nearer to it than the sixteen nearest in Known
-	Meet   coverage.Place // the meeting place that it looks up; 0: none
+	Meet   space.Place    // the meeting place that it looks up; 0: none
 	Lacks  []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
 	Least  uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
 	Known  []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
@@ -50,9 +50,9 @@ const (
 	MaxKnown = 96
 	// MaxNamed is the most peers in the Peers of a [Names], MaxSimilar the most summaries in its Similar.
 	MaxNamed   = 16
-	MaxSimilar = coverage.Named
+	MaxSimilar = 8
 	// MaxLacks is the most bytes in the Lacks of an [Inquiry].
-	MaxLacks = 1 << coverage.MaxBits / 8
+	MaxLacks = 1 << space.MaxBits / 8
 )
 
 // AskPeers sends an inquiry to a peer, dialling it when need be. It is answered by [PeersNamed] or [PeersSilent].

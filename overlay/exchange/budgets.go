@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // LinkBudget is what a link carries for summaries.
@@ -114,7 +114,7 @@ func (x *Exchange) OriginsSaid() int {
 	if len(said) > 0 && x.cfg.Undefended.Has(defence.Boasts) {
 		return slices.Max(said)
 	}
-	return coverage.MostSaid(said)
+	return space.MostSaid(said)
 }
 
 // Knowledge is a linked peer, and what it says of its directory.

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -17,9 +17,9 @@ type Exchange struct {
 	out *event.Effects
 	now time.Duration
 
-	focus  focus          // what the line is for first
-	equals bool           // many peers are linked, and none of them has a faster line
-	within coverage.Range // the places that we want to hear of
+	focus  focus       // what the line is for first
+	equals bool        // many peers are linked, and none of them has a faster line
+	within space.Range // the places that we want to hear of
 
 	origins []origin // by directory index
 	owns    int      // how many of the first are our own

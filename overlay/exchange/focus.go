@@ -3,7 +3,7 @@ package exchange
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // Where no line carries much of everybody's summary, each peer's line is for a range around its own place first: the
@@ -21,13 +21,13 @@ const (
 
 // focus is the range that the line is for first.
 type focus struct {
-	places coverage.Range // everybody: there is none
-	whole  bool           // what is useful of it is held
+	places space.Range // everybody: there is none
+	whole  bool        // what is useful of it is held
 }
 
 // SetFocus says which places the line is for first, and whether what is useful of them is held. At first it is for all
 // alike.
-func (x *Exchange) SetFocus(places coverage.Range, whole bool) {
+func (x *Exchange) SetFocus(places space.Range, whole bool) {
 	if f := (focus{places, whole}); f != x.focus {
 		x.focus = f
 		x.due.By(duePlan, 0)
@@ -35,7 +35,7 @@ func (x *Exchange) SetFocus(places coverage.Range, whole bool) {
 }
 
 // beside says whether a place is outside of the focus.
-func (f focus) beside(p coverage.Place) bool { return f.places.Depth() > 0 && !f.places.Contains(p) }
+func (f focus) beside(p space.Place) bool { return f.places.Depth() > 0 && !f.places.Contains(p) }
 
 // weight is how much a fall of an origin's false-positive rate matters; 0 says that it does not now.
 func (x *Exchange) weight(e *origin) float64 {

@@ -3,9 +3,9 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 const (
@@ -48,7 +48,7 @@ func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first
 	wider := h.Depth < l.hello.Depth
 	l.hello = h
 	l.hello.Records = nil
-	l.hello.Depth = min(max(h.Depth, 0), coverage.MaxDepth)
+	l.hello.Depth = min(max(h.Depth, 0), space.MaxDepth)
 	if wider || h.Again {
 		x.tellAgain(l, h.Again)
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -28,7 +28,7 @@ func TestHolder(t *testing.T) {
 	const rate = 10_000_000
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
-	w.x.SetRange(coverage.Around(1<<63, 1)) // the entries of this test have place 0
+	w.x.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
 	near, far := inRange(0), inRange(1)
 	for _, p := range []event.PeerID{near, far} {
 		w.give(0, event.LinkOpened{Peer: p})

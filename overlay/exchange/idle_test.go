@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -32,7 +32,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 		w.give(0, event.Grafted{Peer: p})
 	}
 	if focused {
-		w.x.SetFocus(coverage.Around(PlaceOf("self"), 2), false)
+		w.x.SetFocus(space.Around(PlaceOf("self"), 2), false)
 	}
 	its, taken := group.Of(own.stream.Header()), uint16(0)
 	var told []event.PeerID

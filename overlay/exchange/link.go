@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -19,10 +19,10 @@ type link struct {
 	useful bool  // it has brought something
 	cursor int32 // directory index last looked at for announcements
 	trades ledger
-	place  coverage.Place // of the peer
-	unkept int            // asks in a row that brought nothing
-	out    budget         // summary bytes to the peer
-	untold marks          // directory indexes with perhaps something to announce
+	place  space.Place // of the peer
+	unkept int         // asks in a row that brought nothing
+	out    budget      // summary bytes to the peer
+	untold marks       // directory indexes with perhaps something to announce
 
 	hello    event.Hello // the last one, without records
 	pace     pace        // of what we send

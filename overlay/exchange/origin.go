@@ -3,9 +3,9 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/room"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -13,7 +13,7 @@ import (
 // memory: a pointer to one holds until the next is added, so what is kept from one step to another is the entry.
 type origin struct {
 	*directory.Entry // nil: there is none
-	place            coverage.Place
+	place            space.Place
 	quiet            time.Duration // nobody offered more when last looked; not looked again before then
 	rest             int32         // 1 + its place among the lookout's rests; 0: it has none
 	deltaBytes       int32         // of the last delta; 0: there was none
@@ -34,7 +34,7 @@ type rare struct {
 // nothing is the empty half that origins share. It is never written.
 var nothing = &rare{ask: noAsk}
 
-func newOrigin(e *directory.Entry, place coverage.Place) origin {
+func newOrigin(e *directory.Entry, place space.Place) origin {
 	return origin{Entry: e, place: place, rare: nothing}
 }
 
@@ -93,7 +93,7 @@ func (x *Exchange) originOf(of *directory.Entry) *origin {
 func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
 
 // Added notes that there is a new entry in the directory.
-func (x *Exchange) Added(e *directory.Entry, place coverage.Place) {
+func (x *Exchange) Added(e *directory.Entry, place space.Place) {
 	for len(x.origins) <= e.Index() {
 		x.origins = append(room.Grow(x.origins), origin{})
 	}

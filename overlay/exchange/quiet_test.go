@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // TestRestsAreFew: an origin that wakes and rests again and again leaves no rests behind, though the first to end is far
@@ -17,7 +17,7 @@ func TestRestsAreFew(t *testing.T) {
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	w.x = New(Config{Self: "self", Up: 1e6, Down: 1e6, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
 	e := &directory.Entry{}
-	w.x.Added(e, coverage.Place(0))
+	w.x.Added(e, space.Place(0))
 	o := &w.x.origins[e.Index()]
 	for i := range 1000 {
 		w.x.wake(o)

@@ -3,9 +3,9 @@ package exchange
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // A link hears of the origins in the range that its peer wants to hear of, and of no others. Where the range is
@@ -13,10 +13,10 @@ import (
 // meet: pubsub chooses its mesh without regard to ranges.
 
 // PlaceOf returns where a peer stands.
-func PlaceOf(p event.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
+func PlaceOf(p event.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
 
 // SetRange says which places we want to hear of. At first all are.
-func (x *Exchange) SetRange(r coverage.Range) {
+func (x *Exchange) SetRange(r space.Range) {
 	x.within = r
 	x.due.By(duePlan, 0)
 	for _, l := range x.order {
@@ -25,7 +25,7 @@ func (x *Exchange) SetRange(r coverage.Range) {
 }
 
 // reach is what a linked peer wants to hear of.
-func (l *link) reach() coverage.Range { return coverage.Around(l.place, l.hello.Depth) }
+func (l *link) reach() space.Range { return space.Around(l.place, l.hello.Depth) }
 
 // meets says whether a linked peer's range and ours have places in common.
 func (x *Exchange) meets(l *link) bool {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
 )
 
 // Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests
@@ -28,12 +28,12 @@ func (t *Topology) Check(peers Peers) error {
 	want(count == t.kinds, "%v neighbours of each kind, counted %v", count, t.kinds)
 	want(slices.IsSorted(t.linked), "%q is not sorted", t.linked)
 	// Random ones stand in for others, and go one at a time. Those of the range and spread ones come on top.
-	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random + coverage.RangeLinks + t.cfg.Spread
+	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random + region.RangeLinks + t.cfg.Spread
 	want(len(t.neighbours) <= most, "%d neighbours, at most %d", len(t.neighbours), most)
 	want(t.count(Similar) <= t.cfg.Overlap && t.count(Complementary) <= t.cfg.Complement && t.count(Near) <= t.cfg.Near,
 		"%v neighbours of each kind, more than slots", count)
 	want(t.count(Random) <= t.cfg.slots(), "%d random neighbours, more than %d slots", t.count(Random), t.cfg.slots())
-	want(t.count(Ranged) <= coverage.RangeLinks, "%d neighbours in the range, at most %d", t.count(Ranged), coverage.RangeLinks)
+	want(t.count(Ranged) <= region.RangeLinks, "%d neighbours in the range, at most %d", t.count(Ranged), region.RangeLinks)
 	want(t.count(Spread) <= t.cfg.Spread, "%d spread neighbours, at most %d", t.count(Spread), t.cfg.Spread)
 	want(len(t.acts) == 0, "%d acts were not done", len(t.acts))
 	for _, of := range []map[int]time.Duration{t.retry, t.audits} {

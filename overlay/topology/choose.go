@@ -4,11 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 const (
@@ -38,7 +39,7 @@ type Known struct {
 	// Parts is the depth of the parts into which the own range, of depth Depth, is divided where it is far wider than those
 	// of others; 0: it is not. Place is where an entry stands.
 	Parts, Depth int
-	Place        func(*directory.Entry) coverage.Place
+	Place        func(*directory.Entry) space.Place
 	// Starting says that the own range may soon be another: links into it would be of no use, and most others too.
 	Starting bool
 }
@@ -69,7 +70,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 	}
 	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary) - t.count(Ranged)
 	if t.within != nil || known.Starting { // nobody stands in for those who come by gossip
-		free = min(free, t.cfg.slots()-t.similarSlots()-coverage.RangeLinks)
+		free = min(free, t.cfg.slots()-t.similarSlots()-region.RangeLinks)
 		random = linkedFirst
 	}
 	t.fill(now, known.Peers, Random, free, room, random)
@@ -152,7 +153,7 @@ func (t *Topology) rangedSlots(peers Peers) int {
 			}
 		}
 	}
-	return max(coverage.RangeLinks/2, coverage.RangeLinks-theirs)
+	return max(region.RangeLinks/2, region.RangeLinks-theirs)
 }
 
 // keepFor is how long a neighbour by overlap is kept at least.

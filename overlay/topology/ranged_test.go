@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // TestRangedFollowTheRange: a neighbour drawn from the own range is one only as long as it is in it. None is drawn
@@ -47,17 +48,17 @@ func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 	publish(t, d, 0, 1)
 	top := New(Config{Random: 4, Overlap: 4, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))})
 	top.within = func(*directory.Entry) bool { return true }
-	if n := top.rangedSlots(d); n != coverage.RangeLinks {
-		t.Errorf("%d slots without anybody, want %d", n, coverage.RangeLinks)
+	if n := top.rangedSlots(d); n != region.RangeLinks {
+		t.Errorf("%d slots without anybody, want %d", n, region.RangeLinks)
 	}
 	top.Open(peer)
 	top.add(0, peer, neighbour{kind: Inbound, accepted: true})
-	if n := top.rangedSlots(d); n != coverage.RangeLinks-1 {
-		t.Errorf("%d slots beside one who chose us, want %d", n, coverage.RangeLinks-1)
+	if n := top.rangedSlots(d); n != region.RangeLinks-1 {
+		t.Errorf("%d slots beside one who chose us, want %d", n, region.RangeLinks-1)
 	}
 	top.within = func(*directory.Entry) bool { return false }
-	if n := top.rangedSlots(d); n != coverage.RangeLinks {
-		t.Errorf("%d slots beside one of elsewhere, want %d", n, coverage.RangeLinks)
+	if n := top.rangedSlots(d); n != region.RangeLinks {
+		t.Errorf("%d slots beside one of elsewhere, want %d", n, region.RangeLinks)
 	}
 }
 
@@ -74,14 +75,14 @@ func TestNeighboursAreBounded(t *testing.T) {
 	}
 	most := 0
 	for round := range 20 {
-		half := coverage.Around(coverage.Place(uint64(round)<<63), 1)
+		half := space.Around(space.Place(uint64(round)<<63), 1)
 		w.known.Within = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }
 		for range 4 {
 			w.second()
 		}
 		most = max(most, len(w.top.neighbours))
 	}
-	if want := cfg.MaxLinks + coverage.RangeLinks; most != want {
+	if want := cfg.MaxLinks + region.RangeLinks; most != want {
 		t.Errorf("%d neighbours at most, want %d", most, want)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -162,7 +162,7 @@ func (w *town) mishap() {
 	case 6:
 		w.known.Starting = w.rng.IntN(4) == 0
 		if w.known.Within != nil {
-			half := coverage.Around(coverage.Place(w.rng.Uint64()), 1)
+			half := space.Around(space.Place(w.rng.Uint64()), 1)
 			w.known.Within = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }
 		}
 	}
@@ -568,7 +568,7 @@ func TestChooseAgainstSlowTwin(t *testing.T) {
 		w := newTown(t, seed, cfg, 1+rng.IntN(50), rng.IntN(2) == 0)
 		w.shy, w.did = []float64{0, 0.1, 0.4}[seed%3], did
 		if ranged {
-			half := coverage.Around(0, 1)
+			half := space.Around(0, 1)
 			w.known.Within, w.known.Starting = func(e *directory.Entry) bool { return half.Contains(w.d.Place(e)) }, true
 		}
 		for range 150 {

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // A peer that covers far more than most of its links would hear of little: each of them tells of a narrow range. So it
@@ -72,7 +72,7 @@ func (t *Topology) spread(now time.Duration, known Known) {
 	if known.Parts == 0 || free <= 0 || now < t.spreading.last+t.spreading.wait {
 		return
 	}
-	has := map[coverage.Range]bool{}
+	has := map[space.Range]bool{}
 	for p := range t.neighbours {
 		if e := known.Peers.Lookup(p); e != nil && known.own(e) {
 			has[known.part(e)] = true
@@ -103,7 +103,7 @@ func (t *Topology) spread(now time.Duration, known Known) {
 }
 
 // part is the part of the own range with an entry.
-func (k *Known) part(e *directory.Entry) coverage.Range { return coverage.Around(k.Place(e), k.Parts) }
+func (k *Known) part(e *directory.Entry) space.Range { return space.Around(k.Place(e), k.Parts) }
 
 // parts is how many parts there are.
 func (k *Known) parts() int { return 1 << (k.Parts - k.Depth) }

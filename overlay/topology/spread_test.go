@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // strewn is a topology that may have some spread neighbours, and what it knows of many peers: their records.
@@ -26,14 +26,14 @@ func strewn(t *testing.T, most int) (*Topology, Known) {
 }
 
 // chosen is how many spread neighbours there are, and how many neighbours of any kind in each part, after a round.
-func chosen(t *testing.T, top *Topology, known Known, now time.Duration) (all int, in map[coverage.Range]int) {
+func chosen(t *testing.T, top *Topology, known Known, now time.Duration) (all int, in map[space.Range]int) {
 	t.Helper()
 	top.Choose(now, known)
 	top.Acts()
 	if err := top.Check(known.Peers); err != nil {
 		t.Fatal(err)
 	}
-	in = map[coverage.Range]int{}
+	in = map[space.Range]int{}
 	for p, nb := range top.neighbours {
 		in[known.part(known.Peers.Lookup(p))]++
 		if nb.kind == Spread {
@@ -73,7 +73,7 @@ func TestSpread(t *testing.T) {
 	}
 
 	part, known := strewn(t, 100)
-	half := coverage.Around(0, 1)
+	half := space.Around(0, 1)
 	known.Depth, known.Within = 1, func(e *directory.Entry) bool { return half.Contains(known.Place(e)) }
 	_, in = chosen(t, part, known, 0)
 	for r := range in {
@@ -185,7 +185,7 @@ func TestSpreadGoes(t *testing.T) {
 	for name, narrow := range map[string]func(*Known){
 		"not far wider": func(k *Known) { k.Parts = 0 },
 		"outside": func(k *Known) {
-			k.Depth, k.Within = 1, func(e *directory.Entry) bool { return coverage.Around(0, 1).Contains(k.Place(e)) }
+			k.Depth, k.Within = 1, func(e *directory.Entry) bool { return space.Around(0, 1).Contains(k.Place(e)) }
 		},
 	} {
 		top, known := strewn(t, 100)

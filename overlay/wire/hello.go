@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 const (
@@ -56,7 +56,7 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 		case 9:
 			h.Measured = d.uint(math.MaxUint64)
 		case 11:
-			h.Depth = d.int(coverage.MaxDepth)
+			h.Depth = d.int(space.MaxDepth)
 		case 12:
 			h.Network = d.int(math.MaxInt32)
 		case 13:

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
 )
 
 const (
@@ -43,7 +43,7 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			q.Depth = d.int(coverage.MaxDepth)
+			q.Depth = d.int(space.MaxDepth)
 		case 2:
 			q.Near = d.bool()
 		case 3:
@@ -57,10 +57,10 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 		case 7:
 			q.Nearer = d.bool()
 		case 8:
-			q.Meet = coverage.Place(d.fixed64())
+			q.Meet = space.Place(d.fixed64())
 		}
 	}
-	if d.err == nil && q.Lacks != nil && len(q.Lacks) != (1<<min(q.Depth, coverage.MaxBits)+7)/8 {
+	if d.err == nil && q.Lacks != nil && len(q.Lacks) != (1<<min(q.Depth, space.MaxBits)+7)/8 {
 		d.malformed("%d bytes of ranges of depth %d", len(q.Lacks), q.Depth)
 	}
 	if d.err != nil {
@@ -110,7 +110,7 @@ func ParseNames(b []byte) (overlay.Names, error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			n.Depth = d.int(coverage.MaxDepth)
+			n.Depth = d.int(space.MaxDepth)
 		case 2:
 			n.Peers = append(n.Peers, overlay.Named{Record: overlay.Record{Envelope: d.element(len(n.Peers), event.MaxNamed, 1, MaxRecord)}})
 		case 3:
@@ -126,7 +126,7 @@ func ParseNames(b []byte) (overlay.Names, error) {
 		if d.err != nil {
 			return overlay.Names{}, d.err
 		}
-		if n.Peers[i].Depth = int(depths[i]); depths[i] > coverage.MaxDepth {
+		if n.Peers[i].Depth = int(depths[i]); depths[i] > space.MaxDepth {
 			d.fail(ErrLimit, "depth %d", depths[i])
 		}
 	}

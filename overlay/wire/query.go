@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -178,7 +178,7 @@ func ParseAnswer(b []byte) (Answer, error) {
 		case 3:
 			a.Final = d.bool()
 		case 4:
-			a.Depth = d.int(coverage.MaxDepth)
+			a.Depth = d.int(space.MaxDepth)
 		case 5:
 			a.AsOf = time.Duration(d.uint(math.MaxUint32)) * time.Millisecond
 		}

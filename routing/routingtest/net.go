@@ -17,7 +17,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -65,13 +66,13 @@ type Node struct {
 	Behind map[overlay.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
 	Ages   map[overlay.PeerID]time.Duration // age of its knowledge of linked peers
 	Boasts bool                             // claims to know the whole network, and names no candidate when asked
-	Range  coverage.Range                   // that it covers; the zero range is everybody
-	Ask    []coverage.Contact               // peers that it can ask about the rest
-	More   []coverage.Contact               // peers that others name once it wants more
+	Range  space.Range                      // that it covers; the zero range is everybody
+	Ask    []region.Contact                 // peers that it can ask about the rest
+	More   []region.Contact                 // peers that others name once it wants more
 	Unsaid bool                             // peers asked for more contacts do not answer
 	Judged []routing.ContactOutcome         // its outcomes of contacts
-	Clear  coverage.Range                   // in which it expects few false matches; the zero range: Range
-	Others []coverage.Contact               // peers that it can ask about a range that they know better
+	Clear  space.Range                      // in which it expects few false matches; the zero range: Range
+	Others []region.Contact                 // peers that it can ask about a range that they know better
 	Router *routing.Router
 	Done   []routing.Done
 	Found  map[routing.QueryID][]overlay.PeerID
@@ -164,18 +165,18 @@ func (v *view) FalseMatches() float64 {
 	return sum
 }
 
-func (v *view) Covers() coverage.Range { return v.Range }
+func (v *view) Covers() space.Range { return v.Range }
 
-func (v *view) Contacts() []coverage.Contact { return v.Ask }
+func (v *view) Contacts() []region.Contact { return v.Ask }
 
-func (v *view) Precise() coverage.Range {
-	if precise := v.Clear; precise != (coverage.Range{}) {
+func (v *view) Precise() space.Range {
+	if precise := v.Clear; precise != (space.Range{}) {
 		return precise
 	}
 	return v.Range
 }
 
-func (v *view) Peers() []coverage.Contact { return v.Others }
+func (v *view) Peers() []region.Contact { return v.Others }
 
 // Knowledge returns what linked peers know; peers that boast claim to know all.
 func (v *view) Knowledge() []overlay.Knowledge {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -187,7 +187,7 @@ func visitors(off defence.Off) (float64, error) {
 			in := x.Sent(x.ID, 0, 1)
 			own := overlay.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second
-			o.Step(now, overlay.PeersAsked{From: x.ID, Inquiry: overlay.Inquiry{Meet: coverage.Place(visits << 60), Own: []overlay.Introduction{own}}})
+			o.Step(now, overlay.PeersAsked{From: x.ID, Inquiry: overlay.Inquiry{Meet: space.Place(visits << 60), Own: []overlay.Introduction{own}}})
 			o.Step(now, overlay.Tick{})
 		}
 		taken[visits] = o.Memory()

@@ -1,0 +1,108 @@
+package directory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// Each class has a share of the room for certain, rounded down. What a class leaves over goes to the others: to the
+// range first, then to the similar, the useful, and the rest.
+const (
+	RangeShare   = 0.72
+	SimilarShare = 0.22
+	UsefulShare  = 0.06
+)
+
+// Candidate is an origin that may be kept.
+type Candidate struct {
+	Place   space.Place
+	Linked  bool    // linked, or about to be: kept in any case, outside of the classes' shares
+	Overlap float64 // share of the own collection that it holds, by estimate; 0: none, or not known
+	Hits    int     // confirmations, of late, that it holds what was looked for
+}
+
+// Keep says which origins are kept where there is room for a number of them, by the classes that they are in:
+//
+//   - linked: all;
+//   - the range: those in it, from the inside out;
+//   - the similar: those that hold most of the own collection;
+//   - the useful: those that proved useful most often;
+//   - the rest: from the inside out.
+//
+// Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same
+// answer. O(n log n).
+func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
+	k := keeper{all: all, keep: make([]bool, len(all)), left: room, members: make([]member, 0, len(all))}
+	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
+	similar := func(c Candidate) (float64, bool) { return c.Overlap, c.Overlap > 0 }
+	useful := func(c Candidate) (float64, bool) { return float64(c.Hits), c.Hits > 0 }
+	rest := func(Candidate) (float64, bool) { return 0, true }
+	for i, c := range all {
+		k.keep[i] = c.Linked
+	}
+	classes := []struct {
+		rank  func(Candidate) (float64, bool)
+		share int // in percent
+	}{{inside, 100 * RangeShare}, {similar, 100 * SimilarShare}, {useful, 100 * UsefulShare}, {rest, 0}}
+	orders := make([][]int, len(classes))
+	for i, c := range classes {
+		orders[i] = k.order(self, c.rank)
+		k.take(orders[i], room*c.share/100)
+	}
+	for _, order := range orders {
+		k.take(order, k.left)
+	}
+	return k.keep
+}
+
+// keeper is the state of one Keep.
+type keeper struct {
+	all  []Candidate
+	keep []bool
+	left int // of the room
+
+	members []member // members of one class at a time
+}
+
+// member is an origin in a class.
+type member struct {
+	index    int
+	rank     float64
+	distance uint64
+}
+
+// order lists the members of a class that are not kept yet, by falling rank and then from the inside out.
+func (k *keeper) order(self space.Place, rank func(Candidate) (float64, bool)) []int {
+	members := k.members[:0]
+	for i, c := range k.all {
+		if r, in := rank(c); in && !k.keep[i] {
+			members = append(members, member{i, r, self.Distance(c.Place)})
+		}
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.distance, b.distance), cmp.Compare(a.index, b.index))
+	})
+	out := make([]int, len(members))
+	for i, m := range members {
+		out[i] = m.index
+	}
+	return out
+}
+
+// take keeps the first members of an order that are not kept yet, within a share of the room.
+func (k *keeper) take(order []int, share int) {
+	share = min(share, k.left)
+	for _, i := range order {
+		switch {
+		case k.keep[i]:
+			continue
+		case share == 0:
+			return
+		}
+		share--
+		k.left--
+		k.keep[i] = true
+	}
+}

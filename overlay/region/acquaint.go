@@ -1,0 +1,328 @@
+package region
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// A peer that covers a part of the network asks others, in rounds, for peers. It asks for peers of its own range until
+// it has links there, and for contacts in ranges where it knows nobody. It also asks for the peers anywhere that are
+// most like it. Whoever is asked answers from what it holds. Rounds that bring nothing come ever later
+// (Gossip).
+
+const (
+	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its
+	// place.
+	clearlyMore = 1.25
+	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
+	leastAlike = 1.0 / 64
+	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. The same number serves to
+	// estimate the size of the network.
+	nearKnown = 16
+	// maxAlike is the most similar ones that are reckoned with.
+	maxAlike = event.MaxKnown * 3 / 4
+)
+
+// noneEvery is the time until somebody is looked for again after there was nobody to ask.
+const noneEvery = time.Second
+
+// Due returns when somebody may be asked, if nothing happens until then.
+func (s *Region) Due() time.Duration {
+	if s.depth > 0 || s.seeking(s.now) {
+		return s.due.At(dueInquiry)
+	}
+	return agenda.Never
+}
+
+// Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
+func (s *Region) Inquire(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
+	if to, q, ok = s.next(now); ok {
+		s.awaited[to.Peer] = now
+	}
+	return to, q, ok
+}
+
+func (s *Region) next(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
+	if s.own() == nil || !s.due.Take(dueInquiry, now) {
+		return to, q, false
+	}
+	if to, ok = s.seek(now); ok {
+		s.due.By(dueInquiry, now+seekEvery)
+		q = s.inquiry(to.Peer)
+		similar := s.similar()
+		q.Near, q.Nearer, q.Known, q.Least = true, true, s.knownNearest(similar), s.least(similar)
+		return to, q, true
+	}
+	if s.depth == 0 {
+		s.due.By(dueInquiry, now+seekEvery)
+		return to, q, false
+	}
+	similar := s.similar()
+	if to, ok = s.meet(now, similar); ok {
+		s.due.By(dueInquiry, now+seekEvery)
+		delete(s.told, to.Peer) // who asks to be remembered says what it holds
+		q = s.inquiry(to.Peer)
+		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)
+		return to, q, true
+	}
+	near := len(s.exchange.Meeting()) < RangeLinks
+	if to, ok = s.whomToAsk(s.reachable(similar), near); !ok {
+		s.due.By(dueInquiry, now+noneEvery)
+		return to, q, false
+	}
+	s.due.By(dueInquiry, now+s.gossip.Asked())
+	if s.exchange.IsLinked(to.Peer) {
+		s.links[to.Peer] = now
+	}
+	q = s.inquiry(to.Peer)
+	q.Near, q.Known, q.Least = near, s.knownTo(similar, near), s.least(similar)
+	return to, q, true
+}
+
+// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot
+// be dialled just now are among them: else others would name them again and again.
+func (s *Region) similar() []*directory.Entry {
+	var out []*directory.Entry
+	for _, e := range s.directory.Others() {
+		if e != nil && e.Held() != nil && e.Overlap().Low > 0 && e.Overlap().Value >= leastAlike && !e.Covered() && !e.Refuted() {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *directory.Entry) int {
+		return cmp.Or(cmp.Compare(b.Overlap().Value, a.Overlap().Value), cmp.Compare(a.Index(), b.Index()))
+	})
+	return out[:min(len(out), maxAlike)]
+}
+
+// reachable are those of the entries that can be asked now.
+func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
+	for _, e := range all {
+		if e.Record().Envelope != nil && e.DialFails() == 0 && !s.awaits(e.Peer()) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
+// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked
+// whose answer is awaited: of two answers only the first would count.
+func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (event.Record, bool) {
+	stranger := s.gossip.Stranger() || len(similar) == 0
+	if near && !stranger && s.gossip.Near() {
+		if r, ok := s.nearby(); ok {
+			return r, true
+		}
+		stranger = true
+	}
+	if stranger {
+		if r, ok := s.unaskedLink(); ok {
+			return r, true
+		}
+	}
+	if linked := s.linkedAlike(similar); len(linked) > 0 {
+		return linked[0].Record(), true
+	}
+	if len(similar) > 0 {
+		return similar[s.gossip.Pick(len(similar), s.cfg.Rand)].Record(), true
+	}
+	all := slices.DeleteFunc(s.contacts.All(), func(c Contact) bool { return s.awaits(event.PeerID(c.Peer)) })
+	if len(all) == 0 {
+		return s.nearby()
+	}
+	c := all[s.cfg.Rand.IntN(len(all))]
+	return event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, true
+}
+
+// linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
+// them costs no connection. The peer not asked for longest comes first: it has had the most time to learn of others.
+func (s *Region) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
+	for _, e := range similar {
+		if 2*e.Overlap().Value >= similar[0].Overlap().Value && s.exchange.IsLinked(e.Peer()) {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *directory.Entry) int {
+		return cmp.Compare(s.links[a.Peer()], s.links[b.Peer()])
+	})
+	return out
+}
+
+// unaskedLink draws a linked peer that was not asked since it was linked.
+func (s *Region) unaskedLink() (event.Record, bool) {
+	var all []event.Record
+	for _, p := range s.exchange.Linked() {
+		if r, ok := s.directory.RecordOf(p); ok && s.links[p] == 0 && !s.awaits(p) {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return event.Record{}, false
+	}
+	return all[s.cfg.Rand.IntN(len(all))], true
+}
+
+// nearby draws one of the few peers nearest to us that can be asked. It leaves out those asked in the search for our
+// range.
+func (s *Region) nearby() (event.Record, bool) {
+	all := nearest(s.place, s.askable(), RangeLinks)
+	all = slices.DeleteFunc(all, func(l located) bool {
+		_, sought := s.seeker.last[l.Record.Peer]
+		return sought || s.awaits(l.Record.Peer)
+	})
+	if len(all) == 0 {
+		return event.Record{}, false
+	}
+	return all[s.cfg.Rand.IntN(len(all))].Record, true
+}
+
+// located is a peer that can be asked, with its place.
+type located struct {
+	event.Named
+	place space.Place
+}
+
+// askable yields the peers that can be asked: those with a record in the directory, and the contacts.
+func (s *Region) askable() iter.Seq[located] {
+	return func(yield func(located) bool) {
+		for _, e := range s.directory.Others() {
+			if e == nil || e.Record().Envelope == nil || e.Peer() == "" || e.DialFails() > 0 || e.Covered() {
+				continue
+			}
+			depth, _ := s.depthOf(e)
+			if !yield(located{event.Named{Record: e.Record(), Depth: depth}, s.directory.Place(e)}) {
+				return
+			}
+		}
+		for c := range s.contacts.Each() {
+			if c.Refuted() || c.Failed > 0 {
+				continue
+			}
+			if !yield(located{event.Named{Record: event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
+				return
+			}
+		}
+	}
+}
+
+// nearest are the n of all that are nearest to a place, each peer once. It is for small n.
+func nearest(p space.Place, all iter.Seq[located], n int) []located {
+	out := make([]located, 0, n+1)
+	for l := range all {
+		if len(out) == n && p.Distance(l.place) > p.Distance(out[n-1].place) {
+			continue
+		}
+		at, has := slices.BinarySearchFunc(out, l, func(a, b located) int {
+			return cmp.Or(cmp.Compare(p.Distance(a.place), p.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+		})
+		if !has {
+			out = slices.Insert(out, at, l)
+			out = out[:min(len(out), n)]
+		}
+	}
+	return out
+}
+
+// least is the bar as an inquiry says it.
+func (s *Region) least(similar []*directory.Entry) uint16 {
+	return uint16(math.MaxUint16 * min(1, s.bar(similar)))
+}
+
+// bar is the overlap from which a peer is of interest. That is clearly more than the least similar peer has for which
+// there is room. As long as rounds bring better peers, it is not far less than the most similar one has.
+func (s *Region) bar(similar []*directory.Entry) float64 {
+	if len(similar) == 0 {
+		return leastAlike
+	}
+	bar := max(leastAlike, s.gossip.Bar(similar[0].Overlap().Value))
+	left := s.similarRoom()
+	for _, e := range similar {
+		if s.exchange.IsLinked(e.Peer()) || s.Range().Contains(s.directory.Place(e)) {
+			continue
+		}
+		if left--; left == 0 {
+			return max(bar, clearlyMore*e.Overlap().Value)
+		}
+	}
+	if len(similar) == maxAlike {
+		bar = max(bar, clearlyMore*similar[maxAlike-1].Overlap().Value)
+	}
+	return bar
+}
+
+// similarRoom is how many of the similar certainly have room, beside those in the range and the linked. That is their
+// share, or what the range and the useful leave over.
+func (s *Region) similarRoom() int {
+	most := float64(s.directory.Room())
+	inside := 0
+	for _, e := range s.directory.Others() {
+		if e != nil && s.Range().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {
+			inside++
+		}
+	}
+	left := float64(most*(1-directory.UsefulShare)) - float64(inside)
+	return max(1, min(int(max(directory.SimilarShare*most, left)), maxAlike))
+}
+
+// inquiry is what every question to a peer says.
+func (s *Region) inquiry(to event.PeerID) event.Inquiry {
+	lacks := s.lacks()
+	q := event.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
+	own := s.directory.Own()
+	ep, _ := own.Epoch()
+	if s.told[to] != ep && !s.exchange.Knows(to) {
+		if i, ok := introduction(own); ok {
+			q.Own = []event.Introduction{i}
+			if len(s.told) >= maxTold {
+				clear(s.told)
+			}
+			s.told[to] = ep
+		}
+	}
+	return q
+}
+
+// knownNearest lists the few known peers that are nearest to us and the similar, by place.
+func (s *Region) knownNearest(similar []*directory.Entry) []event.KnownOrigin {
+	out := s.knownTo(similar, false)
+	for _, l := range nearest(s.place, s.askable(), nearKnown) {
+		out = append(out, event.KnownOrigin{Place: uint32(l.place >> 32)})
+	}
+	return sortKnown(out)
+}
+
+// sortKnown sorts by place, and leaves of those at one place the latest.
+func sortKnown(all []event.KnownOrigin) []event.KnownOrigin {
+	slices.SortFunc(all, func(a, b event.KnownOrigin) int {
+		return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(b.Sequence, a.Sequence))
+	})
+	return slices.CompactFunc(all, func(a, b event.KnownOrigin) bool { return a.Place == b.Place })
+}
+
+// knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
+func (s *Region) knownTo(similar []*directory.Entry, near bool) []event.KnownOrigin {
+	var out []event.KnownOrigin
+	list := func(e *directory.Entry) {
+		if len(out) < event.MaxKnown {
+			ep, _ := e.Epoch()
+			out = append(out, event.KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
+		}
+	}
+	for _, e := range similar {
+		list(e)
+	}
+	for _, e := range s.directory.Others() {
+		if near && e != nil && e.Record().Envelope != nil && s.Range().Contains(s.directory.Place(e)) && !slices.Contains(similar, e) {
+			list(e)
+		}
+	}
+	return sortKnown(out)
+}

@@ -1,0 +1,250 @@
+package region
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	// widestNamed is how many peers an answer names for covering far more than the asker.
+	widestNamed = 2
+	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger. A summary with a first
+	// part of more than mostSample is not passed on: the answer would be too long, for which the asker blames us.
+	sampleBytes = 1 << 10
+	mostSample  = 2 << 10
+)
+
+// Serves counts an inquiry that came, and says whether it is to be answered with names.
+func (s *Region) Serves(from event.PeerID) bool { return s.served.take(from) }
+
+// Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
+// it lacks, and the summaries of those like it.
+func (s *Region) Answer(from event.PeerID, q event.Inquiry) event.Names {
+	out := event.Names{Depth: s.seen.vouched}
+	asker := exchange.PlaceOf(from)
+	known := make(map[uint32]uint16, len(q.Known))
+	for _, k := range q.Known {
+		known[k.Place] = k.Sequence
+	}
+	if q.Near {
+		s.seeker.asks(from)
+		within := uint64(math.MaxUint64)
+		if q.Nearer {
+			within = nearness(asker, known)
+		}
+		out.Peers = s.namesNear(space.Around(asker, q.Depth), within, asker, from, known)
+	}
+	if q.Meet != 0 {
+		out.Peers = append(out.Peers, s.nearerThanWe(q.Meet, from)...)
+	}
+	out.Peers = append(out.Peers, s.namesOf(q, from, event.MaxNamed-len(out.Peers))...)
+	out.Similar = s.alike(from, q, known)
+	return out
+}
+
+// namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
+func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, from event.PeerID, known map[uint32]uint16) []event.Named {
+	news := func(l located) bool {
+		_, knows := known[uint32(l.place>>32)]
+		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within
+	}
+	all := func(yield func(located) bool) {
+		for l := range s.askable() {
+			if news(l) && !yield(l) {
+				return
+			}
+		}
+		self := located{event.Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
+		if self.Record.Envelope != nil && news(self) {
+			yield(self)
+		}
+	}
+	var out []event.Named
+	for _, l := range nearest(asker, all, event.MaxNamed/2) {
+		out = append(out, l.Named)
+	}
+	return out
+}
+
+// nearness is the distance within which a peer is of use to an asker: nearer than the farthest of the nearKnown that
+// the asker knows.
+func nearness(asker space.Place, known map[uint32]uint16) uint64 {
+	if len(known) < nearKnown {
+		return math.MaxUint64
+	}
+	distances := make([]uint64, 0, len(known))
+	for p := range known {
+		distances = append(distances, asker.Distance(space.Place(p)<<32))
+	}
+	slices.Sort(distances)
+	return distances[nearKnown-1]
+}
+
+// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
+// that cover any of these ranges and far more than the asker.
+func (s *Region) namesOf(q event.Inquiry, from event.PeerID, most int) []event.Named {
+	depth := min(max(q.Depth, 0), space.MaxBits)
+	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
+		return nil
+	}
+	lacks := func(p space.Place) (int, bool) {
+		i := int(uint64(p) >> (64 - depth))
+		return i, q.Lacks[i/8]&(0x80>>(i%8)) != 0
+	}
+	if depth == 0 {
+		return nil
+	}
+	byRange := map[int]event.Named{}
+	var order []int
+	out := s.widest(q, from, min(most, widestNamed))
+	for l := range s.askable() {
+		i, wanted := lacks(l.place)
+		_, has := byRange[i]
+		isOut := func(n event.Named) bool { return n.Record.Peer == l.Record.Peer }
+		if !wanted || l.Record.Peer == from || slices.ContainsFunc(out, isOut) || has && s.cfg.Rand.IntN(2) == 0 {
+			continue
+		}
+		if !has {
+			order = append(order, i)
+		}
+		byRange[i] = l.Named
+	}
+	s.cfg.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, i := range order[:min(len(order), most-len(out))] {
+		out = append(out, byRange[i])
+	}
+	return out
+}
+
+// widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
+// equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
+func (s *Region) widest(q event.Inquiry, from event.PeerID, n int) (out []event.Named) {
+	if s.Starting(s.now) {
+		return nil
+	}
+	asker := exchange.PlaceOf(from)
+	var all []located
+	for l := range s.askable() {
+		if l.Depth+FarWider <= min(q.Depth, space.MaxBits) && l.Record.Peer != from && lacksIn(q, space.Around(l.place, l.Depth)) {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(asker.Distance(a.place), asker.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+	})
+	for _, l := range all {
+		if len(out) < n && (len(out) == 0 || out[0].Record.Peer != l.Record.Peer) {
+			out = append(out, l.Named)
+		}
+	}
+	return out
+}
+
+// alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
+// that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
+func (s *Region) alike(from event.PeerID, q event.Inquiry, known map[uint32]uint16) []event.Introduction {
+	asker := s.directory.Lookup(from)
+	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
+		return nil
+	}
+	var samples compare.Samples
+	samples.SetOwn(asker.Held())
+	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
+	var all []Likeness
+	entries, visitors := map[space.Place]*directory.Entry{}, map[space.Place]*visitor{}
+	consider := func(p space.Place, held *summary.Prefix) bool {
+		common, ok := samples.With(s.cfg.Sample(held), directory.Confidence)
+		overlap := common.Value / max(1, n)
+		if !ok || common.Low <= 0 || overlap <= least {
+			return false
+		}
+		all = append(all, Likeness{Place: p, Overlap: overlap})
+		return true
+	}
+	for p, e := range s.unknownTo(asker, known) {
+		if consider(p, e.Held()) {
+			entries[p] = e
+		}
+	}
+	if q.Meet != 0 {
+		for v := range s.visitorsFor(from, known) {
+			if consider(v.place, v.prefix) {
+				visitors[v.place] = v
+			}
+		}
+	}
+	none := func(space.Place) bool { return false }
+	var out []event.Introduction
+	for _, l := range Introduce(exchange.PlaceOf(from), least, none, all) {
+		if v := visitors[l.Place]; v != nil {
+			out = append(out, v.says)
+		} else if i, ok := introduction(entries[l.Place]); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// unknownTo yields, by place, the entries that an asker can be introduced to: it knows none of their summaries, or an
+// earlier epoch.
+func (s *Region) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[space.Place, *directory.Entry] {
+	return func(yield func(space.Place, *directory.Entry) bool) {
+		for _, e := range s.someOthers() {
+			if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
+				continue
+			}
+			p := s.directory.Place(e)
+			ep, _ := e.Epoch()
+			if seq, knows := known[uint32(p>>32)]; knows && int16(uint16(ep.Sequence)-seq) <= 0 {
+				continue
+			}
+			if !yield(p, e) {
+				return
+			}
+		}
+	}
+}
+
+// maxCompared is the most entries that are compared with an asker: that takes up to a few milliseconds.
+const maxCompared = 1024
+
+// someOthers are the entries of others or, of more than maxCompared, as many in a row from anywhere on.
+func (s *Region) someOthers() []*directory.Entry {
+	all := s.directory.Others()
+	if len(all) <= maxCompared {
+		return all
+	}
+	return window(all, maxCompared, s.cfg.Rand.IntN(len(all)))
+}
+
+// window is n in a row of more than that, from one on. The first comes after the last.
+func window[T any](all []T, n, from int) []T {
+	some := all[from:min(from+n, len(all))]
+	return slices.Concat(some, all[:n-len(some)])
+}
+
+// introduction is the first parts of what is held of an entry.
+func introduction(e *directory.Entry) (event.Introduction, bool) {
+	p := e.Newest()
+	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
+		return event.Introduction{}, false
+	}
+	end := 1
+	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
+		end++
+	}
+	run, err := p.Run(0, end)
+	if err != nil || run.EncodedBytes() > mostSample {
+		return event.Introduction{}, false
+	}
+	return event.Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
+}

@@ -1,0 +1,60 @@
+package region
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+)
+
+// Check returns every invariant of the region that does not hold, joined.
+func (s *Region) Check() error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("region: "+format, args...))
+		}
+	}
+	errs = append(errs, s.contacts.Check())
+	if now := s.look(s.surveyed()); now.of == s.seen.of {
+		want(now == s.seen, "a survey brings %+v, remembered %+v", now, s.seen)
+	}
+	for c := range s.contacts.Each() {
+		want(!s.Range().Contains(c.Place), "contact %q is of the own range", c.Peer)
+		want(c.Place == exchange.PlaceOf(event.PeerID(c.Peer)), "contact %q is at %v", c.Peer, c.Place)
+	}
+	want(len(s.nearest) <= nearestMost, "%d places are remembered", len(s.nearest))
+	for i, n := range s.nearest[min(1, len(s.nearest)):] {
+		want(s.place.Distance(s.nearest[i].place) < s.place.Distance(n.place), "the places remembered are not in order: %v", s.nearest)
+	}
+	for p := range s.links {
+		want(s.exchange.IsLinked(p), "%q was asked as a link, and is none", p)
+	}
+	for p := range s.wanted {
+		want(s.awaits(p), "searches wait for %q, which is not asked", p)
+	}
+	want(len(s.told) <= maxTold && len(s.seeker.last) <= seekMost, "%d are told, %d were sought", len(s.told), len(s.seeker.last))
+	m := &s.meeting
+	want(len(m.visitors) <= maxVisitors || s.cfg.Undefended.Has(defence.Crowds), "%d visitors", len(m.visitors))
+	for i, v := range m.visitors {
+		want(!slices.ContainsFunc(m.visitors[:i], func(w visitor) bool { return w.peer == v.peer }), "%q visits twice", v.peer)
+	}
+	want(len(m.named) <= mostHops*meetNamed && len(m.asked) <= mostHops, "%d named and %d asked in a lookup", len(m.named), len(m.asked))
+	return errors.Join(errs...)
+}
+
+// String describes the region in a line, and one for each contact, by bucket and best first.
+func (s *Region) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "range %v of %.0f origins, vouched %d, sharp %d, focus %d, %d visitors, asked %q\n",
+		s.Range(), s.size, s.seen.vouched, s.seen.precise, s.focus, len(s.meeting.visitors), slices.Sorted(maps.Keys(s.awaited)))
+	for c := range s.contacts.Each() {
+		fmt.Fprintf(&b, "%q %v, %d right, %d denials, %d failed\n", c.Peer, c.Range(), c.Right, c.Denials, c.Failed)
+	}
+	return b.String()
+}

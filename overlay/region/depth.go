@@ -1,0 +1,70 @@
+package region
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// RangeLinks is the number of links to keep into the own range, where that is not the whole network.
+const RangeLinks = 4
+
+// Means says what a peer can spend on the origins of its range.
+type Means struct {
+	Memory float64 // bytes for what is known of origins
+	Origin float64 // bytes of memory that an origin takes on average
+	Most   float64 // origins at most, whatever the memory; 0: no bound
+
+	Rate float64 // bytes a second that the line has for summaries
+	Wire float64 // bytes that come with an origin: its summary, its record, what is said about it
+	Fill float64 // seconds within which the range is to be filled, and all of it renewed
+}
+
+// Room is the number of origins that the means are enough for.
+func (m Means) Room() float64 {
+	room := math.Inf(1)
+	if m.Origin > 0 {
+		room = m.Memory / m.Origin
+	}
+	if m.Most > 0 {
+		room = min(room, m.Most)
+	}
+	if m.Wire > 0 {
+		room = min(room, m.Rate*m.Fill/m.Wire)
+	}
+	return room
+}
+
+const (
+	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more
+	// origins than others: with 80 planned they hold up to 100.
+	planned = 0.7
+	// widen is the part of the room that a range twice as wide must fit into before it is chosen instead. It is less
+	// than planned, so that depths do not go to and fro in a network whose size is near a bound.
+	widen = 0.55
+	// whole is the part of the room that all origins must fit into before a peer that covers a part covers all again.
+	whole = 0.8
+)
+
+// Depth returns the least depth at which the origins of a range fit into the room. origins is their number in the whole
+// network. Depth 0 may use all of the room, since nothing is kept beside it. The present depth stays as long as its
+// range neither overflows nor could be twice as wide with room to spare.
+func Depth(now int, m Means, origins float64) int {
+	room := m.Room()
+	fits := func(depth int) bool {
+		switch {
+		case depth == 0 && now == 0:
+			return origins <= room
+		case depth == 0:
+			return origins <= whole*room
+		case depth < now:
+			return math.Ldexp(origins, -depth) <= widen*room
+		}
+		return math.Ldexp(origins, -depth) <= planned*room
+	}
+	depth := 0
+	for depth < space.MaxDepth && !fits(depth) {
+		depth++
+	}
+	return depth
+}

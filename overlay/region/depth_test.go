@@ -1,0 +1,78 @@
+package region
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// TestDepth: the range fits the room, could not be four times as wide, and does not change when the estimate wavers.
+func TestDepth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		m := Means{
+			Memory: math.Ldexp(1, 10+rng.IntN(20)), Origin: 1500, Rate: math.Ldexp(1, 8+rng.IntN(12)), Wire: 1500, Fill: 60,
+		}
+		if rng.IntN(2) == 0 {
+			m.Most = 128
+		}
+		n := math.Exp(rng.Float64() * 15)
+		now := rng.IntN(12)
+		d := Depth(now, m, n)
+		if d == space.MaxDepth {
+			continue
+		}
+		room := m.Room()
+		if held := math.Ldexp(n, -d); held > room || d > 0 && held > planned*room {
+			t.Fatalf("%+v, %v origins: depth %d holds %v of %v", m, n, d, held, room)
+		}
+		if wider := math.Ldexp(n, 2-d); d > 1 && wider < widen*room {
+			t.Fatalf("%+v, %v origins: depth %d is too deep", m, n, d)
+		}
+		if again := Depth(d, m, n); again != d {
+			t.Fatalf("%+v, %v origins: depth %d, then %d", m, n, d, again)
+		}
+		up, down := Depth(d, m, 1.1*n), Depth(d, m, n/1.1)
+		if Depth(up, m, n) != up && Depth(down, m, n) != down {
+			t.Fatalf("%+v, %v origins: depth goes to and fro between %d, %d and %d", m, n, d, up, down)
+		}
+	}
+	if d := Depth(0, Means{Most: 121}, 121); d != 0 {
+		t.Errorf("depth %d where all fit", d)
+	}
+	if d := Depth(0, Means{}, 1e12); d != 0 {
+		t.Errorf("depth %d without bounds", d)
+	}
+}
+
+// TestKeepIsFair: in a network that nobody can know whole, every origin is in about as many directories as any other.
+func TestKeepIsFair(t *testing.T) {
+	const peers, room = 1000, 64
+	rng := rand.New(rand.NewPCG(3, 3))
+	places := make([]space.Place, peers)
+	for i := range places {
+		places[i] = space.Place(rng.Uint64())
+	}
+	depth := Depth(0, Means{Most: room}, peers)
+	holders := make([]int, peers)
+	all := make([]directory.Candidate, peers)
+	for _, self := range places[:peers] {
+		for i, p := range places {
+			all[i] = directory.Candidate{Place: p, Linked: p == self}
+		}
+		for i, keep := range directory.Keep(space.Around(self, depth), self, room, all) {
+			if keep {
+				holders[i]++
+			}
+		}
+	}
+	slices.Sort(holders)
+	least, median, p99 := holders[0], holders[peers/2], holders[peers*99/100]
+	if 2*least < median || p99 > 3*median {
+		t.Errorf("directories that an origin is in: least %d, median %d, p99 %d", least, median, p99)
+	}
+}

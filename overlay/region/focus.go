@@ -1,0 +1,54 @@
+package region
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// A network may be small enough for everybody's memory, but not for anybody's line. There a peer has the first parts of
+// all summaries and cannot tell who holds a key. So each line is for a range around its peer's place first. What a peer
+// knows well is its precise range. It asks others about the rest, whom it knows by their first parts.
+
+const (
+	// focusFill is the time in which the line should carry what is useful of the focus.
+	focusFill = 45 * time.Second
+	// usefulBits is how many bits a key make a summary useful: about one false match in a hundred then.
+	usefulBits = 8
+)
+
+// Focus fits the range that the line is for first to what lines carry, and returns it. whole says that it is precise
+// already.
+func (s *Region) Focus() (focus space.Range, whole bool) {
+	s.refocus()
+	return space.Around(s.place, s.focus), s.seen.precise <= s.focus
+}
+
+func (s *Region) refocus() {
+	switch {
+	case s.depth > 0:
+		s.focus = 0 // memory is what there is little of
+	case s.seen.held >= fewKnown:
+		wire := s.seen.keys / float64(s.seen.held) * usefulBits / 8
+		m := Means{Rate: s.exchange.LinesIn(), Wire: wire, Fill: focusFill.Seconds()}
+		s.focus = Depth(s.focus, m, float64(s.directory.Known()+1))
+	}
+}
+
+// FocusPeers lists the peers to ask about ranges as wide as our focus, see package overlay.
+func (s *Region) FocusPeers() []Contact {
+	if s.focus == 0 {
+		return nil
+	}
+	var out []Contact
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
+			continue
+		}
+		out = append(out, Contact{
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: s.directory.Place(e),
+			Depth: ContactDepth(s.focus),
+		})
+	}
+	return out
+}

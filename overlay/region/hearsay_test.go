@@ -1,0 +1,30 @@
+package region
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// TestHearsayFades: places of which nothing signed came count for an hour after they were last heard of.
+func TestHearsayFades(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	for i := range 32 {
+		o.Note(o.place^space.Place(i+1)<<40, i%8 == 0)
+	}
+	o.At(30 * time.Minute)
+	o.Note(o.place^1<<40, false)
+	o.Note(o.place^2<<40, false)
+	for _, c := range []struct {
+		at   time.Duration
+		want int
+	}{{time.Hour - 1, 32}, {time.Hour, 5}, {90 * time.Minute, 4}, {100 * time.Hour, 4}} {
+		o.At(c.at)
+		o.Survey()
+		if len(o.nearest) != c.want {
+			t.Errorf("at %v: %d places are remembered, want %d", c.at, len(o.nearest), c.want)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package region
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// In a large network hardly anybody whom a peer comes to know is like it, and gossip about the similar finds no
+// beginning. So peers with keys in common meet. The least hash of a collection's keys names a place: two collections
+// have the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer that lacks its like
+// looks up who stands nearest to that place, by asking peers ever nearer to it. Whoever is asked remembers the asker
+// for a while, and passes on the summaries of earlier visitors that are like it. A peer that knows its like comes back
+// now and then, for newcomers to find it.
+
+// meeting is the state of that: the lookup under way, and the visitors of this peer.
+type meeting struct {
+	place   space.Place           // that is looked up; 0: none is
+	named   []located             // peers nearer to it than those who named them; at most meetNamed of each
+	opened  int                   // records of the last answer that were opened for that
+	asked   map[event.PeerID]bool // in this lookup
+	last    event.PeerID          // whom was asked last
+	reached uint64                // distance from the place to the nearest peer that has answered, ourselves at first
+	lookups int                   // since the places of our collection changed
+	least   [2]uint64             // hashes that the places of the last lookups go by
+	next    time.Duration         // no lookup begins before
+	ended   time.Duration         // when the last lookup ended; 0: none has
+
+	visitors []visitor // the latest last; at most maxVisitors
+}
+
+// visitor is a peer that asked here for its like.
+type visitor struct {
+	peer   event.PeerID
+	place  space.Place
+	prefix *summary.Prefix
+	says   event.Introduction
+	until  time.Duration
+}
+
+// memory is about what a visitor takes. The summary that it is introduced with is there twice: as bytes and decoded.
+func (v *visitor) memory() int {
+	n := visitorMemory + len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
+	for _, p := range v.says.Run.Parts {
+		n += len(p)
+	}
+	return n
+}
+
+const (
+	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
+	// gossip is faster.
+	fewAlike = 16
+	// meetAgain is the time between the first few lookups: the first to come meet nobody. After each further lookup it
+	// doubles, up to meetSeldom. With enough of its like a peer looks up a place that seldom at once.
+	firstLookups = 6
+	meetAgain    = 10 * time.Second
+	meetSeldom   = 10 * time.Minute
+	// mostHops is how many peers are asked in one lookup.
+	mostHops = 4
+	// meetNamed is how many peers nearer to a place are named to who looks it up.
+	meetNamed = 3
+	// maxVisitors and visitFor bound whom a peer remembers of those that asked here. Two lookups, one by each hash, fall
+	// within visitFor, though each may come a round of gossip late.
+	maxVisitors   = 64 // of two kilobytes or so
+	visitorMemory = 200
+	visitFor      = 3 * meetSeldom
+)
+
+// meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
+// answer of the nearest peer to something else it waits a little, and then passes over that peer.
+func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to event.Record, ok bool) {
+	m := &s.meeting
+	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
+		return to, false
+	}
+	if m.place == 0 && !s.beginLookup() {
+		return to, false
+	}
+	best := located{}
+	least := m.reached
+	consider := func(l located) {
+		if d := m.place.Distance(l.place); d < least && !m.asked[l.Record.Peer] {
+			best, least = l, d
+		}
+	}
+	for l := range s.askable() {
+		consider(l)
+	}
+	for _, l := range m.named {
+		consider(l)
+	}
+	if best.Record.Peer == "" || len(m.asked) >= mostHops {
+		m.place, m.lookups = 0, m.lookups+1
+		m.next, m.ended = now+m.pause(), now
+		return to, false
+	}
+	if p := best.Record.Peer; s.awaits(p) {
+		if !s.prompt(p) {
+			m.asked[p] = true
+		}
+		return to, false
+	}
+	m.asked[best.Record.Peer], m.last = true, best.Record.Peer
+	return best.Record, true
+}
+
+// pause is the time from the last lookup to the next, while few alike are known.
+func (m *meeting) pause() time.Duration {
+	wait := meetAgain
+	for range m.lookups - firstLookups + 1 {
+		if wait *= 2; wait >= meetSeldom {
+			return meetSeldom
+		}
+	}
+	return wait
+}
+
+// Published begins with the lookups again once our collection has another place than the one looked up.
+func (s *Region) Published(now time.Duration) {
+	m := &s.meeting
+	begun := m.lookups
+	if m.place != 0 {
+		begun++
+	}
+	for hash := range min(begun, len(m.least)) {
+		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok && least != m.least[hash] {
+			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+meetAgain), 0
+			return
+		}
+	}
+}
+
+// beginLookup begins to look up a meeting place. It is false while nothing is published.
+func (s *Region) beginLookup() bool {
+	m := &s.meeting
+	hash := m.lookups % 2
+	least, ok := s.cfg.Sample(s.own()).Least(hash)
+	if !ok {
+		return false
+	}
+	m.least[hash] = least
+	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[event.PeerID]bool{}, ""
+	m.reached = m.place.Distance(s.place)
+	return true
+}
+
+// meetingPlace is the place that a least hash names; never 0.
+func meetingPlace(least uint64) space.Place { return space.Place(max(least, 1)) }
+
+// meetingPlaces are those of our collection. There are none while nothing is published.
+func (s *Region) meetingPlaces() (out []space.Place) {
+	for hash := range len(s.meeting.least) {
+		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok {
+			out = append(out, meetingPlace(least))
+		}
+	}
+	return out
+}
+
+// Nearer takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
+// such peers first, so what comes after the first few is not opened.
+func (s *Region) Nearer(from event.PeerID, r event.Record) {
+	m := &s.meeting
+	if m.place == 0 || from != m.last || m.opened >= meetNamed {
+		return
+	}
+	l := located{event.Named{Record: r}, exchange.PlaceOf(r.Peer)}
+	if m.place.Distance(l.place) >= m.reached || r.Peer == s.cfg.Self {
+		return
+	}
+	m.opened++
+	if p, err := s.cfg.OpenRecord(r.Envelope); err == nil && p == r.Peer {
+		m.named = append(m.named, l)
+	}
+}
+
+// meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
+func (s *Region) meetAnswered(from event.PeerID) {
+	m := &s.meeting
+	if m.place != 0 && from == m.last {
+		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
+	}
+}
+
+// nearerThanWe names peers nearer to a place than we are, to who looks it up.
+func (s *Region) nearerThanWe(place space.Place, from event.PeerID) (nearer []event.Named) {
+	own := place.Distance(s.place)
+	for _, l := range nearest(place, s.askable(), meetNamed) {
+		if l.Record.Peer != from && place.Distance(l.place) < own {
+			nearer = append(nearer, l.Named)
+		}
+	}
+	return nearer
+}
+
+// Visit remembers a peer that asked here for its like, if its summary is known.
+func (s *Region) Visit(now time.Duration, from event.PeerID) {
+	e := s.directory.Lookup(from)
+	if e == nil || e.Old() {
+		return
+	}
+	says, ok := introduction(e)
+	if !ok {
+		return
+	}
+	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
+	m := &s.meeting
+	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
+	if len(m.visitors) >= maxVisitors && !s.cfg.Undefended.Has(defence.Crowds) {
+		m.visitors = slices.Delete(m.visitors, 0, 1)
+	}
+	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})
+}
+
+// visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is
+// held beside.
+func (s *Region) visitorsFor(from event.PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
+	return func(yield func(*visitor) bool) {
+		for i := range s.meeting.visitors {
+			v := &s.meeting.visitors[i]
+			if _, knows := known[uint32(v.place>>32)]; knows || v.peer == from || s.now >= v.until {
+				continue
+			}
+			if e := s.directory.Lookup(v.peer); e != nil && e.Held() != nil {
+				continue
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// VisitorBytes is the memory that the visitors take.
+func (s *Region) VisitorBytes() (bytes int) {
+	for i := range s.meeting.visitors {
+		bytes += s.meeting.visitors[i].memory()
+	}
+	return bytes
+}

@@ -1,0 +1,144 @@
+package region
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// TestReckoned: an own count of a few places bends to what most links say, but no majority of liars can halve it.
+func TestReckoned(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.size = 1000
+	if got := o.reckoned(); got != 1000 {
+		t.Errorf("without links %v", got)
+	}
+	says := func(p event.PeerID, network int) {
+		step(t, o, 0, event.LinkOpened{Peer: p})
+		step(t, o, 0, event.HelloReceived{Peer: p, Hello: event.Hello{Network: network}})
+	}
+	for i := range 3 {
+		says(event.PeerID(fmt.Sprint("link", i)), 800)
+	}
+	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
+		o.size = c.size
+		if got := o.reckoned(); got != c.want {
+			t.Errorf("own count %v, links say 800: reckoned %v, want %v", c.size, got, c.want)
+		}
+	}
+	o.size = 800
+	for i, said := range []int{410, 410, 410, 1600, 1600, 1600} {
+		if i == 3 {
+			for j := range 3 {
+				step(t, o, 0, event.LinkClosed{Peer: event.PeerID(fmt.Sprint("liar", j))})
+			}
+		}
+		says(event.PeerID(fmt.Sprint("liar", i)), said)
+		if got := o.reckoned(); got != 800 {
+			t.Errorf("%d of %d links lie %d: reckoned %v, want 800", i%3+1, i%3+4, said, got)
+		}
+	}
+}
+
+// TestSecondContactsComeLater: while there are ranges without a contact only those lack one; then a few of those with one
+// alone do.
+func TestSecondContactsComeLater(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	for i, none := 0, o.contacts.Lacks(1, depth); none.Len() > 0; i++ {
+		p := fmt.Sprint("contact", i)
+		place := space.Place(group.OriginTag(p))
+		if !none.Has(place) {
+			continue
+		}
+		lacks := o.lacks()
+		for r := range lacks.All() {
+			if r.Contains(o.place) {
+				t.Fatalf("our own range lacks a contact")
+			}
+			for _, c := range o.contacts.All() {
+				if r.Contains(c.Place) {
+					t.Fatalf("%v lacks a contact beside %q while others have none", r, c.Peer)
+				}
+			}
+		}
+		o.contacts.Add(Contact{Peer: p, Place: place, Depth: depth})
+		none = o.contacts.Lacks(1, depth)
+	}
+	if lacks := o.lacks(); lacks.Len() != secondContacts {
+		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), secondContacts)
+	}
+}
+
+// TestEmptyRangeHoldsUpNoSecondContact: when a few inquiries name nobody of an empty range, the next ask for second
+// contacts of others, too.
+func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	none := o.contacts.Lacks(1, depth)
+	empty := none.Nth(0)
+	for i := 0; none.Len() > 1; i++ {
+		p := fmt.Sprint("contact", i)
+		place := space.Place(group.OriginTag(p))
+		if !empty.Contains(place) && none.Has(place) {
+			o.contacts.Add(Contact{Peer: p, Place: place, Depth: depth})
+			none = o.contacts.Lacks(1, depth)
+		}
+	}
+	for range emptyFirst {
+		if got := o.lacks(); got != space.NewBitmap(depth, empty) {
+			t.Fatalf("asked for %v, want the empty range alone", got)
+		}
+	}
+	asked := map[space.Range]bool{}
+	for range 100 {
+		got := o.lacks()
+		if !got.Has(empty.First()) || got.Len() != 1+secondContacts {
+			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
+		}
+		for r := range got.All() {
+			asked[r] = true
+		}
+	}
+	if want := 1<<depth - 1; len(asked) != want {
+		t.Errorf("a contact is asked for in %d ranges, want %d", len(asked), want)
+	}
+}
+
+// TestSecondContactsAreNoNews: a peer goes on asking for its like and for its range because of the first contact of a
+// range, or of a peer of its own range, and not because of a second contact.
+func TestSecondContactsAreNoNews(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.depth = depth
+	o.contacts.SetDepth(depth)
+	o.directory.SetRange(o.Range())
+	inBucket := map[space.Range]int{}
+	for i := range 60 {
+		r := event.Record{Peer: event.PeerID(fmt.Sprint("peer", i))}
+		r.Envelope = []byte(r.Peer)
+		bucket := space.Around(space.Place(group.OriginTag(string(r.Peer))), depth)
+		own := bucket == o.Range()
+		inBucket[bucket]++
+		for range 20 {
+			o.gossip.Asked()
+		}
+		o.awaited["friend"], o.seeker.vain = o.now, 1
+		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: event.Names{Peers: []event.Named{{Record: r, Depth: depth}}}})
+		if news := o.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
+			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)
+		}
+		if brought := o.seeker.vain == 0; brought != own {
+			t.Errorf("%q of range %v (ours %v): brought somebody: %v", r.Peer, bucket, own, brought)
+		}
+	}
+}

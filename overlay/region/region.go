@@ -1,0 +1,353 @@
+package region
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Config holds the parameters of a [Region]. All must be set, unless it says otherwise; package overlay has the defaults.
+type Config struct {
+	Self       event.PeerID
+	Memory     int                                         // bytes that the directory may take
+	MaxOrigins int                                         // that it may know
+	Group      func(event.Record) string                   // whose addresses a record has; nil: there are no groups
+	OpenRecord func(envelope []byte) (event.PeerID, error) // verifies a record
+	Sample     func(*summary.Prefix) compare.Sample        // of a prefix
+	Rand       *rand.Rand                                  // the only source of randomness
+	Undefended defence.Off                                 // for tests
+}
+
+// Region is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Region struct {
+	cfg       Config
+	directory *directory.Directory // read, and never changed; as the exchange
+	exchange  *exchange.Exchange
+	now       time.Duration // of the step
+
+	place    space.Place
+	depth    int     // of the own range: what is outside is not wanted
+	usual    int     // of the ranges of most linked peers, and at least that of the own one
+	focus    int     // of the range that the line is for first; 0: for all alike
+	seen     survey  // of all entries
+	size     float64 // origins in the whole network, by estimate
+	nearest  []noted // the nearest of all ever heard of and not kept; at most nearestMost
+	contacts *Contacts
+	changed  bool // places came or went since the size was estimated
+	outside  bool // there may be entries outside of the range with nothing held
+
+	gossip  Gossip
+	due     agenda.Agenda
+	begun   time.Duration
+	fitted  time.Duration                  // when the depth last changed
+	links   map[event.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
+	awaited map[event.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
+	wanted  map[event.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
+	seeker  seeker
+	meeting meeting
+	told    map[event.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
+	served  shares
+
+	empty      space.Bitmap // ranges without a contact at the last inquiry
+	emptyAsked int          // inquiries in a row that asked for them
+}
+
+// What is done only when it is due.
+const (
+	dueInquiry  = iota // somebody may be asked
+	dueUnlinked        // by one that seeks: a peer without a connection, too
+	dueTasks           // how many there are
+)
+
+const (
+	// nearestMost is how many places are remembered for the estimate of the network's size alone.
+	nearestMost = 32
+	// hearsay is how many times as many origins there may be by places heard of as by summaries held.
+	hearsay = 2
+	// fewVoices is how many links must say how large the network is before that counts. boast is how many times as
+	// large as by own evidence it may be then.
+	fewVoices = 3
+	boast     = 8
+	// apart is how many times as large a network may seem by own evidence as by the word of most links.
+	apart = 1.125
+	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
+	filledTo = 0.5
+	// maxTold bounds the memory of peers that have our own summary.
+	maxTold = 256
+	// A peer with room for fewer than littleRoom origins takes only the part firstOrigins of it until it knows its
+	// range. It could not keep what it fetched before.
+	littleRoom   = 1024
+	firstOrigins = 1.0 / 32
+	// stillAfter is how long the depth stays and nobody is asked for peers nearer to us before it stands still. Links
+	// into the range wait for that.
+	stillAfter = 3 * time.Second
+	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory
+	// bytes are assumed.
+	fewKnown      = 4
+	unknownMemory = 2400
+	unknownWire   = 1600
+	// originShare is the part of the memory that is for the first parts of origins. The rest is for what is known of
+	// them besides, and for origins that take more than others. Were it all, those that came first would stay, for there
+	// would be no memory to weigh others against them.
+	originShare = 0.75
+	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range.
+	// They come again about every half-hour, when an unchanged summary is published again.
+	freshWithin = 10 * time.Minute
+)
+
+// New returns a region at depth 0, without contacts, beside a directory and an exchange.
+func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
+	place := exchange.PlaceOf(cfg.Self)
+	return &Region{
+		cfg: cfg, directory: d, exchange: x,
+		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[event.PeerID]summary.Epoch{},
+		links: map[event.PeerID]time.Duration{}, awaited: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+	}
+}
+
+// own is our own summary, nil before the first is published.
+func (s *Region) own() *summary.Prefix { return s.directory.Own().Held() }
+
+// At says what time it is: that of the step.
+func (s *Region) At(now time.Duration) { s.now = now }
+
+// Begin says when the node started.
+func (s *Region) Begin(now time.Duration) { s.begun = now }
+
+// Changed notes that places came or went.
+func (s *Region) Changed() { s.changed = true }
+
+// Close notes that there is no connection to a peer any more.
+func (s *Region) Close(p event.PeerID) { delete(s.links, p) }
+
+// Hear notes that a linked peer has said hello.
+func (s *Region) Hear(now time.Duration, p event.PeerID) {
+	s.changed = true
+	if e := s.directory.Lookup(p); e != nil && !s.Starting(now) {
+		if _, said := s.depthOf(e); said {
+			s.Keep(e) // it covers more than we: a search asks it first
+		}
+	}
+}
+
+// Depth is that of the own range.
+func (s *Region) Depth() int { return s.depth }
+
+// Size is how many origins there are in the whole network, by estimate.
+func (s *Region) Size() float64 { return s.size }
+
+// Range is what this peer covers, or means to.
+func (s *Region) Range() space.Range { return space.Around(s.place, s.depth) }
+
+// Within says whether entries are in the own range; nil if that is everybody.
+func (s *Region) Within() func(*directory.Entry) bool {
+	if s.depth == 0 {
+		return nil
+	}
+	return func(e *directory.Entry) bool { return s.Range().Contains(s.directory.Place(e)) }
+}
+
+// noted is the place of an origin that is not kept.
+type noted struct {
+	place  space.Place
+	signed bool          // something signed by it was held
+	at     time.Duration // when it was last heard of
+}
+
+// hearsayFor is how long the place of an origin counts of which nothing signed came. Who is still there publishes again
+// by then.
+const hearsayFor = time.Hour
+
+// forgetHearsay forgets the places that only somebody's word speaks for, and that nobody has repeated of late.
+func (s *Region) forgetHearsay() {
+	kept := slices.DeleteFunc(s.nearest, func(n noted) bool { return !n.signed && s.now >= n.at+hearsayFor })
+	s.changed = s.changed || len(kept) < len(s.nearest)
+	s.nearest = kept
+}
+
+// Note remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
+func (s *Region) Note(p space.Place, signed bool) {
+	if p == s.place {
+		return
+	}
+	at, known := slices.BinarySearchFunc(s.nearest, p, func(a noted, b space.Place) int {
+		return cmp.Compare(s.place.Distance(a.place), s.place.Distance(b))
+	})
+	switch {
+	case known:
+		s.changed = s.changed || signed && !s.nearest[at].signed
+		s.nearest[at].signed, s.nearest[at].at = s.nearest[at].signed || signed, s.now
+		return
+	case at == nearestMost:
+		return
+	}
+	s.nearest = slices.Insert(s.nearest, at, noted{p, signed, s.now})
+	s.nearest = s.nearest[:min(len(s.nearest), nearestMost)]
+	s.changed = true
+}
+
+// means is what there is for the own range: memory, a number of origins, and a line that repeatedly carries the first
+// parts of all. What it carries of the further parts does not count. In a network small enough a peer on a slow line
+// knows everybody a little. It asks those who know more, or has a focus (see focus.go).
+func (s *Region) means() Means {
+	memory, wire, n := s.directory.Average()
+	if n < fewKnown {
+		memory, wire = unknownMemory, unknownWire
+	}
+	return Means{
+		Memory: originShare * float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
+		Rate: s.exchange.LineIn(), Wire: wire, Fill: freshWithin.Seconds(),
+	}
+}
+
+// SlowStart says, when called for one new origin after another, whether no more are taken in until the range is known.
+func (s *Region) SlowStart(now time.Duration) func() bool {
+	if !s.Starting(now) {
+		return func() bool { return false }
+	}
+	left := int(firstOrigins*float64(s.directory.Room())) - s.exchange.Asking()
+	for _, e := range s.directory.Others() {
+		if e != nil && e.Held() != nil {
+			left--
+		}
+	}
+	return func() bool { left--; return left < 0 }
+}
+
+// Starting says whether the range of a peer with little room may soon be another.
+func (s *Region) Starting(now time.Duration) bool {
+	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
+}
+
+// usualRoom is how many places stand on the stack when origins are counted.
+const usualRoom = 256
+
+// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places, so those
+// with nothing signed held count for little more than the others.
+func (s *Region) ownEstimate() float64 {
+	var room [2 * usualRoom]space.Place // on the stack
+	signed, told := room[:0:usualRoom], room[usualRoom:usualRoom]
+	for _, n := range s.nearest {
+		if n.signed {
+			signed = append(signed, n.place)
+		} else {
+			told = append(told, n.place)
+		}
+	}
+	for _, e := range s.directory.Others() {
+		switch {
+		case e == nil || e.Covered() || s.directory.Invented(e):
+		case e.Held() != nil || e.Record().Envelope != nil: // a signed record costs a liar an identity, as a summary does
+			signed = append(signed, s.directory.Place(e))
+		case e.State() == directory.Pending || e.State() == directory.Named:
+			told = append(told, s.directory.Place(e))
+		}
+	}
+	sure := 1 + space.Origins(s.place, signed)
+	return min(1+space.Origins(s.place, append(signed, told...)), hearsay*sure)
+}
+
+// wordOfLinks is how many origins there are by the word of the links, as far as that is credible: more than half of them say
+// at least so many, or at most so many. It is 0 while few say anything.
+func (s *Region) wordOfLinks() (atLeast, atMost float64) {
+	all := s.exchange.Networks()
+	if len(all) < fewVoices {
+		return 0, 0
+	}
+	atLeast, atMost = space.Median(all)
+	return min(atLeast, boast*max(s.size, float64(s.directory.Origins()))), atMost
+}
+
+// reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off. So it counts for
+// little more than most links say, unless that is far less. Half of the links cannot move it either way.
+func (s *Region) reckoned() float64 {
+	size := s.size
+	atLeast, atMost := s.wordOfLinks()
+	if atMost > size/2 {
+		size = min(size, float64(apart*atMost))
+	}
+	return max(size, atLeast)
+}
+
+// Fit fits the own range to what there is for it, and says whether that changed it.
+func (s *Region) Fit(now time.Duration) bool {
+	if !s.changed {
+		return false
+	}
+	s.changed = false
+	s.size = s.ownEstimate()
+	means := s.means()
+	s.directory.SetRoom(int(means.Memory / means.Origin))
+	depth := Depth(s.depth, means, s.reckoned())
+	if depth == s.depth {
+		return false
+	}
+	s.depth, s.fitted = depth, now
+	s.due.By(dueInquiry, now)
+	for _, c := range s.contacts.All() {
+		s.Note(c.Place, true)
+	}
+	s.contacts.SetDepth(depth)
+	for _, e := range s.directory.Others() {
+		if e != nil {
+			s.Keep(e)
+		}
+	}
+	s.outside = true
+	return true
+}
+
+// Settled says, once after each change of the depth, that it stands still: the peers outside of the range with nothing
+// held can be forgotten.
+func (s *Region) Settled(now time.Duration) bool {
+	if !s.outside || s.Starting(now) {
+		return false
+	}
+	s.outside = false
+	return true
+}
+
+// expected is how many origins there should be in all, for the own range to be vouched for. Of a range far wider than
+// others what is known near us says little.
+func (s *Region) expected() float64 {
+	if s.FarWider() {
+		return s.reckoned()
+	}
+	return s.size
+}
+
+// vouch works out for which range this peer can vouch.
+func (s *Region) vouch() int {
+	var held [space.MaxDepth + 1]int // by how many first bits they share with us
+	depth := min(max(s.depth, s.directory.Lost()), space.MaxDepth)
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
+			continue
+		}
+		shared := space.SharedBits(s.place, s.directory.Place(e))
+		if e.Held() != nil {
+			held[shared]++
+		} else if shared >= depth && e.DialFails() == 0 {
+			depth = min(shared+1, space.MaxDepth)
+		}
+	}
+	for shared := space.MaxDepth - 1; shared >= 0; shared-- {
+		held[shared] += held[shared+1]
+	}
+	partial, size := s.depth > 0 || s.FarWider(), s.expected()
+	for depth < space.MaxDepth && partial && float64(held[depth]+1) < filledTo*math.Ldexp(size, -depth) {
+		depth++
+	}
+	return depth
+}

@@ -1,0 +1,67 @@
+package region
+
+import "github.com/venn-p2p/venn/overlay/space"
+
+// preciseMatches is how many false matches are expected at most of the precise range.
+const preciseMatches = 2
+
+// survey is what follows from a look at all entries.
+type survey struct {
+	of      surveyed
+	vouched int     // depth of the range for which we can vouch
+	precise int     // depth of the range in which few false matches are expected
+	held    int     // entries with anything held
+	keys    float64 // of their collections, in all
+}
+
+// surveyed is all that a survey depends on.
+type surveyed struct {
+	version uint64 // of the directory
+	depth   int
+	wide    bool    // the range is far wider than others
+	size    float64 // of the network, by which the range is vouched for
+}
+
+// Survey does what is done once a second. It looks at all entries, unless nothing has changed since it last did:
+// O(entries) after a change.
+func (s *Region) Survey() {
+	s.usual = max(s.depth, s.exchange.UsualDepth())
+	s.served.next()
+	s.forgetHearsay()
+	if of := s.surveyed(); of != s.seen.of {
+		s.seen = s.look(of)
+	}
+}
+
+// Vouched is the depth of the widest range around this peer for which it can vouch.
+func (s *Region) Vouched() int { return s.seen.vouched }
+
+// Precise is the widest range around this peer that it can vouch for and in which few false matches are expected.
+func (s *Region) Precise() space.Range { return space.Around(s.place, s.seen.precise) }
+
+// surveyed is what a survey would depend on now.
+func (s *Region) surveyed() surveyed {
+	return surveyed{s.directory.Version(), s.depth, s.FarWider(), s.expected()}
+}
+
+// look is the survey of all entries as they are.
+func (s *Region) look(of surveyed) survey {
+	out := survey{of: of, vouched: s.vouch(), precise: space.MaxDepth}
+	var blur [space.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
+			continue
+		}
+		blur[space.SharedBits(s.place, s.directory.Place(e))] += e.Rate()
+		if e.Held() != nil {
+			out.keys, out.held = out.keys+float64(e.Held().Plan().N), out.held+1
+		}
+	}
+	for depth, sum := space.MaxDepth, 0.0; depth >= out.vouched; depth-- {
+		if sum += blur[depth]; sum > preciseMatches {
+			break
+		}
+		out.precise = depth
+	}
+	return out
+}

@@ -1,0 +1,429 @@
+package region
+
+import (
+	"cmp"
+	"hash/fnv"
+	"iter"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/venn-p2p/venn/overlay/room"
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// Contact is a peer that can be asked about a range other than the own.
+type Contact struct {
+	Peer    string
+	Record  []byte // signed addresses to dial it by; opaque here
+	Place   space.Place
+	Group   Group // address group
+	Denials int32 // times that it answered "none here" for a key that a peer of its range holds
+	Right   int32 // times that it named a peer that proved to hold the key
+	Depth   int8  // of the range around its place that it covers; see [ContactDepth]
+	Word    Word  // source of Depth
+	Failed  int8  // questions in a row without an answer
+	Role    Role  // why it is asked
+}
+
+// Role says why a contact is asked.
+type Role uint8
+
+const (
+	Chosen  Role = iota // for its range
+	Spare               // for ranges that other contacts leave over
+	Alike               // because its collection resembles the own one, so that it may know a holder. In no table
+	Precise             // because it expects fewer false matches than the own directory. In no table
+)
+
+// Word names the source of a contact's depth.
+type Word uint8
+
+const (
+	ByHearsay Word = iota // another peer said so
+	ByGuess               // guessed here; the next peer's word replaces it
+	ByItself              // the contact said so
+)
+
+// Group stands for the address group of a contact. Contacts of one group may belong to one party. 0: no group.
+type Group uint32
+
+// GroupOf returns the Group of a name: 0 for "", else a hash other than 0.
+func GroupOf(name string) Group {
+	if name == "" {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return Group(max(1, h.Sum32()))
+}
+
+// ContactDepth brings a depth into [0, MaxDepth], in the form in which contacts hold it.
+func ContactDepth(depth int) int8 { return int8(min(max(depth, 0), space.MaxDepth)) }
+
+// Range is the range that a contact covers.
+func (c *Contact) Range() space.Range { return space.Around(c.Place, int(c.Depth)) }
+
+// trust returns how much a contact's answer is expected to be worth, in (0, 1].
+func (c *Contact) trust() float64 {
+	return 1 / float64(1+c.faults())
+}
+
+const (
+	// ContactsEach is the number of contacts wanted for each range beside ours.
+	ContactsEach = 2
+	// MaxContacts is the most contacts that a table holds.
+	MaxContacts = ContactsEach << space.MaxBits
+	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
+	FarWider = 3
+	// deniedMost is how many existing holders a contact may deny. Each deniedOf right answers allow one more denial.
+	// Beyond that the contact is not asked, but keeps its place until a better one comes, so that it cannot return with
+	// a clean record.
+	deniedMost = 2
+	deniedOf   = 8
+	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
+	failedMost = 2
+	// maxCaught is the number of peers outside of the table whose denials are remembered.
+	maxCaught = MaxContacts
+)
+
+// Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
+// keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
+// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. As it grows, a
+// table has room for an eighth more. A range without contacts takes nothing. Make one with [NewContacts].
+type Contacts struct {
+	self   space.Place
+	bits   int                // the depth of the buckets; 0: there are none
+	list   []Contact          // by bucket, in the order of their ranges, and best first
+	caught map[string]conduct // of peers outside of the table that have denied; at most maxCaught
+	order  []string           // those of caught, the earliest first
+}
+
+// conduct counts how often a peer was caught denying a holder, and how often it proved right.
+type conduct struct{ denials, right int32 }
+
+// NewContacts returns an empty table of a peer at a place.
+func NewContacts(self space.Place) *Contacts {
+	return &Contacts{self: self, caught: map[string]conduct{}}
+}
+
+// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are no buckets, and all contacts
+// are forgotten. A depth that others stated becomes at least the new one, because theirs change with the own. O(n).
+func (t *Contacts) SetDepth(depth int) {
+	depth = min(max(depth, 0), space.MaxBits)
+	if depth == t.bits {
+		return
+	}
+	all := t.list
+	t.bits, t.list = depth, nil
+	for _, c := range all {
+		if c.Word != ByItself {
+			c.Depth = max(c.Depth, ContactDepth(depth))
+		}
+		t.Add(c)
+	}
+}
+
+// Len is the number of contacts.
+func (t *Contacts) Len() int { return len(t.list) }
+
+// All returns the contacts, by bucket and best first.
+func (t *Contacts) All() []Contact { return slices.Clone(t.list) }
+
+// Each yields the contacts, by bucket and best first. The table must not change meanwhile.
+func (t *Contacts) Each() iter.Seq[Contact] { return slices.Values(t.list) }
+
+// rangeOf returns the range of a bucket.
+func (t *Contacts) rangeOf(bucket int) space.Range {
+	return space.Around(space.Place(uint64(bucket)<<(64-t.bits)), t.bits)
+}
+
+// bucketAt returns the number of the bucket for a place.
+func (t *Contacts) bucketAt(at space.Place) int { return int(at >> (64 - t.bits)) }
+
+// begin returns where the contacts of a bucket begin in the list, or would begin.
+func (t *Contacts) begin(bucket int) int {
+	return sort.Search(len(t.list), func(i int) bool { return t.bucketAt(t.list[i].Place) >= bucket })
+}
+
+// bucket returns the contacts of the bucket for a place, and where they begin in the list. Both are valid until the
+// list changes.
+func (t *Contacts) bucket(at space.Place) (contacts []Contact, begin int) {
+	number := t.bucketAt(at)
+	begin = t.begin(number)
+	return t.list[begin:t.begin(number+1)], begin
+}
+
+// Add puts a contact into its bucket and reports whether it was taken. A known contact stays as it was, with two
+// exceptions: a stated depth replaces a guessed one, and the contact's own word that it covers far more replaces any.
+// A full bucket gives up its worst contact. A second contact of one address group is taken only while the bucket has a
+// free place. Peers of the own range are no contacts. Denials remembered of an earlier time count again.
+func (t *Contacts) Add(c Contact) bool {
+	if t.bits == 0 || space.Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
+		return false
+	}
+	bucket, begin := t.bucket(c.Place)
+	if i := find(bucket, c.Peer); i >= 0 {
+		known := &bucket[i]
+		corrects := known.Word == ByGuess && c.Word != ByGuess
+		if corrects || c.Word == ByItself && c.Depth <= known.Depth-FarWider {
+			known.Depth, known.Word = c.Depth, c.Word
+			t.sort(bucket)
+		}
+		return true
+	}
+	before := t.caught[c.Peer]
+	c.Denials, c.Right = max(c.Denials, before.denials), max(c.Right, before.right)
+	var memory [ContactsEach + 1]Contact
+	list := append(append(memory[:0], bucket...), c)
+	t.sort(list)
+	if len(list) <= ContactsEach {
+		t.list = slices.Insert(room.Grow(t.list), begin, c)
+		copy(t.list[begin:], list)
+		return true
+	}
+	worst := list[ContactsEach]
+	t.remember(worst.Peer, conduct{worst.Denials, worst.Right})
+	copy(bucket, list)
+	return worst.Peer != c.Peer
+}
+
+func find(list []Contact, peer string) int {
+	return slices.IndexFunc(list, func(c Contact) bool { return c.Peer == peer })
+}
+
+// sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then those that
+// proved right, then the widest; a hash of both ends decides between equals. A stated depth is a claim, so it puts no
+// contact before one that proved right. The second place goes to a contact that adds to what the first one covers of
+// the bucket: to one that proved right, then to the one that adds most; of equals, to one in the other half of the
+// bucket, because stated depths may be wrong. A contact of an address group that stands before it comes last.
+func (t *Contacts) sort(list []Contact) {
+	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
+	slices.SortFunc(list, func(a, b Contact) int {
+		return cmp.Or(cmp.Compare(a.faults(), b.faults()), truth(b.Right > 0)-truth(a.Right > 0), cmp.Compare(a.Depth, b.Depth), tie(a, b))
+	})
+	if len(list) > 2 {
+		var first space.Set
+		first.Add(list[0].Range())
+		half := space.Around(list[0].Place, t.bits+1)
+		slices.SortFunc(list[1:], func(a, b Contact) int {
+			byA, byB := first.Missing(space.Around(a.Place, max(int(a.Depth), t.bits))), first.Missing(space.Around(b.Place, max(int(b.Depth), t.bits)))
+			return cmp.Or(cmp.Compare(a.faults(), b.faults()), truth(byB > 0)-truth(byA > 0), truth(b.Right > 0)-truth(a.Right > 0), cmp.Compare(byB, byA),
+				cmp.Compare(a.Depth, b.Depth), truth(half.Contains(a.Place))-truth(half.Contains(b.Place)), tie(a, b))
+		})
+	}
+	apart := list[:0]
+	var again []Contact
+	for _, c := range list {
+		if c.Group != 0 && slices.ContainsFunc(apart, func(o Contact) bool { return o.Group == c.Group }) {
+			again = append(again, c)
+		} else {
+			apart = append(apart, c)
+		}
+	}
+	copy(list[len(apart):], again)
+}
+
+// truth returns 1 if is, else 0.
+func truth(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// faults returns the number of points against a contact.
+func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
+
+// Refuted reports whether a contact has denied existing holders so often that it is no longer asked.
+func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
+
+func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Empty reports whether a range has no contact.
+func (t *Contacts) Empty(r space.Range) bool {
+	first := t.bucketAt(r.First())
+	last := first + 1<<max(0, t.bits-r.Depth())
+	return !slices.ContainsFunc(t.list[t.begin(first):t.begin(last)], func(c Contact) bool { return r.Contains(c.Place) })
+}
+
+// Get returns the contact of a peer at a place.
+func (t *Contacts) Get(at space.Place, peer string) (Contact, bool) {
+	bucket, _ := t.bucket(at)
+	i := find(bucket, peer)
+	if i < 0 {
+		return Contact{}, false
+	}
+	return bucket[i], true
+}
+
+// change changes a contact, and forgets it if do says so. It returns false when there is no such contact.
+func (t *Contacts) change(at space.Place, peer string, do func(*Contact) (drop bool)) bool {
+	bucket, begin := t.bucket(at)
+	i := find(bucket, peer)
+	if i < 0 {
+		return false
+	}
+	if c := &bucket[i]; do(c) {
+		t.remember(peer, conduct{c.Denials, c.Right})
+		t.list = room.Shrink(slices.Delete(t.list, begin+i, begin+i+1))
+		return true
+	}
+	t.sort(bucket)
+	return true
+}
+
+// Answered records an answer of a contact, and the depth of the range that it claims to cover.
+func (t *Contacts) Answered(at space.Place, peer string, depth int) {
+	t.change(at, peer, func(c *Contact) bool {
+		c.Failed, c.Depth, c.Word = 0, ContactDepth(depth), ByItself
+		return false
+	})
+}
+
+// Lives records an answer of a contact whose claimed depth does not count.
+func (t *Contacts) Lives(at space.Place, peer string) {
+	t.change(at, peer, func(c *Contact) bool { c.Failed = 0; return false })
+}
+
+// Denied records that a peer denied a key that a peer of its range holds. The denier may be outside of the table.
+func (t *Contacts) Denied(at space.Place, peer string) {
+	if !t.change(at, peer, func(c *Contact) bool { c.Denials++; return false }) {
+		c := t.caught[peer]
+		c.denials++
+		t.remember(peer, c)
+	}
+}
+
+// Conduct returns how often a peer was caught denying and how often it proved right since, in the table or outside. For
+// a peer in the table every right answer counts.
+func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
+	if c, ok := t.Get(at, peer); ok {
+		return c.Denials, c.Right
+	}
+	return t.caught[peer].denials, t.caught[peer].right
+}
+
+// remember keeps the conduct of a peer outside of the table that has denied, of a bounded number of peers.
+func (t *Contacts) remember(peer string, c conduct) {
+	if c.denials == 0 {
+		return
+	}
+	if _, ok := t.caught[peer]; !ok {
+		if len(t.order) == maxCaught {
+			delete(t.caught, t.order[0])
+			t.order = slices.Delete(t.order, 0, 1)
+		}
+		t.order = append(t.order, peer)
+	}
+	t.caught[peer] = c
+}
+
+// Proved records that a peer named a holder that proved true. The peer may be outside of the table.
+func (t *Contacts) Proved(at space.Place, peer string) {
+	if !t.change(at, peer, func(c *Contact) bool { c.Right++; return false }) {
+		c := t.caught[peer]
+		c.right++
+		t.remember(peer, c)
+	}
+}
+
+// Failed records that a contact did not answer. After a few failures in a row it is forgotten.
+func (t *Contacts) Failed(at space.Place, peer string) {
+	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
+}
+
+// Lacks returns the ranges of a depth, other than the own, that have too few contacts, or contacts for one half only.
+// The depth is at most that of the buckets. Contacts that left the last question unanswered do not count, nor do those
+// caught denying. A contact of a wider range counts for every range in it, as far as its claim is credible; otherwise
+// two liars would be contacts enough. O(ranges + contacts), without any allocation.
+func (t *Contacts) Lacks(want, depth int) space.Bitmap {
+	out := space.NewBitmap(depth)
+	if t.bits == 0 {
+		return out
+	}
+	const both = 1 | 2
+	var here [1<<space.MaxBits + 1]lack
+	for at := range t.list {
+		c := &t.list[at]
+		if !c.counts() {
+			continue
+		}
+		i, d := int(c.Place>>(64-depth)), Credible(int(c.Depth), c.Right, t.bits)
+		switch {
+		case d < depth:
+			n := 1 << (depth - d)
+			i &^= n - 1
+			here[i].wide++
+			here[i+n].wide--
+		case d == depth:
+			here[i].have++
+			here[i].halves = both
+		default:
+			here[i].have++
+			here[i].halves |= 1 << (c.Place >> (63 - depth) & 1)
+		}
+	}
+	own, wide := int(t.self>>(64-depth)), int16(0)
+	for i, h := range here[:1<<depth] {
+		wide += h.wide
+		if i != own && (int(h.have+wide) < want || want > 1 && wide == 0 && h.halves != both) {
+			out.Add(space.Around(space.Place(uint64(i)<<(64-depth)), depth))
+		}
+	}
+	return out
+}
+
+// lack holds the counts of [Contacts.Lacks] for one range.
+type lack struct {
+	have   int16
+	wide   int16 // contacts of wider ranges that begin here, less those that end before
+	halves uint8 // a bit for each
+}
+
+// Credible returns the depth that a claimed depth counts for where a lie would do harm. usual is the depth that most
+// peers have. A far wider claim counts as a usual range; the range doubles each time the number of its right answers
+// has doubled.
+func Credible(claimed int, right int32, usual int) int {
+	if claimed > usual-FarWider {
+		return claimed
+	}
+	return max(claimed, usual+1-bits.Len32(uint32(right)+1))
+}
+
+// counts reports whether a contact answered the last question and was not caught denying.
+func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
+
+// Next returns the index of the contact to ask next about what is not covered, -1 if none adds anything. It takes the
+// contact that adds most, less for those that were caught or failed. A spare contact is chosen only if no other adds
+// anything. Equals go by worth (nil: all are worth the same), then by a hash of key and contact. So every key has an
+// order of its own, and no contact is first for all. O(contacts log ranges).
+func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
+	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
+	for i := range contacts {
+		c := &contacts[i]
+		if c.Refuted() || c.Role == Spare && !spare || asked(i) {
+			continue
+		}
+		adds := covered.Missing(c.Range()) * c.trust()
+		if adds <= 0 || adds < most && (c.Role == Spare) == spare {
+			continue
+		}
+		h, w := mix(key^mix(uint64(c.Place))), 0.0
+		if worth != nil {
+			w = worth(i)
+		}
+		if spare && c.Role != Spare || adds > most || w > dearest || w == dearest && h < tie {
+			best, most, dearest, tie, spare = i, adds, w, h, c.Role == Spare
+		}
+	}
+	return best
+}

@@ -1,0 +1,154 @@
+package region
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/space"
+)
+
+// A contact for every range costs more than most searches need: the records of 127 take 30 kB. So beforehand a peer
+// learns of contacts in each wide range alone. A search that has asked these, and has found nobody, wants more: those
+// of the ranges that are left, in place of those that did not answer, and then a second one for each range. A few peers
+// are asked for them at once. What they name is kept, for later searches. A search waits for those asked for it, and for
+// those asked for others shortly before. So a peer that holds an inquiry open does not delay all later searches.
+
+const (
+	// promptTime is how long after an inquiry a search may begin to wait for the answer.
+	promptTime = 2 * time.Second
+	// inquiryTime is how long an answer is awaited at most. A node gives up after less.
+	inquiryTime = 2 * time.Minute
+)
+
+// Answered notes the answer of a peer to an inquiry, with the depth that it vouches for. It says whether one was awaited.
+func (s *Region) Answered(now time.Duration, from event.PeerID, depth int) bool {
+	if !s.awaits(from) {
+		return false
+	}
+	delete(s.awaited, from)
+	if place := exchange.PlaceOf(from); s.Starting(now) {
+		s.contacts.Lives(place, string(from))
+	} else {
+		s.contacts.Answered(place, string(from), depth)
+	}
+	s.meetAnswered(from)
+	return true
+}
+
+// News is what an answer brings that was not known.
+type News uint8
+
+// Second contacts of a range are no news. They are taken as they come, and nobody is asked again because of them.
+const (
+	NoNews         News = iota
+	OneNear             // a peer of the own range
+	OneAlike            // a summary
+	FirstElsewhere      // the first contact of another range
+)
+
+// Learned notes what an answer has brought.
+func (s *Region) Learned(n News) {
+	if n == OneNear {
+		s.seeker.vain = 0
+	}
+	if n != NoNews {
+		s.gossip.Learned()
+	}
+}
+
+// Silent notes that a peer has not answered an inquiry; with later it is not to blame. It says whether an answer was
+// awaited.
+func (s *Region) Silent(from event.PeerID, later bool) bool {
+	if !s.awaits(from) {
+		return false
+	}
+	delete(s.awaited, from)
+	if !later {
+		s.contacts.Failed(exchange.PlaceOf(from), string(from))
+	}
+	return true
+}
+
+// Overdue returns the peers whose answers have been awaited for longer than any driver waits.
+func (s *Region) Overdue(now time.Duration) (out []event.PeerID) {
+	for _, p := range slices.Sorted(maps.Keys(s.awaited)) {
+		if now-s.awaited[p] >= inquiryTime {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Want returns a few peers to ask for contacts, and what: in the ranges where there is none, else in those where there
+// is one. The search waits for their answers, and for those of peers asked for others shortly before.
+func (s *Region) Want(search uint64, most int) (to []event.Record, q event.Inquiry) {
+	depth := min(s.depth, space.MaxBits)
+	lacks := s.contacts.Lacks(1, depth)
+	if lacks.Len() == 0 {
+		lacks = s.contacts.Lacks(ContactsEach, depth)
+	}
+	if lacks.Len() > 0 {
+		q = event.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
+		to = s.someToAsk(most)
+	}
+	for _, r := range to {
+		s.wanted[r.Peer] = []uint64{search}
+		s.awaited[r.Peer] = s.now
+	}
+	for p, searches := range s.wanted {
+		if s.prompt(p) && !slices.Contains(searches, search) {
+			s.wanted[p] = append(searches, search)
+		}
+	}
+	return to, q
+}
+
+// Release returns the searches that waited for a peer. They do not any more.
+func (s *Region) Release(from event.PeerID) []uint64 {
+	searches := s.wanted[from]
+	delete(s.wanted, from)
+	return searches
+}
+
+// awaits says whether a peer's answer to an inquiry is awaited.
+func (s *Region) awaits(p event.PeerID) bool {
+	_, asked := s.awaited[p]
+	return asked
+}
+
+// prompt says whether a peer was asked so short a time ago that a search may wait for its answer.
+func (s *Region) prompt(p event.PeerID) bool { return s.now-s.awaited[p] < promptTime }
+
+// AwaitedBy is how many peers a search waits for. Peers that let it wait too long do not count.
+func (s *Region) AwaitedBy(search uint64) (n int) {
+	for p, searches := range s.wanted {
+		if s.prompt(p) && slices.Contains(searches, search) {
+			n++
+		}
+	}
+	return n
+}
+
+// someToAsk draws peers that can be asked now: linked ones, and contacts if there are not enough.
+func (s *Region) someToAsk(n int) (out []event.Record) {
+	var contacts []event.Record
+	for _, p := range s.exchange.Linked() {
+		if r, ok := s.directory.RecordOf(p); ok && !s.awaits(p) {
+			out = append(out, r)
+		}
+	}
+	for c := range s.contacts.Each() {
+		if p := event.PeerID(c.Peer); c.Failed == 0 && !c.Refuted() && !s.awaits(p) && !s.exchange.IsLinked(p) {
+			contacts = append(contacts, event.Record{Peer: p, Envelope: c.Record})
+		}
+	}
+	for _, all := range [][]event.Record{out, contacts} {
+		s.cfg.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	out = append(out, contacts...)
+	return slices.Clone(out[:min(n, len(out))])
+}

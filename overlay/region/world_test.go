@@ -1,0 +1,227 @@
+package region
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// signed is an origin's summary; its envelope is the header, which nobody signed.
+type signed struct {
+	stream           *summary.Prefix
+	envelope, record []byte
+}
+
+func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+	t.Helper()
+	s, err := summary.Build(fps, summary.Header{
+		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed{s, envelope, []byte(id)}
+}
+
+var tag = summary.Seed{Network: "slow"}.Tag()
+
+func openRecord(b []byte) (event.PeerID, error) { return event.PeerID(b), nil }
+
+// world is a region beside a directory and an exchange. It passes inputs on as package overlay does, as far as these
+// tests need it.
+type world struct {
+	*Region
+	effects event.Effects
+	second  time.Duration // when a second is over
+}
+
+func alone(t testing.TB, rng *rand.Rand, cfg Config) *world {
+	t.Helper()
+	const line = 16_000_000
+	if cfg.Self == "" {
+		cfg.Self = "self"
+	}
+	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Sample, cfg.Rand = 64<<20, 1<<17, openRecord, compare.SampleOf, rng
+	d := directory.New(directory.Config{
+		Self: cfg.Self, Seed: tag, Memory: cfg.Memory, MaxOrigins: cfg.MaxOrigins, Rand: rng, Compared: 12,
+		OpenHeader: summary.ParseHeader, OpenRecord: openRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+	})
+	w := &world{}
+	x := exchange.New(exchange.Config{Self: cfg.Self, Up: line, Down: line, Share: 1.0 / 3, Rand: rng}, &w.effects, d.Owned()...)
+	w.Region = New(cfg, d, x)
+	t.Cleanup(func() {
+		if err := w.check(); err != nil {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+	return w
+}
+
+func (o *world) check() error {
+	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.Check())
+}
+
+// pass tells the exchange and the region what has changed in the directory.
+func (o *world) pass() {
+	for _, c := range o.directory.Changes() {
+		switch c.Kind {
+		case directory.Added:
+			o.exchange.Added(c.Entry, o.directory.Place(c.Entry))
+			o.Changed()
+			continue
+		case directory.Renewed, directory.Removed:
+			o.Changed()
+		}
+		o.exchange.Changed(c)
+	}
+}
+
+// step gives a world an input, and holds it to its invariants.
+func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Effect {
+	t.Helper()
+	o.effects.Begin()
+	o.At(now)
+	switch in := in.(type) {
+	case event.Published:
+		o.exchange.Published(now, o.directory.Publish(now, in).Index())
+		o.Published(now)
+	case event.LinkOpened:
+		o.exchange.Open(now, in.Peer, false)
+		o.directory.Open(in.Peer)
+	case event.LinkClosed:
+		o.exchange.Close(now, in.Peer)
+		o.directory.Close(in.Peer)
+		o.Close(in.Peer)
+	case event.HelloReceived:
+		o.exchange.Hear(now, in.Peer, in.Hello)
+		o.Hear(now, in.Peer)
+	case event.DialFailed:
+		o.directory.DialFailed(in.Peer)
+	case event.PeersAsked:
+		o.onPeersAsked(now, in)
+	case event.PeersNamed:
+		o.onPeersNamed(now, in)
+	case event.PeersSilent:
+		o.onPeersSilent(in)
+	case event.Tick:
+		o.tick(now)
+	default:
+		t.Fatalf("unknown input %T", in)
+	}
+	o.pass()
+	if err := o.check(); err != nil {
+		t.Fatalf("at %v, after %T: %v", now, in, err)
+	}
+	return o.effects.List()
+}
+
+func (o *world) tick(now time.Duration) {
+	o.At(now)
+	o.exchange.Refill(now)
+	o.Fit(now)
+	if now >= o.second {
+		o.second = now + time.Second
+		for _, p := range o.Overdue(now) {
+			o.onPeersSilent(event.PeersSilent{From: p, Later: true})
+		}
+		o.Survey()
+	}
+	o.acquaint(now)
+}
+
+func (o *world) acquaint(now time.Duration) {
+	if to, q, ok := o.Inquire(now); ok {
+		o.effects.Emit(event.AskPeers{To: to, Inquiry: q})
+	}
+}
+
+// ask has a peer asked out of turn.
+func (o *world) ask(to event.PeerID) { o.awaited[to] = o.now }
+
+func (o *world) onPeersAsked(now time.Duration, in event.PeersAsked) {
+	for _, i := range in.Inquiry.Own {
+		o.introduce(now, in.From, i)
+	}
+	names := o.Answer(in.From, in.Inquiry)
+	if in.Inquiry.Meet != 0 {
+		o.Visit(now, in.From)
+		o.directory.Beside(o.VisitorBytes())
+	}
+	o.effects.Emit(event.AnswerPeers{To: in.From, Names: names})
+}
+
+func (o *world) onPeersNamed(now time.Duration, in event.PeersNamed) {
+	if !o.Answered(now, in.From, in.Names.Depth) {
+		return
+	}
+	for _, n := range in.Names.Peers {
+		o.Nearer(in.From, n.Record)
+		switch {
+		case o.directory.Lookup(n.Record.Peer) != nil || string(n.Record.Envelope) != string(n.Record.Peer):
+		case !o.Range().Contains(exchange.PlaceOf(n.Record.Peer)):
+			o.Learned(o.Elsewhere(now, n))
+		case o.directory.Meet(now, in.From, n.Record):
+			o.Learned(OneNear)
+		}
+		o.pass()
+	}
+	for _, i := range in.Names.Similar {
+		if o.introduce(now, in.From, i) {
+			o.Learned(OneAlike)
+		}
+	}
+	o.contactsNamed(in.From)
+}
+
+func (o *world) introduce(now time.Duration, from event.PeerID, i event.Introduction) bool {
+	h, err := summary.ParseHeader(i.Envelope)
+	if err != nil || h.Origin == string(o.cfg.Self) {
+		return false
+	}
+	e := o.directory.Invite(now, from, group.Of(h).OriginTag())
+	o.pass()
+	if e == nil || e.Unwanted(now) {
+		return false
+	}
+	r := o.directory.Take(now, e, event.PartsReceived{
+		From: from, Transport: event.Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+	})
+	o.directory.Judge(e)
+	o.pass()
+	return r.Learned != nil
+}
+
+func (o *world) onPeersSilent(in event.PeersSilent) {
+	if o.Silent(in.From, in.Later) {
+		if !in.Later {
+			o.directory.DialFailed(in.From)
+		}
+		o.contactsNamed(in.From)
+	}
+}
+
+func (o *world) onContactsWanted(in event.ContactsWanted) {
+	to, q := o.Want(in.Search, in.Ask)
+	for _, r := range to {
+		o.effects.Emit(event.AskPeers{To: r, Inquiry: q, Search: in.Search})
+	}
+	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.AwaitedBy(in.Search)})
+}
+
+func (o *world) contactsNamed(from event.PeerID) {
+	for _, search := range o.Release(from) {
+		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.AwaitedBy(search)})
+	}
+}

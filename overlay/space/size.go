@@ -1,0 +1,73 @@
+package space
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// countable is the number of origins that a range must hold to be counted. The relative standard error of the estimate
+// is then a quarter.
+const countable = 16
+
+// Origins estimates the number of origins in the network, from the known places near the own one, each counted once.
+// The nearer a range, the more of its origins are known. So it counts the narrowest range that holds at least 16. O(n).
+func Origins(self Place, places []Place) float64 {
+	if len(places) <= countable {
+		return float64(len(distinct(slices.Clone(places))))
+	}
+	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with the own place
+	for _, p := range places {
+		sharing[SharedBits(self, p)]++
+	}
+	n, depth := 0, MaxDepth
+	for n += sharing[depth]; n < countable; n += sharing[depth] {
+		depth--
+	}
+	var room [4 * countable]Place // on the stack
+	for {
+		near := room[:0]
+		for _, p := range places {
+			if SharedBits(self, p) >= depth {
+				near = append(near, p)
+			}
+		}
+		if near = distinct(near); len(near) >= countable || depth == 0 {
+			return math.Ldexp(float64(len(near)), depth)
+		}
+		depth--
+	}
+}
+
+// SharedBits returns the depth of the narrowest range that holds two places.
+func SharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
+
+// distinct sorts places and drops repetitions.
+func distinct(places []Place) []Place {
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// Median returns the middle of the estimates, so that a minority of liars cannot move it far. Of an even number it
+// returns the two middle ones. It sorts the estimates. Of none it returns 0.
+func Median(estimates []float64) (lower, upper float64) {
+	n := len(estimates)
+	if n == 0 {
+		return 0, 0
+	}
+	slices.Sort(estimates)
+	return estimates[(n-1)/2], estimates[n/2]
+}
+
+// boasters is the part of the linked peers, one in this many, that may overstate how many peers they know.
+const boasters = 3
+
+// MostSaid returns the highest number of known peers that a linked peer states, without the highest third of the
+// statements; 0 without any. It sorts the words.
+func MostSaid(words []int) int {
+	if len(words) == 0 {
+		return 0
+	}
+	slices.Sort(words)
+	return words[len(words)-1-len(words)/boasters]
+}
