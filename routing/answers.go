@@ -84,8 +84,8 @@ func (r *Router) provide(q *search, rec overlay.Record) {
 		return
 	}
 	q.stats.Found++
-	for i := range q.asks {
-		r.judge(q, &q.asks[i], rec.Peer)
+	for i := range q.referrers {
+		r.judge(q, &q.referrers[i], rec.Peer)
 	}
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
@@ -128,45 +128,28 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 	if q == nil {
 		return
 	}
-	for i := range q.asks {
-		a := &q.asks[i]
-		if a.peer != in.From || a.state == answered {
-			continue
-		}
-		a.state = answered
-		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
-		q.spoken(a.peer, false)
-		q.conclude(r.now, a.reason, r.selfConfirmed(q, a, in.Records))
-		reason := &q.stats.Explain[a.reason]
-		reason.Names, reason.Bytes = len(in.Records), in.Bytes
-		if q.cover.need == focus {
-			in.Records = q.inRange(a, in.Records)
-		}
-		r.named(q, a, in.Records)
-		r.contactAnswered(q, a, in)
-		r.advance(q)
+	a := q.contactOf(in.From)
+	if a == nil || a.state == answered {
 		return
 	}
+	a.state = answered
+	q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
+	q.spoken(a.peer, false)
+	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, in.Records))
+	reason := &q.stats.Explain[a.reason]
+	reason.Names, reason.Bytes = len(in.Records), in.Bytes
+	if q.cover.need == focus {
+		in.Records = q.inRange(a, in.Records)
+	}
+	r.named(q, a, in.Records)
+	r.contactAnswered(q, a, in)
+	r.advance(q)
 }
 
 func (r *Router) askFailed(in AskFailed) {
-	if q := r.open[in.ID]; q != nil && r.unanswered(q, in.Peer) {
+	if q := r.open[in.ID]; q != nil && r.noAnswer(q, in.Peer) {
 		r.advance(q)
 	}
-}
-
-// unanswered notes that a contact or a child does not answer; false if it was asked nothing.
-func (r *Router) unanswered(q *search, p overlay.PeerID) bool {
-	if a := q.askOf(p); a != nil && a.state == asking {
-		r.askUnanswered(q, a)
-		return true
-	}
-	if c := q.childOf(p); c != nil && c.state == asking {
-		c.state = failed // the messages set aside for it stay spent: how many it used is unknown
-		q.conclude(r.now, c.reason, Failed)
-		return true
-	}
-	return false
 }
 
 // unheard takes in that a peer gives no sign of life: no query waits for it any more, and none asks it again.
@@ -177,7 +160,7 @@ func (r *Router) unheard(in Unheard) {
 		if q == nil { // the end of another query has ended it
 			continue
 		}
-		waited := r.unanswered(q, in.Peer)
+		waited := r.noAnswer(q, in.Peer)
 		if i, ok := q.index[in.Peer]; ok && q.candidates[i].state == asking {
 			c := &q.candidates[i]
 			r.fail(q, c)
@@ -187,17 +170,4 @@ func (r *Router) unheard(in Unheard) {
 			r.advance(q)
 		}
 	}
-}
-
-// askUnanswered handles a contact that did not answer. Its messages return to the query's budget, so that the rest of
-// the network can still be asked when many contacts are gone.
-func (r *Router) askUnanswered(q *search, a *ask) {
-	a.state = failed
-	q.spoken(a.peer, false)
-	q.conclude(r.now, a.reason, Failed)
-	if q.cover.need != precision && q.forSilent+askCost <= q.forContacts {
-		q.forSilent += askCost
-		q.Budget += askCost
-	}
-	r.emit(ContactOutcome{Peer: a.peer, Failed: true})
 }

@@ -137,16 +137,16 @@ func (r *Router) rank(q *search) {
 }
 
 // named makes candidates of the names that a contact gave.
-func (r *Router) named(q *search, a *ask, records []overlay.Record) {
+func (r *Router) named(q *search, a *referrer, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
 	falseMatches := min(a.falseMatches, r.cfg.Useless) // at most as many as an answer may bring
-	q.referrers[a.referrer].names = len(records)
+	a.given = len(records)
 	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
 			continue
 		}
-		c.namedBy = a.referrer
+		c.namedBy = a.index
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned
 		}
@@ -157,7 +157,7 @@ func (r *Router) named(q *search, a *ask, records []overlay.Record) {
 			c.state = waiting // a contact in better standing than the one that was given up
 		}
 		if c.state == answered {
-			q.credit(a.referrer, rec.Peer)
+			q.credit(a.index, rec.Peer)
 		}
 		if c.state != waiting {
 			continue
@@ -169,14 +169,14 @@ func (r *Router) named(q *search, a *ask, records []overlay.Record) {
 }
 
 // returned makes candidates of the providers that a child found. Each counts once it has confirmed the key itself.
-func (r *Router) returned(q *search, child *child, records []overlay.Record) {
+func (r *Router) returned(q *search, child *referrer, records []overlay.Record) {
 	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
 			continue
 		}
-		if c.namedBy = child.referrer; c.state == answered {
-			q.credit(child.referrer, rec.Peer)
+		if c.namedBy = child.index; c.state == answered {
+			q.credit(child.index, rec.Peer)
 		}
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned
@@ -190,13 +190,13 @@ func (r *Router) returned(q *search, child *child, records []overlay.Record) {
 }
 
 // fewNames returns the first names of a child: as many as are wanted, and some more in case a few prove wrong.
-func (q *search) fewNames(c *child, records []overlay.Record) []overlay.Record {
+func (q *search) fewNames(c *referrer, records []overlay.Record) []overlay.Record {
 	n := MaxNames(q.Mode)
 	if q.Mode == Any {
 		n = min(n, q.Want+wrongNames)
 	}
-	records = records[:min(len(records), max(0, n-c.names))]
-	c.names += len(records)
+	records = records[:min(len(records), max(0, n-c.given))]
+	c.given += len(records)
 	return records
 }
 
@@ -216,7 +216,7 @@ func (r *Router) learn(q *search, rec overlay.Record) *candidate {
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
 		c.record = own
 	}
-	if a := q.askOf(rec.Peer); a != nil && a.state == asking {
+	if a := q.contactOf(rec.Peer); a != nil && a.state == asking {
 		c.spoken = true
 	}
 	q.index[rec.Peer] = len(q.candidates)
@@ -245,22 +245,20 @@ func (r *Router) silentName(q *search, c *candidate) {
 		return
 	}
 	v := &q.referrers[c.namedBy]
-	if v.silent++; v.silent == v.names && v.hits == 0 && !v.givenUp {
+	if v.silent++; v.allSilent() && v.hits == 0 && !v.givenUp {
 		r.giveUp(q, c.namedBy)
 	}
 }
 
-// giveUp treats a contact as failed. The range that it answered for counts as uncovered again.
+// giveUp drops the names of a referrer. A contact counts as failed, and the range that it answered for as uncovered.
 func (r *Router) giveUp(q *search, referrer int) {
-	q.referrers[referrer].givenUp = true
-	for i := range q.asks {
-		if a := &q.asks[i]; a.referrer == referrer {
-			a.state = failed
-			reason := &q.stats.Explain[a.reason]
-			reason.Range, reason.Ranged = space.Range{}, false
-		}
+	v := &q.referrers[referrer]
+	if v.givenUp = true; !v.child {
+		v.state = failed
+		reason := &q.stats.Explain[v.reason]
+		reason.Range, reason.Ranged = space.Range{}, false
+		q.recount()
 	}
-	q.recount()
 	r.dropNames(q, referrer)
 }
 

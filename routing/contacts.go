@@ -84,9 +84,9 @@ func setOf(r space.Range) (s space.Set) {
 // recount adds up the ranges answered for again, without contacts that have been given up since.
 func (q *search) recount() {
 	q.cover.begin(q.cover.own)
-	for i := range q.asks {
-		if a := &q.asks[i]; a.state == answered && a.heard {
-			q.answeredFor(a)
+	for i := range q.referrers {
+		if v := &q.referrers[i]; v.state == answered && v.heard {
+			q.answeredFor(v)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (r *Router) cover(q *search) bool {
 		}
 	}
 	r.askContacts(q)
-	return len(q.asks) > 0 || q.cover.need != ranges
+	return q.contactsAsked() > 0 || q.cover.need != ranges
 }
 
 // askContacts asks as many contacts as may be asked now.
@@ -113,8 +113,8 @@ func (r *Router) askContacts(q *search) {
 		return
 	}
 	under := 0
-	for i := range q.asks {
-		if a := &q.asks[i]; a.state == asking && !r.overdue(q, a) {
+	for i := range q.referrers {
+		if v := &q.referrers[i]; !v.child && v.state == asking && !r.overdue(q, v) {
 			under++
 		}
 	}
@@ -123,7 +123,7 @@ func (r *Router) askContacts(q *search) {
 	case q.Mode == Any && q.cover.need != ranges:
 		width = 1 // there are few ranges, and the likeliest comes first
 	case q.Mode == Any:
-		width = contactsAtOnce + len(q.asks)/oneMoreEach
+		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
 	}
 	for ; under < width; under++ {
 		i := r.nextContact(q)
@@ -139,19 +139,15 @@ func (r *Router) askContacts(q *search) {
 		if q.cover.matches != nil {
 			matches = q.cover.matches[i]
 		}
-		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
-		q.asks = append(q.asks, ask{
-			peer: p, contact: c, falseMatches: matches, referrer: r.newReferrer(q, p), state: asking, since: r.now, reason: reason,
-			suspect: r.standing(p) >= suspect,
-		})
+		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 	}
 }
 
-// askTime is how long a contact's answer is waited for: not at all if it failed to answer of late.
-func (r *Router) askTime(a *ask) time.Duration {
-	if a.suspect {
+// askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
+func (r *Router) askTime(p overlay.PeerID) time.Duration {
+	if r.standing(p) >= suspect {
 		return 0
 	}
 	return r.cfg.AskTimeout
@@ -159,13 +155,13 @@ func (r *Router) askTime(a *ask) time.Duration {
 
 // impatient returns the time from which other contacts are asked beside one that has not answered, in its own range
 // too. ok is false while the query waits for that answer.
-func (r *Router) impatient(q *search, a *ask) (from time.Duration, ok bool) {
-	return a.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any
+func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
+	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any && !v.child
 }
 
 // overdue reports whether the time of impatient has come.
-func (r *Router) overdue(q *search, a *ask) bool {
-	from, ok := r.impatient(q, a)
+func (r *Router) overdue(q *search, v *referrer) bool {
+	from, ok := r.impatient(q, v)
 	return ok && r.now >= from
 }
 
@@ -180,15 +176,18 @@ func (r *Router) nextContact(q *search) int {
 	}
 	alike, waits := 0, r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
-	for i := range q.asks {
-		a := &q.asks[i]
-		if a.contact.Role == region.Alike {
-			alike++
-		}
-		if a.state != asking || r.overdue(q, a) {
+	for i := range q.referrers {
+		v := &q.referrers[i]
+		if v.child {
 			continue
 		}
-		if rng := q.hopedOf(a); first.Covers(rng) {
+		if v.contact.Role == region.Alike {
+			alike++
+		}
+		if v.state != asking || r.overdue(q, v) {
+			continue
+		}
+		if rng := q.hopedOf(v); first.Covers(rng) {
 			second.Add(rng)
 		} else {
 			first.Add(rng)
@@ -197,7 +196,7 @@ func (r *Router) nextContact(q *search) int {
 	}
 	unfit := func(i int) bool {
 		p := overlay.PeerID(q.cover.contacts[i].Peer)
-		return q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
+		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
 	was := func(i int) bool { return q.cover.contacts[i].Role == region.Alike || unfit(i) }
@@ -318,8 +317,8 @@ func usualDepth(contacts []region.Contact) int {
 }
 
 // hopedOf returns the range that a contact under way is expected to answer for.
-func (q *search) hopedOf(a *ask) space.Range {
-	return space.Around(a.contact.Place, q.counted(int(a.contact.Depth), a.contact.Right))
+func (q *search) hopedOf(v *referrer) space.Range {
+	return space.Around(v.contact.Place, q.counted(int(v.contact.Depth), v.contact.Right))
 }
 
 // counted returns the depth for which a contact's answer counts, given the depth that it claims and how often it was
@@ -336,7 +335,7 @@ func (q *search) counted(depth int, right int32) int {
 // its owner hears of changes later than the peers of each part; such an answer counts as a first one, never as the
 // second. The answer of a similar peer counts as neither: with a made-up similar summary, a liar would need just one
 // accomplice to hide a range. The explanation keeps the range in any case.
-func (q *search) answeredFor(a *ask) {
+func (q *search) answeredFor(a *referrer) {
 	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
 	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
@@ -352,7 +351,7 @@ func (q *search) answeredFor(a *ask) {
 }
 
 // contactAnswered handles a contact's answer, apart from the names in it.
-func (r *Router) contactAnswered(q *search, a *ask, in CandidatesReceived) {
+func (r *Router) contactAnswered(q *search, a *referrer, in CandidatesReceived) {
 	a.heard, a.depth = true, min(max(in.Depth, 0), space.MaxDepth)
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
@@ -373,7 +372,7 @@ func (r *Router) contactAnswered(q *search, a *ask, in CandidatesReceived) {
 
 // judge reports to the overlay whether a contact named a peer that holds the key. It should have, if the peer lies in
 // the range that the contact answered for.
-func (r *Router) judge(q *search, a *ask, holder overlay.PeerID) {
+func (r *Router) judge(q *search, a *referrer, holder overlay.PeerID) {
 	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return
 	}

@@ -2,13 +2,26 @@
 //
 // A query goes straight to the peers whose summaries match the key. They are asked by the probability that the match is
 // true per cost of asking (round trip, load), in the order of package routing/match. They count once they have
-// confirmed that they hold the key. A peer's directory is poor if its expected number of false matches is high. This is
-// Σf, the sum of the false-positive rates of all that it holds. Such a peer doesn't probe everybody. It asks
-// contacts for candidates and confirms those. A contact speaks for a range of the network. One of depth 0 speaks for all:
-// a linked peer that knows all more precisely. Where nobody linked does, one contact is asked about each range, which this
-// one knows well. Contacts are also asked about ranges that the directory does not cover. A key that nobody was found to
-// hold may be newer than any summary. All linked peers are asked for it, if the budget is enough for all. Where that
-// doesn't help, the query is forwarded to linked peers within what is left.
+// confirmed that they hold the key.
+//
+// The plan, for both modes. A stage is taken when no candidate of the stages before is left to ask or to wait for:
+//
+//	stage     asks                                    when
+//	matches   peers whose summaries match             at once; a poor directory only by sure matches
+//	precise   linked peers that know all precisely,   poor directory: All at once, Any when the sure
+//	          or a peer of each range (focus),        matches failed; also Any that found nobody and
+//	          for names; confirms these               asked no contact
+//	retry     likely peers that failed                once
+//	cover     contacts of ranges that the directory   All at once, Any when matches failed; a second
+//	          does not cover, for names               contact of each range while nobody is found
+//	sweep     all linked peers, if the budget is      nobody is found: the key may be newer than any
+//	          enough for all                          summary
+//	forward   a few linked peers, with a part of      nobody is found, or All and some collections are
+//	          the budget each                         unknown; again while own queries find nobody
+//
+// A directory is poor if its expected number of false matches is high: Σf, the sum of the false-positive rates of all that
+// it holds. All names are candidates: each counts once it has confirmed. A query with enough holders, without budget or
+// at its deadline ends in any stage.
 //
 // [Router.Step] takes one [Input] and the time and returns the [Effect]s that the driver must carry out, in order. The
 // same inputs at the same times give the same effects. What the driver owes:

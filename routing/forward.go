@@ -21,7 +21,10 @@ const worthSending = forwardCost + confirmCost
 // when the directory knows nothing of some peers and no more precise linked peer has answered. A query of need focus has asked
 // about those peers as well.
 func (r *Router) worthForwarding(q *search) bool {
-	if q.hops <= 0 || len(q.cover.contacts) > 0 && q.cover.need == ranges {
+	if q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && q.cover.need == ranges {
+		return false
+	}
+	if q.forwarded && !r.worthForwardingAgain(q) {
 		return false
 	}
 	return q.found == 0 || q.Mode == All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
@@ -62,16 +65,19 @@ func (r *Router) tieFor(q *search) func(overlay.PeerID) uint64 {
 
 // failedHere says whether a peer has failed to answer a question of this query.
 func (q *search) failedHere(p overlay.PeerID) bool {
-	if a := q.askOf(p); a != nil && a.state == failed {
+	if a := q.contactOf(p); a != nil && a.state == failed {
 		return true
 	}
 	i, ok := q.index[p]
 	return ok && q.candidates[i].state == failed
 }
 
-// forward splits three quarters of the remaining budget among linked peers. It returns false if there is no peer, or
-// too little budget. A child gets seven eighths of the remaining time, because its answer must travel.
+// forward splits three quarters of the remaining budget among linked peers. It returns false if that is not worth while,
+// if there is no peer, or too little budget. A child gets seven eighths of the remaining time, because its answer must travel.
 func (r *Router) forward(q *search) bool {
+	if !r.worthForwarding(q) {
+		return false
+	}
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
 	if q.Mode == All && !r.cfg.Incomplete() {
@@ -94,10 +100,7 @@ func (r *Router) forward(q *search) bool {
 
 func (r *Router) forwardTo(q *search, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
-	reason := q.explain(r.now, Reason{Peer: p, Why: Forwarded})
-	q.children = append(q.children, child{
-		peer: p, reserved: budget, referrer: r.newReferrer(q, p), state: asking, until: until, reason: reason,
-	})
+	r.refer(q, referrer{child: true, reserved: budget}, until, Reason{Peer: p, Why: Forwarded})
 	r.emit(Forward{
 		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
 		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1, Visited: visited, Fresh: q.Fresh,

@@ -75,7 +75,7 @@ func (q *search) likelihood(p overlay.PeerID) float64 {
 }
 
 // inRange returns the names that lie in the range that the contact was asked about.
-func (q *search) inRange(a *ask, names []overlay.Record) []overlay.Record {
+func (q *search) inRange(a *referrer, names []overlay.Record) []overlay.Record {
 	asked := a.contact.Range()
 	return slices.DeleteFunc(slices.Clone(names), func(r overlay.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }

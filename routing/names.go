@@ -19,9 +19,6 @@ func (r *Router) inDoubt(q *search, c *candidate) bool {
 	return v.doubtful()
 }
 
-// doubtful says whether the names of a referrer are in doubt.
-func (v *referrer) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
-
 // waitsInVain marks the referrers whose names keep an Any query waiting.
 func (r *Router) waitsInVain(q *search) {
 	for i := range q.candidates {

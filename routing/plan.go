@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/routing/match"
@@ -31,14 +32,8 @@ const (
 	forwardCost = 2 // besides what the child spends
 )
 
-// advance does what can be done now, and ends the query when nothing is left to do or to wait for.
-//
-// The plan, for both modes: it confirms the peers that match. A poor directory confirms only sure matches at first. It
-// then asks contacts that know all more precisely (All: at once; Any: when the sure matches failed) and confirms what they
-// name. If they don't help, it confirms all matches. Then it retries failures once. Then it asks contacts about what the
-// directory does not cover, or others know well (All: at once). A key that nobody named was found to hold may be newer
-// than all summaries: all linked peers are asked, if the budget is enough. Last it forwards the query, again and again
-// to other linked peers while it finds nobody and many peers are hidden.
+// advance does what can be done now, and ends the query when nothing is left to do or to wait for. The package comment
+// has the plan.
 func (r *Router) advance(q *search) {
 	if q.enough() {
 		r.end(q, Enough)
@@ -73,19 +68,13 @@ func (r *Router) advance(q *search) {
 // expire gives up questions whose answers take too long.
 func (r *Router) expire(q *search) {
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && r.now >= c.since+r.cfg.ConfirmTimeout {
+		if c := &q.candidates[i]; c.state == asking && r.now >= c.until {
 			r.fail(q, c)
 		}
 	}
-	for i := range q.asks {
-		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.askTime(a) {
-			r.askUnanswered(q, a)
-		}
-	}
-	for i := range q.children {
-		if c := &q.children[i]; c.state == asking && r.now >= c.until {
-			c.state = failed
-			q.conclude(r.now, c.reason, Failed)
+	for i := range q.referrers {
+		if v := &q.referrers[i]; v.state == asking && r.now >= v.until {
+			r.unanswered(q, v)
 		}
 	}
 	if q.cover.wanted && r.now >= r.wantsUntil(q) {
@@ -101,23 +90,20 @@ func (r *Router) nextLook(q *search) time.Duration {
 	}
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking {
-			at = min(at, c.since+r.cfg.ConfirmTimeout)
+			at = min(at, c.until)
 			if r.holdsUp(q, c) {
 				at = min(at, c.since+r.patience(q, c))
 			}
 		}
 	}
-	for i := range q.asks {
-		if a := &q.asks[i]; a.state == asking {
-			at = min(at, a.since+r.askTime(a))
-			if from, ok := r.impatient(q, a); ok && r.now < from {
-				at = min(at, from)
-			}
+	for i := range q.referrers {
+		v := &q.referrers[i]
+		if v.state != asking {
+			continue
 		}
-	}
-	for i := range q.children {
-		if c := &q.children[i]; c.state == asking {
-			at = min(at, c.until)
+		at = min(at, v.until)
+		if from, ok := r.impatient(q, v); ok && r.now < from {
+			at = min(at, from)
 		}
 	}
 	if q.cover.wanted {
@@ -201,9 +187,9 @@ func (r *Router) probe(q *search) {
 		} else if !q.afford(confirmCost) {
 			return
 		}
-		c.state, c.since = asking, r.now
+		reason := q.explain(r.now, Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
+		c.question = question{state: asking, since: r.now, until: r.now + r.cfg.ConfirmTimeout, reason: reason}
 		c.tries++
-		c.reason = q.explain(r.now, Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
 		r.waitFor(q, c, 1)
 		q.stats.Probes++
 		if q.probing == 1 {
@@ -226,31 +212,23 @@ func (r *Router) hedge(q *search) {
 	q.hedgeAt = r.now + q.patience
 }
 
-// escalate takes the next stage after the candidates, one a call. It returns false when no stage is left.
-func (r *Router) escalate(q *search) bool {
-	if !q.retried {
-		q.retried = true
-		if r.retry(q) {
-			return true
-		}
-	}
-	if r.cover(q) || r.sweep(q) {
-		return true
-	}
-	if r.settled(q) {
-		return false
-	}
-	if q.cover.need == ranges && q.Mode == Any && q.found == 0 && len(q.asks) == 0 && r.seekPrecise(q) {
-		return true // the names did not help, whatever Σf of this node is
-	}
-	if r.worthForwarding(q) && (!q.forwarded || r.worthForwardingAgain(q)) {
-		return r.forward(q)
-	}
-	return false
+// stages are what a query tries once its candidates are exhausted, in this order. A stage reports whether it found
+// something to do. One that can't be taken again reports false from then on.
+var stages = [...]func(*Router, *search) bool{
+	(*Router).retry, (*Router).cover, (*Router).sweep, (*Router).askPrecise, (*Router).forward,
 }
 
-// retry gives likely candidates that failed a second chance.
+// escalate takes the next stage. It returns false when no stage is left.
+func (r *Router) escalate(q *search) bool {
+	return slices.ContainsFunc(stages[:], func(stage func(*Router, *search) bool) bool { return stage(r, q) })
+}
+
+// retry gives likely candidates that failed a second chance, once in a query.
 func (r *Router) retry(q *search) bool {
+	if q.retried {
+		return false
+	}
+	q.retried = true
 	again := false
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !q.discredited(c) {

@@ -53,6 +53,12 @@ func (r *Router) seekPrecise(q *search) bool {
 	return true
 }
 
+// askPrecise has an Any query that asked no contact ask more precise peers: the names that it had did not help, whatever
+// this node's Σf is.
+func (r *Router) askPrecise(q *search) bool {
+	return q.cover.need == ranges && q.Mode == Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
+}
+
 // morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
 // know at least nine tenths as many peers as others say they know. Peers that named holders before come first, peers in
 // doubt last. The probability that a peer holds the key itself improves its place: it confirms by naming itself.
@@ -99,8 +105,8 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 // preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.
 func (r *Router) preciseEnough(q *search) bool {
 	answers := 0
-	for _, a := range q.asks {
-		if v := &q.referrers[a.referrer]; a.state == answered && !v.doubtful() {
+	for i := range q.referrers {
+		if v := &q.referrers[i]; !v.child && v.state == answered && !v.doubtful() {
 			answers++
 		}
 	}
@@ -109,7 +115,7 @@ func (r *Router) preciseEnough(q *search) bool {
 
 // informed reports whether a peer has answered that expects at most falseMatches false matches in the whole network.
 func (q *search) informed(falseMatches float64) bool {
-	return q.cover.need == precision && slices.ContainsFunc(q.asks, func(a ask) bool {
-		return a.state == answered && a.falseMatches <= falseMatches
+	return q.cover.need == precision && slices.ContainsFunc(q.referrers, func(v referrer) bool {
+		return !v.child && v.state == answered && v.falseMatches <= falseMatches
 	})
 }

@@ -88,36 +88,35 @@ func (r *Router) proved(p overlay.PeerID) bool {
 // before others, so being late is bad too. A similar peer also did badly if it named no holder, and several wrong names
 // or one in doubt.
 func (r *Router) judgeReferrers(q *search) {
-	for _, a := range q.asks {
-		v := q.referrers[a.referrer]
+	for i := range q.referrers {
+		v := &q.referrers[i]
 		switch {
 		case v.hits > 0:
-			r.reputations.note(r.now, a.peer, 1, 0)
-		case v.silent > 0 && v.silent == v.names: // each silent name costs a dial
-			r.reputations.note(r.now, a.peer, 0, doubtFrom)
-		case v.givenUp, a.state == failed, a.denied, q.boasted(&a, r.cfg.Useless):
-			r.reputations.note(r.now, a.peer, 0, 1)
-		case a.state == asking && r.overdue(q, &a) && (a.contact.Role == region.Alike || a.contact.Role == region.Precise):
-			r.reputations.note(r.now, a.peer, 0, 1)
-		case a.contact.Role == region.Alike && (v.misses >= alikeMisses || v.doubtful()):
-			r.reputations.note(r.now, a.peer, 0, 1)
+			r.reputations.note(r.now, v.peer, 1, 0)
+		case v.allSilent():
+			r.reputations.note(r.now, v.peer, 0, doubtFrom)
+		case v.child && v.misses > 0, !v.child && r.didBadly(q, v):
+			r.reputations.note(r.now, v.peer, 0, 1)
 		}
 	}
-	for _, c := range q.children {
-		v := q.referrers[c.referrer]
-		switch {
-		case v.hits > 0:
-			r.reputations.note(r.now, c.peer, 1, 0)
-		case v.misses > 0:
-			r.reputations.note(r.now, c.peer, 0, 1)
-		}
+}
+
+// didBadly reports whether a contact that named no holder counts as a bad one.
+func (r *Router) didBadly(q *search, v *referrer) bool {
+	switch alike := v.contact.Role == region.Alike; {
+	case v.givenUp, v.state == failed, v.denied, q.boasted(v, r.cfg.Useless):
+		return true
+	case v.state == asking && r.overdue(q, v):
+		return alike || v.contact.Role == region.Precise
+	default:
+		return alike && (v.misses >= alikeMisses || v.doubtful())
 	}
 }
 
 // boasted reports whether a peer that claims to expect at most falseMatches false matches named none of the other
 // holders found. The range of its answer does not matter: it was asked first because of what it claims for the whole
 // network.
-func (q *search) boasted(a *ask, falseMatches float64) bool {
+func (q *search) boasted(a *referrer, falseMatches float64) bool {
 	if a.contact.Role != region.Precise || a.state != answered || a.falseMatches > falseMatches {
 		return false
 	}

@@ -1,10 +1,10 @@
 package routing
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/region"
 )
 
 // search is an open query: the caller's, or one that serves a peer's search.
@@ -23,10 +23,8 @@ type search struct {
 	candidates []candidate
 	index      map[overlay.PeerID]int // into candidates
 	order      []int                  // of candidates, best first; those no longer waiting are passed over
-	asks       []ask
 	cover      covering
-	children   []child
-	referrers  []referrer // those who name peers: contacts and children
+	referrers  []referrer // contacts and children, in the order of asking
 	visited    []uint32   // marks of peers that had the query before this node (see Visited)
 	retried    bool       // failures were given their second chance
 	swept      bool       // the linked peers were asked
@@ -61,8 +59,17 @@ const (
 	shunned // not to be asked at all: it failed to answer a moment ago
 )
 
+// question is the state of what a peer was asked.
+type question struct {
+	state  state
+	since  time.Duration // when it was asked
+	until  time.Duration // when it is given up
+	reason int           // index in Stats.Explain
+}
+
 // candidate is a peer that may hold the key.
 type candidate struct {
+	question
 	record   overlay.Record
 	why      Why
 	matched  bool    // by its summary here
@@ -78,49 +85,7 @@ type candidate struct {
 	namedBy  int // index in search.referrers; -1: nobody
 	standing standing
 	spoken   bool // it is being asked for candidates, and names itself if it holds the key
-	state    state
 	tries    int
-	since    time.Duration
-	reason   int // index in Stats.Explain
-}
-
-// referrer is a contact or child that names peers, and the fate of its names.
-type referrer struct {
-	peer          overlay.PeerID
-	hits, misses  int  // naming itself is no hit: that costs a liar nothing
-	names, silent int  // names in a contact's answer, and how many of these peers do not answer
-	givenUp       bool // too many of its names were wrong
-	proved        bool // it has named holders in earlier queries
-	overdue       bool // one of its names has kept the query waiting
-}
-
-// ask is a question to a contact.
-type ask struct {
-	peer         overlay.PeerID
-	contact      region.Contact
-	falseMatches float64 // false matches that it expects of a query; +Inf: unknown, or not to be relied on
-	heard        bool    // it has answered
-	judged       bool    // its answer proved right or wrong
-	denied       bool    // its answer proved wrong
-	suspect      bool    // it had failed to answer before
-	depth        int     // of the range that it answered for
-	names        []overlay.PeerID
-	referrer     int // index in search.referrers
-	state        state
-	since        time.Duration
-	reason       int
-}
-
-// child is a linked peer that the query was forwarded to.
-type child struct {
-	peer     overlay.PeerID
-	reserved int // messages set aside for it
-	reported int // messages that it says it used, at most reserved
-	names    int // that it returned
-	referrer int // index in search.referrers
-	state    state
-	until    time.Duration
-	reason   int
 }
 
 // afford takes n messages off the budget. It returns false, and takes none, if fewer are left.
@@ -158,12 +123,6 @@ func (q *search) excluded(self, p overlay.PeerID) bool {
 	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
 }
 
-// newReferrer adds a referrer for a peer and returns its index.
-func (r *Router) newReferrer(q *search, p overlay.PeerID) int {
-	q.referrers = append(q.referrers, referrer{peer: p, proved: r.proved(p)})
-	return len(q.referrers) - 1
-}
-
 // explain notes a question, and returns the index of its reason.
 func (q *search) explain(now time.Duration, r Reason) int {
 	r.At = now - q.started
@@ -177,45 +136,7 @@ func (q *search) conclude(now time.Duration, reason int, result Result) {
 	r.Result, r.Took = result, now-q.started-r.At
 }
 
-// credit counts a hit for a referrer: a peer that it named holds the key.
-func (q *search) credit(referrer int, holder overlay.PeerID) {
-	if v := &q.referrers[referrer]; v.peer != holder {
-		v.hits++
-	}
-}
-
-func (q *search) askOf(p overlay.PeerID) *ask {
-	for i := range q.asks {
-		if q.asks[i].peer == p {
-			return &q.asks[i]
-		}
-	}
-	return nil
-}
-
-func (q *search) childOf(p overlay.PeerID) *child {
-	for i := range q.children {
-		if q.children[i].peer == p {
-			return &q.children[i]
-		}
-	}
-	return nil
-}
-
 // waitingFor reports whether an answer of a contact or child, or more contacts, are still awaited.
 func (q *search) waitingFor() bool {
-	if q.cover.wanted {
-		return true
-	}
-	for i := range q.asks {
-		if q.asks[i].state == asking {
-			return true
-		}
-	}
-	for i := range q.children {
-		if q.children[i].state == asking {
-			return true
-		}
-	}
-	return false
+	return q.cover.wanted || slices.ContainsFunc(q.referrers, func(v referrer) bool { return v.state == asking })
 }

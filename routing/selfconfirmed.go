@@ -12,7 +12,7 @@ import (
 
 // selfConfirmed records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
 // recently, this counts as any other name does.
-func (r *Router) selfConfirmed(q *search, a *ask, records []overlay.Record) Result {
+func (r *Router) selfConfirmed(q *search, a *referrer, records []overlay.Record) Result {
 	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
 		return Answered

@@ -156,7 +156,7 @@ func (r *Router) pass(q *search, rec overlay.Record) {
 // passOn handles a holder that a child found. If the directory would name it too, it is sent on, and the origin
 // confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
 // asked it, and no other peer asks for them.
-func (r *Router) passOn(q *search, c *child, records []overlay.Record) {
+func (r *Router) passOn(q *search, c *referrer, records []overlay.Record) {
 	var unsure []overlay.Record
 	for _, rec := range q.fewNames(c, records) {
 		if q.excluded(r.cfg.Self, rec.Peer) {

@@ -76,7 +76,7 @@ func (r *Router) heardFrom(q *search, p overlay.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true
 	}
-	if a := q.askOf(p); a != nil && a.state == answered {
+	if a := q.contactOf(p); a != nil && a.state == answered {
 		return true
 	}
 	i, ok := q.index[p]

@@ -37,8 +37,10 @@ func (r *Router) visitedBy(q *search, children []overlay.PeerID) []uint32 {
 			add(c.record.Peer)
 		}
 	}
-	for _, c := range q.children {
-		add(c.peer)
+	for _, v := range q.referrers {
+		if v.child {
+			add(v.peer)
+		}
 	}
 	for _, p := range children {
 		add(p)

@@ -1,0 +1,110 @@
+package routing
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/region"
+)
+
+// referrer is a peer that was asked to name peers that may hold the key, and the fate of its names. It is a child if
+// the query was forwarded to it, else a contact that was asked for candidates.
+type referrer struct {
+	question
+	index int // in search.referrers
+	peer  overlay.PeerID
+	child bool
+
+	hits, misses  int  // naming itself is no hit: that costs a liar nothing
+	given, silent int  // names taken from its answers, and how many of these peers do not answer
+	givenUp       bool // too many of its names were wrong
+	proved        bool // it has named holders in earlier queries
+	overdue       bool // one of its names has kept the query waiting
+
+	// of a contact
+	contact      region.Contact
+	falseMatches float64 // false matches that it expects of a query; +Inf: unknown, or not to be relied on
+	heard        bool    // it has answered
+	judged       bool    // its answer proved right or wrong
+	denied       bool    // its answer proved wrong
+	depth        int     // of the range that it answered for
+	names        []overlay.PeerID
+
+	// of a child
+	reserved int // messages set aside for it
+	reported int // messages that it says it used, at most reserved
+}
+
+// refer adds a peer that is asked for names until a time, for a reason. It takes the place of v.
+func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
+	v.peer, v.index, v.proved = why.Peer, len(q.referrers), r.proved(why.Peer)
+	v.question = question{state: asking, since: r.now, until: until, reason: q.explain(r.now, why)}
+	q.referrers = append(q.referrers, v)
+}
+
+// contactOf returns the contact that is this peer; nil: it was not asked for candidates.
+func (q *search) contactOf(p overlay.PeerID) *referrer { return q.referrer(p, false) }
+
+// childOf returns the child that is this peer; nil: the query was not forwarded to it.
+func (q *search) childOf(p overlay.PeerID) *referrer { return q.referrer(p, true) }
+
+func (q *search) referrer(p overlay.PeerID, child bool) *referrer {
+	for i := range q.referrers {
+		if v := &q.referrers[i]; v.peer == p && v.child == child {
+			return v
+		}
+	}
+	return nil
+}
+
+// contactsAsked returns the number of contacts that were asked.
+func (q *search) contactsAsked() (n int) {
+	for i := range q.referrers {
+		if !q.referrers[i].child {
+			n++
+		}
+	}
+	return n
+}
+
+// credit counts a hit for a referrer: a peer that it named holds the key.
+func (q *search) credit(referrer int, holder overlay.PeerID) {
+	if v := &q.referrers[referrer]; v.peer != holder {
+		v.hits++
+	}
+}
+
+// doubtful reports whether the names of a referrer are in doubt.
+func (v *referrer) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
+
+// allSilent reports whether all names of a contact belong to peers that do not answer. Each of them costs a dial.
+func (v *referrer) allSilent() bool { return !v.child && v.silent > 0 && v.silent == v.given }
+
+// unanswered notes that a referrer did not answer. What a child had set aside stays spent, because nobody knows how much
+// of it was used. The messages of a contact return to the budget, so that the rest of the network can still be asked
+// when many contacts are gone.
+func (r *Router) unanswered(q *search, v *referrer) {
+	v.state = failed
+	q.conclude(r.now, v.reason, Failed)
+	if v.child {
+		return
+	}
+	q.spoken(v.peer, false)
+	if q.cover.need != precision && q.forSilent+askCost <= q.forContacts {
+		q.forSilent += askCost
+		q.Budget += askCost
+	}
+	r.emit(ContactOutcome{Peer: v.peer, Failed: true})
+}
+
+// noAnswer notes that a peer will answer nothing that a query asked it for names. It returns false if the query awaits
+// nothing of the kind.
+func (r *Router) noAnswer(q *search, p overlay.PeerID) bool {
+	for i := range q.referrers {
+		if v := &q.referrers[i]; v.peer == p && v.state == asking {
+			r.unanswered(q, v)
+			return true
+		}
+	}
+	return false
+}
