@@ -17,7 +17,6 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -60,13 +59,13 @@ var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
 		send(ctx, h, n, HaveID, wire.AppendHaveRequest(nil, keys))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
-		send(ctx, h, n, HelloID, wire.AppendHello(nil, overlay.Hello{Origins: 1}))
+		send(ctx, h, n, HelloID, wire.AppendHello(nil, wire.Hello{Origins: 1}))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // garbage
 		send(ctx, h, n, QueryID, []byte{0xff, 0xff, 0xff})
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // inquiries
-		send(ctx, h, n, PeersID, wire.AppendInquiry(nil, overlay.Inquiry{Near: true}))
+		send(ctx, h, n, PeersID, wire.AppendInquiry(nil, wire.Inquiry{Near: true}))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
 		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", TailsID)); err == nil {

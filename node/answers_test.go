@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -15,12 +14,12 @@ import (
 func TestManyAnswers(t *testing.T) {
 	n, asker := newNode(t), newNode(t)
 	connect(t, asker, n)
-	found := make(chan []overlay.Record, 1)
+	found := make(chan []wire.Record, 1)
 	began := make(chan struct{})
 	go func() {
 		<-began
-		var all []overlay.Record
-		q := wire.Query{Kind: routing.Search, Mode: routing.All, Key: []byte("k"), Origin: "origin", Budget: 10, Hops: 1, Within: time.Minute}
+		var all []wire.Record
+		q := wire.Query{Kind: wire.Search, Mode: wire.All, Key: []byte("k"), Origin: "origin", Budget: 10, Hops: 1, Within: time.Minute}
 		if err := asker.query(n.ID(), q, func(a wire.Answer, _ int) { all = append(all, a.Records...) }); err != nil {
 			t.Error(err)
 		}
@@ -54,7 +53,7 @@ func TestManyAnswers(t *testing.T) {
 func answerAll(l *loop, r reply) {
 	id := l.expect(r)
 	for _, p := range keysOf("p", routing.MaxNamesAll) {
-		l.answer(id, wire.Answer{Records: []overlay.Record{{Peer: overlay.PeerID(p)}}}, false)
+		l.answer(id, wire.Answer{Records: []wire.Record{{Peer: wire.PeerID(p)}}}, false)
 	}
 	l.answer(id, wire.Answer{Final: true}, true)
 }
@@ -68,7 +67,7 @@ func TestMalformedHaveAnswer(t *testing.T) {
 		_, _ = s.Write(frame([]byte{0xff, 0xff, 0xff}))
 		_ = s.Close()
 	})
-	_, _, err := n.haveOnce(t.Context(), overlay.Record{Peer: overlay.PeerID(r.h.ID())}, [][]byte{[]byte("k")}, forQuery)
+	_, _, err := n.haveOnce(t.Context(), wire.Record{Peer: wire.PeerID(r.h.ID())}, [][]byte{[]byte("k")}, forQuery)
 	if got := refusals(t, n)["/venn/have/1.0.0 answer"]; err == nil || got != 1 {
 		t.Errorf("%v; %d refused", err, got)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -113,7 +112,7 @@ func (n *Node) askCandidates(e routing.AskCandidates) {
 		n.askFailed(e.ID, e.To, err)
 		return
 	}
-	q := wire.Query{Kind: routing.Candidates, Mode: e.Mode, Key: e.Key, Origin: overlay.PeerID(n.host.ID()), Within: candidatesTime}
+	q := wire.Query{Kind: wire.Candidates, Mode: e.Mode, Key: e.Key, Origin: wire.PeerID(n.host.ID()), Within: candidatesTime}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
 		all.Bytes += size
 		all.Records = append(all.Records, a.Records...)
@@ -133,13 +132,13 @@ func (n *Node) reachContact(e routing.AskCandidates) error {
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, candidatesTime)
 	defer cancel()
-	return n.reach(ctx, overlay.Record{Peer: e.To, Envelope: e.Envelope}, errandOf(e.ID))
+	return n.reach(ctx, wire.Record{Peer: e.To, Envelope: e.Envelope}, errandOf(e.ID))
 }
 
 // forward hands a query on to a linked peer.
 func (n *Node) forward(e routing.Forward, within time.Duration) {
 	q := wire.Query{
-		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
+		Kind: wire.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
 		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 	}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
@@ -152,7 +151,7 @@ func (n *Node) forward(e routing.Forward, within time.Duration) {
 	}
 }
 
-func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
+func (n *Node) askFailed(id routing.QueryID, to wire.PeerID, err error) {
 	n.log.Debug("query failed", "peer", peer.ID(to), "err", err)
 	n.in.Result(n.ctx, routing.AskFailed{ID: id, Peer: to})
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 
 // audit asks a peer for keys of our own that its summary claims. What it confirms counts like answers to queries.
 // Without a key store that can list its keys there are no audits: what queries find out must do.
-func (n *Node) audit(a overlay.Audit) {
+func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {
 		n.log.Debug("no audit", "peer", a.Of.Peer, "err", err)
@@ -29,7 +29,7 @@ func (n *Node) audit(a overlay.Audit) {
 	hasher := seed.Hasher()
 	var asked [][]byte
 	for _, i := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
-		if k := sample[i]; len(asked) < overlay.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) {
+		if k := sample[i]; len(asked) < event.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) {
 			if has, err := n.has(k, false); has && err == nil {
 				asked = append(asked, k)
 			}
@@ -49,7 +49,7 @@ func (n *Node) audit(a overlay.Audit) {
 			hits++
 		}
 	}
-	n.in.Result(n.ctx, overlay.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
+	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
 }
 
 // keySample is some of the node's keys, drawn at random from all. It lists them once an hour at most, because that

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 // boast are keys that are published, and not held.
@@ -40,7 +41,7 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return misses == overlay.AuditKeys && !byOverlap(t, careful, boaster.ID())
+		return misses == event.AuditKeys && !byOverlap(t, careful, boaster.ID())
 	})
 	eventually(t, "the careless one has not", func() bool { return byOverlap(t, careless, other.ID()) })
 }

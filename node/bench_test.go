@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -43,7 +42,7 @@ func knowing(b *testing.B, peers, keys int) *Node {
 	n := newNode(b, WithBandwidth(1e9, 1e9), WithMemory(256<<20))
 	r := newRaw(b, n)
 	byGroup := make(map[group.ID]origin)
-	var items []overlay.Item
+	var items []wire.Item
 	whole := 0
 	for i := range peers {
 		o := newOrigin(b, fmt.Sprint(i), keys)
@@ -51,7 +50,7 @@ func knowing(b *testing.B, peers, keys int) *Node {
 		items = append(items, o.item())
 		whole += o.stream.EncodedBytes()
 	}
-	r.answerWith(func(it overlay.Item) *wire.Parts { return byGroup[it.Group].parts(b, it) })
+	r.answerWith(func(it wire.Item) *wire.Parts { return byGroup[it.Group].parts(b, it) })
 	r.meshed(n)
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Second) {
 		for part := range slices.Chunk(items, wire.MaxItems) {

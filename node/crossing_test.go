@@ -15,7 +15,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -123,7 +122,7 @@ func (s *heardStream) Read(b []byte) (int, error) {
 }
 
 // changed returns a hello as change leaves it.
-func changed(b []byte, change func(*overlay.Hello)) []byte {
+func changed(b []byte, change func(*wire.Hello)) []byte {
 	hello, err := wire.ParseHello(b)
 	if err != nil {
 		return b
@@ -134,7 +133,7 @@ func changed(b []byte, change func(*overlay.Hello)) []byte {
 
 // noTails leaves out the field of tails on streams. It was no field of the versions before.
 func noTails(b []byte) []byte {
-	return changed(b, func(hello *overlay.Hello) { hello.Tails = false })
+	return changed(b, func(hello *wire.Hello) { hello.Tails = false })
 }
 
 // older says nothing of tails, names nobody when asked for peers, and takes no part in joins.
@@ -143,7 +142,7 @@ func older(h host.Host, count *tailStreams) host.Host {
 		if id != wire.ProtocolIn("venn", HelloID) {
 			return b
 		}
-		return changed(b, func(hello *overlay.Hello) { hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false })
+		return changed(b, func(hello *wire.Hello) { hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false })
 	}, noTails, count}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/store"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // WithDatastore keeps in a datastore what a node must not lose: keys, private keys and the numbers of its summaries. It
@@ -158,7 +158,7 @@ func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
 }
 
 // heldRecord returns the newest signed record of a peer that the core holds.
-func (n *Node) heldRecord(ctx context.Context, p peer.ID) (r overlay.Record, ok bool, err error) {
-	err = n.view(ctx, func(l *loop) { r, ok = l.core.Overlay.Record(overlay.PeerID(p)) })
+func (n *Node) heldRecord(ctx context.Context, p peer.ID) (r wire.Record, ok bool, err error) {
+	err = n.view(ctx, func(l *loop) { r, ok = l.core.Overlay.Record(wire.PeerID(p)) })
 	return r, ok, err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -16,9 +16,9 @@ import (
 // carryOut does what the core wants done, or has it done by another goroutine.
 func (l *loop) carryOut(e core.Effect) {
 	switch e := e.(type) {
-	case overlay.SendCatalogue:
+	case event.SendCatalogue:
 		l.sendCatalogue(e)
-	case overlay.SendParts:
+	case event.SendParts:
 		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
 	case tails.Send:
@@ -26,27 +26,27 @@ func (l *loop) carryOut(e core.Effect) {
 	case tails.Advanced:
 		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
-	case overlay.SayHello:
+	case event.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
-	case overlay.RequestParts:
+	case event.RequestParts:
 		l.n.tasks.Run(func() { l.n.fetch(e) })
-	case overlay.AnswerParts:
+	case event.AnswerParts:
 		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta}, true)
-	case overlay.AskPeers:
+	case event.AskPeers:
 		l.n.tasks.Run(func() { l.n.inquire(e) })
-	case overlay.AnswerPeers:
+	case event.AnswerPeers:
 		l.answer(e.Request, e.Names, true)
-	case overlay.Connect:
+	case event.Connect:
 		l.n.tasks.Run(func() { l.n.connect(e.To) })
-	case overlay.Protect:
+	case event.Protect:
 		l.protect(peer.ID(e.Peer))
-	case overlay.Disconnect:
+	case event.Disconnect:
 		l.unprotect(peer.ID(e.Peer))
-	case overlay.Audit:
+	case event.Audit:
 		l.n.tasks.Run(func() { l.n.audit(e) })
-	case overlay.Report:
+	case event.Report:
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
-	case overlay.Learned:
+	case event.Learned:
 		l.learn(e)
 		l.show(e.Origin, false)
 		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
@@ -77,14 +77,14 @@ func (l *loop) carryOut(e core.Effect) {
 }
 
 // show shows those who wait for keys that more is known of a peer: by a tail, or by its summary.
-func (l *loop) show(p overlay.PeerID, tail bool) {
+func (l *loop) show(p wire.PeerID, tail bool) {
 	for w := range l.watchers {
 		w.show(l, p, tail)
 	}
 }
 
 // learn counts what was learned.
-func (l *loop) learn(e overlay.Learned) {
+func (l *loop) learn(e event.Learned) {
 	l.n.metrics.took(e)
 	if e.Fallback {
 		l.fallbacks++
@@ -98,7 +98,7 @@ func (l *loop) learn(e overlay.Learned) {
 	l.deltaFull += e.Bytes
 }
 
-func (l *loop) sendCatalogue(e overlay.SendCatalogue) {
+func (l *loop) sendCatalogue(e event.SendCatalogue) {
 	if l.links[peer.ID(e.To)] == nil { // it ended by what the core ordered before
 		return
 	}
@@ -119,7 +119,7 @@ func (l *loop) found(e routing.Found) {
 }
 
 // addrInfo is what a record certifies of a peer that has confirmed a key.
-func (n *Node) addrInfo(r overlay.Record) peer.AddrInfo {
+func (n *Node) addrInfo(r wire.Record) peer.AddrInfo {
 	info := peer.AddrInfo{ID: peer.ID(r.Peer)}
 	if signed, err := n.record(r.Envelope); err == nil && signed.ID == info.ID {
 		return signed

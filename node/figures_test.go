@@ -3,7 +3,7 @@ package node
 import (
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 // TestStatusCounts: Status counts the epochs that were published, and what was learned: parts by the way on which they
@@ -15,11 +15,11 @@ func TestStatusCounts(t *testing.T) {
 		s, err := n.Status(t.Context())
 		return err == nil && s.Epoch.Sequence > 0 && s.Epochs >= 1
 	})
-	learned := []overlay.Learned{
-		{Transport: overlay.Pubsub, Bytes: 1},
-		{Transport: overlay.Message, Bytes: 2},
-		{Transport: overlay.Direct, Bytes: 4, Fallback: true},
-		{Transport: overlay.Direct, Bytes: 100, Delta: 8},
+	learned := []event.Learned{
+		{Transport: event.Pubsub, Bytes: 1},
+		{Transport: event.Message, Bytes: 2},
+		{Transport: event.Direct, Bytes: 4, Fallback: true},
+		{Transport: event.Direct, Bytes: 100, Delta: 8},
 	}
 	err := n.view(t.Context(), func(l *loop) {
 		for _, e := range learned {

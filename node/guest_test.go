@@ -21,9 +21,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // managed is a host with a connection manager, as most programs have it.
@@ -404,16 +402,16 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	friend := newRaw(t, n)
 	eventually(t, "it is a link", func() bool { return n.links.Linked(friend.h.ID()) })
 	eventually(t, "all is announced", func() bool { return !n.hides("") })
-	if got := ask(friend); got[0] || !got[1] || n.hides(overlay.PeerID(friend.h.ID())) {
-		t.Errorf("a link is told %v, and that there are private keys: %v", got, n.hides(overlay.PeerID(friend.h.ID())))
+	if got := ask(friend); got[0] || !got[1] || n.hides(wire.PeerID(friend.h.ID())) {
+		t.Errorf("a link is told %v, and that there are private keys: %v", got, n.hides(wire.PeerID(friend.h.ID())))
 	}
 	id := friend.h.ID()
 	named.Store(&id)
-	if got := ask(friend); !got[0] || !got[1] || !n.hides(overlay.PeerID(id)) {
+	if got := ask(friend); !got[0] || !got[1] || !n.hides(wire.PeerID(id)) {
 		t.Errorf("a peer that is named is told %v", got)
 	}
-	for _, kind := range []routing.Kind{routing.Candidates, routing.Search} {
-		q := wire.Query{Kind: kind, Nonce: uint64(kind), Origin: overlay.PeerID(id), Key: []byte("private"), Budget: 100, Want: 1, Within: time.Second, Hops: 3}
+	for _, kind := range []wire.Kind{wire.Candidates, wire.Search} {
+		q := wire.Query{Kind: kind, Nonce: uint64(kind), Origin: wire.PeerID(id), Key: []byte("private"), Budget: 100, Want: 1, Within: time.Second, Hops: 3}
 		got, err := friend.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
 		if err != nil {
 			t.Fatal(err)

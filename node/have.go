@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -62,10 +61,10 @@ func (l *loop) confirmed(r confirmed) {
 	}
 	for i, c := range r.asked {
 		if r.err != nil {
-			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer), Here: errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded)})
+			l.step(routing.ConfirmFailed{ID: c.ID, Peer: wire.PeerID(r.peer), Here: errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded)})
 			continue
 		}
-		l.step(routing.Confirmed{ID: c.ID, Peer: overlay.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})
+		l.step(routing.Confirmed{ID: c.ID, Peer: wire.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})
 	}
 	if r.err != nil {
 		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
@@ -96,7 +95,7 @@ func haveBytes(keys [][]byte) int {
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
-func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
+func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
 		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && !n.cfg.off.Has(defence.OneDial) {
 			return has, rtt, err
@@ -110,7 +109,7 @@ func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte, e err
 	return n.haveOnce(ctx, to, keys, e)
 }
 
-func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
+func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	opening, cancel := context.WithTimeout(ctx, streams.OpenTime)
 	defer cancel()
 	if err := n.reach(opening, to, e); err != nil {

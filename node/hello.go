@@ -12,13 +12,13 @@ import (
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // helloing is a hello under way on a link. While it is, further ones wait as one.
 type helloing struct {
-	next *overlay.Hello
+	next *wire.Hello
 	stop context.CancelFunc // the link has ended: the hello is not tried again
 }
 
@@ -32,12 +32,12 @@ type saidHello struct {
 // tookHello is the answer to a hello.
 type tookHello struct {
 	rtt  time.Duration
-	full *overlay.Names // the other end has no room for the link, and names others; nil: it took the hello
+	full *wire.Names // the other end has no room for the link, and names others; nil: it took the hello
 }
 
 type gotHello struct {
 	from  peer.ID
-	hello overlay.Hello
+	hello wire.Hello
 }
 
 // refusedHello is the hello of a peer that there is no room for a link with.
@@ -53,7 +53,7 @@ func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 
 type parting struct{ from peer.ID }
 
 // sayHello sends a hello when the one before has arrived.
-func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
+func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	link := l.links[p]
 	switch {
 	case link == nil:
@@ -74,7 +74,7 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 }
 
 // wait keeps the latest hello. It takes over Again and Records of the hello that it replaces; nobody repeats them.
-func (u *helloing) wait(h overlay.Hello) {
+func (u *helloing) wait(h wire.Hello) {
 	if u.next != nil {
 		h.Again = h.Again || u.next.Again
 		if len(h.Records) == 0 {
@@ -107,7 +107,7 @@ func (l *loop) saidHello(s saidHello) {
 	default:
 		l.greeted(s.peer)
 		l.n.host.Peerstore().RecordLatency(s.peer, s.took.rtt)
-		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.took.rtt})
+		l.step(event.RoundTrip{Peer: wire.PeerID(s.peer), RTT: s.took.rtt})
 	}
 	if under.next != nil {
 		l.sayHello(s.peer, *under.next)
@@ -115,8 +115,8 @@ func (l *loop) saidHello(s saidHello) {
 }
 
 // turnedAway ends a link with a peer that has no room for it. The core goes on with the peers that it names.
-func (l *loop) turnedAway(p peer.ID, names overlay.Names) {
-	l.step(overlay.LinkRefused{Peer: overlay.PeerID(p), Names: names})
+func (l *loop) turnedAway(p peer.ID, names wire.Names) {
+	l.step(event.LinkRefused{Peer: wire.PeerID(p), Names: names})
 	l.unlink(p)
 	l.n.links.Pass(p)
 	l.stands(p, ErrFull, nil)
@@ -130,7 +130,7 @@ func (l *loop) rejected(p peer.ID, err error) {
 	l.stands(p, ErrSilent, err)
 	made := l.n.links.Made(p)
 	l.unlink(p)
-	l.step(overlay.DialFailed{Peer: overlay.PeerID(p)})
+	l.step(event.DialFailed{Peer: wire.PeerID(p)})
 	if made {
 		l.n.links.Closed(p)
 		if !l.n.foreign(p) {
@@ -232,14 +232,14 @@ func (n *Node) part(p peer.ID) {
 	n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(n.ctx, streams.IOTime)
 		defer cancel()
-		if _, err := n.hello(ctx, p, wire.AppendHello(nil, overlay.Hello{Parted: true})); err != nil {
+		if _, err := n.hello(ctx, p, wire.AppendHello(nil, wire.Hello{Parted: true})); err != nil {
 			n.log.Debug("not parted", "peer", p, "err", err)
 		}
 	})
 }
 
 // verifyOutside has records remembered as valid, so that the loop need not verify them.
-func (n *Node) verifyOutside(records []overlay.Record) {
+func (n *Node) verifyOutside(records []wire.Record) {
 	if n.cfg.off.Has(defence.OpenedOutside) {
 		return
 	}
@@ -250,8 +250,8 @@ func (n *Node) verifyOutside(records []overlay.Record) {
 
 // refuseHello answers the hello of a peer that there is no room for a link with. Of the records in the hello only the
 // peer's own is looked at.
-func (n *Node) refuseHello(s *streams.Stream, h overlay.Hello) error {
-	own := slices.IndexFunc(h.Records, func(r overlay.Record) bool { return peer.ID(r.Peer) == s.Peer })
+func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
+	own := slices.IndexFunc(h.Records, func(r wire.Record) bool { return peer.ID(r.Peer) == s.Peer })
 	if own < 0 {
 		h.Records = nil
 	} else {

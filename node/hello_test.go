@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -65,7 +64,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 // bring.
 func TestHellosThatWait(t *testing.T) {
 	n, m := newNode(t), newHost(t)
-	release, hellos := make(chan struct{}), make(chan overlay.Hello, 10)
+	release, hellos := make(chan struct{}), make(chan wire.Hello, 10)
 	m.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) {
 		<-release
 		b, err := io.ReadAll(s)
@@ -81,14 +80,14 @@ func TestHellosThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
-	records := []overlay.Record{{Peer: "p", Envelope: []byte("e")}}
+	records := []wire.Record{{Peer: "p", Envelope: []byte("e")}}
 	if err := n.view(t.Context(), func(l *loop) {
 		if l.linked(m.ID()).hello == nil {
 			t.Error("no hello is under way")
 		}
-		l.sayHello(m.ID(), overlay.Hello{Again: true, Origins: 100})
-		l.sayHello(m.ID(), overlay.Hello{Records: records, Origins: 101})
-		l.sayHello(m.ID(), overlay.Hello{Origins: 102})
+		l.sayHello(m.ID(), wire.Hello{Again: true, Origins: 100})
+		l.sayHello(m.ID(), wire.Hello{Records: records, Origins: 101})
+		l.sayHello(m.ID(), wire.Hello{Origins: 102})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -22,13 +21,13 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 	n := newNode(t)
 	r := newRaw(t, n)
 	byGroup := make(map[group.ID]origin)
-	var items []overlay.Item
+	var items []wire.Item
 	for i := range origins {
 		o := newOrigin(t, fmt.Sprint(i), 50)
 		byGroup[o.item().Group] = o
 		items = append(items, o.item())
 	}
-	r.answerWith(func(it overlay.Item) *wire.Parts { return byGroup[it.Group].parts(t, it) })
+	r.answerWith(func(it wire.Item) *wire.Parts { return byGroup[it.Group].parts(t, it) })
 	r.meshed(n)
 	r.announce(n, items...)
 	eventually(t, "all origins are known", func() bool {
@@ -82,14 +81,14 @@ func TestHostile(t *testing.T) {
 		{"garbage for an RPC", "rpc malformed", stream(mesh.ProtocolID, frame(bytes.Repeat([]byte{0xff}, 50)))},
 		{"a record of another in a hello", "record", func(t *testing.T, n *Node, r *raw) {
 			o, other := newOrigin(t, "o", 1), newOrigin(t, "other", 1)
-			h := overlay.Hello{Session: 1, Records: []overlay.Record{{Peer: overlay.PeerID(o.id), Envelope: other.record}}}
+			h := wire.Hello{Session: 1, Records: []wire.Record{{Peer: wire.PeerID(o.id), Envelope: other.record}}}
 			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, h))); err != nil {
 				t.Error(err)
 			}
 		}},
 		{"an epoch of our own that is none", "catalogue", func(_ *testing.T, n *Node, r *raw) {
 			own := group.New(group.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
-			r.announce(n, overlay.Item{Group: own, Have: 1})
+			r.announce(n, wire.Item{Group: own, Have: 1})
 		}},
 		{"a summary of another network", "seed", asksOf(origin.elsewhere)},
 		{"an epoch that is older than what was asked for", "replay", replays},
@@ -157,7 +156,7 @@ func asks(spoil func(origin, *wire.Parts)) func(*testing.T, *Node, *raw) {
 		o := newOrigin(t, "o", 100)
 		other := newOrigin(t, "other", 1)
 		o.other, o.otherRecord = other.key, other.record
-		r.answerWith(func(it overlay.Item) *wire.Parts {
+		r.answerWith(func(it wire.Item) *wire.Parts {
 			p := o.parts(t, it)
 			spoil(o, p)
 			return p
@@ -178,7 +177,7 @@ func asksOf(other func(origin, *testing.T) origin) func(*testing.T, *Node, *raw)
 
 // serve announces a summary and sends what is asked of it.
 func (r *raw) serve(t *testing.T, n *Node, o origin) {
-	r.answerWith(func(it overlay.Item) *wire.Parts { return o.parts(t, it) })
+	r.answerWith(func(it wire.Item) *wire.Parts { return o.parts(t, it) })
 	r.meshed(n)
 	r.announce(n, o.item())
 }

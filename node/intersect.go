@@ -92,11 +92,11 @@ type remoteSet struct {
 	n    *Node
 	peer peer.ID
 	most int // keys that it may claim
-	size join.Size
+	size wire.JoinSize
 }
 
 // Size implements join.Source.
-func (s *remoteSet) Size(ctx context.Context) (join.Size, error) {
+func (s *remoteSet) Size(ctx context.Context) (wire.JoinSize, error) {
 	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
 		lies := p.Size.Bytes < p.Size.Keys || p.Size.Bytes/join.KeyBytes(wire.MaxKey) > p.Size.Keys
 		if lies || p.Size.Keys > s.most && !s.n.cfg.off.Has(defence.JoinSize) {

@@ -15,7 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // killedVariable has the process of a test be a peer that waits to be killed.
@@ -94,7 +94,7 @@ func TestKilledByTransport(t *testing.T) {
 			keys := keysOf("killed", 100)
 			for _, n := range nodes {
 				eventually(t, "its keys are known", func() (known bool) {
-					_ = n.view(t.Context(), func(l *loop) { known = l.core.Matches(overlay.PeerID(killed.ID), n.hasher.Fingerprint(keys[0])) })
+					_ = n.view(t.Context(), func(l *loop) { known = l.core.Matches(wire.PeerID(killed.ID), n.hasher.Fingerprint(keys[0])) })
 					return known && len(find(t, n, keys[0], QueryOptions{})) == 1
 				})
 			}
@@ -141,7 +141,7 @@ func TestKilled9(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	victim := overlay.PeerID(killed.ID)
+	victim := wire.PeerID(killed.ID)
 	look := func(n *Node, f func(*loop)) {
 		t.Helper()
 		if err := n.view(t.Context(), f); err != nil {
@@ -152,7 +152,7 @@ func TestKilled9(t *testing.T) {
 		eventually(t, "all know what is held", func() (all bool) {
 			look(n, func(l *loop) {
 				all = l.core.Matches(victim, n.hasher.Fingerprint(both)) &&
-					(n == nodes[7] || l.core.Matches(overlay.PeerID(nodes[7].ID()), n.hasher.Fingerprint(others)))
+					(n == nodes[7] || l.core.Matches(wire.PeerID(nodes[7].ID()), n.hasher.Fingerprint(others)))
 			})
 			return all
 		})

@@ -12,8 +12,9 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -36,7 +37,7 @@ type loop struct {
 	lastReq  uint64
 	standing map[peer.ID]error // why bootstrap peers are not linked
 	asks     map[peer.ID]*confirming
-	learned  map[overlay.Transport]int // bytes of parts, by the way they came
+	learned  map[event.Transport]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
 	fallbacks                     int // newer epochs that began with parts, because there was no delta
@@ -84,7 +85,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		replies:  make(map[uint64]reply),
 		standing: make(map[peer.ID]error),
 		asks:     make(map[peer.ID]*confirming),
-		learned:  make(map[overlay.Transport]int),
+		learned:  make(map[event.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
 	}
@@ -202,7 +203,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.n.closing.forget(p)
 			l.unlink(p)
 		} else {
-			l.endLink(p, core.LinkLost{Peer: overlay.PeerID(p)})
+			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
 		if instead, _ := l.n.links.Link(p, true, time.Now()); instead != "" {
@@ -213,18 +214,18 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 		l.link(p, true, s.Wanted)
 	}
 	if s.Charged > 0 {
-		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.Charged})
+		l.step(event.Charged{Peer: wire.PeerID(p), Bytes: s.Charged})
 	}
 	if s.Lost {
-		l.step(overlay.Lost{Peer: overlay.PeerID(p)})
+		l.step(event.Lost{Peer: wire.PeerID(p)})
 	}
 	if s.Unheard {
-		l.step(tails.Lost{Peer: overlay.PeerID(p)})
+		l.step(tails.Lost{Peer: wire.PeerID(p)})
 	}
 	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
 		l.n.links.Meshed(p, false)
 		l.n.mesh.Meshed(p, false)
-		l.step(overlay.Pruned{Peer: overlay.PeerID(p)})
+		l.step(event.Pruned{Peer: wire.PeerID(p)})
 	}
 	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) {
 		l.n.links.Meshed(p, true)
@@ -234,7 +235,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 				l.previous.sampleDue = true
 			}
 		}
-		l.step(overlay.Grafted{Peer: overlay.PeerID(p)})
+		l.step(event.Grafted{Peer: wire.PeerID(p)})
 	}
 }
 
@@ -262,7 +263,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 	}
 	l.links[p] = &link{}
 	links.Keep(l.n.host, p, false)
-	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
+	l.step(event.LinkOpened{Peer: wire.PeerID(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }
@@ -277,7 +278,7 @@ func (l *loop) greeted(p peer.ID) {
 }
 
 // unlink ends a link. Its connection is not touched.
-func (l *loop) unlink(p peer.ID) { l.endLink(p, overlay.LinkClosed{Peer: overlay.PeerID(p)}) }
+func (l *loop) unlink(p peer.ID) { l.endLink(p, event.LinkClosed{Peer: wire.PeerID(p)}) }
 
 // endLink forgets a link that has ended, and tells the core so.
 func (l *loop) endLink(p peer.ID, ended any) {
@@ -301,14 +302,14 @@ func (l *loop) endLink(p peer.ID, ended any) {
 // message takes in a message of pubsub, or of tails.
 func (l *loop) message(p *inbox.Message) {
 	switch {
-	case p.Transport != overlay.Message && !l.link(p.From, false, false):
+	case p.Transport != event.Message && !l.link(p.From, false, false):
 	case p.Tails != nil:
-		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came})
+		l.step(tails.Received{From: wire.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came})
 	case p.Parts == nil:
-		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
+		l.step(event.CatalogueReceived{From: wire.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:
-		l.step(overlay.PartsReceived{
-			From: overlay.PeerID(p.From), Transport: p.Transport, Group: p.Group,
+		l.step(event.PartsReceived{
+			From: wire.PeerID(p.From), Transport: p.Transport, Group: p.Group,
 			Envelope: p.Parts.Envelope, Record: p.Parts.Record, Run: p.Parts.Run, Delta: p.Parts.Delta, Bytes: p.Bytes,
 			More: p.Parts.More, Came: p.Came,
 		})
@@ -322,28 +323,28 @@ func (l *loop) request(r any) {
 		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
 		if l.link(r.from, false, false) {
 			l.greeted(r.from)
-			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})
+			l.step(event.HelloReceived{Peer: wire.PeerID(r.from), Hello: r.hello})
 		}
 	case parting:
 		if l.links[r.from] != nil {
-			l.turnedAway(r.from, overlay.Names{})
+			l.turnedAway(r.from, wire.Names{})
 		}
 	case refusedHello:
-		l.step(overlay.HelloRefused{Peer: overlay.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
+		l.step(event.HelloRefused{Peer: wire.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
 	case asked:
 		q := r.query
 		l.n.checked = &r.held
 		l.step(routing.Asked{
-			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
+			Request: l.expect(r.reply), From: wire.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
 			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited, Fresh: q.Fresh,
 		})
 		l.n.checked = nil
 	case peersAsked:
-		l.step(overlay.PeersAsked{From: overlay.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
+		l.step(event.PeersAsked{From: wire.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
 	case partsAsked:
-		l.step(overlay.PartsRequested{
-			From: overlay.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,
+		l.step(event.PartsRequested{
+			From: wire.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,
 			First: r.request.First, End: r.request.End, Bases: r.request.Bases,
 		})
 	}
@@ -359,7 +360,7 @@ func (l *loop) expect(r reply) uint64 {
 // result takes in what has become of something that the core ordered.
 func (l *loop) result(r any) {
 	switch r := r.(type) {
-	case overlay.Input:
+	case event.Input:
 		l.step(r)
 	case tails.Input:
 		l.step(r)

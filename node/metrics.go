@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -71,8 +72,8 @@ func (m *metrics) ended(s routing.Stats) {
 	}
 }
 
-func (m *metrics) took(e overlay.Learned) {
-	way := map[overlay.Transport]string{overlay.Pubsub: "pubsub", overlay.Direct: "direct", overlay.Message: "message"}[e.Transport]
+func (m *metrics) took(e event.Learned) {
+	way := map[event.Transport]string{event.Pubsub: "pubsub", event.Direct: "direct", event.Message: "message"}[e.Transport]
 	if e.Delta > 0 {
 		way = "delta"
 		m.deltas.Inc()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -102,7 +101,7 @@ func TestStandings(t *testing.T) {
 	eventually(t, "two are linked, the third is not", func() bool {
 		return slices.Equal(standings(t, n, friend.ID(), dead.ID, full.ID()), []error{nil, ErrSilent, nil})
 	})
-	if err := n.view(t.Context(), func(l *loop) { l.turnedAway(full.ID(), overlay.Names{}) }); err != nil {
+	if err := n.view(t.Context(), func(l *loop) { l.turnedAway(full.ID(), wire.Names{}) }); err != nil {
 		t.Fatal(err)
 	}
 	if got := standings(t, n, friend.ID(), dead.ID, full.ID()); !slices.Equal(got, []error{nil, ErrSilent, ErrFull}) {

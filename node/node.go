@@ -80,11 +80,11 @@ type Node struct {
 	joining     chan struct{}                   // one token for a join of another's that is served
 	dials       [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
 	gauges      atomic.Pointer[Status]
-	changing    atomic.Int64              // calls that are changing the key store
-	untold      atomic.Bool               // there are changes that wait for an epoch
-	lastSeq     map[overlay.PeerID]uint64 // of the records of the last run
-	moved       atomic.Bool               // the host's addresses have changed since the loop last looked
-	checked     *keyCheck                 // of the loop: the key that the core is asked for; nil: none
+	changing    atomic.Int64           // calls that are changing the key store
+	untold      atomic.Bool            // there are changes that wait for an epoch
+	lastSeq     map[wire.PeerID]uint64 // of the records of the last run
+	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
+	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
 	offenders   offenders.Table
 	unannounced unannounced
 	faults      faults           // of the key store
@@ -280,7 +280,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 
 func (n *Node) overlayConfig() overlay.Config {
 	c := overlay.Config{
-		Self:         overlay.PeerID(n.host.ID()),
+		Self:         wire.PeerID(n.host.ID()),
 		Seed:         n.cfg.seed.Tag(),
 		Up:           n.cfg.up,
 		Down:         n.cfg.down,
@@ -313,8 +313,8 @@ func (n *Node) overlayConfig() overlay.Config {
 
 // addressGroup returns the network that a record places its peer in. The peers to connect to at the start count in none:
 // they were configured, and are no strangers.
-func (n *Node) addressGroup(r overlay.Record) string {
-	if slices.ContainsFunc(n.cfg.bootstrap, func(p peer.AddrInfo) bool { return overlay.PeerID(p.ID) == r.Peer }) {
+func (n *Node) addressGroup(r wire.Record) string {
+	if slices.ContainsFunc(n.cfg.bootstrap, func(p peer.AddrInfo) bool { return wire.PeerID(p.ID) == r.Peer }) {
 		return ""
 	}
 	return signed.AddressGroup(r)
@@ -336,13 +336,13 @@ func (n *Node) tailsConfig() tails.Config {
 			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
 		},
 		Hides: n.hides,
-		Busy:  func(p overlay.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
+		Busy:  func(p wire.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
 	}
 }
 
 func (n *Node) routingConfig() routing.Config {
 	c := routing.Config{
-		Self: overlay.PeerID(n.host.ID()),
+		Self: wire.PeerID(n.host.ID()),
 		Has:  n.hasChecked,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}

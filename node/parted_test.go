@@ -13,7 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // crossing is a host whose next dials cross with dials of the other end: they fail as go-libp2p lets them fail. On
@@ -111,7 +111,7 @@ func lose(t *testing.T) (slow, doubted int) {
 		}
 		for k, n := range nodes {
 			err := n.view(t.Context(), func(l *loop) {
-				if l.core.Routing.Suspected(overlay.PeerID(nodes[1-k].ID())) {
+				if l.core.Routing.Suspected(wire.PeerID(nodes[1-k].ID())) {
 					doubted++
 				}
 			})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -20,20 +20,20 @@ type partsAsked struct {
 }
 
 // fetch gets parts directly from the peer of a record.
-func (n *Node) fetch(e overlay.RequestParts) {
+func (n *Node) fetch(e event.RequestParts) {
 	p, size, err := n.fetchOnce(e)
 	if err != nil || p.Refused {
 		n.log.Debug("fetch failed", "peer", peer.ID(e.From.Peer), "refused", p.Refused, "err", err)
-		n.in.Result(n.ctx, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		n.in.Result(n.ctx, event.FetchFailed{From: e.From.Peer, Group: e.Group})
 		return
 	}
-	n.in.Result(n.ctx, overlay.PartsReceived{
-		From: e.From.Peer, Transport: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
+	n.in.Result(n.ctx, event.PartsReceived{
+		From: e.From.Peer, Transport: event.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
 	})
 }
 
 // fetchOnce asks on a link, which it makes of a record if there is none: the budget is that of the link.
-func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err error) {
+func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
 	if len(e.From.Envelope) == 0 && !n.reached(peer.ID(e.From.Peer)) {
@@ -41,7 +41,7 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 	}
 	if err := n.reach(ctx, e.From, forLink); err != nil {
 		if !errors.Is(err, errFull) { // which is no fault of the peer
-			n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
+			n.in.Result(n.ctx, event.DialFailed{Peer: e.From.Peer})
 		}
 		return p, 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestPassingIsNotMet: on a connection made only to ask a question, neither end opens a stream of pubsub. On that of a
@@ -21,7 +21,7 @@ func TestPassingIsNotMet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.links.Use(b.ID(), false)() // it is not closed as idle meanwhile
-	has, _, err := a.have(t.Context(), overlay.Record{Peer: overlay.PeerID(b.ID())}, [][]byte{key}, forQuery)
+	has, _, err := a.have(t.Context(), wire.Record{Peer: wire.PeerID(b.ID())}, [][]byte{key}, forQuery)
 	if err != nil || !slices.Equal(has, []bool{true}) {
 		t.Fatal(has, err)
 	}

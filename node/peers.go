@@ -10,29 +10,29 @@ import (
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // peersAsked is an inquiry of a peer.
 type peersAsked struct {
 	from    peer.ID
-	inquiry overlay.Inquiry
+	inquiry wire.Inquiry
 	reply   reply
 }
 
 // inquire asks the peer of a record to name others.
-func (n *Node) inquire(e overlay.AskPeers) {
+func (n *Node) inquire(e event.AskPeers) {
 	names, err := n.inquireOnce(e)
 	if err != nil {
 		n.log.Debug("inquiry failed", "peer", peer.ID(e.To.Peer), "err", err)
-		n.in.Result(n.ctx, overlay.PeersSilent{From: e.To.Peer, Later: errors.Is(err, errFull)})
+		n.in.Result(n.ctx, event.PeersSilent{From: e.To.Peer, Later: errors.Is(err, errFull)})
 		return
 	}
-	n.in.Result(n.ctx, overlay.PeersNamed{From: e.To.Peer, Names: names})
+	n.in.Result(n.ctx, event.PeersNamed{From: e.To.Peer, Names: names})
 }
 
-func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) {
+func (n *Node) inquireOnce(e event.AskPeers) (names wire.Names, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
 	if err := n.reach(ctx, e.To, forInquiry); err != nil {
@@ -50,7 +50,7 @@ func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) 
 }
 
 // receiveNames receives the peers that the other end of a stream of a protocol names.
-func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names overlay.Names, err error) {
+func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names, err error) {
 	b, err := s.Receive(wire.MaxNames, streams.TransferTime)
 	if err != nil {
 		return names, err
@@ -87,7 +87,7 @@ func (n *Node) answerNames(s *streams.Stream, request func(reply) any) error {
 	if err != nil {
 		return err
 	}
-	names, _ := a.(overlay.Names)
+	names, _ := a.(wire.Names)
 	return s.SendWithin(wire.AppendNames(nil, names), streams.TransferTime)
 }
 

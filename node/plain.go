@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -56,7 +57,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Message, err err
 	if _, err := n.cfg.cache.Extend(none, parts.Run); err != nil {
 		return p, err
 	}
-	return inbox.Message{Transport: overlay.Message, Group: group.Of(h), Parts: &parts}, nil
+	return inbox.Message{Transport: event.Message, Group: group.Of(h), Parts: &parts}, nil
 }
 
 // sampleMessage is the ordinary message about a new epoch; nil if it would be too large.

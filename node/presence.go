@@ -9,8 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/links"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -51,7 +51,7 @@ func (l *loop) leave(c *leave) {
 }
 
 // seek looks whether a peer whose link was lost can still be reached.
-func (l *loop) seek(r overlay.Record) {
+func (l *loop) seek(r wire.Record) {
 	p := peer.ID(r.Peer)
 	l.n.parted.note(p, time.Now())
 	l.n.tasks.Run(func() {

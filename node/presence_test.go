@@ -12,7 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // matches says whether n's directory and tails name p for a key.
@@ -20,7 +20,7 @@ func matches(t testing.TB, n, p *Node, key []byte) (out bool) {
 	t.Helper()
 	err := n.view(t.Context(), func(l *loop) {
 		for _, c := range l.core.Candidates(key, n.hasher.Fingerprint(key)) {
-			out = out || c.Peer == overlay.PeerID(p.ID())
+			out = out || c.Peer == wire.PeerID(p.ID())
 		}
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func TestDeath(t *testing.T) {
 	_ = a.host.Close()
 	for _, n := range []*Node{b, c} {
 		eventually(t, "a is in doubt", func() (out bool) {
-			if err := n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(overlay.PeerID(a.ID())) }); err != nil {
+			if err := n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(a.ID())) }); err != nil {
 				t.Fatal(err)
 			}
 			return out

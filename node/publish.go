@@ -5,7 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -114,7 +114,7 @@ func (p *publisher) built(l *loop, b built) {
 		return
 	}
 	p.shape, p.epoch = b.shape, b.stream.Header().Epoch
-	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
+	l.step(event.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	l.n.untold.Store(l.core.Untold())
 	h, all := b.stream.Header(), b.stream
 	p.published++

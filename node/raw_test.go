@@ -23,7 +23,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -37,7 +36,7 @@ type raw struct {
 	sub *pubsub.Subscription
 
 	mu       sync.Mutex
-	answer   func(overlay.Item) *wire.Parts // what to send to a peer that asks by pubsub; nil: nothing
+	answer   func(wire.Item) *wire.Parts // what to send to a peer that asks by pubsub; nil: nothing
 	grafted  map[peer.ID]bool
 	asked    int
 	sentBack int
@@ -89,7 +88,7 @@ func (r *raw) greet(n *Node) {
 	if err := r.h.Connect(r.t.Context(), info(n)); err != nil {
 		r.t.Fatal(err)
 	}
-	if got, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1}))); err != nil || len(got) > 0 {
+	if got, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1}))); err != nil || len(got) > 0 {
 		r.t.Fatalf("hello: % x, %v", got, err)
 	}
 }
@@ -158,7 +157,7 @@ func (r *raw) publish(n *Node, topic string, group, metadata, parts []byte) {
 }
 
 // announce sends a catalogue.
-func (r *raw) announce(n *Node, items ...overlay.Item) {
+func (r *raw) announce(n *Node, items ...wire.Item) {
 	r.t.Helper()
 	r.publish(n, Topic("venn"), []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
 }
@@ -198,7 +197,7 @@ func (r *raw) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Partia
 	return nil
 }
 
-func (r *raw) answerWith(f func(overlay.Item) *wire.Parts) {
+func (r *raw) answerWith(f func(wire.Item) *wire.Parts) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = f
@@ -299,12 +298,12 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 	return o
 }
 
-func (o origin) item() overlay.Item {
-	return overlay.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Parts())}
+func (o origin) item() wire.Item {
+	return wire.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Parts())}
 }
 
 // parts is what the origin's holder answers.
-func (o origin) parts(t testing.TB, it overlay.Item) *wire.Parts {
+func (o origin) parts(t testing.TB, it wire.Item) *wire.Parts {
 	run, err := o.stream.Run(int(it.Have), int(it.Want))
 	if err != nil {
 		t.Error(err)

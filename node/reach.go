@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/event"
+	libp2p "github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -20,7 +20,8 @@ import (
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -81,7 +82,7 @@ var errParted = errors.New("node: no link any more")
 var errFull = errors.New("node: too many links")
 
 // reach makes sure of a connection to the peer of a record, by the addresses that the record certifies.
-func (n *Node) reach(ctx context.Context, r overlay.Record, e errand) error {
+func (n *Node) reach(ctx context.Context, r wire.Record, e errand) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
 	}
@@ -223,7 +224,7 @@ func (n *Node) grafted(p peer.ID) {
 }
 
 // connect makes a connection that is to be a link.
-func (n *Node) connect(r overlay.Record) {
+func (n *Node) connect(r wire.Record) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
 	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, forLink)})
@@ -235,7 +236,7 @@ func (l *loop) dialed(d dialed) {
 		return
 	}
 	l.n.log.Debug("no connection", "peer", d.peer, "err", d.err)
-	l.step(overlay.DialFailed{Peer: overlay.PeerID(d.peer), Here: errors.Is(d.err, errFull)})
+	l.step(event.DialFailed{Peer: wire.PeerID(d.peer), Here: errors.Is(d.err, errFull)})
 }
 
 // protect keeps the connection of a neighbour.
@@ -331,8 +332,8 @@ const eventsWaiting = 256
 // watch begins to watch the host's connections, and takes in those that there are.
 func (n *Node) watch() error {
 	sub, err := n.host.EventBus().Subscribe([]any{
-		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
-		new(event.EvtLocalAddressesUpdated), new(event.EvtLocalProtocolsUpdated),
+		new(libp2p.EvtPeerIdentificationCompleted), new(libp2p.EvtPeerProtocolsUpdated),
+		new(libp2p.EvtLocalAddressesUpdated), new(libp2p.EvtLocalProtocolsUpdated),
 	}, eventbus.BufSize(eventsWaiting))
 	if err != nil {
 		return fmt.Errorf("node: events: %w", err)
@@ -353,15 +354,15 @@ func (n *Node) watch() error {
 				return
 			case ev := <-sub.Out():
 				switch ev := ev.(type) {
-				case event.EvtLocalAddressesUpdated:
+				case libp2p.EvtLocalAddressesUpdated:
 					n.readdressed(ev)
-				case event.EvtLocalProtocolsUpdated:
+				case libp2p.EvtLocalProtocolsUpdated:
 					n.punches(ev)
-				case event.EvtPeerIdentificationCompleted:
+				case libp2p.EvtPeerIdentificationCompleted:
 					if n.speaks(ev.Peer, ev.Protocols) {
 						n.replaced(ev.Peer, ev.Conn)
 					}
-				case event.EvtPeerProtocolsUpdated:
+				case libp2p.EvtPeerProtocolsUpdated:
 					if n.links.Linked(ev.Peer) { // others are met when they are
 						n.mesh.Updated(ev)
 					}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // maxDialAddrs is how many addresses of a record are dialled, at most one of them by a relay.
@@ -28,23 +28,23 @@ func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 }
 
 // recordPeer returns the peer of a signed record, for the core.
-func (n *Node) recordPeer(envelope []byte) (overlay.PeerID, error) {
+func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 	r, err := n.cfg.headers.Record(envelope)
-	return overlay.PeerID(r.ID), err
+	return wire.PeerID(r.ID), err
 }
 
 // outdated says whether a record of a peer is older than the one held, or than that of the last run.
-func (n *Node) outdated(p overlay.PeerID, held, came []byte) bool {
+func (n *Node) outdated(p wire.PeerID, held, came []byte) bool {
 	seq := signed.Seq(came)
 	return (seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)) && !n.cfg.off.Has(defence.NewestRecord)
 }
 
 // lastSeqs are the Seqs of the records that the last run held.
-func (c *config) lastSeqs() map[overlay.PeerID]uint64 {
-	out := make(map[overlay.PeerID]uint64)
+func (c *config) lastSeqs() map[wire.PeerID]uint64 {
+	out := make(map[wire.PeerID]uint64)
 	if c.store != nil {
 		for _, p := range c.store.Peers() {
-			out[overlay.PeerID(p.ID)] = signed.Seq(p.Record)
+			out[wire.PeerID(p.ID)] = signed.Seq(p.Record)
 		}
 	}
 	return out

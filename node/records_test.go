@@ -16,7 +16,6 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/store"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -49,12 +48,12 @@ func listener(t testing.TB) (ma.Multiaddr, *atomic.Int64) {
 }
 
 // sayRecords has a raw peer say records of others.
-func (r *raw) sayRecords(n *Node, records ...overlay.Record) {
+func (r *raw) sayRecords(n *Node, records ...wire.Record) {
 	r.t.Helper()
 	for len(records) > 0 {
 		k := min(len(records), 16)
 		eventually(r.t, "they are taken", func() bool { // the queue may be full for a moment
-			_, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1, Records: records[:k]})))
+			_, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1, Records: records[:k]})))
 			return err == nil
 		})
 		records = records[k:]
@@ -72,7 +71,7 @@ func TestOldRecordAfterOthers(t *testing.T) {
 	})
 	old := ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	r, s := newRaw(t, n), stranger{p.key, p.ID()}
-	var others []overlay.Record
+	var others []wire.Record
 	for range 20_000 {
 		others = append(others, newStranger(t).record(t, 1, old))
 	}

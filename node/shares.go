@@ -9,7 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/cover"
 	"github.com/venn-p2p/venn/routing/match"
@@ -98,7 +98,7 @@ func checkCover(keys [][]byte) error {
 
 // claimant is a peer with what its summary claims.
 type claimant struct {
-	record overlay.Record
+	record wire.Record
 	trust  float64
 	keys   []cover.Claim
 }
@@ -106,7 +106,7 @@ type claimant struct {
 // claims are what the summaries that are held say of the keys, by peer, in the order in which they first match.
 // ErrMatches if that is too much.
 func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
-	index, total := map[overlay.PeerID]int{}, 0
+	index, total := map[wire.PeerID]int{}, 0
 	for from := 0; from < len(keys); from += coverKeys {
 		err := n.view(ctx, func(l *loop) {
 			for i, key := range keys[from:min(from+coverKeys, len(keys))] {
@@ -154,6 +154,6 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 		}
 		done += k
 	}
-	n.in.Result(n.ctx, overlay.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
+	n.in.Result(n.ctx, event.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
 	return held
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/multiformats/go-multistream"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -39,7 +39,7 @@ func (n *Node) patience(p peer.ID) time.Duration {
 
 // unheard has queries go on without a peer until it is heard.
 func (n *Node) unheard(p peer.ID) {
-	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unheard{Peer: overlay.PeerID(p)}) })
+	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unheard{Peer: wire.PeerID(p)}) })
 }
 
 // quiet looks whether a connection on which an answer is late is alive.
@@ -49,7 +49,7 @@ func (n *Node) quiet(c network.Conn) {
 	n.tasks.Run(func() {
 		live := n.look(p, c)
 		if told := !late.Stop(); told && live {
-			n.in.Result(n.ctx, routing.Reached{Peer: overlay.PeerID(p)})
+			n.in.Result(n.ctx, routing.Reached{Peer: wire.PeerID(p)})
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/test"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // blackHole returns where datagrams are taken and nothing is answered.
@@ -34,7 +34,7 @@ func TestSilentDial(t *testing.T) {
 	begun, done := time.Now(), make(chan error, 1)
 	go func() { done <- n.Connect(t.Context(), hole) }()
 	eventually(t, "it is counted on no more", func() (out bool) {
-		_ = n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(overlay.PeerID(hole.ID)) })
+		_ = n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(hole.ID)) })
 		return out
 	})
 	select {

@@ -6,8 +6,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -107,7 +108,7 @@ func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error)
 // the loop and copies nothing. The errors: ErrUnknown, ErrClosed, that of ctx.
 func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false
-	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(overlay.PeerID(p)) }); err != nil {
+	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(wire.PeerID(p)) }); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -164,8 +165,8 @@ func (l *loop) status() Status {
 		Peak:         l.n.links.Peak(),
 		Epoch:        l.publisher.epoch,
 		FalseMatches: l.core.Overlay.FalseMatches(),
-		PubsubBytes:  l.learned[overlay.Pubsub] + l.learned[overlay.Message],
-		DirectBytes:  l.learned[overlay.Direct],
+		PubsubBytes:  l.learned[event.Pubsub] + l.learned[event.Message],
+		DirectBytes:  l.learned[event.Direct],
 		Deltas:       l.deltas,
 		DeltaBytes:   l.deltaBytes,
 		SparedBytes:  l.deltaFull,

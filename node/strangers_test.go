@@ -17,7 +17,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/mesh"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -48,7 +47,7 @@ func newStranger(t testing.TB) stranger {
 	return stranger{key, id}
 }
 
-func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) overlay.Record {
+func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) wire.Record {
 	t.Helper()
 	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
 	if err != nil {
@@ -58,7 +57,7 @@ func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) overla
 	if err != nil {
 		t.Fatal(err)
 	}
-	return overlay.Record{Peer: overlay.PeerID(s.id), Envelope: b}
+	return wire.Record{Peer: wire.PeerID(s.id), Envelope: b}
 }
 
 // TestOldRecord: an old record of a peer does not take the place of a newer one.
@@ -67,9 +66,9 @@ func TestOldRecord(t *testing.T) {
 	for _, defended := range []bool{true, false} {
 		n := newNode(t, off(defended, defence.NewestRecord))
 		r, s := newRaw(t, n), newStranger(t)
-		say := func(rec overlay.Record) {
+		say := func(rec wire.Record) {
 			t.Helper()
-			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1, Records: []overlay.Record{rec}}))); err != nil {
+			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1, Records: []wire.Record{rec}}))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +166,7 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 	for _, defended := range []bool{true, false} {
 		n := newNode(t, off(defended, defence.OpenedOutside))
 		r := newRaw(t, n)
-		h := overlay.Hello{Session: 1}
+		h := wire.Hello{Session: 1}
 		for range 16 {
 			h.Records = append(h.Records, newStranger(t).record(t, 1))
 		}
@@ -250,7 +249,7 @@ func TestLaterVersion(t *testing.T) {
 	r := newRaw(t, n)
 	for i := range 30 {
 		for _, q := range []wire.Query{{Kind: 7}, {Mode: 7}, {Kind: 254, Mode: 254}} {
-			q.Key, q.Nonce, q.Origin, q.Within = []byte("k"), uint64(i), overlay.PeerID(r.h.ID()), time.Second
+			q.Key, q.Nonce, q.Origin, q.Within = []byte("k"), uint64(i), wire.PeerID(r.h.ID()), time.Second
 			got, err := r.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -83,7 +82,7 @@ func (l *loop) makeTail() {
 
 // hides says whether the node holds keys that a linked peer may find here, or has dropped some, that neither a summary
 // nor a tail shows. Private keys count for peers that may ask for them: others do not hear that there are any.
-func (n *Node) hides(to overlay.PeerID) bool {
+func (n *Node) hides(to wire.PeerID) bool {
 	if n.changing.Load() > 0 { // looked at first: a call that ends now has noted them as unannounced
 		return true
 	}
@@ -129,7 +128,7 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 const mostInTurn = 16
 
 // oneTurn returns how many of the first items go into a turn of the loop, their tails, and about their bytes.
-func oneTurn(items []tails.Item) (some, signed, bytes int) {
+func oneTurn(items []wire.TailItem) (some, signed, bytes int) {
 	for _, it := range items {
 		if some > 0 && signed+len(it.Tails) > mostInTurn {
 			break

@@ -11,8 +11,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -46,7 +45,7 @@ func meshOf(t testing.TB, n, keys int, opts ...Option) []*Node {
 // says is what n's tails say of a key at p: "added", "removed", or nothing.
 func says(t testing.TB, n, p *Node, key []byte) (out string) {
 	t.Helper()
-	f, id := n.hasher.Fingerprint(key), overlay.PeerID(p.ID())
+	f, id := n.hasher.Fingerprint(key), wire.PeerID(p.ID())
 	err := n.view(t.Context(), func(l *loop) {
 		if l.core.Tails.Removed(id, f) {
 			out = "removed"
@@ -140,7 +139,7 @@ func TestTailsAndEpochsAgree(t *testing.T) {
 			matched := false
 			err := b.view(t.Context(), func(l *loop) {
 				for _, c := range l.core.Candidates([]byte(k), b.hasher.Fingerprint([]byte(k))) {
-					matched = matched || c.Peer == overlay.PeerID(a.ID())
+					matched = matched || c.Peer == wire.PeerID(a.ID())
 				}
 			})
 			if err != nil || has && !matched {
@@ -291,10 +290,10 @@ func TestSteadyChanges(t *testing.T) {
 func TestOneTurn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var items []tails.Item
+		var items []wire.TailItem
 		for i := range rng.IntN(40) {
-			it := tails.Item{Number: uint32(i)}
-			for range rng.IntN(tails.MaxItemTails + 1) {
+			it := wire.TailItem{Number: uint32(i)}
+			for range rng.IntN(wire.MaxItemTails + 1) {
 				it.Tails = append(it.Tails, make([]byte, 100))
 			}
 			items = append(items, it)

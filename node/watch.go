@@ -9,7 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -85,14 +85,14 @@ type watcher struct {
 type awaited struct {
 	key     []byte
 	print   summary.Fingerprint
-	due     bool                    // somebody matches it
-	matched map[overlay.PeerID]bool // by their summaries: they are asked once, for such a match may be false
+	due     bool                 // somebody matches it
+	matched map[wire.PeerID]bool // by their summaries: they are asked once, for such a match may be false
 }
 
 func newWatcher(n *Node, keys [][]byte) *watcher {
 	w := &watcher{n: n, match: make(chan struct{}, 1)}
 	for _, k := range keys {
-		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[overlay.PeerID]bool{}})
+		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[wire.PeerID]bool{}})
 	}
 	return w
 }
@@ -109,7 +109,7 @@ func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
 // show looks whether what is known of a peer matches any of the keys; tail says that only its tails say more than
 // before.
-func (w *watcher) show(l *loop, p overlay.PeerID, tail bool) {
+func (w *watcher) show(l *loop, p wire.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.keys {

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -17,22 +19,22 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	linked(t, o, "liar")
 	linked(t, o, "honest")
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	line := CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20}
+	line := event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20}
 	for i := range uint64(64) {
-		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	step(t, o, 0, line)
 	if o.directory.Tagged(group.OriginTag("x")) != nil {
 		t.Fatal("there is room for one more")
 	}
 	again := false
-	in := Input(LinkClosed{Peer: "liar"})
+	in := event.Input(event.LinkClosed{Peer: "liar"})
 	for now := time.Second; now < 2*time.Minute && !again; now += time.Second {
-		again = slices.ContainsFunc(step(t, o, now, in), func(e Effect) bool {
-			h, ok := e.(SayHello)
+		again = slices.ContainsFunc(step(t, o, now, in), func(e event.Effect) bool {
+			h, ok := e.(event.SayHello)
 			return ok && h.To == "honest" && h.Hello.Again
 		})
-		in = Tick{}
+		in = event.Tick{}
 	}
 	if !again {
 		t.Fatal("nobody is asked for what was refused")
@@ -49,25 +51,25 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := func(until time.Duration, in Input) (n int) {
+	lines := func(until time.Duration, in event.Input) (n int) {
 		for now := until - 10*time.Second; now <= until; now += time.Second {
 			for _, e := range step(t, told, now, in) {
-				if c, ok := e.(SendCatalogue); ok && c.To == "asker" {
+				if c, ok := e.(event.SendCatalogue); ok && c.To == "asker" {
 					n += len(c.Items)
 				}
 			}
-			in = Tick{}
+			in = event.Tick{}
 		}
 		return n
 	}
 	line.From = "source"
 	step(t, told, 0, line)
-	step(t, told, time.Second/2, Tick{})
-	parts := PartsReceived{From: "source", Transport: Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
+	step(t, told, time.Second/2, event.Tick{})
+	parts := event.PartsReceived{From: "source", Transport: event.Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
 	if n := lines(11*time.Second, parts); n != 1 {
 		t.Fatalf("told %d lines", n)
 	}
-	hello := HelloReceived{Peer: "asker", Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}}
+	hello := event.HelloReceived{Peer: "asker", Hello: wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}}
 	if n := lines(30*time.Second, hello); n != 0 {
 		t.Errorf("told %d lines again, unasked", n)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -16,7 +17,7 @@ func chaos(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, last := time.Duration(0), overlay.Input(overlay.Tick{})
+	now, last := time.Duration(0), event.Input(event.Tick{})
 	defer func() {
 		if r := recover(); r != nil {
 			panic(fmt.Sprintf("at %v, %T %+v: %v", now, last, last, r))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -76,9 +77,9 @@ func TestFetchedOfForgottenOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := s.Origins[0].Sent(overlaytest.Honest, 0, 1)
-		in.Transport = overlay.Direct
+		in.Transport = event.Direct
 		s.Step(time.Second, in)
-		if n := s.Faults[overlay.FaultUnasked]; n != want {
+		if n := s.Faults[event.FaultUnasked]; n != want {
 			t.Errorf("without defence %v: %d reports, want %d", off, n, want)
 		}
 	}

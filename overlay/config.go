@@ -14,12 +14,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
 type Config struct {
-	Self PeerID          // this node; required
+	Self wire.PeerID     // this node; required
 	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other numbers not understood
 
 	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
@@ -41,7 +42,7 @@ type Config struct {
 	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
 	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. It does not bound linked peers,
 	// nor those with a summary in the group of our own record, as at a site behind one address. Nil: there are no groups.
-	Group    func(Record) string
+	Group    func(wire.Record) string
 	MaxGroup int
 	// Loop answers queries by asking every prefix, without an index. It is for simulations and testnets, where many
 	// overlays share the prefixes and an index of each would take more memory than all of these. Nor are prefixes made
@@ -63,10 +64,10 @@ type Config struct {
 	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	// OpenRecord verifies a signed address record and says whose it is; required.
-	OpenRecord func(envelope []byte) (PeerID, error)
+	OpenRecord func(envelope []byte) (wire.PeerID, error)
 	// Outdated reports whether a verified record of a peer is older than the one held of it (nil: none is), or than one
 	// held before. Such a record is not taken in. nil: no record is outdated.
-	Outdated func(p PeerID, held, came []byte) bool
+	Outdated func(p wire.PeerID, held, came []byte) bool
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache

@@ -7,13 +7,14 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Peers that all have addresses of one group, larger than a group of strangers may be, know each other.
 func TestOneGroup(t *testing.T) {
 	for seed := range uint64(12) {
 		const peers = 30
-		cfg := overlay.Config{Up: fast, Down: fast, Group: func(overlay.Record) string { return "one" }, MaxGroup: 5}
+		cfg := overlay.Config{Up: fast, Down: fast, Group: func(wire.Record) string { return "one" }, MaxGroup: 5}
 		configs := make([]overlay.Config, peers)
 		for i := range configs {
 			configs[i] = cfg

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -20,7 +21,7 @@ func sums(net *overlaytest.Network) (deltas, deltaBytes, spared, parts int) {
 	return deltas, deltaBytes, spared, parts
 }
 
-func faults(net *overlaytest.Network, f overlay.Fault) (n int) {
+func faults(net *overlaytest.Network, f event.Fault) (n int) {
 	for _, p := range net.Peers {
 		n += p.Faults[f]
 	}
@@ -122,8 +123,8 @@ func TestRelayWithoutBase(t *testing.T) {
 
 // keepApart closes a connection whenever it comes to be.
 func keepApart(net *overlaytest.Network, a, b int) {
-	net.Trace = func(_ time.Duration, _ int, e overlay.Effect) {
-		if _, ok := e.(overlay.Wake); ok {
+	net.Trace = func(_ time.Duration, _ int, e event.Effect) {
+		if _, ok := e.(event.Wake); ok {
 			net.Disconnect(a, b)
 		}
 	}
@@ -165,7 +166,7 @@ func TestWrongDelta(t *testing.T) {
 		if seq, whole := sequence(net, 1); seq != uint32(epoch+2) || !whole || net.Peers[1].Deltas != 0 {
 			t.Errorf("epoch %d, whole: %v, by %d deltas", seq, whole, net.Peers[1].Deltas)
 		}
-		if n := faults(net, overlay.FaultDelta); n != epoch+1 {
+		if n := faults(net, event.FaultDelta); n != epoch+1 {
 			t.Errorf("%d reports after %d wrong deltas", n, epoch+1)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -55,11 +56,11 @@ func TestFastOriginOnASlowLine(t *testing.T) {
 func TestTimeGoesBack(t *testing.T) {
 	net := build(t, []uint64{fast}, 10, 1)
 	o := net.Peers[0].Overlay
-	o.Step(time.Second, overlay.Tick{})
+	o.Step(time.Second, event.Tick{})
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
 		}
 	}()
-	o.Step(time.Second-1, overlay.Tick{})
+	o.Step(time.Second-1, event.Tick{})
 }

@@ -7,25 +7,26 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // onHello takes in what a peer says of itself: records are the directory's, rates the exchange's, and who is whose
 // neighbour the topology's.
-func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
+func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
 	}
-	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
+	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), wire.MaxHelloRecords)] {
 		if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
 			if o.region.Wider(in.Hello) { // few of those that it knows are as it is
 				depth = o.region.Depth()
 			}
-			o.learnPeer(now, in.Peer, Named{Record: r, Depth: depth})
+			o.learnPeer(now, in.Peer, wire.Named{Record: r, Depth: depth})
 			continue
 		}
 		if fault := o.directory.LearnRecord(now, in.Peer, r); fault != "" {
-			o.effects.Emit(Report{Peer: in.Peer, Fault: fault})
+			o.effects.Emit(event.Report{Peer: in.Peer, Fault: fault})
 		}
 	}
 	o.pass()
@@ -40,29 +41,29 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 
 // onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns of
 // the peer, so that others hear of it.
-func (o *Overlay) onHelloRefused(now time.Duration, in HelloRefused) {
-	names := Names{Depth: o.region.Vouched()}
+func (o *Overlay) onHelloRefused(now time.Duration, in event.HelloRefused) {
+	names := wire.Names{Depth: o.region.Vouched()}
 	if o.exchange.Spare() {
 		names.Peers = o.roomy(in.Peer)
 		for _, r := range in.Hello.Records[:min(len(in.Hello.Records), 1)] {
 			if r.Peer == in.Peer {
-				o.region.Learned(o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth}))
+				o.region.Learned(o.learnPeer(now, in.Peer, wire.Named{Record: r, Depth: in.Hello.Depth}))
 			}
 		}
 	}
-	o.effects.Emit(AnswerPeers{To: in.Peer, Request: in.Request, Names: names})
+	o.effects.Emit(event.AnswerPeers{To: in.Peer, Request: in.Request, Names: names})
 	o.exchange.Spend(in.Peer, exchange.NamesBytes(names))
 }
 
 // roomy returns peers that may have room for a link with p: linked ones that do not say that they are full, then others
 // at random.
-func (o *Overlay) roomy(p PeerID) (out []Named) {
+func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 	room := o.exchange.RecordRoom()
 	all := o.directory.SomeRecords(math.MaxInt, math.MaxInt, exchange.RecordBytes)
 	for _, linked := range []bool{true, false} {
 		for _, r := range all {
 			h, said := o.exchange.Said(r.Peer)
-			if r.Peer == p || said != linked || h.Full || len(out) == event.MaxNamed {
+			if r.Peer == p || said != linked || h.Full || len(out) == wire.MaxNamed {
 				continue
 			}
 			depth := h.Depth
@@ -72,18 +73,18 @@ func (o *Overlay) roomy(p PeerID) (out []Named) {
 			if room -= exchange.RecordBytes(r); room < 0 {
 				return out
 			}
-			out = append(out, Named{Record: r, Depth: depth})
+			out = append(out, wire.Named{Record: r, Depth: depth})
 		}
 	}
 	return out
 }
 
 // onLinkRefused takes in that a linked peer has no room for the link. Those that it names become neighbours in its place.
-func (o *Overlay) onLinkRefused(now time.Duration, in LinkRefused) {
+func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
 	}
-	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
+	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), wire.MaxNamed)] {
 		o.region.Learned(o.learnPeer(now, in.Peer, n))
 	}
 	o.topology.Refused(now, in.Peer, o.directory.Lookup(in.Peer))
@@ -107,28 +108,28 @@ func (o *Overlay) wideNeighbours() (n int) {
 }
 
 // hello tells a linked peer who we are.
-func (o *Overlay) hello(now time.Duration, p PeerID, with exchange.Records) {
+func (o *Overlay) hello(now time.Duration, p wire.PeerID, with exchange.Records) {
 	o.sayHello(now, p, with, o.topology.IsNeighbour(p), o.topology.Full())
 }
 
-func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, neighbour, full bool) {
-	h := o.exchange.Greet(now, p, Hello{
+func (o *Overlay) sayHello(now time.Duration, p wire.PeerID, with exchange.Records, neighbour, full bool) {
+	h := o.exchange.Greet(now, p, wire.Hello{
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
 		Depth: o.region.Depth(), Network: int(min(o.region.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
 		Seed: o.cfg.Seed.Number,
 	})
-	o.effects.Emit(SayHello{To: p, Hello: h})
+	o.effects.Emit(event.SayHello{To: p, Hello: h})
 }
 
 // recordsFor picks the records of a hello: our own, and others at random as far as they fit.
-func (o *Overlay) recordsFor(with exchange.Records) []Record {
-	var out []Record
+func (o *Overlay) recordsFor(with exchange.Records) []wire.Record {
+	var out []wire.Record
 	if own := o.directory.Own().Record(); (with == exchange.OwnRecord || with == exchange.SomeRecords) && own.Envelope != nil {
 		out = append(out, own)
 	}
 	if with != exchange.SomeRecords {
 		return out
 	}
-	return append(out, o.directory.SomeRecords(MaxHelloRecords/2-len(out), o.exchange.RecordRoom(), exchange.RecordBytes)...)
+	return append(out, o.directory.SomeRecords(wire.MaxHelloRecords/2-len(out), o.exchange.RecordRoom(), exchange.RecordBytes)...)
 }

@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-func linked(t testing.TB, o *Overlay, p PeerID) {
+func linked(t testing.TB, o *Overlay, p wire.PeerID) {
 	t.Helper()
-	step(t, o, 0, LinkOpened{Peer: p})
-	step(t, o, 0, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
-	step(t, o, 0, Grafted{Peer: p})
+	step(t, o, 0, event.LinkOpened{Peer: p})
+	step(t, o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
+	step(t, o, 0, event.Grafted{Peer: p})
 }
 
 // A link that announces made-up origins, without end, leaves room for what others announce, and is forgotten with them.
@@ -27,18 +29,18 @@ func TestFloodOfOrigins(t *testing.T) {
 	now := time.Duration(0)
 	for i := range uint64(3 * directory.MaxPending) {
 		now += 5 * time.Millisecond // at 4 kB/s, which a link may use for announcements
-		step(t, o, now, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, now, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	step(t, o, now, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
+	step(t, o, now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
 	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
-	step(t, o, now+time.Second, LinkClosed{Peer: "liar"})
-	step(t, o, now+time.Minute, Tick{})
+	step(t, o, now+time.Second, event.LinkClosed{Peer: "liar"})
+	step(t, o, now+time.Minute, event.Tick{})
 	if n := o.directory.Known(); n > 1 {
 		t.Errorf("%d origins are remembered, want the honest one", n)
 	}
@@ -47,25 +49,25 @@ func TestFloodOfOrigins(t *testing.T) {
 // One link that floods the line with made-up origins keeps nobody from learning of others, neither meanwhile nor after.
 func TestFloodLeavesTheLine(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	for _, p := range []PeerID{"liar", "honest", "b", "c", "d"} {
+	for _, p := range []wire.PeerID{"liar", "honest", "b", "c", "d"} {
 		linked(t, o, p)
 	}
 	var all []signed
 	for i := range 125 {
-		all = append(all, sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9}))
+		all = append(all, sign(t, wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9}))
 	}
 	const every, flooded = 200 * time.Millisecond, time.Minute
 	invented := uint64(0)
-	give := func(now time.Duration, in Input) {
-		for _, e := range append([]Effect(nil), step(t, o, now, in)...) {
-			c, ok := e.(SendCatalogue)
+	give := func(now time.Duration, in event.Input) {
+		for _, e := range append([]event.Effect(nil), step(t, o, now, in)...) {
+			c, ok := e.(event.SendCatalogue)
 			if !ok || c.To != "honest" {
 				continue
 			}
 			for _, it := range c.Items {
 				for _, s := range all {
 					if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
-						step(t, o, now, PartsReceived{From: "honest", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+						step(t, o, now, event.PartsReceived{From: "honest", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 					}
 				}
 			}
@@ -74,14 +76,14 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	run := func(from, to time.Duration) {
 		for now := from; now < to; now += every {
 			if now < flooded {
-				var items []Item
+				var items []wire.Item
 				for range 5000 { // half a megabyte a second
 					invented++
-					items = append(items, Item{Group: group.New(invented<<32^invented, summary.Epoch{Generation: 1}), Have: 9})
+					items = append(items, wire.Item{Group: group.New(invented<<32^invented, summary.Epoch{Generation: 1}), Have: 9})
 				}
-				give(now, CatalogueReceived{From: "liar", Items: items, Bytes: 20 * len(items)})
+				give(now, event.CatalogueReceived{From: "liar", Items: items, Bytes: 20 * len(items)})
 			}
-			give(now, Tick{})
+			give(now, event.Tick{})
 			if o.region.Depth() != 0 {
 				t.Fatalf("at %v: depth %d", now, o.region.Depth())
 			}
@@ -89,14 +91,14 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	}
 	for i, s := range all[:120] {
 		now := time.Duration(i) * flooded / 120
-		give(now, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		give(now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
 		run(now, now+flooded/120)
 	}
 	if o.Origins() != 120 {
 		t.Errorf("%d origins of 120 are known after the flood", o.Origins())
 	}
 	for _, s := range all[120:] {
-		give(flooded, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		give(flooded, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	run(flooded, flooded+2*time.Second)
 	if o.Origins() != 125 {
@@ -111,20 +113,20 @@ func TestFloodLeavesTheLine(t *testing.T) {
 func TestHellosLeaveRoom(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{Up: 256_000, Down: 256_000})
 	linked(t, o, "honest")
-	asks := Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Neighbour: true}
+	asks := wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Neighbour: true}
 	for i := range 32 {
-		p := PeerID(fmt.Sprint("peer", i))
-		step(t, o, 0, LinkOpened{Peer: p})
-		step(t, o, 0, HelloReceived{Peer: p, Hello: asks})
+		p := wire.PeerID(fmt.Sprint("peer", i))
+		step(t, o, 0, event.LinkOpened{Peer: p})
+		step(t, o, 0, event.HelloReceived{Peer: p, Hello: asks})
 	}
 	if !o.topology.Full() {
 		t.Fatal("there is room for more neighbours")
 	}
 	linked(t, o, "liar")
 	now := 10 * time.Second
-	step(t, o, now, Tick{})
+	step(t, o, now, event.Tick{})
 	for i := range 1000 {
-		step(t, o, now+time.Duration(i)*time.Millisecond, HelloReceived{Peer: "liar", Hello: asks})
+		step(t, o, now+time.Duration(i)*time.Millisecond, event.HelloReceived{Peer: "liar", Hello: asks})
 	}
 	if room := o.Room(now+time.Second, "honest"); room < 0 {
 		t.Errorf("the line owes %d bytes", -room)
@@ -137,10 +139,10 @@ func TestMadeUpPlaces(t *testing.T) {
 	linked(t, o, "liar")
 	for i := range uint64(64) {
 		g := group.New(group.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
-		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: g, Have: 9}}, Bytes: 20})
 	}
 	for now := time.Second; now < time.Minute; now += time.Second {
-		step(t, o, now, Tick{})
+		step(t, o, now, event.Tick{})
 	}
 	const few = 4 // twice as many as are known by something signed, and twice that
 	if o.region.Depth() != 0 || o.region.Size() > few {
@@ -152,15 +154,15 @@ func TestMadeUpPlaces(t *testing.T) {
 // queries look poor.
 func TestMadeUpNeighbours(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
-	for _, p := range []PeerID{"liar", "a", "b", "c"} {
+	for _, p := range []wire.PeerID{"liar", "a", "b", "c"} {
 		linked(t, o, p)
 	}
 	for now := time.Second; now < 10*time.Minute; now += time.Second {
 		if now%(30*time.Second) == time.Second {
 			g := group.New(group.OriginTag("self")^uint64(now), summary.Epoch{Generation: 1})
-			step(t, o, now, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
+			step(t, o, now, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: g, Have: 9}}, Bytes: 20})
 		}
-		step(t, o, now, Tick{})
+		step(t, o, now, event.Tick{})
 		if o.Vouched() > 0 || o.Precise().Depth() > 0 || o.FalseMatches() > 0 || o.Incomplete() {
 			t.Fatalf("at %v: it vouches for depth %d, sharp to %d, %v false matches", now, o.Vouched(), o.Precise().Depth(), o.FalseMatches())
 		}
@@ -171,10 +173,10 @@ func TestMadeUpNeighbours(t *testing.T) {
 func TestBoastOfSize(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 5)), Config{})
 	for i := range 4 {
-		p, now := PeerID(fmt.Sprint("liar", i)), time.Duration(i)*time.Second
-		step(t, o, now, LinkOpened{Peer: p})
-		step(t, o, now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
-		step(t, o, now+time.Second/2, Tick{})
+		p, now := wire.PeerID(fmt.Sprint("liar", i)), time.Duration(i)*time.Second
+		step(t, o, now, event.LinkOpened{Peer: p})
+		step(t, o, now, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
+		step(t, o, now+time.Second/2, event.Tick{})
 		if o.region.Depth() != 0 {
 			t.Fatalf("depth %d on the word of %d links", o.region.Depth(), i+1)
 		}
@@ -188,22 +190,22 @@ func TestManyIdentities(t *testing.T) {
 	linked(t, o, "sybil")
 	var all []signed
 	for i := range identities {
-		s := sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
+		s := sign(t, wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
 		all = append(all, s)
-		step(t, o, 0, CatalogueReceived{From: "sybil", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "sybil", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	most := 0
 	for now := time.Second; now < time.Minute; now += time.Second {
-		var asked []Item
-		for _, e := range step(t, o, now, Tick{}) {
-			if c, ok := e.(SendCatalogue); ok {
+		var asked []wire.Item
+		for _, e := range step(t, o, now, event.Tick{}) {
+			if c, ok := e.(event.SendCatalogue); ok {
 				asked = append(asked, c.Items...)
 			}
 		}
 		for _, it := range asked {
 			for _, s := range all {
 				if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
-					step(t, o, now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+					step(t, o, now, event.PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 				}
 			}
 		}
@@ -223,16 +225,16 @@ func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	linked(t, o, "p")
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
 	group := group.Of(x.stream.Header())
-	step(t, o, 0, CatalogueReceived{From: "p", Items: []Item{{Group: group, Have: 1}}, Bytes: 20})
-	step(t, o, time.Second, Tick{})
+	step(t, o, 0, event.CatalogueReceived{From: "p", Items: []wire.Item{{Group: group, Have: 1}}, Bytes: 20})
+	step(t, o, time.Second, event.Tick{})
 	huge := append([]byte(nil), x.envelope...)
 	copy(huge[1+8+4+1+1+12:], []byte{0xff, 0xff, 0xff, 0xff}) // 2^32-1 keys
 	refused := 0
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
-		for _, e := range step(t, o, time.Second, PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
-			if f, ok := e.(Report); ok && f.Fault == FaultHeader {
+		for _, e := range step(t, o, time.Second, event.PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
+			if f, ok := e.(event.Report); ok && f.Fault == event.FaultHeader {
 				refused++
 			}
 		}

@@ -6,17 +6,20 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // cornered is an overlay with room for one origin and links in a network that is large by their word. So it covers a
 // part of it.
-func cornered(t *testing.T, links ...PeerID) *Overlay {
+func cornered(t *testing.T, links ...wire.PeerID) *Overlay {
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{MaxOrigins: 1})
 	for _, p := range links {
-		hears(o, p, Hello{Network: 1000, Records: []Record{{Peer: p, Envelope: []byte(p)}}})
+		hears(o, p, wire.Hello{Network: 1000, Records: []wire.Record{{Peer: p, Envelope: []byte(p)}}})
 	}
-	step(t, o, 0, Tick{})
+	step(t, o, 0, event.Tick{})
 	if o.region.Depth() == 0 {
 		t.Fatal("it covers everybody")
 	}
@@ -27,36 +30,36 @@ func cornered(t *testing.T, links ...PeerID) *Overlay {
 // does not come. What they name are contacts, if their records are their own.
 func TestInquiriesForASearch(t *testing.T) {
 	o := cornered(t, "a", "b", "c")
-	elsewhere := func(name string) PeerID {
+	elsewhere := func(name string) wire.PeerID {
 		for i := 0; ; i++ {
-			if p := PeerID(fmt.Sprint(name, i)); !o.region.Range().Contains(PlaceOf(p)) {
+			if p := wire.PeerID(fmt.Sprint(name, i)); !o.region.Range().Contains(PlaceOf(p)) {
 				return p
 			}
 		}
 	}
 	named, forged := elsewhere("named"), elsewhere("forged")
-	names := Names{Peers: []Named{{Record: Record{Peer: named, Envelope: []byte(named)}}, {Record: Record{Peer: forged, Envelope: []byte(named)}}}}
+	names := wire.Names{Peers: []wire.Named{{Record: wire.Record{Peer: named, Envelope: []byte(named)}}, {Record: wire.Record{Peer: forged, Envelope: []byte(named)}}}}
 	for i, c := range []struct {
-		in                Input
+		in                event.Input
 		asked             int
-		said              ContactsNamed
+		said              event.ContactsNamed
 		reported, contact bool
 	}{
-		{ContactsWanted{Search: 7, Ask: 3}, 3, ContactsNamed{Search: 7, Asked: 3, Awaited: 3}, false, false},
-		{PeersNamed{From: "a", Names: names}, 0, ContactsNamed{Search: 7, Awaited: 2}, true, true},
-		{PeersSilent{From: "b"}, 0, ContactsNamed{Search: 7, Awaited: 1}, false, true},
-		{PeersSilent{From: "b"}, 0, ContactsNamed{}, false, true},
-		{PeersSilent{From: "c", Later: true}, 0, ContactsNamed{Search: 7}, false, true},
+		{event.ContactsWanted{Search: 7, Ask: 3}, 3, event.ContactsNamed{Search: 7, Asked: 3, Awaited: 3}, false, false},
+		{event.PeersNamed{From: "a", Names: names}, 0, event.ContactsNamed{Search: 7, Awaited: 2}, true, true},
+		{event.PeersSilent{From: "b"}, 0, event.ContactsNamed{Search: 7, Awaited: 1}, false, true},
+		{event.PeersSilent{From: "b"}, 0, event.ContactsNamed{}, false, true},
+		{event.PeersSilent{From: "c", Later: true}, 0, event.ContactsNamed{Search: 7}, false, true},
 	} {
-		asked, said, reported := 0, ContactsNamed{}, false
+		asked, said, reported := 0, event.ContactsNamed{}, false
 		for _, e := range step(t, o, time.Millisecond, c.in) {
 			switch e := e.(type) {
-			case AskPeers:
+			case event.AskPeers:
 				asked++
-			case ContactsNamed:
+			case event.ContactsNamed:
 				said = e
-			case Report:
-				reported = reported || e == Report{Peer: "a", Fault: FaultRecord}
+			case event.Report:
+				reported = reported || e == event.Report{Peer: "a", Fault: event.FaultRecord}
 			}
 		}
 		contact := false

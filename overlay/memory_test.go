@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // loop is the plain twin of Candidates: every prefix held is asked.
-func loop(o *overlay.Overlay, f summary.Fingerprint) (peers []overlay.PeerID) {
+func loop(o *overlay.Overlay, f summary.Fingerprint) (peers []wire.PeerID) {
 	for _, d := range o.Directory() {
 		if p, ok := o.Held(d.Peer); ok && p.Contains(f) {
 			peers = append(peers, d.Peer)
@@ -23,7 +25,7 @@ func loop(o *overlay.Overlay, f summary.Fingerprint) (peers []overlay.PeerID) {
 
 func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 	net := build(t, mixed(20), 2000, 11)
-	net.Peers[3].Overlay.Step(0, overlay.Tick{})
+	net.Peers[3].Overlay.Step(0, event.Tick{})
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 12 {
 		net.Run(time.Duration(round) * 2 * time.Second)
@@ -38,7 +40,7 @@ func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 		for range 20 {
 			f := some[rng.IntN(len(some))]
 			for i, p := range net.Peers {
-				var got []overlay.PeerID
+				var got []wire.PeerID
 				for _, c := range p.Overlay.Candidates(nil, f) {
 					got = append(got, c.Peer)
 				}
@@ -91,7 +93,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 	for i := range configs {
 		configs[i] = overlay.Config{
 			Up: fast, Down: fast, MaxGroup: 5,
-			Group: func(r overlay.Record) string {
+			Group: func(r wire.Record) string {
 				if r.Peer[len(r.Peer)-1]%2 == 0 { // of even number
 					return "even"
 				}

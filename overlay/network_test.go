@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -88,12 +89,12 @@ func TestSameSeedSameTrace(t *testing.T) {
 }
 
 func record(net *overlaytest.Network, h hash.Hash) {
-	net.Trace = func(now time.Duration, peer int, e overlay.Effect) {
+	net.Trace = func(now time.Duration, peer int, e event.Effect) {
 		fmt.Fprintf(h, "%d %d %T", now, peer, e)
 		switch e := e.(type) {
-		case overlay.SendParts:
+		case event.SendParts:
 			fmt.Fprintf(h, " %s %s %d-%d", e.To, e.Group, e.Run.First, e.Run.First+len(e.Run.Parts))
-		case overlay.SayHello, overlay.SendCatalogue, overlay.Report, overlay.Connect, overlay.Learned, overlay.Wake:
+		case event.SayHello, event.SendCatalogue, event.Report, event.Connect, event.Learned, event.Wake:
 			fmt.Fprintf(h, " %v", e)
 		}
 	}

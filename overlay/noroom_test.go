@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -14,15 +16,15 @@ func TestNoRoomToDial(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	fps := []summary.Fingerprint{1, 2, 3}
 	own := sign(t, "self", fps)
-	step(t, o, 0, Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
+	step(t, o, 0, event.Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
 	s := sign(t, "id", fps)
 	run, err := s.stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	step(t, o, 0, PeersAsked{From: "id", Inquiry: Inquiry{Own: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+	step(t, o, 0, event.PeersAsked{From: "id", Inquiry: wire.Inquiry{Own: []wire.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	for fails, here := range []bool{true, false} {
-		step(t, o, time.Second, DialFailed{Peer: "id", Here: here})
+		step(t, o, time.Second, event.DialFailed{Peer: "id", Here: here})
 		if got := o.directory.Lookup("id").DialFails(); got != fails {
 			t.Errorf("no room here: %v; it failed %d times, want %d", here, got, fails)
 		}

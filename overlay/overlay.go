@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Overlay is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -50,7 +51,7 @@ func New(cfg Config) (*Overlay, error) {
 
 // Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do.
 // The effects are valid until the next Step. It panics when time goes back, and on an input of an unknown type.
-func (o *Overlay) Step(now time.Duration, in Input) []Effect {
+func (o *Overlay) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < o.now {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
 	}
@@ -71,43 +72,43 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 }
 
 // take gives an input to the machines that it concerns.
-func (o *Overlay) take(now time.Duration, in Input) {
+func (o *Overlay) take(now time.Duration, in event.Input) {
 	switch in := in.(type) {
-	case Published:
+	case event.Published:
 		o.publish(now, in)
-	case LinkOpened:
+	case event.LinkOpened:
 		o.openLink(now, in)
-	case LinkClosed:
+	case event.LinkClosed:
 		o.closeLink(now, in)
-	case Grafted:
+	case event.Grafted:
 		o.mesh(in.Peer, true)
-	case Pruned:
+	case event.Pruned:
 		o.mesh(in.Peer, false)
-	case HelloReceived:
+	case event.HelloReceived:
 		o.onHello(now, in)
-	case HelloRefused:
+	case event.HelloRefused:
 		o.onHelloRefused(now, in)
-	case LinkRefused:
+	case event.LinkRefused:
 		o.onLinkRefused(now, in)
-	case CatalogueReceived:
+	case event.CatalogueReceived:
 		o.onCatalogue(now, in)
-	case PartsReceived:
+	case event.PartsReceived:
 		o.onParts(now, in)
-	case PartsRequested:
+	case event.PartsRequested:
 		o.exchange.Request(now, in, o.directory.Tagged(in.Group.OriginTag()))
-	case FetchFailed:
+	case event.FetchFailed:
 		if e := o.directory.Tagged(in.Group.OriginTag()); e != nil {
 			o.exchange.FetchFailed(now, in.From, e.Index())
 		}
-	case DialFailed:
+	case event.DialFailed:
 		e := o.directory.Lookup(in.Peer)
 		if !in.Here {
 			e = o.directory.DialFailed(in.Peer)
 		}
 		o.topology.DialFailed(now, in.Peer, e)
-	case Charged:
+	case event.Charged:
 		o.exchange.Charge(in.Peer, in.Bytes)
-	case Outcome:
+	case event.Outcome:
 		if o.directory.Outcome(now, in.Peer, in.Hits, in.Misses) {
 			o.topology.Refuted(now)
 		}
@@ -115,21 +116,21 @@ func (o *Overlay) take(now time.Duration, in Input) {
 			o.topology.Missed(now, e)
 			o.act(now)
 		}
-	case Lost:
+	case event.Lost:
 		o.exchange.Lost(now, in.Peer)
-	case RoundTrip:
+	case event.RoundTrip:
 		o.directory.RoundTrip(in.Peer, in.RTT)
-	case PeersAsked:
+	case event.PeersAsked:
 		o.onPeersAsked(now, in)
-	case PeersNamed:
+	case event.PeersNamed:
 		o.onPeersNamed(now, in)
-	case PeersSilent:
+	case event.PeersSilent:
 		o.onPeersSilent(in)
-	case ContactAnswered:
+	case event.ContactAnswered:
 		o.region.ContactAnswered(in)
-	case ContactsWanted:
+	case event.ContactsWanted:
 		o.onContactsWanted(in)
-	case Tick:
+	case event.Tick:
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
 	}
@@ -160,21 +161,21 @@ func (o *Overlay) act(now time.Duration) {
 		switch {
 		case a.Effect != nil:
 			o.effects.Emit(a.Effect)
-		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloBytes(Hello{}):
+		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloBytes(wire.Hello{}):
 			o.sayHello(now, a.To, exchange.NoRecords, a.Neighbour, a.Full)
 		}
 	}
 }
 
 // publish takes in a new epoch of our own.
-func (o *Overlay) publish(now time.Duration, in Published) {
+func (o *Overlay) publish(now time.Duration, in event.Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
 		o.region.Published(now)
 	}
 }
 
-func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
+func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 	if !o.exchange.Open(now, in.Peer, o.topology.IsMeshed(in.Peer)) {
 		return
 	}
@@ -187,7 +188,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	o.hello(now, in.Peer, with)
 }
 
-func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
+func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
 	if !o.exchange.Close(now, in.Peer) {
 		return
 	}
@@ -197,13 +198,13 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 	o.topology.Close(in.Peer)
 }
 
-func (o *Overlay) mesh(p PeerID, in bool) {
+func (o *Overlay) mesh(p wire.PeerID, in bool) {
 	o.topology.Mesh(p, in)
 	o.exchange.Mesh(p, in)
 }
 
 // onCatalogue takes in what a mesh peer holds and asks for.
-func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
+func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	if !o.exchange.Came(now, in.From, in.Bytes) {
 		return
 	}
@@ -225,7 +226,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 }
 
 // onParts has a run or a delta that came verified and taken in.
-func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
+func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 	o.exchange.Arrived(now, in, o.directory.Foreign(in.Group.OriginTag()))
 	a, ok := o.admit(now, in)
 	if !ok {
@@ -240,9 +241,9 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 }
 
 // admit says whether a run or a delta that came is to be looked at.
-func (o *Overlay) admit(now time.Duration, in PartsReceived) (a exchange.Arrival, ok bool) {
+func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.Arrival, ok bool) {
 	tag := in.Group.OriginTag()
-	if in.Transport != Message {
+	if in.Transport != event.Message {
 		return o.exchange.Admit(in, o.directory.Foreign(tag))
 	}
 	if !o.exchange.IsLinked(in.From) {
@@ -281,7 +282,7 @@ func (o *Overlay) tick(now time.Duration) {
 			o.directory.Asked(now, i)
 		}
 	}
-	o.effects.Emit(Wake{At: o.nextWake()})
+	o.effects.Emit(event.Wake{At: o.nextWake()})
 }
 
 // tidy has the directory forget what is over.

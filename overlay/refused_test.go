@@ -6,14 +6,17 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // names returns the peers that an overlay names to one that it refuses a link, whose hello brings its record.
-func names(t *testing.T, o *Overlay, now time.Duration, p PeerID) (named []PeerID) {
+func names(t *testing.T, o *Overlay, now time.Duration, p wire.PeerID) (named []wire.PeerID) {
 	t.Helper()
-	hello := Hello{Records: []Record{{Peer: p, Envelope: []byte(p)}, {Peer: "other", Envelope: []byte("other")}}}
-	for _, e := range step(t, o, now, HelloRefused{Peer: p, Request: 7, Hello: hello}) {
-		if a, ok := e.(AnswerPeers); ok && a.To == p && a.Request == 7 {
+	hello := wire.Hello{Records: []wire.Record{{Peer: p, Envelope: []byte(p)}, {Peer: "other", Envelope: []byte("other")}}}
+	for _, e := range step(t, o, now, event.HelloRefused{Peer: p, Request: 7, Hello: hello}) {
+		if a, ok := e.(event.AnswerPeers); ok && a.To == p && a.Request == 7 {
 			for _, n := range a.Names.Peers {
 				named = append(named, n.Record.Peer)
 			}
@@ -28,16 +31,16 @@ func names(t *testing.T, o *Overlay, now time.Duration, p PeerID) (named []PeerI
 // Its own record is learned, and no other that it brings.
 func TestRefusedHello(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 9)), Config{Up: 100_000_000, Down: 100_000_000})
-	for _, p := range []PeerID{"free", "full", "open"} {
-		hears(o, p, Hello{Full: p == "full", Records: []Record{{Peer: p, Envelope: []byte(p)}}})
+	for _, p := range []wire.PeerID{"free", "full", "open"} {
+		hears(o, p, wire.Hello{Full: p == "full", Records: []wire.Record{{Peer: p, Envelope: []byte(p)}}})
 	}
 	for i, c := range []struct {
-		newcomer PeerID
-		want     []PeerID // sorted
+		newcomer wire.PeerID
+		want     []wire.PeerID // sorted
 	}{
-		{"first", []PeerID{"free", "open"}},
-		{"second", []PeerID{"first", "free", "open"}},
-		{"first", []PeerID{"free", "open", "second"}},
+		{"first", []wire.PeerID{"free", "open"}},
+		{"second", []wire.PeerID{"first", "free", "open"}},
+		{"first", []wire.PeerID{"free", "open", "second"}},
 	} {
 		named := names(t, o, time.Duration(i)*time.Second, c.newcomer)
 		slices.Sort(named)
@@ -53,23 +56,23 @@ func TestRefusedHello(t *testing.T) {
 // TestRefusedLink: a peer that is refused a link chooses those whom it hears of, and not the one that refused.
 func TestRefusedLink(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 10)), Config{})
-	hears(o, "full", Hello{Records: []Record{{Peer: "full", Envelope: []byte("full")}}})
-	var named []Named
+	hears(o, "full", wire.Hello{Records: []wire.Record{{Peer: "full", Envelope: []byte("full")}}})
+	var named []wire.Named
 	for i := range 3 {
-		p := PeerID(fmt.Sprint("named ", i))
-		named = append(named, Named{Record: Record{Peer: p, Envelope: []byte(p)}})
+		p := wire.PeerID(fmt.Sprint("named ", i))
+		named = append(named, wire.Named{Record: wire.Record{Peer: p, Envelope: []byte(p)}})
 	}
-	inputs := append([]Input{LinkRefused{Peer: "full", Names: Names{Peers: named}}, LinkClosed{Peer: "full"}}, slices.Repeat([]Input{Tick{}}, 8)...)
-	var chosen []PeerID
+	inputs := append([]event.Input{event.LinkRefused{Peer: "full", Names: wire.Names{Peers: named}}, event.LinkClosed{Peer: "full"}}, slices.Repeat([]event.Input{event.Tick{}}, 8)...)
+	var chosen []wire.PeerID
 	for i, in := range inputs {
 		for _, e := range step(t, o, time.Duration(i)*time.Second, in) {
-			if c, ok := e.(Connect); ok {
+			if c, ok := e.(event.Connect); ok {
 				chosen = append(chosen, c.To.Peer)
 			}
 		}
 	}
 	slices.Sort(chosen)
-	if want := []PeerID{"named 0", "named 1", "named 2"}; !slices.Equal(chosen, want) {
+	if want := []wire.PeerID{"named 0", "named 1", "named 2"}; !slices.Equal(chosen, want) {
 		t.Errorf("chosen are %q, want %q", chosen, want)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -52,7 +54,7 @@ func joinedBy(t *testing.T, seed uint64, configs []overlay.Config, collection fu
 
 // spread is in how many directories origins are: the least, the median, and what 99 in 100 do not exceed.
 func spread(net *overlaytest.Network) (least, median, p99 int) {
-	index := map[overlay.PeerID]int{}
+	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
 	}
@@ -86,12 +88,12 @@ func TestNobodyIsKeptForHavingComeFirst(t *testing.T) {
 // census counts what peers keep: of the peers in the ranges that they vouch for those that they know and those that they do
 // not, those whose numbers are equal to their own modulo interests, and the depths of the ranges in all.
 func census(net *overlaytest.Network, interests int) (known, unknown, alike, depths int) {
-	index := map[overlay.PeerID]int{}
+	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
 	}
 	for i, p := range net.Peers {
-		kept := map[overlay.PeerID]bool{}
+		kept := map[wire.PeerID]bool{}
 		for _, d := range p.Overlay.Directory() {
 			kept[d.Peer] = true
 			if i%interests == index[d.Peer]%interests {
@@ -194,7 +196,7 @@ func TestFewKnowAll(t *testing.T) {
 	const n, limit, every = 160, 10, 40
 	for _, spread := range []int{0, -1} {
 		configs := make([]overlay.Config, n)
-		strong := map[overlay.PeerID]bool{}
+		strong := map[wire.PeerID]bool{}
 		for i := range configs {
 			configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Loop: true, SpreadLinks: spread}
 			if i%every == every/2 {
@@ -220,7 +222,7 @@ func TestFewKnowAll(t *testing.T) {
 				contacted++
 			}
 			for _, c := range wide {
-				if !strong[overlay.PeerID(c.Peer)] {
+				if !strong[wire.PeerID(c.Peer)] {
 					falsely++
 				}
 			}
@@ -332,8 +334,8 @@ func TestSpareContacts(t *testing.T) {
 	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
 	replaced := 0
 	for i, p := range net.Peers {
-		spare := func() map[space.Range]overlay.PeerID {
-			out := map[space.Range]overlay.PeerID{}
+		spare := func() map[space.Range]wire.PeerID {
+			out := map[space.Range]wire.PeerID{}
 			for _, c := range p.Overlay.Contacts() {
 				if c.Role != region.Spare {
 					continue
@@ -341,14 +343,14 @@ func TestSpareContacts(t *testing.T) {
 				if out[c.Range()] != "" {
 					t.Errorf("peer %d has two spare contacts of %v", i, c.Range())
 				}
-				out[c.Range()] = overlay.PeerID(c.Peer)
+				out[c.Range()] = wire.PeerID(c.Peer)
 			}
 			return out
 		}
 		before := spare()
 		for _, liar := range before {
 			for range 2 {
-				net.Step(i, overlay.ContactAnswered{Peer: liar, Denied: true})
+				net.Step(i, event.ContactAnswered{Peer: liar, Denied: true})
 			}
 		}
 		for half, now := range spare() {
@@ -377,7 +379,7 @@ func TestWholeWhereItFits(t *testing.T) {
 // its value.
 func TestSimilar(t *testing.T) {
 	net := grown(t, 30, 5, overlay.Config{MaxOrigins: 40})
-	index := map[overlay.PeerID]int{}
+	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
 	}
@@ -401,7 +403,7 @@ func TestSimilarContacts(t *testing.T) {
 	some := 0
 	answers := func(i int, p string, denied ...bool) {
 		for _, d := range denied {
-			net.Step(i, overlay.ContactAnswered{Peer: overlay.PeerID(p), Denied: d, Proved: !d})
+			net.Step(i, event.ContactAnswered{Peer: wire.PeerID(p), Denied: d, Proved: !d})
 		}
 	}
 	for i, p := range net.Peers {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -22,19 +24,19 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Overlay.Step(0, overlay.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
+		s.Overlay.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
 		id := uint64(0)
-		request := func(from overlay.PeerID) []overlay.Effect {
+		request := func(from wire.PeerID) []event.Effect {
 			id++
-			return s.Overlay.Step(time.Second, overlay.PartsRequested{From: from, Request: id, Group: own.Group(), First: 0, End: 1})
+			return s.Overlay.Step(time.Second, event.PartsRequested{From: from, Request: id, Group: own.Group(), First: 0, End: 1})
 		}
 		for i := range silent {
 			for range 100 {
-				request(overlay.PeerID(fmt.Sprint("silent", i)))
+				request(wire.PeerID(fmt.Sprint("silent", i)))
 			}
 		}
 		for _, e := range request(overlaytest.Honest) {
-			if a, ok := e.(overlay.AnswerParts); ok && a.Request == id {
+			if a, ok := e.(event.AnswerParts); ok && a.Request == id {
 				return !a.Refused
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,8 +18,8 @@ import (
 type turning struct {
 	*world
 	end   time.Duration
-	peers []PeerID
-	keys  map[PeerID][][]byte
+	peers []wire.PeerID
+	keys  map[wire.PeerID][][]byte
 }
 
 var (
@@ -28,7 +30,7 @@ var (
 
 const maxGroup = 4
 
-func signUnder(t testing.TB, id PeerID, keys [][]byte, seed summary.Seed, e summary.Epoch) signed {
+func signUnder(t testing.TB, id wire.PeerID, keys [][]byte, seed summary.Seed, e summary.Epoch) signed {
 	t.Helper()
 	h, fps := seed.Hasher(), make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
@@ -47,18 +49,18 @@ func signUnder(t testing.TB, id PeerID, keys [][]byte, seed summary.Seed, e summ
 
 func newTurning(t testing.TB, seed uint64) *turning {
 	rng := rand.New(rand.NewPCG(seed, 8))
-	w := &turning{world: &world{t: t, rng: rng}, end: time.Duration(1+rng.IntN(20)) * time.Second, keys: map[PeerID][][]byte{}}
+	w := &turning{world: &world{t: t, rng: rng}, end: time.Duration(1+rng.IntN(20)) * time.Second, keys: map[wire.PeerID][][]byte{}}
 	o, err := New(Config{
 		Self: "self", Seed: newSeed.Tag(), Previous: oldSeed, PreviousUntil: w.end, Up: 50_000_000, Down: 50_000_000, Rand: rng,
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (PeerID, error) { return PeerID(b), nil },
-		Group: func(r Record) string { return "group " + string(r.Peer[len(r.Peer)-1]%2+'0') }, MaxGroup: maxGroup,
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
+		Group: func(r wire.Record) string { return "group " + string(r.Peer[len(r.Peer)-1]%2+'0') }, MaxGroup: maxGroup,
 		Memory: 200_000 + rng.IntN(1<<20), Loop: rng.IntN(3) == 0,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.o = o
-	publish := func(id PeerID, n int, seeds ...summary.Seed) (out []signed) {
+	publish := func(id wire.PeerID, n int, seeds ...summary.Seed) (out []signed) {
 		for i := range n {
 			w.keys[id] = append(w.keys[id], fmt.Appendf(nil, "%s/%d", id, i))
 		}
@@ -70,32 +72,32 @@ func newTurning(t testing.TB, seed uint64) *turning {
 		return out
 	}
 	for _, own := range publish("self", 300, newSeed, oldSeed) {
-		o.Step(0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+		o.Step(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	}
 	of := [][]summary.Seed{{oldSeed}, {newSeed}, {oldSeed, newSeed}, {newSeed, oldSeed}, {farSeed}, {farSeed, oldSeed}}
 	for i := range 3 + rng.IntN(10) {
-		p := PeerID(fmt.Sprint("peer", i))
+		p := wire.PeerID(fmt.Sprint("peer", i))
 		w.peers = append(w.peers, p)
 		w.origins = append(w.origins, publish(p, 1+rng.IntN(2000), of[rng.IntN(len(of))]...)...)
 	}
 	for i := range 1 + rng.IntN(4) {
-		p := PeerID(fmt.Sprint("peer", i)) // some are connected themselves
+		p := wire.PeerID(fmt.Sprint("peer", i)) // some are connected themselves
 		w.links = append(w.links, p)
-		o.Step(0, LinkOpened{Peer: p})
-		var records []Record
+		o.Step(0, event.LinkOpened{Peer: p})
+		var records []wire.Record
 		for _, q := range w.peers {
 			if rng.IntN(3) == 0 {
-				records = append(records, Record{Peer: q, Envelope: []byte(q)})
+				records = append(records, wire.Record{Peer: q, Envelope: []byte(q)})
 			}
 		}
-		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: 50_000_000, Down: 50_000_000, Session: 1, Records: records}})
-		o.Step(0, Grafted{Peer: p})
+		o.Step(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 50_000_000, Down: 50_000_000, Session: 1, Records: records}})
+		o.Step(0, event.Grafted{Peer: p})
 	}
 	return w
 }
 
 // standing is the prefix that should answer for a peer: that under the new seed, or else that under the old one.
-func (w *turning) standing(p PeerID) *summary.Prefix {
+func (w *turning) standing(p wire.PeerID) *summary.Prefix {
 	var best *summary.Prefix
 	for _, e := range w.o.directory.Others() {
 		if e != nil && e.Peer() == p && e.Held() != nil && (best == nil || e.Held().Header().Seed == newSeed.Tag()) {
@@ -120,7 +122,7 @@ func (w *turning) check(t *testing.T) {
 	var f summary.Fingerprint
 	p := w.peers[w.rng.IntN(len(w.peers))]
 	key := w.keys[p][w.rng.IntN(len(w.keys[p]))]
-	var want []PeerID
+	var want []wire.PeerID
 	for _, q := range w.peers {
 		held := w.standing(q)
 		if got, ok := o.Held(q); ok != (held != nil) || ok && got != held {
@@ -139,7 +141,7 @@ func (w *turning) check(t *testing.T) {
 		}
 	}
 	f = newSeed.Hasher().Fingerprint(key)
-	var got []PeerID
+	var got []wire.PeerID
 	for _, c := range o.Candidates(key, f) {
 		got = append(got, c.Peer)
 	}
@@ -181,11 +183,11 @@ func (w *turning) compared() (n int) {
 
 func checkRotation(t *testing.T, seed uint64) (compared int) {
 	w := newTurning(t, seed)
-	var effects []Effect
+	var effects []event.Effect
 	for range 150 {
 		effects = w.step(effects)
 		for _, e := range effects {
-			if r, ok := e.(Report); ok && r.Fault != FaultUnasked {
+			if r, ok := e.(event.Report); ok && r.Fault != event.FaultUnasked {
 				t.Fatalf("seed %d: %v of an honest peer", seed, r)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -62,8 +63,8 @@ func TestRotation(t *testing.T) {
 	const end = 10 * time.Minute
 	net := rotatingNet(t)
 	samples := 0 // of summaries that cannot be read
-	net.Trace = func(_ time.Duration, peer int, e overlay.Effect) {
-		s, ok := e.(overlay.SendParts)
+	net.Trace = func(_ time.Duration, peer int, e event.Effect) {
+		s, ok := e.(event.SendParts)
 		if ok && len(s.Record) > 0 && s.Run.First == 0 {
 			h, err := overlaytest.OpenHeader(s.Envelope)
 			if err == nil && h.Seed.Number == after && net.Peers[peer].Overlay.Own().Header().Seed.Number == after {

@@ -22,23 +22,23 @@ const (
 
 // round is an inquiry with its answer.
 type round struct {
-	inquiry       overlay.Inquiry
-	names         overlay.Names
+	inquiry       wire.Inquiry
+	names         wire.Names
 	asked, answer int // bytes on the wire
 }
 
 // rounds keeps the rounds of all peers of a network from now on.
 func rounds(net *overlaytest.Network) *[]round {
 	var all []round
-	index, open := map[overlay.PeerID]int{}, map[[2]int]overlay.Inquiry{}
+	index, open := map[wire.PeerID]int{}, map[[2]int]wire.Inquiry{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
 	}
-	net.Trace = func(_ time.Duration, i int, e overlay.Effect) {
+	net.Trace = func(_ time.Duration, i int, e event.Effect) {
 		switch e := e.(type) {
-		case overlay.AskPeers:
+		case event.AskPeers:
 			open[[2]int{i, index[e.To.Peer]}] = e.Inquiry
-		case overlay.AnswerPeers:
+		case event.AnswerPeers:
 			q, ok := open[[2]int{index[e.To], i}]
 			if !ok {
 				return // asked before
@@ -50,7 +50,7 @@ func rounds(net *overlaytest.Network) *[]round {
 }
 
 // introductionBytes is the size of summaries that are passed on.
-func introductionBytes(all []event.Introduction) (n int) {
+func introductionBytes(all []wire.Introduction) (n int) {
 	for _, i := range all {
 		n += len(wire.AppendParts(nil, wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run})) + elementFields
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -58,18 +60,18 @@ func TestStringsTell(t *testing.T) {
 		"exchange": func(net *overlaytest.Network, o *overlay.Overlay) {
 			p := o.Linked()[0]
 			was, is = fmt.Sprintf("%q mesh", p), ""
-			net.Step(1, overlay.LinkClosed{Peer: p})
+			net.Step(1, event.LinkClosed{Peer: p})
 		},
 		"topology": func(net *overlaytest.Network, o *overlay.Overlay) {
 			p := o.Neighbours()[0]
 			was, is = fmt.Sprintf("%q %v since", p.Peer, p.Kind), ""
-			net.Step(1, overlay.HelloReceived{Peer: p.Peer, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Full: true}})
+			net.Step(1, event.HelloReceived{Peer: p.Peer, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Full: true}})
 		},
 		"region": func(net *overlaytest.Network, o *overlay.Overlay) {
 			c := o.Contacts()[0]
 			was = fmt.Sprintf("%q %v, %d right, 0 denials", c.Peer, c.Range(), c.Right)
 			is = fmt.Sprintf("%q %v, %d right, 1 denials", c.Peer, c.Range(), c.Right)
-			net.Step(1, overlay.ContactAnswered{Peer: overlay.PeerID(c.Peer), Denied: true})
+			net.Step(1, event.ContactAnswered{Peer: wire.PeerID(c.Peer), Denied: true})
 		},
 	} {
 		got := described(t, change)

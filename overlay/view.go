@@ -9,14 +9,15 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Candidate is a peer that may hold a key, with what a query weighs.
 type Candidate struct {
-	Peer         PeerID
-	Record       Record
+	Peer         wire.PeerID
+	Record       wire.Record
 	Rate         float64 // false-positive rate of what is held of its summary
 	N            int     // size of its collection
 	Hits, Misses int     // of earlier confirmations; they fade
@@ -88,16 +89,16 @@ type Knowledge = exchange.Knowledge
 func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
 
 // Linked returns the peers with an open connection, sorted.
-func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }
+func (o *Overlay) Linked() []wire.PeerID { return o.exchange.Linked() }
 
 // Links is how many peers are linked.
 func (o *Overlay) Links() int { return o.exchange.Links() }
 
 // Record returns the certified addresses of a peer.
-func (o *Overlay) Record(p PeerID) (Record, bool) { return o.directory.RecordOf(p) }
+func (o *Overlay) Record(p wire.PeerID) (wire.Record, bool) { return o.directory.RecordOf(p) }
 
 // Held returns the prefix that answers queries about a peer.
-func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
+func (o *Overlay) Held(p wire.PeerID) (*summary.Prefix, bool) {
 	e := o.directory.Lookup(p)
 	if e == nil || e.Held() == nil {
 		return nil, false
@@ -107,7 +108,7 @@ func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
 
 // Alike is a peer and how much of our collection it holds, as estimated.
 type Alike struct {
-	Peer    PeerID
+	Peer    wire.PeerID
 	Overlap estimate.Interval // at [Confidence]
 	Keys    int               // that it holds in all
 }
@@ -165,13 +166,13 @@ const (
 
 // Neighbour is a peer that this node keeps a connection with.
 type Neighbour struct {
-	Peer    PeerID
+	Peer    wire.PeerID
 	Kind    Kind
 	Overlap estimate.Interval // of our collection that it holds, as estimated; zero when not known
 }
 
 // IsNeighbour reports whether a peer is a neighbour, or about to be one.
-func (o *Overlay) IsNeighbour(p PeerID) bool { return o.topology.IsNeighbour(p) }
+func (o *Overlay) IsNeighbour(p wire.PeerID) bool { return o.topology.IsNeighbour(p) }
 
 // Neighbours returns the neighbours in the order of their ids.
 func (o *Overlay) Neighbours() []Neighbour {
@@ -192,7 +193,7 @@ func (o *Overlay) Neighbours() []Neighbour {
 
 // Depth is how much is held of one peer's summary.
 type Depth struct {
-	Peer  PeerID
+	Peer  wire.PeerID
 	Parts int
 	Bytes int
 	Rate  float64
@@ -242,10 +243,10 @@ func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
 
 // Room is how many bytes may go to a linked peer now, at a time that is not before the last Step. It is below 0 after a
 // message that was larger than a burst.
-func (o *Overlay) Room(now time.Duration, p PeerID) int { return o.exchange.Room(now, p) }
+func (o *Overlay) Room(now time.Duration, p wire.PeerID) int { return o.exchange.Room(now, p) }
 
 // Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
-func (o *Overlay) Rates(p PeerID) (out, in float64) { return o.exchange.Rates(p) }
+func (o *Overlay) Rates(p wire.PeerID) (out, in float64) { return o.exchange.Rates(p) }
 
 // Burst is how many bytes a line of the given rate may send at once after a pause. It is one second's worth, and at
 // least 16 KiB so that a slow line can carry a message at all.
@@ -269,13 +270,13 @@ func DeltaBytes(delta, envelope, record []byte) int {
 }
 
 // PlaceOf returns where a peer stands among all: see package space.
-func PlaceOf(p PeerID) space.Place { return exchange.PlaceOf(p) }
+func PlaceOf(p wire.PeerID) space.Place { return exchange.PlaceOf(p) }
 
 // InquiryBytes is what an inquiry counts against a budget.
-func InquiryBytes(q Inquiry) int { return exchange.InquiryBytes(q) }
+func InquiryBytes(q wire.Inquiry) int { return exchange.InquiryBytes(q) }
 
 // NamesBytes is what the answer to an inquiry counts against a budget.
-func NamesBytes(a Names) int { return exchange.NamesBytes(a) }
+func NamesBytes(a wire.Names) int { return exchange.NamesBytes(a) }
 
 // HelloBytes is what a hello counts against a budget.
-func HelloBytes(h Hello) int { return exchange.HelloBytes(h) }
+func HelloBytes(h wire.Hello) int { return exchange.HelloBytes(h) }

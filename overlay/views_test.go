@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -11,12 +13,12 @@ import (
 func checkViews(t *testing.T, w *world) {
 	t.Helper()
 	f := summary.Fingerprint(w.rng.IntN(3000))<<20 | 7
-	var want []PeerID
+	var want []wire.PeerID
 	sum := 0.0
 	for _, s := range w.origins {
-		p, ok := w.o.Held(PeerID(s.record))
+		p, ok := w.o.Held(wire.PeerID(s.record))
 		if ok && p.Contains(f) {
-			want = append(want, PeerID(s.record))
+			want = append(want, wire.PeerID(s.record))
 		}
 	}
 	for _, e := range w.o.directory.Others() {
@@ -44,7 +46,7 @@ func checkViews(t *testing.T, w *world) {
 func TestViewsAgainstSlowTwin(t *testing.T) {
 	for seed := range uint64(25) {
 		w := newWorld(t, seed)
-		var effects []Effect
+		var effects []event.Effect
 		for range 40 {
 			effects = w.step(effects)
 			checkViews(t, w)

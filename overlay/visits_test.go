@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Peers that come for a moment are forgotten: some time later all who stayed know each other, and nobody else.
@@ -31,7 +32,7 @@ func TestVisits(t *testing.T) {
 			}
 			net.Run(time.Minute)
 			for v := range visits {
-				i, err := net.Add(overlay.PeerID(fmt.Sprint("visitor", v)), overlay.Config{Up: fast, Down: fast})
+				i, err := net.Add(wire.PeerID(fmt.Sprint("visitor", v)), overlay.Config{Up: fast, Down: fast})
 				if err != nil {
 					t.Fatal(err)
 				}

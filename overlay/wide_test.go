@@ -6,16 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // hears opens a link to a peer and has it say hello. It returns what is said to it last.
-func hears(o *Overlay, p PeerID, h Hello) (said Hello) {
+func hears(o *Overlay, p wire.PeerID, h wire.Hello) (said wire.Hello) {
 	o.effects.Begin()
-	o.openLink(0, LinkOpened{Peer: p})
-	o.onHello(0, HelloReceived{Peer: p, Hello: h})
+	o.openLink(0, event.LinkOpened{Peer: p})
+	o.onHello(0, event.HelloReceived{Peer: p, Hello: h})
 	for _, e := range o.effects.List() {
-		if e, is := e.(SayHello); is && e.To == p {
+		if e, is := e.(event.SayHello); is && e.To == p {
 			said = e.Hello
 		}
 	}
@@ -30,14 +32,14 @@ func TestFewWideNeighbours(t *testing.T) {
 	if depth < region.FarWider {
 		t.Fatalf("covers a range of depth %d", depth)
 	}
-	wide := Hello{Origins: 100, Neighbour: true}
+	wide := wire.Hello{Origins: 100, Neighbour: true}
 	for i := range mostWide + 2 {
-		if said := hears(o, PeerID(fmt.Sprint("wide", i)), wide); said.Neighbour != (i < mostWide) || said.Full != (i >= mostWide) {
+		if said := hears(o, wire.PeerID(fmt.Sprint("wide", i)), wide); said.Neighbour != (i < mostWide) || said.Full != (i >= mostWide) {
 			t.Errorf("number %d that covers far more hears %+v", i, said)
 		}
 	}
-	for _, h := range []Hello{{Depth: depth - region.FarWider + 1, Origins: 100, Neighbour: true}, {Origins: 2, Neighbour: true}} {
-		if said := hears(o, PeerID(fmt.Sprint("other", h.Depth)), h); !said.Neighbour || said.Full {
+	for _, h := range []wire.Hello{{Depth: depth - region.FarWider + 1, Origins: 100, Neighbour: true}, {Origins: 2, Neighbour: true}} {
+		if said := hears(o, wire.PeerID(fmt.Sprint("other", h.Depth)), h); !said.Neighbour || said.Full {
 			t.Errorf("one that says %+v hears %+v", h, said)
 		}
 	}
@@ -47,7 +49,7 @@ func TestFewWideNeighbours(t *testing.T) {
 func TestUsualDepth(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
 	for i, c := range []struct{ says, usual int }{{7, 0}, {7, 0}, {0, 7}, {0, 0}, {6, 6}, {32, 6}} {
-		hears(o, PeerID(fmt.Sprint("link", i)), Hello{Depth: c.says})
+		hears(o, wire.PeerID(fmt.Sprint("link", i)), wire.Hello{Depth: c.says})
 		if got := o.exchange.UsualDepth(); got != c.usual {
 			t.Errorf("after link %d: usual depth %d, want %d", i, got, c.usual)
 		}
@@ -58,8 +60,8 @@ func TestUsualDepth(t *testing.T) {
 // third more, and any peer within a minute when it knows more or fewer at all.
 func TestFarWiderSaysWhatItKnows(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
-	hears(o, "link", Hello{Depth: region.FarWider})
-	o.exchange.Greet(0, "link", Hello{Origins: 75})
+	hears(o, "link", wire.Hello{Depth: region.FarWider})
+	o.exchange.Greet(0, "link", wire.Hello{Origins: 75})
 	for _, c := range []struct {
 		origins   int
 		wide, due bool

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,7 +18,7 @@ type signed struct {
 	envelope, record []byte
 }
 
-func sign(t testing.TB, id PeerID, fps []summary.Fingerprint) signed {
+func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 	t.Helper()
 	s, err := summary.Build(fps, summary.Header{
 		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
@@ -40,7 +42,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 	}
 	cfg.Seed, cfg.Rand = tag, rng
 	cfg.OpenHeader = summary.ParseHeader
-	cfg.OpenRecord = func(b []byte) (PeerID, error) { return PeerID(b), nil }
+	cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
 	o, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +60,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 const fewEntries = 128
 
 // step gives an overlay an input, and holds it to its invariants.
-func step(t testing.TB, o *Overlay, now time.Duration, in Input) []Effect {
+func step(t testing.TB, o *Overlay, now time.Duration, in event.Input) []event.Effect {
 	t.Helper()
 	effects := o.Step(now, in)
 	if o.directory.Len() <= fewEntries {
@@ -75,7 +77,7 @@ type world struct {
 	o       *Overlay
 	rng     *rand.Rand
 	origins []signed
-	links   []PeerID
+	links   []wire.PeerID
 	now     time.Duration
 }
 
@@ -94,26 +96,26 @@ func newWorld(t testing.TB, seed uint64) *world {
 		return fps
 	}
 	own := sign(t, "self", keys(500))
-	step(t, w.o, 0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	step(t, w.o, 0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	for i := range 3 + rng.IntN(10) {
-		w.origins = append(w.origins, sign(t, PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
+		w.origins = append(w.origins, sign(t, wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
 	}
 	for i := range 1 + rng.IntN(4) {
-		p := PeerID(fmt.Sprint("link", i))
+		p := wire.PeerID(fmt.Sprint("link", i))
 		w.links = append(w.links, p)
-		step(t, w.o, 0, LinkOpened{Peer: p})
-		step(t, w.o, 0, HelloReceived{Peer: p, Hello: Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
-		step(t, w.o, 0, Grafted{Peer: p})
+		step(t, w.o, 0, event.LinkOpened{Peer: p})
+		step(t, w.o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
+		step(t, w.o, 0, event.Grafted{Peer: p})
 	}
 	return w
 }
 
 // step answers some of what was asked, announces something, and lets time pass.
-func (w *world) step(effects []Effect) []Effect {
+func (w *world) step(effects []event.Effect) []event.Effect {
 	rng := w.rng
-	var answers []Input
+	var answers []event.Input
 	for _, e := range effects {
-		c, ok := e.(SendCatalogue)
+		c, ok := e.(event.SendCatalogue)
 		if !ok || rng.IntN(5) == 0 {
 			continue
 		}
@@ -127,7 +129,7 @@ func (w *world) step(effects []Effect) []Effect {
 				if err != nil {
 					continue
 				}
-				in := PartsReceived{From: c.To, Group: it.Group, Run: run, Bytes: RunBytes(run, nil, nil)}
+				in := event.PartsReceived{From: c.To, Group: it.Group, Run: run, Bytes: RunBytes(run, nil, nil)}
 				if it.Have == 0 {
 					in.Envelope, in.Record = s.envelope, s.record
 				}
@@ -136,18 +138,18 @@ func (w *world) step(effects []Effect) []Effect {
 		}
 	}
 	w.now += time.Duration(rng.IntN(300)) * time.Millisecond
-	var out []Effect
+	var out []event.Effect
 	for _, in := range answers {
 		out = append(out, step(w.t, w.o, w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
-	out = append(out, step(w.t, w.o, w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
+	item := wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
+	out = append(out, step(w.t, w.o, w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []wire.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
-		out = append(out, step(w.t, w.o, w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+		out = append(out, step(w.t, w.o, w.now, event.Outcome{Peer: wire.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
 	}
 	if rng.IntN(10) == 0 {
-		out = append(out, step(w.t, w.o, w.now, RoundTrip{Peer: PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+		out = append(out, step(w.t, w.o, w.now, event.RoundTrip{Peer: wire.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
 	}
-	return append(out, step(w.t, w.o, w.now, Tick{})...)
+	return append(out, step(w.t, w.o, w.now, event.Tick{})...)
 }

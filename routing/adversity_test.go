@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -26,7 +26,7 @@ func newPlace(t testing.TB, seed uint64, lax string, cfg routing.Config) *place 
 }
 
 // node returns the node of a name, which it makes if need be.
-func (p *place) node(id overlay.PeerID) *routingtest.Node {
+func (p *place) node(id wire.PeerID) *routingtest.Node {
 	if n := p.Node(id); n != nil {
 		return n
 	}
@@ -43,14 +43,14 @@ func (p *place) node(id overlay.PeerID) *routingtest.Node {
 func (p *place) links(list string) {
 	for pair := range strings.FieldsSeq(list) {
 		a, b, _ := strings.Cut(pair, "-")
-		link(p.node(overlay.PeerID(a)), p.node(overlay.PeerID(b)))
+		link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
 	}
 }
 
 // find looks for a key and returns what came of it.
-func (p *place) find(at overlay.PeerID, key string) routing.Stats {
+func (p *place) find(at wire.PeerID, key string) routing.Stats {
 	p.last++
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
 	p.Run()
 	done := p.node(at).Done
 	return done[len(done)-1].Stats
@@ -83,7 +83,7 @@ func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 		found, messages := 0, 0
 		for i := range 45 {
 			key := fmt.Sprintf("fresh %d", i)
-			holder := p.node(overlay.PeerID(names[1+i%9]))
+			holder := p.node(wire.PeerID(names[1+i%9]))
 			s := p.findHidden("a", key, holder)
 			found += s.Found
 			messages = max(messages, s.Messages)
@@ -96,7 +96,7 @@ func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 }
 
 // findHidden looks for a key that a holder has and nobody's directory shows.
-func (p *place) findHidden(at overlay.PeerID, key string, holder *routingtest.Node) routing.Stats {
+func (p *place) findHidden(at wire.PeerID, key string, holder *routingtest.Node) routing.Stats {
 	for _, n := range p.all {
 		n.Blind = true
 	}
@@ -111,13 +111,13 @@ func TestLyingChild(t *testing.T) {
 		p.links("a-b b-c b-liar c-d d-e")
 		p.node("e").Holds["k"] = true
 		p.node("liar").Mute = true
-		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		asked := false
 		p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
 		for !asked && p.Now() < time.Minute {
 			p.RunUntil(p.Now() + time.Millisecond)
 		}
-		p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []overlay.Record{{Peer: "nobody"}}, Final: true})
+		p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []wire.Record{{Peer: "nobody"}}, Final: true})
 		p.Run()
 		done := p.node("a").Done[0]
 		t.Log(done, done.Stats.Explain)
@@ -133,11 +133,11 @@ func TestChildNamesManyInVain(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})
 	p.links("a-liar")
 	p.node("liar").Mute = true
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 	p.RunUntil(time.Second)
-	var names []overlay.Record
+	var names []wire.Record
 	for i := range routing.MaxNamesAny {
-		names = append(names, overlay.Record{Peer: overlay.PeerID(fmt.Sprintf("nobody %d", i))})
+		names = append(names, wire.Record{Peer: wire.PeerID(fmt.Sprintf("nobody %d", i))})
 	}
 	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names})
 	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names, Final: true})
@@ -169,7 +169,7 @@ func TestPoisonedName(t *testing.T) {
 			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 				_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
 				p.Step("c", routing.Asked{
-					Request: 1 << 40, From: "evil", Kind: routing.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
+					Request: 1 << 40, From: "evil", Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
 					Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
 				})
 			}
@@ -186,10 +186,10 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 	p.links("a-b b-mute")
 	p.node("mute").Mute = true
 	p.node("b").Holds["k"] = true
-	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: routing.Any, Deadline: 2 * time.Second})
+	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: wire.Any, Deadline: 2 * time.Second})
 	p.RunUntil(time.Second)
 	ask := routing.Asked{
-		From: "a", Kind: routing.Search, Nonce: 7, Origin: "a", Key: []byte("k"),
+		From: "a", Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"),
 		Fingerprint: routingtest.Fingerprint([]byte("k")), Budget: 9, Deadline: time.Minute,
 	}
 	var answers []string
@@ -216,7 +216,7 @@ func TestBoastingContact(t *testing.T) {
 		p.links("a-boaster a-honest")
 		p.node("boaster").Boasts = true
 		for i := range 50 {
-			n := p.node(overlay.PeerID(fmt.Sprintf("p%d", i)))
+			n := p.node(wire.PeerID(fmt.Sprintf("p%d", i)))
 			n.Holds[key(i)] = true
 			p.node("a").Knows[n.ID] = 1
 			p.node("honest").Knows[n.ID] = 0.0001
@@ -242,7 +242,7 @@ func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
 	const n = 400
 	p := newPlace(t, 3, lax, routing.Config{Incomplete: func() bool { return true }})
 	for i := range n {
-		p.node(overlay.PeerID(fmt.Sprintf("p%03d", i)))
+		p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
 	for i := range n {
 		for k := 1; k <= 8; k++ {
@@ -304,7 +304,7 @@ func TestDeadHolder(t *testing.T) {
 }
 
 // without does something while a's directory lacks a peer.
-func (p *place) without(id overlay.PeerID, do func() time.Duration) time.Duration {
+func (p *place) without(id wire.PeerID, do func() time.Duration) time.Duration {
 	a := p.node("a")
 	rate := a.Knows[id]
 	delete(a.Knows, id)
@@ -320,7 +320,7 @@ func TestSlowHolder(t *testing.T) {
 	a := p.node("a")
 	p.node("b").Holds["k"] = true
 	a.Knows["b"] = 0.0001
-	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		a.Router.Step(p.Now(), routing.Doubted{Peer: "b"})
 		p.last++
 		p.Start("a", routing.Query{ID: p.last, Key: []byte("k"), Mode: mode})
@@ -359,7 +359,7 @@ func TestOwnKey(t *testing.T) {
 	if s := p.find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
 		t.Errorf("found %+v", s)
 	}
-	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: routing.Any, Others: true})
+	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: wire.Any, Others: true})
 	p.Run()
 	if s := p.node("a").Done[1].Stats; !s.Self || s.Found != 1 {
 		t.Errorf("others: %+v", s)
@@ -370,7 +370,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})
 	p.node("a")
 	for i := range 3000 {
-		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: overlay.PeerID(fmt.Sprint(i))})
+		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: wire.PeerID(fmt.Sprint(i))})
 	}
 	if n := p.node("a").Router.Failures(); n > 1024 {
 		t.Errorf("%d failures are remembered", n)
@@ -385,7 +385,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 			p.links("a-" + n)
 		}
 		a := p.node("a")
-		a.Ages = map[overlay.PeerID]time.Duration{}
+		a.Ages = map[wire.PeerID]time.Duration{}
 		for _, id := range a.Links {
 			a.Knows[id], a.Ages[id] = 0.001, 400*time.Millisecond
 		}
@@ -393,7 +393,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 		if ok := s.Messages == 0 && s.AsOf == 400*time.Millisecond; ok != on {
 			t.Errorf("%d messages, as of %v", s.Messages, s.AsOf)
 		}
-		p.Start("a", routing.Query{ID: 99, Key: []byte("nothing"), Mode: routing.Any, Fresh: 300 * time.Millisecond})
+		p.Start("a", routing.Query{ID: 99, Key: []byte("nothing"), Mode: wire.Any, Fresh: 300 * time.Millisecond})
 		p.Run()
 		if s := a.Done[1].Stats; s.Messages < 18 || s.AsOf != 0 {
 			t.Errorf("asked for what is fresher than that: %d messages, as of %v", s.Messages, s.AsOf)
@@ -426,10 +426,10 @@ func TestAgesTravel(t *testing.T) {
 		p := newPlace(t, 1, "", routing.Config{})
 		p.links("a-b b-c")
 		b := p.node("b")
-		b.Ages = map[overlay.PeerID]time.Duration{"c": c.age}
+		b.Ages = map[wire.PeerID]time.Duration{"c": c.age}
 		asked := false
 		p.Trace = func(line string) { asked = asked || strings.Contains(line, "b > Confirm ") }
-		p.Start("a", routing.Query{ID: 1, Key: []byte("nothing"), Mode: routing.Any, Fresh: c.fresh})
+		p.Start("a", routing.Query{ID: 1, Key: []byte("nothing"), Mode: wire.Any, Fresh: c.fresh})
 		p.Run()
 		s := p.node("a").Done[0].Stats
 		if asked != c.asked {
@@ -448,11 +448,11 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 	for _, c := range []struct{ budget, probes, named int }{{2, 1, 2}, {4, 2, 1}, {6, 3, 0}} {
 		p := newPlace(t, 1, "", routing.Config{})
 		p.links("a-b")
-		for _, id := range []overlay.PeerID{"x", "y", "z"} {
+		for _, id := range []wire.PeerID{"x", "y", "z"} {
 			p.node(id).Claims["k"] = true
 			p.node("b").Knows[id] = 0.0001
 		}
-		for id, rate := range map[overlay.PeerID]float64{"unlikely": 0.5, "unsure": 0.01} {
+		for id, rate := range map[wire.PeerID]float64{"unlikely": 0.5, "unsure": 0.01} {
 			p.node(id).Claims["k"] = true
 			p.node("b").Knows[id] = rate
 		}
@@ -469,7 +469,7 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 			}
 		}
 		p.Step("b", routing.Asked{
-			Request: 99, From: "a", Origin: "a", Nonce: 1, Kind: routing.Search, Key: []byte("k"), Fingerprint: routingtest.Fingerprint([]byte("k")),
+			Request: 99, From: "a", Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Fingerprint: routingtest.Fingerprint([]byte("k")),
 			Want: 1, Budget: c.budget, Hops: 1, Deadline: p.Now() + 10*time.Second,
 		})
 		p.Run()

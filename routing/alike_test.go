@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -22,7 +23,7 @@ func likeUs(node *routingtest.Node, depth int, others ...*routingtest.Node) {
 }
 
 // askedFirst are the contacts that a node's only query asked, in order.
-func askedFirst(node *routingtest.Node) (out []overlay.PeerID) {
+func askedFirst(node *routingtest.Node) (out []wire.PeerID) {
 	for _, e := range node.Done[0].Stats.Explain {
 		if e.Why == routing.Contact {
 			out = append(out, e.Peer)
@@ -36,10 +37,10 @@ func askedFirst(node *routingtest.Node) (out []overlay.PeerID) {
 func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 	const depth = 5
 	for _, c := range []struct {
-		mode routing.Mode
+		mode wire.Mode
 		wide bool
 		like int // of the first four asked
-	}{{routing.Any, false, 4}, {routing.Any, true, 3}, {routing.All, false, 0}} {
+	}{{wire.Any, false, 4}, {wire.Any, true, 3}, {wire.All, false, 0}} {
 		net, nodes := ranged(t, 128, depth, routing.Config{BudgetAny: 512, BudgetAll: 512})
 		node := nodes[0]
 		var like []*routingtest.Node
@@ -86,7 +87,7 @@ func TestPeersLikeUsFind(t *testing.T) {
 			if alike && !node.Range.Contains(overlay.PlaceOf(friend.ID)) {
 				likeUs(node, depth, friend)
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			net.Run()
 			if s := node.Done[0].Stats; s.Found != 1 {
 				t.Errorf("%s: %v", node.ID, node.Done[0])
@@ -119,7 +120,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 		node := nodes[0]
 		like := strangers(node, nodes)[:liars]
 		for i := range wrongEach * liars {
-			other, err := net.Add(overlay.PeerID(fmt.Sprint("other ", i)), routing.Config{})
+			other, err := net.Add(wire.PeerID(fmt.Sprint("other ", i)), routing.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +134,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 		asked := 0
 		for i := range searches {
 			holders[i].Holds[fmt.Sprint(i)] = true
-			net.Start(node.ID, routing.Query{ID: routing.QueryID(i), Key: []byte(fmt.Sprint(i)), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: routing.QueryID(i), Key: []byte(fmt.Sprint(i)), Mode: wire.Any})
 			net.Run()
 			s := node.Done[i].Stats
 			for _, e := range s.Explain {
@@ -185,9 +186,9 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 			contacts := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
 			like := strangers(node, nodes)[liar]
 			likeUs(node, depth, like)
-			denier := net.Node(overlay.PeerID(contacts[denies].Peer))
+			denier := net.Node(wire.PeerID(contacts[denies].Peer))
 			like.Boasts, denier.Boasts = true, true
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			net.Run()
 			like.Boasts, denier.Boasts = false, false
 			asked++
@@ -214,8 +215,8 @@ func TestPeerLikeUsBecomesAContact(t *testing.T) {
 		node.More = node.Ask[slices.IndexFunc(node.Ask, inHome):][:1]
 		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
 		others := slices.DeleteFunc(strangers(node, nodes), func(o *routingtest.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
-		likeUs(node, depth, append(others[:8], net.Node(overlay.PeerID(node.More[0].Peer)))...)
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte(key), Mode: routing.Any})
+		likeUs(node, depth, append(others[:8], net.Node(wire.PeerID(node.More[0].Peer)))...)
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte(key), Mode: wire.Any})
 		net.Run()
 		if node.Done[0].Stats.Found != 1 {
 			t.Errorf("key %s: %v", key, node.Done[0])

@@ -4,12 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
 // candidateIn returns the candidate that a confirmation is about; nil if the query never asked that peer.
-func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*search, *candidate) {
+func (r *Router) candidateIn(id QueryID, p wire.PeerID) (*search, *candidate) {
 	q := r.open[id]
 	if q == nil {
 		return nil, nil
@@ -78,7 +78,7 @@ func (r *Router) score(q *search, c *candidate, has bool) {
 }
 
 // provide hands a confirmed provider to whoever asked.
-func (r *Router) provide(q *search, rec overlay.Record) {
+func (r *Router) provide(q *search, rec wire.Record) {
 	if q.serves != nil {
 		r.pass(q, rec)
 		return

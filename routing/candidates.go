@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -29,8 +30,8 @@ const (
 )
 
 // MaxNames is the most names in an answer to a query of this mode.
-func MaxNames(m Mode) int {
-	if m == All {
+func MaxNames(m wire.Mode) int {
+	if m == wire.All {
 		return MaxNamesAll
 	}
 	return MaxNamesAny
@@ -137,7 +138,7 @@ func (r *Router) rank(q *search) {
 }
 
 // named makes candidates of the names that a contact gave.
-func (r *Router) named(q *search, a *referrer, records []overlay.Record) {
+func (r *Router) named(q *search, a *referrer, records []wire.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
 	falseMatches := min(a.falseMatches, r.cfg.Useless) // at most as many as an answer may bring
 	a.given = len(records)
@@ -169,7 +170,7 @@ func (r *Router) named(q *search, a *referrer, records []overlay.Record) {
 }
 
 // returned makes candidates of the providers that a child found. Each counts once it has confirmed the key itself.
-func (r *Router) returned(q *search, child *referrer, records []overlay.Record) {
+func (r *Router) returned(q *search, child *referrer, records []wire.Record) {
 	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
@@ -190,9 +191,9 @@ func (r *Router) returned(q *search, child *referrer, records []overlay.Record) 
 }
 
 // fewNames returns the first names of a child: as many as are wanted, and some more in case a few prove wrong.
-func (q *search) fewNames(c *referrer, records []overlay.Record) []overlay.Record {
+func (q *search) fewNames(c *referrer, records []wire.Record) []wire.Record {
 	n := MaxNames(q.Mode)
-	if q.Mode == Any {
+	if q.Mode == wire.Any {
 		n = min(n, q.Want+wrongNames)
 	}
 	records = records[:min(len(records), max(0, n-c.given))]
@@ -202,7 +203,7 @@ func (q *search) fewNames(c *referrer, records []overlay.Record) []overlay.Recor
 
 // learn finds or makes the candidate for a record that another peer sent. It prefers the directory's own record. It
 // returns nil for a peer that must not be asked.
-func (r *Router) learn(q *search, rec overlay.Record) *candidate {
+func (r *Router) learn(q *search, rec wire.Record) *candidate {
 	if i, ok := q.index[rec.Peer]; ok {
 		return &q.candidates[i]
 	}
@@ -272,7 +273,7 @@ func (r *Router) dropNames(q *search, referrer int) {
 		case c.namedBy != referrer || c.why != Named && c.why != Returned || c.state != waiting && c.state != failed:
 		case c.matched:
 			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
-		case q.Mode == All:
+		case q.Mode == wire.All:
 			c.state = passed
 		default:
 			c.p *= discredit

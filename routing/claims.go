@@ -1,14 +1,14 @@
 package routing
 
 import (
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Claim is that a peer's summary matches a key.
 type Claim struct {
-	Record overlay.Record
+	Record wire.Record
 	Likely float64 // probability that the match is true, by the summary alone
 	Trust  float64 // what that is worth after the peer's record, in (0, 1]
 }

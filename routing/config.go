@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -32,19 +33,19 @@ type View interface {
 	// everybody.
 	Contacts() []region.Contact
 	// Linked are the peers with an open link, sorted.
-	Linked() []overlay.PeerID
+	Linked() []wire.PeerID
 	// Fresh returns the age of the knowledge of a linked peer's keys: if the peer is no candidate for a key, it lacked
 	// the key that long ago. ok is false when the age is unknown.
-	Fresh(p overlay.PeerID) (age time.Duration, ok bool)
+	Fresh(p wire.PeerID) (age time.Duration, ok bool)
 	// Origins returns the number of peers of which the directory holds something.
 	Origins() int
 	// Record returns the record by which a peer can be dialled.
-	Record(p overlay.PeerID) (overlay.Record, bool)
+	Record(p wire.PeerID) (wire.Record, bool)
 }
 
 // Config holds the parameters of a [Router]. Zero values mean the stated defaults.
 type Config struct {
-	Self overlay.PeerID        // this node; required
+	Self wire.PeerID           // this node; required
 	Has  func(key []byte) bool // whether this node holds a key; required
 	Rand *rand.Rand            // the only source of randomness; required
 

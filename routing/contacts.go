@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -109,7 +109,7 @@ func (r *Router) cover(q *search) bool {
 
 // askContacts asks as many contacts as may be asked now.
 func (r *Router) askContacts(q *search) {
-	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == Any && r.hopeful(q) {
+	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == wire.Any && r.hopeful(q) {
 		return
 	}
 	under := 0
@@ -120,9 +120,9 @@ func (r *Router) askContacts(q *search) {
 	}
 	width := r.cfg.Parallel
 	switch {
-	case q.Mode == Any && q.cover.need != ranges:
+	case q.Mode == wire.Any && q.cover.need != ranges:
 		width = 1 // there are few ranges, and the likeliest comes first
-	case q.Mode == Any:
+	case q.Mode == wire.Any:
 		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
 	}
 	for ; under < width; under++ {
@@ -135,7 +135,7 @@ func (r *Router) askContacts(q *search) {
 			return
 		}
 		c := q.cover.contacts[i]
-		p, matches := overlay.PeerID(c.Peer), float64(contactMatches)
+		p, matches := wire.PeerID(c.Peer), float64(contactMatches)
 		if q.cover.matches != nil {
 			matches = q.cover.matches[i]
 		}
@@ -146,7 +146,7 @@ func (r *Router) askContacts(q *search) {
 }
 
 // askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
-func (r *Router) askTime(p overlay.PeerID) time.Duration {
+func (r *Router) askTime(p wire.PeerID) time.Duration {
 	if r.standing(p) >= suspect {
 		return 0
 	}
@@ -156,7 +156,7 @@ func (r *Router) askTime(p overlay.PeerID) time.Duration {
 // impatient returns the time from which other contacts are asked beside one that has not answered, in its own range
 // too. ok is false while the query waits for that answer.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
-	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == Any && !v.child
+	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == wire.Any && !v.child
 }
 
 // overdue reports whether the time of impatient has come.
@@ -195,7 +195,7 @@ func (r *Router) nextContact(q *search) int {
 		}
 	}
 	unfit := func(i int) bool {
-		p := overlay.PeerID(q.cover.contacts[i].Peer)
+		p := wire.PeerID(q.cover.contacts[i].Peer)
 		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
@@ -204,10 +204,10 @@ func (r *Router) nextContact(q *search) int {
 		return was(i) || q.cover.need == focus && first.Contains(q.cover.contacts[i].Place)
 	}
 	i := region.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
-	if q.Mode == Any && alike < mostAlike {
+	if q.Mode == wire.Any && alike < mostAlike {
 		other := func(i int) bool {
 			c := &q.cover.contacts[i]
-			return c.Role != region.Alike || unfit(i) || r.doubt(overlay.PeerID(c.Peer)) > 0
+			return c.Role != region.Alike || unfit(i) || r.doubt(wire.PeerID(c.Peer)) > 0
 		}
 		a := region.Next(q.cover.contacts, &first, other, nil, key)
 		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-region.FarWider) {
@@ -255,7 +255,7 @@ func (r *Router) wantContacts(q *search) bool {
 // wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false while
 // the query waits for these.
 func (r *Router) wantsLong(q *search) (from time.Duration, ok bool) {
-	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == Any
+	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == wire.Any
 }
 
 // wantsUntil is how long a query waits for more contacts.
@@ -325,7 +325,7 @@ func (q *search) hopedOf(v *referrer) space.Range {
 // right. An All query asks no second contact once a holder is found. So a range far wider than the usual one counts
 // only as far as the contact's record makes it credible.
 func (q *search) counted(depth int, right int32) int {
-	if q.Mode != All {
+	if q.Mode != wire.All {
 		return depth
 	}
 	return region.Credible(depth, right, q.cover.deep)
@@ -372,7 +372,7 @@ func (r *Router) contactAnswered(q *search, a *referrer, in CandidatesReceived) 
 
 // judge reports to the overlay whether a contact named a peer that holds the key. It should have, if the peer lies in
 // the range that the contact answered for.
-func (r *Router) judge(q *search, a *referrer, holder overlay.PeerID) {
+func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return
 	}
@@ -389,4 +389,4 @@ func (r *Router) judge(q *search, a *referrer, holder overlay.PeerID) {
 }
 
 // placeOf is the place of a peer.
-func placeOf(p overlay.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
+func placeOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -21,7 +22,7 @@ func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, [
 	net := routingtest.NewNet(1)
 	nodes := make([]*routingtest.Node, n)
 	for i := range nodes {
-		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), cfg)
+		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestContactsFind(t *testing.T) {
 		if i == 17 {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		net.Run()
 		s := node.Done[0].Stats
 		if s.Found != 1 || s.Messages > 2*7+2 {
@@ -69,7 +70,7 @@ func TestContactsFind(t *testing.T) {
 func TestBudgetForContacts(t *testing.T) {
 	for _, c := range []struct{ contacts, own, most int }{{0, 0, 4}, {14, 0, 18}, {14, 4, 4}} {
 		net, nodes := ranged(t, 64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})
-		net.Start(nodes[5].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: c.own})
+		net.Start(nodes[5].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.own})
 		net.Run()
 		if s := nodes[5].Done[0].Stats; s.Messages != c.most || s.Covered == 1 != (c.most > 14) {
 			t.Errorf("%+v: %v, covered %v", c, nodes[5].Done[0], s.Covered)
@@ -86,20 +87,20 @@ func TestCovered(t *testing.T) {
 	}{{1000, 1}, {2 * 3, 4.0 / 8}, {1, 1.0 / 8}} {
 		node := nodes[5]
 		node.Done = nil
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: c.budget})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.budget})
 		net.Run()
 		if s := node.Done[0].Stats; s.Found != 0 || s.Covered != c.want {
 			t.Errorf("budget %d: %v, covered %v, want %v", c.budget, node.Done[0], s.Covered, c.want)
 		}
 	}
 	whole, nobody := ranged(t, 8, 0, routing.Config{})
-	whole.Start(nobody[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any})
+	whole.Start(nobody[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
 	whole.Run()
 	if s := nobody[0].Done[0].Stats; s.Covered != 1 {
 		t.Errorf("covered %v where everybody is known", s.Covered)
 	}
 	alone, one := ranged(t, 1, 0, routing.Config{})
-	alone.Start(one[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any})
+	alone.Start(one[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
 	alone.Run()
 	if s := one[0].Done[0].Stats; s.Covered != 0 {
 		t.Errorf("a node that knows nobody covered %v", s.Covered)
@@ -111,7 +112,7 @@ func TestExplainedRanges(t *testing.T) {
 	for _, budget := range []int{1000, 2 * 3, 1} {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		node := nodes[5]
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: budget})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: budget})
 		net.Run()
 		var covered space.Set
 		covered.Add(node.Range)
@@ -133,12 +134,12 @@ func TestExplainedRanges(t *testing.T) {
 // TestAllCovers: a search for all holders asks for every range, and names each holder once.
 func TestAllCovers(t *testing.T) {
 	net, nodes := ranged(t, 64, 3, routing.Config{})
-	want := []overlay.PeerID{}
+	want := []wire.PeerID{}
 	for i := 3; i < 64; i += 6 {
 		nodes[i].Holds["k"] = true
 		want = append(want, nodes[i].ID)
 	}
-	net.Start(nodes[0].ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	net.Start(nodes[0].ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
 	net.Run()
 	got := slices.Clone(nodes[0].Found[1])
 	slices.Sort(got)
@@ -165,7 +166,7 @@ func TestDenyingContacts(t *testing.T) {
 			if i == 17 || home.Contains(overlay.PlaceOf(node.ID)) {
 				continue
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			net.Run()
 			stats := node.Done[0].Stats
 			n += stats.Found
@@ -233,7 +234,7 @@ func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routingtest.
 		if i == holder || i%3 == 0 {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		net.Run()
 		asked++
 		if s := node.Done[0].Stats; s.Found > 0 {
@@ -262,7 +263,7 @@ func TestBoastingContacts(t *testing.T) {
 		if i == 17 || !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		net.Run()
 		n += node.Done[0].Stats.Found
 	}
@@ -300,13 +301,13 @@ func TestMoreContacts(t *testing.T) {
 		for i, contact := range node.Ask {
 			if c.keep(i, contact, home) {
 				known = append(known, contact)
-				net.Node(overlay.PeerID(contact.Peer)).Down = c.silenced && home.Contains(contact.Place)
+				net.Node(wire.PeerID(contact.Peer)).Down = c.silenced && home.Contains(contact.Place)
 			} else if c.more {
 				node.More = append(node.More, contact)
 			}
 		}
 		node.Ask = known
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any, Budget: c.budget})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Budget: c.budget})
 		net.Run()
 		s := node.Done[0].Stats
 		if s.Found == 1 != c.found {
@@ -348,7 +349,7 @@ func TestMoreContactsKeepTheBudget(t *testing.T) {
 				sent, wanted = sent+2*4, wanted+1
 			}
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All, Budget: budget})
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All, Budget: budget})
 		net.Run()
 		if s := node.Done[0].Stats; sent > budget || s.Messages != sent {
 			t.Errorf("with a budget of %d, %d messages were sent, and %d counted", budget, sent, s.Messages)
@@ -381,11 +382,11 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 			node.Unsaid, holder.Holds["k"] = true, c.holder
 			home := space.Around(overlay.PlaceOf(holder.ID), 3)
 			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
-			net.Node(overlay.PeerID(deny[denies].Peer)).Boasts = true
+			net.Node(wire.PeerID(deny[denies].Peer)).Boasts = true
 			left := slices.IndexFunc(node.Ask, func(c region.Contact) bool { return !home.Contains(c.Place) })
 			empty := space.Around(node.Ask[left].Place, 3)
 			node.Ask = slices.DeleteFunc(node.Ask, func(c region.Contact) bool { return empty.Contains(c.Place) })
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any, Deadline: 10 * time.Second})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Deadline: 10 * time.Second})
 			net.Run()
 			if s := node.Done[0].Stats; s.Found == 1 != c.holder || s.Elapsed > c.within {
 				t.Errorf("%+v: %v", c, node.Done[0])
@@ -400,7 +401,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 // TestWidestWordCountsOnce: two contacts that claim to cover everybody and name nobody do not end a search, nor a search
 // for all holders that has found one in its own range.
 func TestWidestWordCountsOnce(t *testing.T) {
-	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[17].Holds["k"] = true
 		for _, i := range []int{30, 31} {
@@ -421,7 +422,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 				_, knows := node.Knows[n.ID]
 				return knows && !n.Boasts
 			})
-			if mode == routing.All && near >= 0 {
+			if mode == wire.All && near >= 0 {
 				nodes[near].Holds["k"] = true
 				want++
 			}
@@ -442,7 +443,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 // one that names nobody.
 func TestContactsThatNameTheDead(t *testing.T) {
 	const holder = 17
-	found := func(mode routing.Mode, dead int) (n int) {
+	found := func(mode wire.Mode, dead int) (n int) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[holder].Holds["k"] = true
 		home := space.Around(overlay.PlaceOf(nodes[holder].ID), 3)
@@ -451,7 +452,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 				node.Boasts = dead == 0
 				clear(node.Knows)
 				for j := range dead {
-					gone, err := net.Add(overlay.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
+					gone, err := net.Add(wire.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -472,7 +473,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 		}
 		return n
 	}
-	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		nobody := found(mode, 0)
 		for _, dead := range []int{1, 4, 20} {
 			if n := found(mode, dead); n < nobody {
@@ -499,7 +500,7 @@ func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
 			if lies {
 				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			net.Run()
 			s := node.Done[0].Stats
 			found, worst = found+s.Found, max(worst, s.Elapsed)

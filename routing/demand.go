@@ -3,7 +3,7 @@ package routing
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/frequency"
@@ -61,12 +61,12 @@ func (d *demand) asked(f summary.Fingerprint) bool {
 }
 
 // charge counts messages that were spent for a peer.
-func (d *demand) charge(p overlay.PeerID, messages int) {
+func (d *demand) charge(p wire.PeerID, messages int) {
 	d.peers.Add(match.Tie(d.seed, string(p)), uint32(max(messages, 0)))
 }
 
 // over reports whether a peer has cost more than a rate of messages a second allows. A steady rate shows between one
 // and two times its count, depending on the last halving. So twice the rate is allowed, and a burst of the same size.
-func (d *demand) over(p overlay.PeerID, rate int) bool {
+func (d *demand) over(p wire.PeerID, rate int) bool {
 	return float64(d.peers.Estimate(match.Tie(d.seed, string(p)))) >= 2*float64(rate)*demandHalved.Seconds()
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -37,11 +37,11 @@ func TestDemandOfMany(t *testing.T) {
 	d := demand{seed: 1}
 	d.fade(0)
 	for i := range 10_000 {
-		d.charge(overlay.PeerID(fmt.Sprint(i)), 10)
+		d.charge(wire.PeerID(fmt.Sprint(i)), 10)
 	}
 	over := 0
 	for i := range 10_000 {
-		if d.over(overlay.PeerID(fmt.Sprint(i)), 100) { // 2000 messages: 2 % of all
+		if d.over(wire.PeerID(fmt.Sprint(i)), 100) { // 2000 messages: 2 % of all
 			over++
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -15,41 +15,41 @@ type Effect interface{ effect() }
 // without an envelope is of a peer that the driver may or may not be able to reach.
 type Confirm struct {
 	ID  QueryID
-	To  overlay.Record
+	To  wire.Record
 	Key []byte
 }
 
 // AskCandidates asks a peer who may hold the key.
 type AskCandidates struct {
 	ID          QueryID
-	To          overlay.PeerID
+	To          wire.PeerID
 	Envelope    []byte // its record, to dial it by; nil: it is linked
 	Key         []byte
 	Fingerprint summary.Fingerprint
-	Mode        Mode
+	Mode        wire.Mode
 }
 
 // Forward hands the query to a linked peer, which may spend Budget messages on it besides its own first answer.
 type Forward struct {
 	ID          QueryID
-	To          overlay.PeerID
+	To          wire.PeerID
 	Key         []byte
 	Fingerprint summary.Fingerprint
-	Mode        Mode
+	Mode        wire.Mode
 	Want        int
 	Budget      int
 	Nonce       uint64
-	Origin      overlay.PeerID
+	Origin      wire.PeerID
 	Deadline    time.Duration
 	Hops        int
-	Visited     []uint32      // marks of peers that have had it (see [Mark]), at most [MaxVisited]
+	Visited     []uint32      // marks of peers that have had it (see [Mark]), at most [wire.MaxVisited]
 	Fresh       time.Duration // see [Query]
 }
 
 // Found streams a confirmed provider to the caller; each one once.
 type Found struct {
 	ID       QueryID
-	Provider overlay.Record
+	Provider wire.Record
 }
 
 // Done ends a query. Err is empty unless Stats.End is Refused.
@@ -65,7 +65,7 @@ type Done struct {
 type Answer struct {
 	Request  uint64
 	Depth    int
-	Records  []overlay.Record
+	Records  []wire.Record
 	Messages int
 	AsOf     time.Duration
 	Final    bool
@@ -74,13 +74,13 @@ type Answer struct {
 // Outcome tells the overlay how a peer's claim to hold a key fared. Misses count only where the match was so sure that
 // an honest summary is rarely wrong (match.SureMiss).
 type Outcome struct {
-	Peer         overlay.PeerID
+	Peer         wire.PeerID
 	Hits, Misses int
 }
 
 // ContactOutcome tells the overlay how a contact answered.
 type ContactOutcome struct {
-	Peer   overlay.PeerID
+	Peer   wire.PeerID
 	Depth  int  // of the range that it says it covers
 	Proved bool // it named a peer that proved to hold the key
 	Denied bool // it did not name a peer of its range that proved to hold the key

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -18,16 +19,16 @@ type friends struct{}
 func (friends) Candidates([]byte, summary.Fingerprint) []overlay.Candidate {
 	return []overlay.Candidate{{Peer: "ann", Rate: 0.001, Connected: true}, {Peer: "bob", Rate: 0.001}}
 }
-func (friends) FalseMatches() float64                             { return 0.002 }
-func (friends) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return 0, false }
-func (friends) Origins() int                                      { return 0 }
-func (friends) Knowledge() []overlay.Knowledge                    { return nil }
-func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
-func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
-func (friends) Covers() space.Range                               { return space.Range{} }
-func (friends) Precise() space.Range                              { return space.Range{} }
-func (friends) Peers() []region.Contact                           { return nil }
-func (friends) Contacts() []region.Contact                        { return nil }
+func (friends) FalseMatches() float64                          { return 0.002 }
+func (friends) Fresh(wire.PeerID) (age time.Duration, ok bool) { return 0, false }
+func (friends) Origins() int                                   { return 0 }
+func (friends) Knowledge() []overlay.Knowledge                 { return nil }
+func (friends) Linked() []wire.PeerID                          { return []wire.PeerID{"ann"} }
+func (friends) Record(wire.PeerID) (_ wire.Record, _ bool)     { return }
+func (friends) Covers() space.Range                            { return space.Range{} }
+func (friends) Precise() space.Range                           { return space.Range{} }
+func (friends) Peers() []region.Contact                        { return nil }
+func (friends) Contacts() []region.Contact                     { return nil }
 
 func ExampleRouter() {
 	r, err := routing.New(routing.Config{

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -34,10 +34,10 @@ type failure struct {
 }
 
 // failures holds the failures of at most [maxFailures] peers. An answer clears a peer's record; so does time.
-type failures map[overlay.PeerID]failure
+type failures map[wire.PeerID]failure
 
 // noteFailure records that a peer failed to answer.
-func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
+func (r *Router) noteFailure(p wire.PeerID, sure bool) {
 	longest := lastPause
 	if r.cfg.Undefended.Has(defence.Again) {
 		longest = forgiven
@@ -47,7 +47,7 @@ func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
 
 // note records that a peer failed to answer, and lets it rest for at most longest. sure says that the peer had the full
 // time for an answer.
-func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, longest time.Duration) {
+func (fs *failures) note(now time.Duration, p wire.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {
 		*fs = failures{}
 	}
@@ -66,24 +66,24 @@ func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, l
 }
 
 // doubt records that other peers could not reach a peer.
-func (fs *failures) doubt(now time.Duration, p overlay.PeerID) {
+func (fs *failures) doubt(now time.Duration, p wire.PeerID) {
 	if _, ok := fs.of(now, p); !ok {
 		fs.note(now, p, false, false, lastPause)
 	}
 }
 
 // of returns a peer's record; ok is false if it has none that still counts.
-func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) {
+func (fs failures) of(now time.Duration, p wire.PeerID) (f failure, ok bool) {
 	f, ok = fs[p]
 	return f, ok && now < f.last+forgiven
 }
 
 // answered clears a peer's record.
-func (fs failures) answered(p overlay.PeerID) { delete(fs, p) }
+func (fs failures) answered(p wire.PeerID) { delete(fs, p) }
 
 // forget drops the oldest record, those of merely doubted peers first.
 func (fs failures) forget() {
-	var oldest overlay.PeerID
+	var oldest wire.PeerID
 	first := true
 	for p, f := range fs {
 		old := fs[oldest]
@@ -95,14 +95,14 @@ func (fs failures) forget() {
 }
 
 // rests reports whether a named peer must not be asked because it failed a moment ago.
-func (r *Router) rests(p overlay.PeerID) bool {
+func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failures.of(r.now, p)
 	return ok && f.ours && r.now < f.last+nameRests*f.pause && !r.cfg.Undefended.Has(defence.Failures|defence.Names)
 }
 
 // Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered
 // since.
-func (r *Router) Suspected(p overlay.PeerID) bool { return r.standing(p) != sound }
+func (r *Router) Suspected(p wire.PeerID) bool { return r.standing(p) != sound }
 
 // standing says how a peer's failures affect a query. A report of others, or an answer slower than another peer's, only
 // moves the peer back in the order: busy peers are slow too.
@@ -115,7 +115,7 @@ const (
 	resting          // not asked
 )
 
-func (r *Router) standing(p overlay.PeerID) standing {
+func (r *Router) standing(p wire.PeerID) standing {
 	f, ok := r.failures.of(r.now, p)
 	switch {
 	case !ok || r.cfg.Undefended.Has(defence.Failures):

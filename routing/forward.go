@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -27,7 +27,7 @@ func (r *Router) worthForwarding(q *search) bool {
 	if q.forwarded && !r.worthForwardingAgain(q) {
 		return false
 	}
-	return q.found == 0 || q.Mode == All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
+	return q.found == 0 || q.Mode == wire.All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
 // worthForwardingAgain reports whether more linked peers may find what the first children did not. That is so if an own
@@ -40,31 +40,31 @@ func (r *Router) worthForwardingAgain(q *search) bool {
 // inOwnOrder returns the linked peers that have not had the query and have not recently failed to answer. Each node salts
 // the order; with one order for all, every forwarder would send the query to the same few peers. Peers that named wrong
 // peers before come last.
-func (r *Router) inOwnOrder(q *search) []overlay.PeerID {
-	var out []overlay.PeerID
+func (r *Router) inOwnOrder(q *search) []wire.PeerID {
+	var out []wire.PeerID
 	for _, p := range r.view.Linked() {
 		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) < suspect {
 			out = append(out, p)
 		}
 	}
 	tie := r.tieFor(q)
-	slices.SortFunc(out, func(a, b overlay.PeerID) int {
+	slices.SortFunc(out, func(a, b wire.PeerID) int {
 		return cmp.Or(cmp.Compare(r.doubt(a), r.doubt(b)), cmp.Compare(tie(a), tie(b)), cmp.Compare(a, b))
 	})
 	return out
 }
 
 // tieFor returns a function that orders equals differently on each node.
-func (r *Router) tieFor(q *search) func(overlay.PeerID) uint64 {
+func (r *Router) tieFor(q *search) func(wire.PeerID) uint64 {
 	salt := r.salt
 	if r.cfg.Undefended.Has(defence.Order) {
 		salt = 0
 	}
-	return func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
+	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
 }
 
 // failedHere says whether a peer has failed to answer a question of this query.
-func (q *search) failedHere(p overlay.PeerID) bool {
+func (q *search) failedHere(p wire.PeerID) bool {
 	if a := q.contactOf(p); a != nil && a.state == failed {
 		return true
 	}
@@ -80,7 +80,7 @@ func (r *Router) forward(q *search) bool {
 	}
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
-	if q.Mode == All && !r.cfg.Incomplete() {
+	if q.Mode == wire.All && !r.cfg.Incomplete() {
 		left = min(left, r.cfg.BudgetAny) // a whole directory hides little
 	}
 	share := left - left/keepBack
@@ -98,7 +98,7 @@ func (r *Router) forward(q *search) bool {
 	return true
 }
 
-func (r *Router) forwardTo(q *search, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
+func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
 	r.refer(q, referrer{child: true, reserved: budget}, until, Reason{Peer: p, Why: Forwarded})
 	r.emit(Forward{

@@ -3,8 +3,8 @@ package routing
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -44,25 +44,25 @@ func (r *Router) worthOf(q *search) func(i int) float64 {
 	switch {
 	case q.cover.need == precision:
 		return func(i int) float64 { return -float64(i) } // they are sorted
-	case q.cover.need != focus, q.Mode == All:
+	case q.cover.need != focus, q.Mode == wire.All:
 		return nil
 	}
 	linked := r.view.Linked()
 	holders := map[space.Range]float64{} // expected in each range
 	for i := range q.cover.contacts {
 		c := &q.cover.contacts[i]
-		holders[c.Range()] += q.likelihood(overlay.PeerID(c.Peer))
+		holders[c.Range()] += q.likelihood(wire.PeerID(c.Peer))
 	}
 	return func(i int) float64 {
 		c := &q.cover.contacts[i]
-		p := overlay.PeerID(c.Peer)
+		p := wire.PeerID(c.Peer)
 		_, connected := slices.BinarySearch(linked, p)
 		return (1 + q.likelihood(p) + holders[c.Range()]) / match.Cost(0, connected, r.load[p])
 	}
 }
 
 // likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
-func (q *search) likelihood(p overlay.PeerID) float64 {
+func (q *search) likelihood(p wire.PeerID) float64 {
 	i, ok := q.index[p]
 	if !ok || q.candidates[i].state != waiting {
 		return 0
@@ -75,13 +75,13 @@ func (q *search) likelihood(p overlay.PeerID) float64 {
 }
 
 // inRange returns the names that lie in the range that the contact was asked about.
-func (q *search) inRange(a *referrer, names []overlay.Record) []overlay.Record {
+func (q *search) inRange(a *referrer, names []wire.Record) []wire.Record {
 	asked := a.contact.Range()
-	return slices.DeleteFunc(slices.Clone(names), func(r overlay.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
+	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 
 // denied records which peers a well-informed contact named, and that it named no others in the range.
-func (r *Router) denied(q *search, known space.Range, names []overlay.PeerID) {
+func (r *Router) denied(q *search, known space.Range, names []wire.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
@@ -96,7 +96,7 @@ func (r *Router) denied(q *search, known space.Range, names []overlay.PeerID) {
 
 // passOver skips a candidate that a contact of its range did not name (All), or moves it to the end (Any).
 func (q *search) passOver(c *candidate) {
-	if q.Mode == All {
+	if q.Mode == wire.All {
 		c.state = passed
 		return
 	}

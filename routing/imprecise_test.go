@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -27,7 +28,7 @@ func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.N
 	net := routingtest.NewNet(1)
 	nodes := make([]*routingtest.Node, n)
 	for i := range nodes {
-		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), cfg)
+		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +61,8 @@ func hold(node *routingtest.Node) {
 }
 
 // find runs one query at a node.
-func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (routing.Stats, []overlay.PeerID) {
-	node.Done, node.Found = nil, map[routing.QueryID][]overlay.PeerID{}
+func find(net *routingtest.Net, node *routingtest.Node, mode wire.Mode) (routing.Stats, []wire.PeerID) {
+	node.Done, node.Found = nil, map[routing.QueryID][]wire.PeerID{}
 	net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
 	net.Run()
 	found := slices.Clone(node.Found[1])
@@ -73,17 +74,17 @@ func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (rout
 // peers are asked.
 func TestBlurredFindsAll(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
-	var want []overlay.PeerID
+	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
 		want = append(want, nodes[i].ID)
 	}
-	s, found := find(net, nodes[0], routing.All)
+	s, found := find(net, nodes[0], wire.All)
 	if most := 2 * (7 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most || s.Covered != 1 {
 		t.Errorf("found %v with %d messages, covered %v: want %v, %d messages", found, s.Messages, s.Covered, want, most)
 	}
 	nodes[0].Others = nil
-	if s, found := find(net, nodes[0], routing.All); !slices.Equal(found, want) || s.Messages < 2*64/2 {
+	if s, found := find(net, nodes[0], wire.All); !slices.Equal(found, want) || s.Messages < 2*64/2 {
 		t.Errorf("alone: found %v with %d messages, want %v", found, s.Messages, want)
 	}
 }
@@ -96,7 +97,7 @@ func TestBlurredFindsAny(t *testing.T) {
 		if i == 17 {
 			continue
 		}
-		s, _ := find(net, node, routing.Any)
+		s, _ := find(net, node, wire.Any)
 		if s.Found != 1 || s.Messages > 2*(7+1+1) {
 			t.Errorf("%s: found %d with %d messages", node.ID, s.Found, s.Messages)
 		}
@@ -119,7 +120,7 @@ func TestBlurredAndDenied(t *testing.T) {
 		if i == 17 || node.Boasts {
 			continue
 		}
-		if s, _ := find(net, node, routing.Any); s.Found != 1 {
+		if s, _ := find(net, node, wire.Any); s.Found != 1 {
 			t.Errorf("%s found nobody with %d messages", node.ID, s.Messages)
 		}
 	}
@@ -136,12 +137,12 @@ func TestBlurredAndNarrow(t *testing.T) {
 			}
 		}
 	}
-	var want []overlay.PeerID
+	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
 		want = append(want, nodes[i].ID)
 	}
-	s, found := find(net, nodes[0], routing.All)
+	s, found := find(net, nodes[0], wire.All)
 	if most := 2 * (15 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
 		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
 	}
@@ -150,12 +151,12 @@ func TestBlurredAndNarrow(t *testing.T) {
 // TestBlurredAsksLinks: of the peers that know a range, a search for one holder asks first those that are linked.
 func TestBlurredAsksLinks(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
-	linked := map[space.Range]overlay.PeerID{}
+	linked := map[space.Range]wire.PeerID{}
 	for _, node := range nodes[1:] {
 		linked[node.Clear] = node.ID
 	}
 	nodes[0].Links = slices.Sorted(maps.Values(linked))
-	s, _ := find(net, nodes[0], routing.Any)
+	s, _ := find(net, nodes[0], wire.Any)
 	contacts := slices.DeleteFunc(s.Explain, func(q routing.Reason) bool { return q.Why != routing.Contact })
 	if len(contacts) < 7 {
 		t.Fatalf("%d contacts are asked, want one about each of seven ranges", len(contacts))
@@ -180,7 +181,7 @@ func TestBlurredAsksTheLikeliest(t *testing.T) {
 		if nodes[0].Clear == home {
 			t.Fatalf("peer %d is in the range of the asker", large)
 		}
-		s, _ := find(net, nodes[0], routing.Any)
+		s, _ := find(net, nodes[0], wire.Any)
 		first := slices.IndexFunc(s.Explain, func(q routing.Reason) bool { return q.Why == routing.Contact })
 		if first < 0 || s.Explain[first].Peer != nodes[large].ID {
 			t.Errorf("peer %d has most keys, asked are %v", large, s.Explain)
@@ -200,7 +201,7 @@ func TestBlurredAndSilent(t *testing.T) {
 		if node.Mute || i == 17 {
 			continue
 		}
-		s, _ := find(net, node, routing.Any)
+		s, _ := find(net, node, wire.Any)
 		if s.Found != 1 {
 			t.Errorf("%s finds nobody", node.ID)
 		}
@@ -217,7 +218,7 @@ func TestBlurredAndSilent(t *testing.T) {
 // forwarded besides.
 func TestBlurredAndIncomplete(t *testing.T) {
 	net, nodes := impreciseBy(t, 64, 3, routing.Config{Incomplete: func() bool { return true }})
-	var want []overlay.PeerID
+	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
 		want = append(want, nodes[i].ID)
@@ -226,7 +227,7 @@ func TestBlurredAndIncomplete(t *testing.T) {
 		nodes[0].Links = append(nodes[0].Links, node.ID)
 	}
 	nodes[0].Range = nodes[0].Clear
-	s, found := find(net, nodes[0], routing.All)
+	s, found := find(net, nodes[0], wire.All)
 	if most := 2 * (7 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
 		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
 	}
@@ -237,7 +238,7 @@ func TestBlurredAndIncomplete(t *testing.T) {
 func TestBlurredAndLinkedLiars(t *testing.T) {
 	found := func(links bool) (n int) {
 		net, nodes := imprecise(t, 128, 3)
-		liars := map[space.Range]overlay.PeerID{}
+		liars := map[space.Range]wire.PeerID{}
 		for _, node := range nodes[1:] {
 			if liars[node.Clear] == "" && node.Clear != nodes[0].Clear {
 				liars[node.Clear], node.Blind = node.ID, true
@@ -247,7 +248,7 @@ func TestBlurredAndLinkedLiars(t *testing.T) {
 			nodes[0].Links = slices.Sorted(maps.Values(liars))
 		}
 		for k := range 20 {
-			q := routing.Query{ID: routing.QueryID(k), Key: fmt.Append(nil, "key", k), Mode: routing.All}
+			q := routing.Query{ID: routing.QueryID(k), Key: fmt.Append(nil, "key", k), Mode: wire.All}
 			for i := 4; i < len(nodes); i += 10 {
 				nodes[i].Holds[string(q.Key)] = !nodes[i].Blind
 			}
@@ -266,17 +267,17 @@ func TestBlurredAndLinkedLiars(t *testing.T) {
 // are found, though what the asker knows of them denies the key.
 func TestBlurredAndNewer(t *testing.T) {
 	net, nodes := imprecise(t, 64, 3)
-	nodes[0].Behind = map[overlay.PeerID]bool{}
-	var want []overlay.PeerID
+	nodes[0].Behind = map[wire.PeerID]bool{}
+	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
 		nodes[0].Behind[nodes[i].ID] = !nodes[0].Clear.Contains(overlay.PlaceOf(nodes[i].ID))
 		want = append(want, nodes[i].ID)
 	}
-	if _, found := find(net, nodes[0], routing.All); !slices.Equal(found, want) {
+	if _, found := find(net, nodes[0], wire.All); !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
-	if s, _ := find(net, nodes[0], routing.Any); s.Found != 1 {
+	if s, _ := find(net, nodes[0], wire.Any); s.Found != 1 {
 		t.Error("a search for one holder found none")
 	}
 }

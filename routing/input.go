@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -22,7 +22,7 @@ type Cancel struct{ ID QueryID }
 // Confirmed is a peer's own word on whether it holds the key. RTT is the time that the question took.
 type Confirmed struct {
 	ID    QueryID
-	Peer  overlay.PeerID
+	Peer  wire.PeerID
 	Has   bool
 	RTT   time.Duration
 	Bytes int // of question and answer, for [Reason] alone
@@ -32,15 +32,15 @@ type Confirmed struct {
 // here was full. That is not the peer's fault.
 type ConfirmFailed struct {
 	ID   QueryID
-	Peer overlay.PeerID
+	Peer wire.PeerID
 	Here bool
 }
 
 // CandidatesReceived is a contact's answer, likeliest holders first. Messages is what the answer cost the contact.
 type CandidatesReceived struct {
 	ID       QueryID
-	From     overlay.PeerID
-	Records  []overlay.Record
+	From     wire.PeerID
+	Records  []wire.Record
 	Messages int
 	Depth    int // of the range around its place that it covers; 0: everybody
 	Bytes    int // of question and answer, for [Reason] alone
@@ -49,14 +49,14 @@ type CandidatesReceived struct {
 // AskFailed says that an [AskCandidates] or a [Forward] brought no (further) answer.
 type AskFailed struct {
 	ID   QueryID
-	Peer overlay.PeerID
+	Peer wire.PeerID
 }
 
 // ForwardReturned is an answer, one of any number, to a forwarded query. Messages is the cost so far, in all.
 type ForwardReturned struct {
 	ID        QueryID
-	From      overlay.PeerID
-	Providers []overlay.Record
+	From      wire.PeerID
+	Providers []wire.Record
 	Messages  int
 	AsOf      time.Duration // age of the oldest knowledge on which it relied so far, see [Stats]; 0: on none
 	Final     bool
@@ -67,30 +67,30 @@ type ForwardReturned struct {
 // Want, Budget, Deadline, Hops and Visited matter to searches only.
 type Asked struct {
 	Request     uint64
-	From        overlay.PeerID
-	Kind        Kind
+	From        wire.PeerID
+	Kind        wire.Kind
 	Nonce       uint64
-	Origin      overlay.PeerID
+	Origin      wire.PeerID
 	Key         []byte
 	Fingerprint summary.Fingerprint
-	Mode        Mode
+	Mode        wire.Mode
 	Want        int
 	Budget      int
 	Deadline    time.Duration
 	Hops        int           // that the query may still travel from here
-	Visited     []uint32      // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
+	Visited     []uint32      // marks of peers that have had it (see [Mark]); of more than [wire.MaxVisited] the first are ignored
 	Fresh       time.Duration // see [Query]
 }
 
 // Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
-type Reached struct{ Peer overlay.PeerID }
+type Reached struct{ Peer wire.PeerID }
 
 // Doubted says that somebody could not reach a peer: it is asked last until it answers, as one that failed.
-type Doubted struct{ Peer overlay.PeerID }
+type Doubted struct{ Peer wire.PeerID }
 
 // Unheard says that a peer gives no sign of life: nothing comes on its connection, or no connection is made. What it was
 // asked has failed, in all queries. An answer that comes all the same counts.
-type Unheard struct{ Peer overlay.PeerID }
+type Unheard struct{ Peer wire.PeerID }
 
 // ContactsNamed says that peers were asked for contacts, or that the View may have more of them.
 type ContactsNamed struct {
@@ -141,7 +141,7 @@ func (i ForwardReturned) String() string {
 
 func (i Asked) String() string {
 	s := fmt.Sprintf("Asked #%d %s by %s %q %s", i.Request, i.Kind, i.From, i.Key, i.Mode)
-	if i.Kind == Search {
+	if i.Kind == wire.Search {
 		s += fmt.Sprintf(" origin=%s nonce=%x want=%d budget=%d hops=%d deadline=%v", i.Origin, i.Nonce, i.Want, i.Budget, i.Hops, i.Deadline) + unlessZero(" fresh=", i.Fresh)
 	}
 	return s
@@ -166,7 +166,7 @@ func (id QueryID) String() string {
 	return fmt.Sprintf("q%d", uint64(id))
 }
 
-func peers(rs []overlay.Record) string {
+func peers(rs []wire.Record) string {
 	names := make([]string, len(rs))
 	for i, r := range rs {
 		names[i] = string(r.Peer)

@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,20 +21,20 @@ type equals int
 
 func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate) {
 	for i := range int(n) {
-		out = append(out, overlay.Candidate{Peer: overlay.PeerID(fmt.Sprint(i)), Rate: 0.01, N: 100, RTT: time.Millisecond, Connected: true})
+		out = append(out, overlay.Candidate{Peer: wire.PeerID(fmt.Sprint(i)), Rate: 0.01, N: 100, RTT: time.Millisecond, Connected: true})
 	}
 	return out
 }
-func (equals) FalseMatches() float64                             { return 0 }
-func (equals) Covers() space.Range                               { return space.Range{} }
-func (equals) Precise() space.Range                              { return space.Range{} }
-func (equals) Peers() []region.Contact                           { return nil }
-func (equals) Contacts() []region.Contact                        { return nil }
-func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
-func (equals) Origins() int                                      { return 0 }
-func (equals) Knowledge() []overlay.Knowledge                    { return nil }
-func (equals) Linked() []overlay.PeerID                          { return nil }
-func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool) { return }
+func (equals) FalseMatches() float64                          { return 0 }
+func (equals) Covers() space.Range                            { return space.Range{} }
+func (equals) Precise() space.Range                           { return space.Range{} }
+func (equals) Peers() []region.Contact                        { return nil }
+func (equals) Contacts() []region.Contact                     { return nil }
+func (equals) Fresh(wire.PeerID) (age time.Duration, ok bool) { return }
+func (equals) Origins() int                                   { return 0 }
+func (equals) Knowledge() []overlay.Knowledge                 { return nil }
+func (equals) Linked() []wire.PeerID                          { return nil }
+func (equals) Record(wire.PeerID) (r wire.Record, ok bool)    { return }
 
 func newEquals(t *testing.T, n int) *Router {
 	r, err := New(Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, equals(n))
@@ -47,7 +48,7 @@ func newEquals(t *testing.T, n int) *Router {
 // key.
 func TestLoadSpreads(t *testing.T) {
 	r := newEquals(t, 10)
-	asked := map[overlay.PeerID]int{}
+	asked := map[wire.PeerID]int{}
 	for id := range QueryID(10) {
 		for _, e := range r.Step(0, Start{Query{ID: id, Key: []byte("one key"), Fingerprint: 1}}) {
 			if c, ok := e.(Confirm); ok {
@@ -68,13 +69,13 @@ func TestLoadIsExact(t *testing.T) {
 		now := time.Duration(0)
 		for id := range QueryID(rapid.IntRange(1, 40).Draw(rt, "steps")) {
 			var in Input = Tick{}
-			c := Confirm{To: overlay.Record{Peer: "0"}}
+			c := Confirm{To: wire.Record{Peer: "0"}}
 			if len(confirms) > 0 {
 				c = rapid.SampledFrom(confirms).Draw(rt, "confirm")
 			}
 			switch rapid.IntRange(0, 4).Draw(rt, "input") {
 			case 0, 1:
-				in = Start{Query{ID: id, Key: []byte("k"), Fingerprint: summary.Fingerprint(id), Mode: Mode(id % 2)}}
+				in = Start{Query{ID: id, Key: []byte("k"), Fingerprint: summary.Fingerprint(id), Mode: wire.Mode(id % 2)}}
 			case 2:
 				in = Confirmed{ID: c.ID, Peer: c.To.Peer, Has: id%3 == 0}
 			case 3:
@@ -88,7 +89,7 @@ func TestLoadIsExact(t *testing.T) {
 					confirms = append(confirms, c)
 				}
 			}
-			want := map[overlay.PeerID]int{}
+			want := map[wire.PeerID]int{}
 			for _, q := range r.open {
 				for _, c := range q.candidates {
 					if c.state == asking {
@@ -109,7 +110,7 @@ func TestManyHolders(t *testing.T) {
 	const holders = MaxCandidates + 500
 	r := newEquals(t, holders)
 	now, rounds, found := time.Duration(0), 0, 0
-	effects := slices.Clone(r.Step(now, Start{Query{ID: 1, Key: []byte("one key"), Fingerprint: 1, Mode: All, Budget: 4 * holders}}))
+	effects := slices.Clone(r.Step(now, Start{Query{ID: 1, Key: []byte("one key"), Fingerprint: 1, Mode: wire.All, Budget: 4 * holders}}))
 	for done := false; !done; rounds++ {
 		var asked []Confirm
 		for _, e := range effects {

@@ -13,6 +13,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -41,14 +42,14 @@ type driver struct {
 // ledger is what a query may have spent at least.
 type ledger struct {
 	budget, spent int
-	asked         map[overlay.PeerID]int  // to confirm
-	spoke         map[overlay.PeerID]bool // for candidates, itself among them
-	found         map[overlay.PeerID]bool
-	set           map[overlay.PeerID]int           // aside for children
-	usual         bool                             // the budget is the usual one, which grows with contacts
-	contacts      map[overlay.PeerID]time.Duration // asked for candidates and silent so far, and when they were asked
-	wants         int                              // for more contacts
-	inquiries     int                              // peers asked for more contacts
+	asked         map[wire.PeerID]int  // to confirm
+	spoke         map[wire.PeerID]bool // for candidates, itself among them
+	found         map[wire.PeerID]bool
+	set           map[wire.PeerID]int           // aside for children
+	usual         bool                          // the budget is the usual one, which grows with contacts
+	contacts      map[wire.PeerID]time.Duration // asked for candidates and silent so far, and when they were asked
+	wants         int                           // for more contacts
+	inquiries     int                           // peers asked for more contacts
 }
 
 // mostMessages is how many messages a query may take: what contacts add counts, and again what those took that are silent.
@@ -66,7 +67,7 @@ const (
 	fuzzContacts = 16 // that contacts add
 )
 
-func peer(i int) overlay.PeerID { return overlay.PeerID(rune('a' + i%fuzzPeers)) }
+func peer(i int) wire.PeerID { return wire.PeerID(rune('a' + i%fuzzPeers)) }
 
 func (d *driver) byte() int {
 	if len(d.data) == 0 {
@@ -128,15 +129,15 @@ func (d *driver) Knowledge() []overlay.Knowledge {
 	return []overlay.Knowledge{{Peer: peer(b), Origins: 1, FalseMatches: float64(b) / 32}}
 }
 
-func (d *driver) Fresh(overlay.PeerID) (time.Duration, bool) {
+func (d *driver) Fresh(wire.PeerID) (time.Duration, bool) {
 	b := d.byte()
 	return time.Duration(b) * 20 * time.Millisecond, b&1 == 1
 }
 
 func (d *driver) Origins() int { return d.byte() % 8 }
 
-func (d *driver) Linked() []overlay.PeerID {
-	var out []overlay.PeerID
+func (d *driver) Linked() []wire.PeerID {
+	var out []wire.PeerID
 	for i, b := 0, d.byte(); i < 8; i++ {
 		if b>>i&1 == 1 {
 			out = append(out, peer(i))
@@ -145,8 +146,8 @@ func (d *driver) Linked() []overlay.PeerID {
 	return out
 }
 
-func (d *driver) Record(p overlay.PeerID) (overlay.Record, bool) {
-	return overlay.Record{Peer: p, Envelope: []byte{1}}, d.byte()&1 == 1
+func (d *driver) Record(p wire.PeerID) (wire.Record, bool) {
+	return wire.Record{Peer: p, Envelope: []byte{1}}, d.byte()&1 == 1
 }
 
 func run(data []byte, fail func(string, ...any)) string {
@@ -178,10 +179,10 @@ func run(data []byte, fail func(string, ...any)) string {
 	return d.trace.String()
 }
 
-func (d *driver) records() []overlay.Record {
-	out := make([]overlay.Record, d.byte()%12)
+func (d *driver) records() []wire.Record {
+	out := make([]wire.Record, d.byte()%12)
 	for i := range out {
-		out[i] = overlay.Record{Peer: overlay.PeerID(rune('a' + d.byte()%20))}
+		out[i] = wire.Record{Peer: wire.PeerID(rune('a' + d.byte()%20))}
 	}
 	return out
 }
@@ -194,7 +195,7 @@ func (d *driver) input() routing.Input {
 	case 0, 1, 2:
 		d.nextID++
 		q := routing.Query{
-			ID: d.nextID, Key: []byte{byte(d.byte())}, Mode: routing.Mode(d.byte() % 3), Want: d.byte() % 4,
+			ID: d.nextID, Key: []byte{byte(d.byte())}, Mode: wire.Mode(d.byte() % 3), Want: d.byte() % 4,
 			Budget: max(0, d.byte()%96-32), Deadline: d.now + time.Duration(d.byte())*100*time.Millisecond,
 		}
 		return routing.Start{Query: q}
@@ -228,8 +229,8 @@ func (d *driver) input() routing.Input {
 	case 12, 13:
 		d.requests++
 		return routing.Asked{
-			Request: d.requests, From: from, Kind: routing.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()),
-			Key: make([]byte, d.byte()%3), Mode: routing.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2,
+			Request: d.requests, From: from, Kind: wire.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()),
+			Key: make([]byte, d.byte()%3), Mode: wire.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2,
 			Deadline: d.now + time.Duration(d.byte()-10)*time.Second, Hops: d.byte() - 2,
 		}
 	case 14:
@@ -246,12 +247,12 @@ func (d *driver) step(in routing.Input) {
 	switch in := in.(type) {
 	case routing.Start:
 		d.open[in.Query.ID] = &ledger{
-			budget: in.Query.Budget, asked: map[overlay.PeerID]int{}, spoke: map[overlay.PeerID]bool{}, found: map[overlay.PeerID]bool{}, set: map[overlay.PeerID]int{},
-			contacts: map[overlay.PeerID]time.Duration{},
+			budget: in.Query.Budget, asked: map[wire.PeerID]int{}, spoke: map[wire.PeerID]bool{}, found: map[wire.PeerID]bool{}, set: map[wire.PeerID]int{},
+			contacts: map[wire.PeerID]time.Duration{},
 		}
 		if in.Query.Budget == 0 {
 			d.open[in.Query.ID].usual = d.ranged
-			d.open[in.Query.ID].budget = map[routing.Mode]int{routing.Any: fuzzAny, routing.All: fuzzAll}[in.Query.Mode]
+			d.open[in.Query.ID].budget = map[wire.Mode]int{wire.Any: fuzzAny, wire.All: fuzzAll}[in.Query.Mode]
 		}
 	case routing.Asked:
 		d.served[in.Request] = false

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -85,7 +86,7 @@ func (r *Router) expire(q *search) {
 // nextLook returns when the query must be looked at again, if no input comes before.
 func (r *Router) nextLook(q *search) time.Duration {
 	at := q.Deadline
-	if q.Mode == Any && q.probing > 0 {
+	if q.Mode == wire.Any && q.probing > 0 {
 		at = min(at, q.hedgeAt)
 	}
 	for i := range q.candidates {
@@ -128,7 +129,7 @@ func (q *search) next(wary bool) int {
 	for _, i := range q.order {
 		c := &q.candidates[i]
 		good := !wary || c.why != Matched || c.sure() || c.precise
-		trusted := c.trust >= match.MinTrust || q.Mode == Any
+		trusted := c.trust >= match.MinTrust || q.Mode == wire.Any
 		if c.state == waiting && !c.spoken && good && trusted {
 			return i
 		}
@@ -140,7 +141,7 @@ func (q *search) next(wary bool) int {
 // keys with thousands of holders do not take minutes. An Any query has as many as could suffice, one more after each
 // miss and each hedge, and one more when the best candidate is unlikely.
 func (r *Router) width(q *search, best *candidate) int {
-	if q.Mode == All {
+	if q.Mode == wire.All {
 		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
 	}
 	w := q.Want - q.found + q.extra
@@ -203,7 +204,7 @@ func (r *Router) probe(q *search) {
 // hedge widens an Any query that has waited too long: by one more confirmation, then three, seven and so on. Each wait
 // is twice as long as the one before.
 func (r *Router) hedge(q *search) {
-	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
+	if q.Mode != wire.Any || q.probing == 0 || r.now < q.hedgeAt {
 		return
 	}
 	r.waitsInVain(q)

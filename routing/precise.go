@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -56,7 +57,7 @@ func (r *Router) seekPrecise(q *search) bool {
 // askPrecise has an Any query that asked no contact ask more precise peers: the names that it had did not help, whatever
 // this node's Σf is.
 func (r *Router) askPrecise(q *search) bool {
-	return q.cover.need == ranges && q.Mode == Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
+	return q.cover.need == ranges && q.Mode == wire.Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
 }
 
 // morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
@@ -83,7 +84,7 @@ func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 }
 
 // credible reports whether a peer has named holders. What it says of its directory then counts before what others say.
-func (r *Router) credible(p overlay.PeerID) bool {
+func (r *Router) credible(p wire.PeerID) bool {
 	return r.proved(p) && !r.cfg.Undefended.Has(defence.Boasts)
 }
 

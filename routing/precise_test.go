@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -18,10 +19,10 @@ import (
 func TestSilentPrecise(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"] = true
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	first := s.Explain[0].Peer
 	net.Node(first).Mute = true
-	s, _ = find(net, poor, routing.Any)
+	s, _ = find(net, poor, wire.Any)
 	if s.Found != 1 || s.Explain[0].Peer != first || s.Elapsed > 1200*time.Millisecond {
 		t.Errorf("found %d after %v: %v", s.Found, s.Elapsed, s.Explain)
 	}
@@ -33,17 +34,17 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"], net.Node("p08").Holds["k"] = true, true
 	poor.Knows["p07"] = 1e-6
-	asked := overlay.PeerID("")
+	asked := wire.PeerID("")
 	net.Trace = func(line string) {
 		var id uint64
 		if _, err := fmt.Sscanf(line, "0s poor > AskCandidates q%d %s", &id, &asked); err == nil {
 			net.Node(asked).Mute = true
 		}
 	}
-	net.Start(poor.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	net.Start(poor.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
 	in := routing.CandidatesReceived{ID: 1, From: asked}
 	for i := range 12 {
-		in.Records = append(in.Records, overlay.Record{Peer: overlay.PeerID(fmt.Sprintf("p%02d", 20+i))})
+		in.Records = append(in.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
 	}
 	net.Step(poor.ID, in)
 	net.Run()
@@ -65,11 +66,11 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 func TestLatePrecise(t *testing.T) {
 	net, poor := informed(t, "a", "b")
 	net.Node("p07").Holds["k"] = true
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	late := s.Explain[0].Peer
 	net.Node(late).Mute = true
 	for range 4 {
-		s, _ = find(net, poor, routing.Any)
+		s, _ = find(net, poor, wire.Any)
 	}
 	if s.Found != 1 || s.Explain[0].Peer == late {
 		t.Errorf("found %d after %v: %v", s.Found, s.Elapsed, s.Explain)
@@ -80,13 +81,13 @@ func TestLatePrecise(t *testing.T) {
 // itself. It is not believed for long.
 func TestPreciseOfItselfAlone(t *testing.T) {
 	net, poor := informed(t, "a", "b")
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	boaster := s.Explain[0].Peer
 	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
 	net.Node("p07").Holds["k"] = true
 	poor.Knows["p07"] = 1e-6
 	for range 4 {
-		s, _ = find(net, poor, routing.All)
+		s, _ = find(net, poor, wire.All)
 	}
 	if s.Found != 1 || slices.IndexFunc(s.Explain, func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == boaster }) >= 0 {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
@@ -108,7 +109,7 @@ func TestPreciseAfterRanges(t *testing.T) {
 			poor.Ask, poor.Range = nil, space.Range{}
 		}
 	}
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	if s.Found != 1 || s.Explain[len(s.Explain)-2].Why != routing.Contact {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
@@ -118,14 +119,14 @@ func TestPreciseAfterRanges(t *testing.T) {
 // everybody, and it has denied nobody.
 func TestRefusedCounts(t *testing.T) {
 	net, poor := informed(t, "a", "b")
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	busy := s.Explain[0].Peer
 	net.Node("p07").Holds["k"] = true
 	for i := range 20000 { // more than it does for one peer
-		net.Step(busy, routing.Asked{Request: 1 << 40, From: poor.ID, Kind: routing.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}})
+		net.Step(busy, routing.Asked{Request: 1 << 40, From: poor.ID, Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}})
 	}
 	poor.Judged = nil
-	s, _ = find(net, poor, routing.All)
+	s, _ = find(net, poor, wire.All)
 	for _, r := range s.Explain {
 		if r.Peer == busy && r.Why == routing.Contact && r.Range.Depth() == 0 {
 			t.Errorf("a refusal counts for %v", r.Range)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,25 +16,13 @@ type QueryID uint64
 // MaxQueryID is the first ID that callers may not use.
 const MaxQueryID QueryID = 1 << 63
 
-// Mode says what ends a query.
-type Mode uint8
-
-const (
-	// Any ends with the wanted number of providers.
-	Any Mode = iota
-	// All looks for every provider.
-	All
-)
-
-func (m Mode) String() string { return name(int(m), "any", "all") }
-
 // Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether
 // it holds the key itself. An Any query for one holder ends at once if it does, unless Others is set.
 type Query struct {
 	ID          QueryID
 	Key         []byte // at most [MaxKey] bytes; must not change while the query is open
 	Fingerprint summary.Fingerprint
-	Mode        Mode
+	Mode        wire.Mode
 	Want        int           // Any: providers wanted; 0: 1. All: ignored
 	Others      bool          // look for others though this node holds the key
 	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
@@ -129,7 +117,7 @@ func (r Result) String() string {
 
 // Reason explains one question of a query.
 type Reason struct {
-	Peer        overlay.PeerID
+	Peer        wire.PeerID
 	Why         Why
 	Probability float64 // that it holds the key; 0 for contacts and forwarding
 	Result      Result
@@ -149,18 +137,6 @@ func (r Reason) String() string {
 	}
 	return fmt.Sprintf("%s %s p=%.3f: %s", r.Peer, r.Why, r.Probability, r.Result)
 }
-
-// Kind is what a peer asks of another on the query protocol.
-type Kind uint8
-
-const (
-	// Candidates: who may hold the key, from the directory alone.
-	Candidates Kind = iota
-	// Search: look for holders, forwarding further within the budget.
-	Search
-)
-
-func (k Kind) String() string { return name(int(k), "candidates", "search") }
 
 func name(i int, names ...string) string {
 	if i < len(names) {

@@ -3,8 +3,8 @@ package routing
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // referrer is a peer that was asked to name peers that may hold the key, and the fate of its names. It is a child if
@@ -12,7 +12,7 @@ import (
 type referrer struct {
 	question
 	index int // in search.referrers
-	peer  overlay.PeerID
+	peer  wire.PeerID
 	child bool
 
 	hits, misses  int  // naming itself is no hit: that costs a liar nothing
@@ -28,7 +28,7 @@ type referrer struct {
 	judged       bool    // its answer proved right or wrong
 	denied       bool    // its answer proved wrong
 	depth        int     // of the range that it answered for
-	names        []overlay.PeerID
+	names        []wire.PeerID
 
 	// of a child
 	reserved int // messages set aside for it
@@ -43,12 +43,12 @@ func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
 }
 
 // contactOf returns the contact that is this peer; nil: it was not asked for candidates.
-func (q *search) contactOf(p overlay.PeerID) *referrer { return q.referrer(p, false) }
+func (q *search) contactOf(p wire.PeerID) *referrer { return q.referrer(p, false) }
 
 // childOf returns the child that is this peer; nil: the query was not forwarded to it.
-func (q *search) childOf(p overlay.PeerID) *referrer { return q.referrer(p, true) }
+func (q *search) childOf(p wire.PeerID) *referrer { return q.referrer(p, true) }
 
-func (q *search) referrer(p overlay.PeerID, child bool) *referrer {
+func (q *search) referrer(p wire.PeerID, child bool) *referrer {
 	for i := range q.referrers {
 		if v := &q.referrers[i]; v.peer == p && v.child == child {
 			return v
@@ -68,7 +68,7 @@ func (q *search) contactsAsked() (n int) {
 }
 
 // credit counts a hit for a referrer: a peer that it named holds the key.
-func (q *search) credit(referrer int, holder overlay.PeerID) {
+func (q *search) credit(referrer int, holder wire.PeerID) {
 	if v := &q.referrers[referrer]; v.peer != holder {
 		v.hits++
 	}
@@ -99,7 +99,7 @@ func (r *Router) unanswered(q *search, v *referrer) {
 
 // noAnswer notes that a peer will answer nothing that a query asked it for names. It returns false if the query awaits
 // nothing of the kind.
-func (r *Router) noAnswer(q *search, p overlay.PeerID) bool {
+func (r *Router) noAnswer(q *search, p wire.PeerID) bool {
 	for i := range q.referrers {
 		if v := &q.referrers[i]; v.peer == p && v.state == asking {
 			r.unanswered(q, v)

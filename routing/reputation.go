@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -36,9 +36,9 @@ func (v reputation) faded(now time.Duration) reputation {
 func (v reputation) weight() float64 { return v.good + v.bad }
 
 // reputations holds the records of at most [maxReputations] peers.
-type reputations map[overlay.PeerID]reputation
+type reputations map[wire.PeerID]reputation
 
-func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float64) {
+func (rs *reputations) note(now time.Duration, p wire.PeerID, good, bad float64) {
 	if good+bad == 0 {
 		return
 	}
@@ -53,8 +53,8 @@ func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float
 }
 
 // forget drops the record that weighs least, except the one noted last.
-func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
-	var least overlay.PeerID
+func (rs *reputations) forget(now time.Duration, not wire.PeerID) {
+	var least wire.PeerID
 	w := math.Inf(1)
 	for p, v := range *rs {
 		if p == not {
@@ -68,7 +68,7 @@ func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
 }
 
 // doubt returns 1 for a peer whose names were mostly wrong recently, 0 for others.
-func (r *Router) doubt(p overlay.PeerID) int {
+func (r *Router) doubt(p wire.PeerID) int {
 	v := r.reputations[p].faded(r.now)
 	if r.cfg.Undefended.Has(defence.Reputations) || v.bad < 2*v.good+doubtFrom {
 		return 0
@@ -77,7 +77,7 @@ func (r *Router) doubt(p overlay.PeerID) int {
 }
 
 // proved reports whether a peer has recently named holders, and few wrong peers.
-func (r *Router) proved(p overlay.PeerID) bool {
+func (r *Router) proved(p wire.PeerID) bool {
 	v := r.reputations[p].faded(r.now)
 	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Reputations)
 }

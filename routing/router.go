@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -21,9 +21,9 @@ type Router struct {
 	timers      timers
 	woken       time.Duration // the Wake in force; negative: none
 	own         int           // own queries among open
-	serving     map[overlay.PeerID]int
-	load        map[overlay.PeerID]int // confirmations that are waited for, of all queries
-	requests    QueryID                // IDs given to searches of others
+	serving     map[wire.PeerID]int
+	load        map[wire.PeerID]int // confirmations that are waited for, of all queries
+	requests    QueryID             // IDs given to searches of others
 	seen        sightings
 	demand      demand
 	reputations reputations // of those who name peers
@@ -40,7 +40,7 @@ func New(cfg Config, view View) (*Router, error) {
 	}
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
-		open: map[QueryID]*search{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
+		open: map[QueryID]*search{}, serving: map[wire.PeerID]int{}, load: map[wire.PeerID]int{},
 		seen: sightings{key: bloom.Hasher{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
 	}, nil
 }
@@ -109,7 +109,7 @@ func (r *Router) start(q Query) {
 		r.refuse(q.ID, "query ID in use")
 	case len(q.Key) == 0 || len(q.Key) > MaxKey:
 		r.refuse(q.ID, fmt.Sprintf("key of %d bytes, want 1 to %d", len(q.Key), MaxKey))
-	case q.Mode > All:
+	case q.Mode > wire.All:
 		r.refuse(q.ID, fmt.Sprintf("unknown mode %d", q.Mode))
 	case r.own >= r.cfg.MaxQueries:
 		r.refuse(q.ID, fmt.Sprintf("%d queries open already", r.own))
@@ -133,7 +133,7 @@ func (r *Router) refuse(id QueryID, why string) {
 func (r *Router) filled(q Query) Query {
 	q.Want = max(q.Want, 1)
 	if q.Budget <= 0 {
-		q.Budget = map[Mode]int{Any: r.cfg.BudgetAny, All: r.cfg.BudgetAll}[q.Mode]
+		q.Budget = map[wire.Mode]int{wire.Any: r.cfg.BudgetAny, wire.All: r.cfg.BudgetAll}[q.Mode]
 	}
 	if q.Deadline == 0 {
 		q.Deadline = r.now + r.cfg.Timeout
@@ -144,7 +144,7 @@ func (r *Router) filled(q Query) Query {
 // launch opens a query and does what can be done at once.
 func (r *Router) launch(q *search) {
 	q.started = r.now
-	q.index = map[overlay.PeerID]int{}
+	q.index = map[wire.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)
 	r.matched(q)
@@ -154,16 +154,16 @@ func (r *Router) launch(q *search) {
 	if q.cover.need == ranges {
 		q.cover.begin(setOf(r.view.Covers()))
 	}
-	if q.Mode == All || q.cover.need == precision {
+	if q.Mode == wire.All || q.cover.need == precision {
 		r.cover(q)
 	}
 	r.advance(q)
 }
 
 // poor says whether the directory is too poor for queries of a mode to go by it alone.
-func (r *Router) poor(m Mode) bool {
+func (r *Router) poor(m wire.Mode) bool {
 	f := r.view.FalseMatches()
-	return f > r.cfg.Poor || m == All && (f > r.cfg.PoorAll || r.cfg.Incomplete())
+	return f > r.cfg.Poor || m == wire.All && (f > r.cfg.PoorAll || r.cfg.Incomplete())
 }
 
 // Open says whether a query is open: whether an answer to one of its questions may still count.

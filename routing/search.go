@@ -4,16 +4,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // search is an open query: the caller's, or one that serves a peer's search.
 type search struct {
 	Query
-	origin overlay.PeerID // whose query it is
-	nonce  uint64         // names it among the origin's
-	hops   int            // it may still travel
-	serves *request       // nil: the caller's own
+	origin wire.PeerID // whose query it is
+	nonce  uint64      // names it among the origin's
+	hops   int         // it may still travel
+	serves *request    // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
 	forSilent   int // messages returned for contacts that did not answer; at most forContacts
@@ -21,8 +21,8 @@ type search struct {
 	started time.Duration
 
 	candidates []candidate
-	index      map[overlay.PeerID]int // into candidates
-	order      []int                  // of candidates, best first; those no longer waiting are passed over
+	index      map[wire.PeerID]int // into candidates
+	order      []int               // of candidates, best first; those no longer waiting are passed over
 	cover      covering
 	referrers  []referrer // contacts and children, in the order of asking
 	visited    []uint32   // marks of peers that had the query before this node (see Visited)
@@ -70,7 +70,7 @@ type question struct {
 // candidate is a peer that may hold the key.
 type candidate struct {
 	question
-	record   overlay.Record
+	record   wire.Record
 	why      Why
 	matched  bool    // by its summary here
 	precise  bool    // in the range that the directory knows well
@@ -115,11 +115,11 @@ func (q *search) age(now time.Duration) time.Duration {
 
 // enough reports whether the query has found what it wants.
 func (q *search) enough() bool {
-	return q.Mode == Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
+	return q.Mode == wire.Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
 }
 
 // excluded reports whether a peer must not be asked: this node, the asker, or a peer that had the query before.
-func (q *search) excluded(self, p overlay.PeerID) bool {
+func (q *search) excluded(self, p wire.PeerID) bool {
 	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
 }
 

@@ -3,7 +3,7 @@ package routing
 import (
 	"encoding/binary"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
@@ -26,7 +26,7 @@ type sightings struct {
 
 // sighting names a search that came by: its sender, its origin, and its number at the origin.
 type sighting struct {
-	from, origin overlay.PeerID
+	from, origin wire.PeerID
 	nonce        uint64
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestSeenRemembers compares with a set: nothing is invented, and nothing that is among the last 15,872 forgotten.
@@ -14,7 +14,7 @@ func TestSeenRemembers(t *testing.T) {
 		var s sightings
 		set := map[sighting]bool{}
 		for range rapid.IntRange(0, 300).Draw(t, "n") {
-			peers := rapid.SampledFrom([]overlay.PeerID{"o", "p", "o\x00", "oo"})
+			peers := rapid.SampledFrom([]wire.PeerID{"o", "p", "o\x00", "oo"})
 			q := sighting{peers.Draw(t, "from"), peers.Draw(t, "origin"), rapid.Uint64Range(0, 50).Draw(t, "nonce")}
 			if had := s.Has(q); had != set[q] {
 				t.Fatalf("%v: had is %v, seen before is %v", q, had, set[q])

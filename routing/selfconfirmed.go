@@ -3,7 +3,7 @@ package routing
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -12,8 +12,8 @@ import (
 
 // selfConfirmed records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
 // recently, this counts as any other name does.
-func (r *Router) selfConfirmed(q *search, a *referrer, records []overlay.Record) Result {
-	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
+func (r *Router) selfConfirmed(q *search, a *referrer, records []wire.Record) Result {
+	i := slices.IndexFunc(records, func(rec wire.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
 		return Answered
 	}
@@ -33,7 +33,7 @@ func (r *Router) selfConfirmed(q *search, a *referrer, records []overlay.Record)
 }
 
 // spoken marks a candidate as being asked for candidates, or no longer so.
-func (q *search) spoken(p overlay.PeerID, now bool) {
+func (q *search) spoken(p wire.PeerID, now bool) {
 	if i, ok := q.index[p]; ok {
 		q.candidates[i].spoken = now
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -15,17 +15,17 @@ import (
 // while it is asked for candidates, though its summary is sure to match.
 func TestOwnWord(t *testing.T) {
 	for _, c := range []struct {
-		mode     routing.Mode
+		mode     wire.Mode
 		rate     float64 // at which the informant's own summary is known
 		messages int
-		found    []overlay.PeerID
+		found    []wire.PeerID
 	}{
-		{routing.Any, 0.9, 2, []overlay.PeerID{"informant"}},
-		{routing.All, 0.9, 2 + 2*2, []overlay.PeerID{"informant", "p07", "p11"}},
-		{routing.All, 0.001, 2 + 2*2, []overlay.PeerID{"informant", "p07", "p11"}},
+		{wire.Any, 0.9, 2, []wire.PeerID{"informant"}},
+		{wire.All, 0.9, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
+		{wire.All, 0.001, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 	} {
 		net := routingtest.NewNet(1)
-		add := func(id overlay.PeerID) *routingtest.Node {
+		add := func(id wire.PeerID) *routingtest.Node {
 			node, err := net.Add(id, routing.Config{})
 			if err != nil {
 				t.Fatal(err)
@@ -33,10 +33,10 @@ func TestOwnWord(t *testing.T) {
 			return node
 		}
 		poor, informant := add("poor"), add("informant")
-		poor.Links, poor.Knows["informant"] = []overlay.PeerID{"informant"}, c.rate
+		poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, c.rate
 		informant.Holds["k"] = true
 		for i := range 30 {
-			p := add(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+			p := add(wire.PeerID(fmt.Sprintf("p%02d", i)))
 			p.Holds["k"] = slices.Contains(c.found, p.ID)
 			poor.Knows[p.ID], informant.Knows[p.ID] = 0.9, 1e-6
 		}
@@ -57,26 +57,26 @@ func TestOwnWordIsAwaited(t *testing.T) {
 	for _, node := range nodes[1:] {
 		node.Mute = true
 	}
-	asked := map[string][]overlay.PeerID{} // by the kind of question
+	asked := map[string][]wire.PeerID{} // by the kind of question
 	net.Trace = func(line string) {
 		if f := strings.Fields(line); len(f) > 5 && f[1] == string(asker.ID) && f[2] == ">" {
-			asked[f[3]] = append(asked[f[3]], overlay.PeerID(f[5]))
+			asked[f[3]] = append(asked[f[3]], wire.PeerID(f[5]))
 		}
 	}
-	net.Start(asker.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	net.Start(asker.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
 	contacts := asked["AskCandidates"]
 	if len(contacts) < 2 {
 		t.Fatalf("%d contacts are asked, want two", len(contacts))
 	}
-	answer := func(from overlay.PeerID, names ...overlay.PeerID) {
+	answer := func(from wire.PeerID, names ...wire.PeerID) {
 		in := routing.CandidatesReceived{ID: 1, From: from, Depth: 3}
 		for _, p := range names {
-			in.Records = append(in.Records, overlay.Record{Peer: p})
+			in.Records = append(in.Records, wire.Record{Peer: p})
 		}
 		net.Step(asker.ID, in)
 	}
 	answer(contacts[0], contacts[1], "another")
-	if got := asked["Confirm"]; !slices.Equal(got, []overlay.PeerID{"another"}) {
+	if got := asked["Confirm"]; !slices.Equal(got, []wire.PeerID{"another"}) {
 		t.Errorf("asked to confirm: %v, want the other alone", got)
 	}
 	answer(contacts[1], contacts[1])
@@ -90,7 +90,7 @@ func TestOwnWordIsAwaited(t *testing.T) {
 func unsure(t *testing.T, claimed ...string) (net *routingtest.Net, poor, informant *routingtest.Node) {
 	t.Helper()
 	net = routingtest.NewNet(1)
-	add := func(id overlay.PeerID) *routingtest.Node {
+	add := func(id wire.PeerID) *routingtest.Node {
 		node, err := net.Add(id, routing.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -98,9 +98,9 @@ func unsure(t *testing.T, claimed ...string) (net *routingtest.Net, poor, inform
 		return node
 	}
 	poor, informant = add("poor"), add("informant")
-	poor.Links, poor.Knows["informant"] = []overlay.PeerID{"informant"}, 1e-6
+	poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, 1e-6
 	for i := range 30 {
-		known, wrong := add(overlay.PeerID(fmt.Sprintf("p%02d", i))), add(overlay.PeerID(fmt.Sprintf("w%02d", i)))
+		known, wrong := add(wire.PeerID(fmt.Sprintf("p%02d", i))), add(wire.PeerID(fmt.Sprintf("w%02d", i)))
 		poor.Knows[known.ID], informant.Knows[known.ID], informant.Knows[wrong.ID] = 0.9, 1e-6, 1e-6
 		for _, key := range claimed {
 			wrong.Claims[key] = true
@@ -113,14 +113,14 @@ func unsure(t *testing.T, claimed ...string) (net *routingtest.Net, poor, inform
 // TestOwnWordIsNoHit: when a peer names itself, and others that lack the key, those are given up after a few of them.
 func TestOwnWordIsNoHit(t *testing.T) {
 	net, poor, _ := unsure(t, "k")
-	s, found := find(net, poor, routing.All)
+	s, found := find(net, poor, wire.All)
 	wrong := 0
 	for _, q := range s.Explain {
 		if q.Why == routing.Named && q.Result == routing.Lacks {
 			wrong++
 		}
 	}
-	if !slices.Equal(found, []overlay.PeerID{"informant"}) || wrong == 0 || wrong > 25 {
+	if !slices.Equal(found, []wire.PeerID{"informant"}) || wrong == 0 || wrong > 25 {
 		t.Errorf("found %v, and asked %d of 30 wrong names", found, wrong)
 	}
 }
@@ -149,10 +149,10 @@ func TestOwnWordInDoubt(t *testing.T) {
 		net, poor, informant := unsure(t, claimed...)
 		for i, key := range before {
 			informant.Claims[key], informant.Holds[key] = c.claims, !c.claims && !c.names
-			net.Start(poor.ID, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: routing.All})
+			net.Start(poor.ID, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: wire.All})
 			net.Run()
 		}
-		s, found := find(net, poor, routing.All)
+		s, found := find(net, poor, wire.All)
 		if first := s.Explain[0]; first.Why != routing.Contact || first.Result != c.result || len(found) != c.found {
 			t.Errorf("%s: found %v, want %d: %v", c.name, found, c.found, s.Explain)
 		}

@@ -3,8 +3,8 @@ package routing
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -15,26 +15,26 @@ const nameCost = 4
 // request is the search of a peer that a query serves.
 type request struct {
 	number uint64 // the driver's name for the stream
-	from   overlay.PeerID
-	passed map[overlay.PeerID]bool // providers sent or about to be
-	queue  []overlay.Record        // providers not yet sent
+	from   wire.PeerID
+	passed map[wire.PeerID]bool // providers sent or about to be
+	queue  []wire.Record        // providers not yet sent
 }
 
 // asked serves a peer's request. A malformed or excessive one is answered empty at once.
 func (r *Router) asked(in Asked) {
 	r.failures.answered(in.From)
-	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
+	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= wire.All
 	r.demand.fade(r.now)
 	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)
 	r.demand.charge(in.From, 1)
 	switch {
-	case ok && in.Kind == Candidates:
+	case ok && in.Kind == wire.Candidates:
 		names := r.candidatesFor(in)
 		r.demand.charge(in.From, nameCost*len(names))
 		r.emit(Answer{Request: in.Request, Depth: r.view.Precise().Depth(), Records: names, Final: true})
-	case ok && in.Kind == Search && r.admit(in):
+	case ok && in.Kind == wire.Search && r.admit(in):
 		r.search(in)
-	case in.Kind == Candidates:
+	case in.Kind == wire.Candidates:
 		r.emit(Answer{Request: in.Request, Depth: space.MaxDepth, Final: true}) // depth 0 would deny for everybody
 	default:
 		r.emit(Answer{Request: in.Request, Final: true})
@@ -43,8 +43,8 @@ func (r *Router) asked(in Asked) {
 
 // candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first.
 // They bring at most [Config.Useless] false matches and fit [MaxNames].
-func (r *Router) candidatesFor(in Asked) []overlay.Record {
-	var out []overlay.Record
+func (r *Router) candidatesFor(in Asked) []wire.Record {
+	var out []wire.Record
 	if r.cfg.Has(in.Key) {
 		out = append(out, r.self())
 	}
@@ -54,7 +54,7 @@ func (r *Router) candidatesFor(in Asked) []overlay.Record {
 }
 
 // likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
-func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
+func (r *Router) likely(in Asked) (records []wire.Record, rates []float64) {
 	prior, sharp, blurred := r.prior.Share(), r.view.Precise(), r.view.FalseMatches() > r.cfg.Useless
 	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
@@ -79,12 +79,12 @@ func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 }
 
 // self returns this node's record; without an envelope when the view has none.
-func (r *Router) self() overlay.Record {
+func (r *Router) self() wire.Record {
 	if rec, ok := r.view.Record(r.cfg.Self); ok {
 		rec.Peer = r.cfg.Self
 		return rec
 	}
-	return overlay.Record{Peer: r.cfg.Self}
+	return wire.Record{Peer: r.cfg.Self}
 }
 
 // admit reports whether a search is taken on. It refuses repeats, searches whose time is over, and more than there are
@@ -127,7 +127,7 @@ func (r *Router) search(in Asked) {
 			Deadline: min(in.Deadline, r.now+r.cfg.Timeout), Fresh: in.Fresh,
 		},
 		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: latest(in.Visited),
-		serves: &request{number: in.Request, from: in.From, passed: map[overlay.PeerID]bool{}},
+		serves: &request{number: in.Request, from: in.From, passed: map[wire.PeerID]bool{}},
 	}
 	if r.cfg.Has(in.Key) {
 		q.found++
@@ -138,7 +138,7 @@ func (r *Router) search(in Asked) {
 
 // pass sends a provider to the peer that asked: at once, or with the last answer. It waits for the last answer when
 // this provider satisfies the query, or when the budget lacks the messages for another answer and a confirmation.
-func (r *Router) pass(q *search, rec overlay.Record) {
+func (r *Router) pass(q *search, rec wire.Record) {
 	s := q.serves
 	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
 		return
@@ -156,8 +156,8 @@ func (r *Router) pass(q *search, rec overlay.Record) {
 // passOn handles a holder that a child found. If the directory would name it too, it is sent on, and the origin
 // confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
 // asked it, and no other peer asks for them.
-func (r *Router) passOn(q *search, c *referrer, records []overlay.Record) {
-	var unsure []overlay.Record
+func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
+	var unsure []wire.Record
 	for _, rec := range q.fewNames(c, records) {
 		if q.excluded(r.cfg.Self, rec.Peer) {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -24,14 +25,14 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 			var down []*routingtest.Node
 			seen := map[space.Range]bool{}
 			for _, c := range node.Ask {
-				rng, p := space.Around(c.Place, depth), net.Node(overlay.PeerID(c.Peer))
+				rng, p := space.Around(c.Place, depth), net.Node(wire.PeerID(c.Peer))
 				if (all || !seen[rng]) && p != nodes[holder] && p != node {
 					p.Down = true
 					down = append(down, p)
 				}
 				seen[rng] = true
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			net.Run()
 			s := node.Done[0].Stats
 			if s.Found != 1 && !all || s.Messages > usual+2*contacts {

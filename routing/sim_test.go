@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -67,7 +67,7 @@ func network(t testing.TB, seed uint64, keys int) (*routingtest.Net, []*routingt
 	net := routingtest.NewNet(seed)
 	nodes := make([]*routingtest.Node, simPeers)
 	for i := range nodes {
-		n, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
+		n, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func (c tally) String() string {
 }
 
 // ask lets every live node look for keys that it lacks and a live one holds, and tallies by class.
-func ask(net *routingtest.Net, nodes []*routingtest.Node, mode routing.Mode, keys, each int, seed uint64) [3]tally {
+func ask(net *routingtest.Net, nodes []*routingtest.Node, mode wire.Mode, keys, each int, seed uint64) [3]tally {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	var out [3]tally
 	for i, n := range nodes {
@@ -149,8 +149,8 @@ func live(nodes []*routingtest.Node, key string) int {
 	return n
 }
 
-func (c *tally) add(s routing.Stats, held int, mode routing.Mode) {
-	if mode == routing.Any {
+func (c *tally) add(s routing.Stats, held int, mode wire.Mode) {
+	if mode == wire.Any {
 		held = min(held, 1)
 	}
 	c.queries++
@@ -170,7 +170,7 @@ func (c *tally) add(s routing.Stats, held int, mode routing.Mode) {
 func TestNetworkOf121(t *testing.T) {
 	const keys, each = 2000, 30
 	net, nodes := network(t, 1, keys)
-	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		for c, got := range ask(net, nodes, mode, keys, each, 2) {
 			t.Logf("%s, %-8s: %v", mode, classes[c].name, got)
 			if recall := float64(got.found) / float64(got.held); recall < 0.99 {
@@ -199,7 +199,7 @@ func TestWithFaults(t *testing.T) {
 			}
 		}
 	}
-	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		for c, got := range ask(net, nodes, mode, keys, each, 4) {
 			t.Logf("%s, %-8s: %v", mode, classes[c].name, got)
 			if recall := float64(got.found) / float64(got.held); recall < 0.99 {
@@ -217,7 +217,7 @@ func BenchmarkQuery(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		id++
-		net.Start(n.ID, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: routing.All})
+		net.Start(n.ID, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: wire.All})
 		net.Run()
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
 // informed is a network of a poor node, linked peers that know all well, and forty peers that the node knows hardly. All
 // hold a hundred keys.
-func informed(t *testing.T, informants ...overlay.PeerID) (net *routingtest.Net, poor *routingtest.Node) {
+func informed(t *testing.T, informants ...wire.PeerID) (net *routingtest.Net, poor *routingtest.Node) {
 	t.Helper()
 	net = routingtest.NewNet(1)
-	add := func(id overlay.PeerID) *routingtest.Node {
+	add := func(id wire.PeerID) *routingtest.Node {
 		node, err := net.Add(id, routing.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func informed(t *testing.T, informants ...overlay.PeerID) (net *routingtest.Net,
 		poor.Knows[id] = 0.9
 	}
 	for i := range 40 {
-		p := add(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		p := add(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		poor.Knows[p.ID] = 0.9
 		for _, id := range informants {
 			net.Node(id).Knows[p.ID] = 1e-6
@@ -55,7 +55,7 @@ func TestSureBySize(t *testing.T) {
 		poor.Knows["p07"] = 0.03
 		holds(net.Node("p07"), keys)
 		net.Node("p07").Claims["k"] = true
-		if s, _ := find(net, poor, routing.Any); s.Explain[0].Why != want {
+		if s, _ := find(net, poor, wire.Any); s.Explain[0].Why != want {
 			t.Errorf("%d keys: %v comes first, want %v", keys, s.Explain[0], want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestSureBySize(t *testing.T) {
 // candidates. One that hardly knows more than the asker is not asked, though it may hold the key.
 func TestPreciseMayHold(t *testing.T) {
 	for _, c := range []struct {
-		holds, unknowing, want overlay.PeerID
+		holds, unknowing, want wire.PeerID
 	}{
 		{"a", "", "a"},
 		{"b", "", "b"},
@@ -74,7 +74,7 @@ func TestPreciseMayHold(t *testing.T) {
 	} {
 		net, poor := informed(t, "a", "b")
 		net.Node(c.holds).Holds["k"] = true
-		for _, p := range []overlay.PeerID{"a", "b"} {
+		for _, p := range []wire.PeerID{"a", "b"} {
 			poor.Knows[p] = 1e-6 // the other one does not match
 		}
 		poor.Knows[c.holds] = 0.2
@@ -83,7 +83,7 @@ func TestPreciseMayHold(t *testing.T) {
 				net.Node(c.unknowing).Knows[p] = 0.6
 			}
 		}
-		if s, _ := find(net, poor, routing.All); s.Explain[0].Why != routing.Contact || s.Explain[0].Peer != c.want {
+		if s, _ := find(net, poor, wire.All); s.Explain[0].Why != routing.Contact || s.Explain[0].Peer != c.want {
 			t.Errorf("%q holds the key, %q knows little: %v comes first, want %q", c.holds, c.unknowing, s.Explain[0], c.want)
 		}
 	}

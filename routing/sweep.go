@@ -3,7 +3,7 @@ package routing
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -15,7 +15,7 @@ func (r *Router) sweep(q *search) bool {
 		return false
 	}
 	q.swept = true
-	var to []overlay.PeerID
+	var to []wire.PeerID
 	for _, p := range r.view.Linked() {
 		if r.heardFrom(q, p) {
 			continue
@@ -41,7 +41,7 @@ func (r *Router) sweep(q *search) bool {
 }
 
 // fresh returns the age of the knowledge of a linked peer, if it is young enough to stand in for a question.
-func (r *Router) fresh(q *search, p overlay.PeerID) (age time.Duration, ok bool) {
+func (r *Router) fresh(q *search, p wire.PeerID) (age time.Duration, ok bool) {
 	limit := q.Fresh
 	if limit == 0 {
 		limit = r.cfg.Fresh
@@ -72,7 +72,7 @@ func (r *Router) settled(q *search) bool {
 
 // heardFrom reports whether a linked peer need not be asked for the key. That is so if it was asked, had the query
 // before, or would have named itself.
-func (r *Router) heardFrom(q *search, p overlay.PeerID) bool {
+func (r *Router) heardFrom(q *search, p wire.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
@@ -16,20 +16,20 @@ func TestUnheard(t *testing.T) {
 	for _, holds := range []bool{true, false} { // b is asked to confirm; else it is asked for candidates
 		net := routingtest.NewNet(1)
 		var a, b *routingtest.Node
-		for _, id := range []overlay.PeerID{"a", "b"} {
+		for _, id := range []wire.PeerID{"a", "b"} {
 			n, err := net.Add(id, routing.Config{Incomplete: func() bool { return true }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			a, b = b, n
 		}
-		a.Links, b.Mute = []overlay.PeerID{"b"}, true
+		a.Links, b.Mute = []wire.PeerID{"b"}, true
 		a.Knows["b"], b.Holds["k"] = 0.001, holds
-		a.Ages = map[overlay.PeerID]time.Duration{"b": time.Millisecond}
+		a.Ages = map[wire.PeerID]time.Duration{"b": time.Millisecond}
 		look := func(id routing.QueryID, within time.Duration) {
 			t.Helper()
 			from := net.Now()
-			net.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: routing.Any})
+			net.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: wire.Any})
 			if id == 1 {
 				net.RunUntil(from + 200*time.Millisecond)
 				net.Step("a", routing.Unheard{Peer: "b"})

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -19,7 +20,7 @@ func TestUnknownPrecisionIsAskedLast(t *testing.T) {
 	poor.Links = append(poor.Links, plain.ID)
 	net.Node("a").Mute, net.Node("b").Mute = true, true
 	net.Node("p07").Holds["k"], plain.Knows["p07"] = true, 1e-6
-	s, _ := find(net, poor, routing.Any)
+	s, _ := find(net, poor, wire.Any)
 	var asked []string
 	for _, r := range s.Explain {
 		if r.Why == routing.Contact {

@@ -3,31 +3,28 @@ package routing
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// MaxVisited is the most marks that travel with a query. Of more, the latest are kept.
-const MaxVisited = 64
-
 // Mark returns the 4-byte mark of a peer in the list of peers that have had the query of this nonce. Two peers share a
 // mark with probability 2^-32; one of them is then not asked.
-func Mark(nonce uint64, p overlay.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
+func Mark(nonce uint64, p wire.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
 
 // hadBefore reports whether a peer had the query before this node, as far as its senders say.
-func (q *search) hadBefore(p overlay.PeerID) bool {
+func (q *search) hadBefore(p wire.PeerID) bool {
 	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
 }
 
 // visitedBy returns the marks that go with a query to these children: the marks that it came with, this node, the peers
 // asked here that may have answered, and the children. A peer that failed is left out, because others may reach it.
-func (r *Router) visitedBy(q *search, children []overlay.PeerID) []uint32 {
+func (r *Router) visitedBy(q *search, children []wire.PeerID) []uint32 {
 	if r.cfg.Undefended.Has(defence.Visited) {
 		return nil
 	}
 	out := append(slices.Clone(q.visited), Mark(q.nonce, r.cfg.Self))
-	add := func(p overlay.PeerID) {
+	add := func(p wire.PeerID) {
 		if m := Mark(q.nonce, p); !slices.Contains(out, m) {
 			out = append(out, m)
 		}
@@ -49,4 +46,4 @@ func (r *Router) visitedBy(q *search, children []overlay.PeerID) []uint32 {
 }
 
 // latest returns the last marks, as many as may travel.
-func latest(marks []uint32) []uint32 { return slices.Clone(marks[max(0, len(marks)-MaxVisited):]) }
+func latest(marks []uint32) []uint32 { return slices.Clone(marks[max(0, len(marks)-wire.MaxVisited):]) }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/wire"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -15,7 +16,6 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -91,7 +91,7 @@ func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
 }
 
 // madeUp are records of made-up peers. They give the addresses of h, which is none of them.
-func madeUp(h host.Host, n int, rng *rand.Rand) (out []overlay.Record, err error) {
+func madeUp(h host.Host, n int, rng *rand.Rand) (out []wire.Record, err error) {
 	for range n {
 		key, err := identity(rng)
 		if err != nil {
@@ -107,17 +107,17 @@ func madeUp(h host.Host, n int, rng *rand.Rand) (out []overlay.Record, err error
 }
 
 // sealed is a peer's signed record.
-func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (overlay.Record, error) {
+func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return overlay.Record{}, err
+		return wire.Record{}, err
 	}
 	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
 	if err != nil {
-		return overlay.Record{}, err
+		return wire.Record{}, err
 	}
 	b, err := e.Marshal()
-	return overlay.Record{Peer: overlay.PeerID(id), Envelope: b}, err
+	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }
 
 func (f *faulty) close() {

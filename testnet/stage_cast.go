@@ -16,8 +16,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/drive"
 	"github.com/venn-p2p/venn/testnet/fault"
@@ -64,7 +64,7 @@ func (t *stage) systemOf(s strategy.Strategy) (cast, error) {
 type stagedNodes struct {
 	*stage
 	options []node.Option
-	ghosts  [][]overlay.Record // that faulty peers make up
+	ghosts  [][]wire.Record // that faulty peers make up
 	mu      sync.RWMutex
 	nodes   []*node.Node  // nil: away, or none
 	faults  []*fault.Peer // nil: away, or none

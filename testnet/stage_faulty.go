@@ -6,7 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 	"github.com/venn-p2p/venn/testnet/scenario"
@@ -15,7 +15,7 @@ import (
 
 // invent makes up the peers that faulty ones speak of.
 func (v *stagedNodes) invent() (err error) {
-	v.ghosts = make([][]overlay.Record, len(v.hosts))
+	v.ghosts = make([][]wire.Record, len(v.hosts))
 	cfg := Config{Seed: v.plan.Seed}
 	for p, of := range v.plan.Invented {
 		rng := cfg.random(misbehaving + purpose(64+p))
@@ -53,7 +53,7 @@ func (v *stagedNodes) misbehave(p strategy.ID, kind string) error {
 		c.Twin, c.Misdeeds = true, []string{fault.Claims}
 	case scenario.Identities:
 		c.Misdeeds = []string{fault.Ghosts}
-		c.Every = v.plan.Invented[p].Pace(overlay.MaxHelloRecords)
+		c.Every = v.plan.Invented[p].Pace(wire.MaxHelloRecords)
 	case scenario.Faulty:
 		c.Twin = p%4 == 3
 	default:

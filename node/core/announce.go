@@ -26,7 +26,7 @@ type NotPublished struct{ Seed summary.SeedTag }
 // MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets.
 type MakeTail struct{}
 
-// MakeEpoch asks for a summary of the collection under a seed. The driver answers with overlay.Published, later if it
+// MakeEpoch asks for a summary of the collection under a seed. The driver answers with event.Published, later if it
 // likes, or with NotPublished. Before it reads the collection, it forgets which keys have changed, if the seed is the
 // network's present one.
 type MakeEpoch struct{ Seed summary.SeedTag }

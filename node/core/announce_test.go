@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -34,7 +36,7 @@ func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
 	c.Overlay.Self, c.Overlay.Rand = "self", rand.New(rand.NewPCG(1, 1))
 	c.Overlay.OpenHeader = func([]byte) (summary.Header, error) { return summary.Header{}, refuse }
 	if c.Overlay.OpenRecord == nil {
-		c.Overlay.OpenRecord = func([]byte) (overlay.PeerID, error) { return "", refuse }
+		c.Overlay.OpenRecord = func([]byte) (wire.PeerID, error) { return "", refuse }
 	}
 	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 2))}
 	c.Tails.Sign = func([]byte) ([]byte, error) { return make([]byte, 64), nil }
@@ -100,7 +102,7 @@ func (a *announcing) epoch(seed summary.SeedTag) any {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return overlay.Published{Stream: p, Envelope: []byte{1}}
+	return event.Published{Stream: p, Envelope: []byte{1}}
 }
 
 // run lets time pass until an instant.

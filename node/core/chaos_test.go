@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -25,8 +26,8 @@ func chaos(t *testing.T, data []byte) {
 	}, Tails: tails.Config{
 		Sign:   sign,
 		Verify: func(string, []byte, []byte) error { return nil },
-		Hides:  func(overlay.PeerID) bool { return false },
-		Busy:   func(overlay.PeerID) bool { return false },
+		Hides:  func(wire.PeerID) bool { return false },
+		Busy:   func(wire.PeerID) bool { return false },
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +40,9 @@ func chaos(t *testing.T, data []byte) {
 	}()
 	step := func(in any) {
 		last = in
-		var did []overlay.Effect
+		var did []event.Effect
 		for _, e := range m.Step(now, in) {
-			if e, ok := e.(overlay.Effect); ok {
+			if e, ok := e.(event.Effect); ok {
 				did = append(did, e)
 			}
 		}
@@ -65,11 +66,11 @@ func chaos(t *testing.T, data []byte) {
 
 // beside is an input of another machine than the overlay.
 func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration) any {
-	peer := func() overlay.PeerID { return overlay.PeerID(fmt.Sprint("p", rng.IntN(12))) }
+	peer := func() wire.PeerID { return wire.PeerID(fmt.Sprint("p", rng.IntN(12))) }
 	key := []byte{byte(rng.IntN(3))}
 	switch rng.IntN(8) {
 	case 0:
-		return routing.Start{Query: routing.Query{ID: routing.QueryID(1 + rng.Uint64N(1000)), Key: key, Deadline: now + time.Second, Mode: routing.Mode(rng.IntN(2)), Want: 1, Budget: rng.IntN(20)}}
+		return routing.Start{Query: routing.Query{ID: routing.QueryID(1 + rng.Uint64N(1000)), Key: key, Deadline: now + time.Second, Mode: wire.Mode(rng.IntN(2)), Want: 1, Budget: rng.IntN(20)}}
 	case 1:
 		return routing.Asked{Request: rng.Uint64(), From: peer(), Key: key, Nonce: rng.Uint64(), Origin: peer(), Budget: rng.IntN(20), Hops: rng.IntN(4), Deadline: now + time.Second}
 	case 2:
@@ -81,7 +82,7 @@ func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration)
 			if p, ok := m.Overlay.Held(peer()); ok {
 				h = p.Header()
 			}
-			it := tails.Item{
+			it := wire.TailItem{
 				Group: group.Of(h), Short: rng.IntN(2) > 0, Number: uint32(rng.IntN(6)), Gap: rng.IntN(4) == 0, Direct: rng.IntN(2) > 0,
 				Fed: rng.IntN(2) > 0, Wants: rng.IntN(2) > 0, Left: rng.IntN(8) == 0, Hides: rng.IntN(8) == 0,
 			}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
+// Effect is an event.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
 // another; or MakeTail, MakeEpoch, Seek or Wake.
 type Effect any
 
@@ -83,17 +84,17 @@ func New(c Config) (*Machine, error) {
 	return m, nil
 }
 
-// Step takes in an overlay.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, LinkLost, or a
+// Step takes in an event.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, LinkLost, or a
 // Tick (for all), and returns what is to be done.
 func (m *Machine) Step(now time.Duration, in any) []Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
 	case Tick:
-		m.overlay(now, overlay.Tick{})
+		m.overlay(now, event.Tick{})
 		m.tails(now, tails.Tick{})
 		m.routing(now, routing.Tick{})
-	case overlay.Input:
+	case event.Input:
 		m.overlayHappened(in)
 	case LinkLost:
 		m.lost(in)
@@ -119,25 +120,25 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 }
 
 // overlayHappened gives the overlay what happened to it, and then the other machines.
-func (m *Machine) overlayHappened(in overlay.Input) {
+func (m *Machine) overlayHappened(in event.Input) {
 	m.overlay(m.now, in)
 	m.happened(m.now, in)
 }
 
-func (m *Machine) overlay(now time.Duration, in overlay.Input) {
+func (m *Machine) overlay(now time.Duration, in event.Input) {
 	m.wakes[0].answered(now)
 	for _, e := range m.Overlay.Step(now, in) {
 		switch e := e.(type) {
-		case overlay.Wake:
+		case event.Wake:
 			m.wakes[0] = wake{e.At, true}
 			continue
-		case overlay.SayHello:
+		case event.SayHello:
 			e.Hello.Tails = m.Tails != nil
 			m.effects = append(m.effects, e)
 			continue
-		case overlay.Learned:
+		case event.Learned:
 			defer m.tails(now, tails.Learned{Origin: e.Origin})
-		case overlay.ContactsNamed:
+		case event.ContactsNamed:
 			defer m.routing(now, routing.ContactsNamed{ID: routing.QueryID(e.Search), Asked: e.Asked, Awaited: e.Awaited})
 			continue
 		}
@@ -146,19 +147,19 @@ func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 }
 
 // happened passes the overlay's inputs on to the other machines.
-func (m *Machine) happened(now time.Duration, in overlay.Input) {
+func (m *Machine) happened(now time.Duration, in event.Input) {
 	switch in := in.(type) {
-	case overlay.Published:
+	case event.Published:
 		m.published(in.Stream.Header())
 		m.tails(now, tails.Published{Header: in.Stream.Header()})
-	case overlay.HelloReceived:
+	case event.HelloReceived:
 		m.routing(now, routing.Reached{Peer: in.Peer})
 		if in.Hello.Tails && slices.Contains(m.Overlay.Linked(), in.Peer) {
 			m.tails(now, tails.LinkOpened{Peer: in.Peer})
 		}
-	case overlay.LinkClosed:
+	case event.LinkClosed:
 		m.tails(now, tails.LinkClosed{Peer: in.Peer})
-	case overlay.Lost:
+	case event.Lost:
 		m.tails(now, tails.Lost{Peer: in.Peer})
 	}
 }
@@ -170,7 +171,7 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 		return
 	}
 	m.wakes[2].answered(now)
-	var charged []overlay.Charged
+	var charged []event.Charged
 	var doubted []routing.Doubted
 	for _, e := range m.Tails.Step(now, in) {
 		switch e := e.(type) {
@@ -179,12 +180,12 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 		case tails.Doubt:
 			doubted = append(doubted, routing.Doubted{Peer: e.Peer})
 		case tails.Report:
-			m.effects = append(m.effects, overlay.Report{Peer: e.Peer, Fault: e.Fault})
+			m.effects = append(m.effects, event.Report{Peer: e.Peer, Fault: e.Fault})
 		case tails.Advanced:
 			m.effects = append(m.effects, e)
 		case tails.Send:
 			m.effects = append(m.effects, e)
-			charged = append(charged, overlay.Charged{Peer: e.To, Bytes: e.Bytes})
+			charged = append(charged, event.Charged{Peer: e.To, Bytes: e.Bytes})
 		}
 	}
 	for _, c := range charged {
@@ -198,17 +199,17 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 // routing gives the router an input. As of tails, its effects are read before the overlay is told.
 func (m *Machine) routing(now time.Duration, in routing.Input) {
 	m.wakes[1].answered(now)
-	var told []overlay.Input
+	var told []event.Input
 	for _, e := range m.Routing.Step(now, in) {
 		switch e := e.(type) {
 		case routing.Wake:
 			m.wakes[1] = wake{e.At, true}
 		case routing.Outcome:
-			told = append(told, overlay.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
+			told = append(told, event.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
 		case routing.ContactOutcome:
-			told = append(told, overlay.ContactAnswered(e))
+			told = append(told, event.ContactAnswered(e))
 		case routing.WantContacts:
-			told = append(told, overlay.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
+			told = append(told, event.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
 		default:
 			m.effects = append(m.effects, e)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -17,7 +19,7 @@ func machine(t *testing.T) *Machine {
 	m, err := New(Config{Overlay: overlay.Config{
 		Self:       "self",
 		OpenHeader: func([]byte) (summary.Header, error) { return summary.Header{}, refuse },
-		OpenRecord: func([]byte) (overlay.PeerID, error) { return "", refuse },
+		OpenRecord: func([]byte) (wire.PeerID, error) { return "", refuse },
 		Rand:       rand.New(rand.NewPCG(1, 1)),
 	}, Routing: routing.Config{
 		Self: "self",
@@ -46,7 +48,7 @@ func last[T any](t *testing.T, effects []Effect) (out T) {
 
 func TestBothAreStepped(t *testing.T) {
 	m := machine(t)
-	if hello := last[overlay.SayHello](t, m.Step(0, overlay.LinkOpened{Peer: "p"})); hello.To != "p" {
+	if hello := last[event.SayHello](t, m.Step(0, event.LinkOpened{Peer: "p"})); hello.To != "p" {
 		t.Errorf("hello to %q", hello.To)
 	}
 	done := last[routing.Done](t, m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: nil}}))
@@ -58,7 +60,7 @@ func TestBothAreStepped(t *testing.T) {
 // TestWake drives a machine by its Wakes alone: it ticks as often as overlay wants, and a query ends at its deadline.
 func TestWake(t *testing.T) {
 	m := machine(t)
-	next := last[Wake](t, m.Step(0, overlay.LinkOpened{Peer: "p"})).At
+	next := last[Wake](t, m.Step(0, event.LinkOpened{Peer: "p"})).At
 	effects := m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("k"), Deadline: 3 * time.Second}})
 	now, ended := time.Duration(0), time.Duration(-1)
 	for steps := 0; now < 5*time.Second; steps++ {

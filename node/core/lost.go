@@ -1,16 +1,17 @@
 package core
 
 import (
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LinkLost says that a link has ended, which this peer did not end. It is an overlay.LinkClosed that may ask for more.
-type LinkLost struct{ Peer overlay.PeerID }
+// LinkLost says that a link has ended, which this peer did not end. It is an event.LinkClosed that may ask for more.
+type LinkLost struct{ Peer wire.PeerID }
 
 // Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
 // made, the driver answers with tails.Unreachable, and else with nothing.
-type Seek struct{ Record overlay.Record }
+type Seek struct{ Record wire.Record }
 
 // fewLinks is the number of links up to which a peer looks for any that it lost. With more, most end because the other
 // end needs the room, and a peer that leaves has neighbours enough to notice.
@@ -20,7 +21,7 @@ const fewLinks = 8
 // neighbours find out.
 func (m *Machine) lost(in LinkLost) {
 	missed := m.Overlay.IsNeighbour(in.Peer) || m.Overlay.Links() <= fewLinks
-	m.overlayHappened(overlay.LinkClosed{Peer: in.Peer})
+	m.overlayHappened(event.LinkClosed{Peer: in.Peer})
 	if !missed || m.Tails == nil {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself.
@@ -14,15 +16,15 @@ func TestLinkLost(t *testing.T) {
 		seeks bool
 	}{
 		"lost":  {LinkLost{"p"}, true},
-		"ended": {overlay.LinkClosed{Peer: "p"}, false},
+		"ended": {event.LinkClosed{Peer: "p"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAnnouncing(t, 10, Config{Overlay: overlay.Config{
-				OpenRecord: func(b []byte) (overlay.PeerID, error) { return overlay.PeerID(b), nil },
+				OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
 			}})
 			for _, in := range []any{
-				overlay.LinkOpened{Peer: "p"},
-				overlay.HelloReceived{Peer: "p", Hello: overlay.Hello{Tails: true, Records: []overlay.Record{{Peer: "p", Envelope: []byte("p")}}}},
+				event.LinkOpened{Peer: "p"},
+				event.HelloReceived{Peer: "p", Hello: wire.Hello{Tails: true, Records: []wire.Record{{Peer: "p", Envelope: []byte("p")}}}},
 			} {
 				a.m.Step(a.now, in)
 			}

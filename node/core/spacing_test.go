@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,7 +18,7 @@ func TestSpacingBearsLinks(t *testing.T) {
 	a := newAnnouncing(t, 1000, Config{})
 	a.run(10 * time.Second)
 	for i := range links {
-		a.step(overlay.LinkOpened{Peer: overlay.PeerID(fmt.Sprintf("p%02d", i))})
+		a.step(event.LinkOpened{Peer: wire.PeerID(fmt.Sprintf("p%02d", i))})
 	}
 	seconds := links * (epochBytes + changeBytes*changes) / (a.m.Overlay.LineOut() / 4)
 	want := time.Duration(seconds * float64(time.Second))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -48,7 +49,7 @@ const usefulRate = 0.01
 
 // Matches reports whether the knowledge of a peer speaks for its having a key. The fingerprint f is of the present
 // seed.
-func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) bool {
+func (m *Machine) Matches(p wire.PeerID, f summary.Fingerprint) bool {
 	if m.Tails != nil && m.Tails.Removed(p, f) {
 		return false
 	}
@@ -58,12 +59,12 @@ func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) bool {
 
 // Added reports whether a peer's tails say that it has added a key since its summary, and still has it. That is sure
 // but for lies.
-func (m *Machine) Added(p overlay.PeerID, f summary.Fingerprint) bool {
+func (m *Machine) Added(p wire.PeerID, f summary.Fingerprint) bool {
 	return m.Tails != nil && slices.Contains(m.Tails.Added(f), p) && !m.Tails.Removed(p, f)
 }
 
 // Fresh says how old the knowledge of what a linked peer holds is.
-func (v view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
+func (v view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	if v.m.Tails == nil {
 		return 0, false
 	}
@@ -71,7 +72,7 @@ func (v view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
 }
 
 // header is that of the summary which answers for a peer; false if there is none.
-func (m *Machine) header(p overlay.PeerID) (summary.Header, bool) {
+func (m *Machine) header(p wire.PeerID) (summary.Header, bool) {
 	held, ok := m.Overlay.Held(p)
 	if !ok {
 		return summary.Header{}, false
@@ -80,7 +81,7 @@ func (m *Machine) header(p overlay.PeerID) (summary.Header, bool) {
 }
 
 // room is how many bytes may go to a linked peer now.
-func (m *Machine) room(p overlay.PeerID) int { return m.Overlay.Room(m.now, p) }
+func (m *Machine) room(p wire.PeerID) int { return m.Overlay.Room(m.now, p) }
 
 const (
 	// pulseShare is the part of the line's budget that pulses may take, of pulseBytes each.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -22,17 +23,11 @@ var ErrNoSources = errors.New("join: no sources")
 // its only type. The methods end early when ctx does.
 type Source interface {
 	// Size returns the number of keys, and of bytes to ship them all (see KeyBytes).
-	Size(ctx context.Context) (Size, error)
+	Size(ctx context.Context) (wire.JoinSize, error)
 	// Filter returns the message of the filter p of all keys.
 	Filter(ctx context.Context, p bloom.Params) (message []byte, err error)
 	// Matching gives the keys in the filter p of message to f, each once, in any order, until f fails. f may keep them.
 	Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error
-}
-
-// Size of a set.
-type Size struct {
-	Keys  int
-	Bytes int // that ship all keys
 }
 
 // KeyBytes returns the bytes of a key of n bytes when it is sent: its length as a varint, and the key.
@@ -84,7 +79,7 @@ func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Repo
 type coordinator struct {
 	ctx     context.Context
 	sources []Source
-	sizes   []Size
+	sizes   []wire.JoinSize
 	filters []*bloom.Filter
 	and     *bloom.Filter
 	report  Report
@@ -105,7 +100,7 @@ func (j *coordinator) each(what string, ask func(ctx context.Context, i int, s S
 }
 
 func (j *coordinator) measure() error {
-	j.sizes = make([]Size, len(j.sources))
+	j.sizes = make([]wire.JoinSize, len(j.sources))
 	err := j.each("size", func(ctx context.Context, i int, s Source) (err error) {
 		j.sizes[i], err = s.Size(ctx)
 		return err

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
@@ -187,9 +188,9 @@ type failing struct {
 
 var errFailing = errors.New("failing")
 
-func (f failing) Size(ctx context.Context) (Size, error) {
+func (f failing) Size(ctx context.Context) (wire.JoinSize, error) {
 	if f.step == "size" {
-		return Size{}, errFailing
+		return wire.JoinSize{}, errFailing
 	}
 	return f.Set.Size(ctx)
 }
@@ -256,9 +257,9 @@ func (w waiting) wait(ctx context.Context, step string) error {
 	}
 }
 
-func (w waiting) Size(ctx context.Context) (Size, error) {
+func (w waiting) Size(ctx context.Context) (wire.JoinSize, error) {
 	if err := w.wait(ctx, "size"); err != nil {
-		return Size{}, err
+		return wire.JoinSize{}, err
 	}
 	return w.Set.Size(ctx)
 }
@@ -318,11 +319,11 @@ func TestSideBySide(t *testing.T) {
 // flood is a source that sends keys without an end to speak of, and looks at the heap before and after.
 type flood struct {
 	Set
-	claims Size
+	claims wire.JoinSize
 	grew   *int // bytes
 }
 
-func (f flood) Size(context.Context) (Size, error) { return f.claims, nil }
+func (f flood) Size(context.Context) (wire.JoinSize, error) { return f.claims, nil }
 
 func (f flood) Matching(ctx context.Context, _ bloom.Params, _ []byte, each func([]byte) error) error {
 	heap := func() int {
@@ -360,9 +361,9 @@ func TestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, smallest := range []bool{false, true} {
-		grew, claims := 0, Size{Keys: 1 << 16, Bytes: 1 << 22}
+		grew, claims := 0, wire.JoinSize{Keys: 1 << 16, Bytes: 1 << 22}
 		if smallest {
-			claims = Size{Keys: 1, Bytes: size.Bytes - 1}
+			claims = wire.JoinSize{Keys: 1, Bytes: size.Bytes - 1}
 		}
 		keys, _, err := Join(t.Context(), []Source{set, flood{set, claims, &grew}}, bloom.Params{})
 		if err != nil || len(keys) != 10 {

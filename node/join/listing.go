@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
@@ -34,7 +35,7 @@ func (l Listing) until(ctx context.Context) Listing {
 const someKeys = 1024
 
 // Size implements Source.
-func (l Listing) Size(ctx context.Context) (size Size, err error) {
+func (l Listing) Size(ctx context.Context) (size wire.JoinSize, err error) {
 	for key, err := range l.until(ctx) {
 		if err != nil {
 			return size, err

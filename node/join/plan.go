@@ -3,17 +3,15 @@ package join
 import (
 	"math"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
-
-// MaxBits bounds a filter, whatever sizes the sources claim: 32 MiB.
-const MaxBits = 1 << 28
 
 // Plan chooses the filters with which the fewest bytes move if the sets have nothing in common. It tries 1 to 8 blocks,
 // of n/ln 2 bits for the largest set and up to 32 times longer. Few long blocks code well; many short ones can be cut.
 // Where no filter pays, as with tiny sets, it returns a filter of one bit, to which every key belongs: the join then
 // ships the sets.
-func Plan(sizes []Size, key bloom.Hasher) bloom.Params {
+func Plan(sizes []wire.JoinSize, key bloom.Hasher) bloom.Params {
 	most := 0
 	for _, s := range sizes {
 		most = max(most, s.Keys)
@@ -24,7 +22,7 @@ func Plan(sizes []Size, key bloom.Hasher) bloom.Params {
 		bits := math.Ceil(factor * float64(most) / math.Ln2)
 		for blocks := 1; blocks <= 8; blocks++ {
 			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Hasher: key}
-			if p.Check() != nil || p.Bits() > MaxBits {
+			if p.Check() != nil || p.Bits() > wire.MaxJoinBits {
 				break
 			}
 			if bytes := planned(p, sizes); bytes < least {
@@ -44,7 +42,7 @@ func fill(m uint64, positions float64) float64 {
 }
 
 // planned returns the bytes to be moved with filters of p if the sets have nothing in common.
-func planned(p bloom.Params, sizes []Size) float64 {
+func planned(p bloom.Params, sizes []wire.JoinSize) float64 {
 	m := int(p.Bits())
 	bytes, and := 0.0, 1.0
 	for _, s := range sizes {
@@ -71,7 +69,7 @@ func codedBytes(m int, fill float64) int {
 // worthwhileBlocks returns the number of blocks of the AND with which the fewest bytes still move: the AND to every
 // source, and the keys that answer. Keys in common move in any case. A source's other keys are in the AND by chance:
 // each of their bits is a one of the source's filter, and is in the AND as often as any such one.
-func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, common float64) int {
+func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []wire.JoinSize, common float64) int {
 	p := and.Params()
 	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer
 	for i, s := range sizes {

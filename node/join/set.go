@@ -3,6 +3,7 @@ package join
 import (
 	"context"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
@@ -20,7 +21,7 @@ func (s Set) listing() Listing {
 }
 
 // Size implements Source.
-func (s Set) Size(ctx context.Context) (Size, error) { return s.listing().Size(ctx) }
+func (s Set) Size(ctx context.Context) (wire.JoinSize, error) { return s.listing().Size(ctx) }
 
 // Filter implements Source.
 func (s Set) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {

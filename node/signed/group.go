@@ -7,13 +7,13 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // AddressGroup returns the network that a verified record places its peer in: the /24 of its first public IPv4 address,
 // or the /48 of its first public IPv6 address. It is "" without a public address, as in private networks. A peer that
 // claims another's addresses cannot be reached at them, and soon ranks last.
-func AddressGroup(r overlay.Record) string {
+func AddressGroup(r wire.Record) string {
 	e, err := record.UnmarshalEnvelope(r.Envelope)
 	if err != nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 func TestAddressGroup(t *testing.T) {
@@ -43,11 +43,11 @@ func TestAddressGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := AddressGroup(overlay.Record{Peer: overlay.PeerID(id), Envelope: b}); got != c.want {
+		if got := AddressGroup(wire.Record{Peer: wire.PeerID(id), Envelope: b}); got != c.want {
 			t.Errorf("%v: group %q, want %q", c.addrs, got, c.want)
 		}
 	}
-	if got := AddressGroup(overlay.Record{Envelope: []byte("nonsense")}); got != "" {
+	if got := AddressGroup(wire.Record{Envelope: []byte("nonsense")}); got != "" {
 		t.Errorf("group %q of nonsense", got)
 	}
 }

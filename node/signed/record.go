@@ -14,7 +14,6 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -55,7 +54,7 @@ func Seq(envelope []byte) uint64 {
 
 // Signer returns the peer by whose key an envelope claims to be signed, which is not verified. It is "" where there is
 // no such claim.
-func Signer(envelope []byte) overlay.PeerID {
+func Signer(envelope []byte) wire.PeerID {
 	e, err := record.UnmarshalEnvelope(envelope)
 	if err != nil {
 		return ""
@@ -64,7 +63,7 @@ func Signer(envelope []byte) overlay.PeerID {
 	if err != nil {
 		return ""
 	}
-	return overlay.PeerID(p)
+	return wire.PeerID(p)
 }
 
 // OwnRecord returns the host's signed PeerRecord: from its address book, or made of its addresses. It leaves out the

@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A record says whose it is, for keys of every type. What is no record says nothing.
@@ -32,7 +32,7 @@ func TestSigner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Signer(b); got != overlay.PeerID(id) {
+		if got := Signer(b); got != wire.PeerID(id) {
 			t.Errorf("key of type %d: a record of %q says that it is of %q", kind, id, got)
 		}
 	}

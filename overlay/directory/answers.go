@@ -3,8 +3,8 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // What peers answered is remembered, but fades: a peer that has lost keys may have them again.
@@ -82,7 +82,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 
 // Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if
 // there were misses.
-func (d *Directory) Outcome(now time.Duration, p event.PeerID, hits, misses int) (refuted bool) {
+func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil {
 		return false
@@ -101,14 +101,14 @@ func (d *Directory) Outcome(now time.Duration, p event.PeerID, hits, misses int)
 }
 
 // RoundTrip notes a measured round trip to a peer.
-func (d *Directory) RoundTrip(p event.PeerID, rtt time.Duration) {
+func (d *Directory) RoundTrip(p wire.PeerID, rtt time.Duration) {
 	if e := d.Lookup(p); e != nil {
 		e.change(func(r *rare) { r.rtt = rtt })
 	}
 }
 
 // DialFailed notes that a peer could not be reached, and returns its entry, nil if there is none.
-func (d *Directory) DialFailed(p event.PeerID) *Entry {
+func (d *Directory) DialFailed(p wire.PeerID) *Entry {
 	e := d.Lookup(p)
 	if e != nil {
 		e.change(func(r *rare) { r.dialFails++ })

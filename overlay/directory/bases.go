@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -63,16 +63,16 @@ func (d *Directory) expireBases(now time.Duration) {
 }
 
 // bit is the place of an epoch among the bases of a later one, 0 if it has none.
-func bit(at, ep summary.Epoch) event.Bases {
+func bit(at, ep summary.Epoch) wire.Bases {
 	if at.Generation != ep.Generation || at.Sequence >= ep.Sequence {
 		return 0
 	}
-	return event.Bases(1) << (min(ep.Sequence-at.Sequence, 8) - 1) & event.MaxBases
+	return wire.Bases(1) << (min(ep.Sequence-at.Sequence, 8) - 1) & wire.MaxBases
 }
 
 // BasesOf returns the epochs before ep with at least parts parts held.
-func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
-	var all event.Bases
+func (e *Entry) BasesOf(ep summary.Epoch, parts int) wire.Bases {
+	var all wire.Bases
 	for p := range e.prefixes {
 		if p.Parts() >= parts && p.Plan().N <= MaxDeltaKeys {
 			all |= bit(p.Header().Epoch, ep)
@@ -83,7 +83,7 @@ func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
 
 // Base returns the latest prefix that has at least parts parts, among the epochs before ep that mask names; nil if
 // there is none.
-func (e *Entry) Base(ep summary.Epoch, mask event.Bases, parts int) *summary.Prefix {
+func (e *Entry) Base(ep summary.Epoch, mask wire.Bases, parts int) *summary.Prefix {
 	var best *summary.Prefix
 	for p := range e.prefixes {
 		at := p.Header().Epoch

@@ -5,28 +5,28 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Config holds the parameters of a [Directory]. All must be set, unless it says otherwise; package overlay has the
 // defaults.
 type Config struct {
-	Self          event.PeerID
+	Self          wire.PeerID
 	Seed          summary.SeedTag // of the network
 	Previous      summary.Seed    // the seed before, while the network rotates
 	PreviousUntil time.Duration   // until when summaries under Previous are taken in; not above 0: there is none
 
-	Memory     int                       // bytes that the directory may take
-	MaxOrigins int                       // entries at most, not counting linked peers
-	Group      func(event.Record) string // what addresses have in common with those of others; nil: nothing
-	MaxGroup   int                       // entries of one group
-	Loop       bool                      // answer queries without an index, and keep encoded parts
-	Compared   int                       // how many of the best shares are estimated again as more is known
+	Memory     int                      // bytes that the directory may take
+	MaxOrigins int                      // entries at most, not counting linked peers
+	Group      func(wire.Record) string // what addresses have in common with those of others; nil: nothing
+	MaxGroup   int                      // entries of one group
+	Loop       bool                     // answer queries without an index, and keep encoded parts
+	Compared   int                      // how many of the best shares are estimated again as more is known
 
 	OpenHeader func(envelope []byte) (summary.Header, error)
-	OpenRecord func(envelope []byte) (event.PeerID, error)
-	Outdated   func(p event.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
+	OpenRecord func(envelope []byte) (wire.PeerID, error)
+	Outdated   func(p wire.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
 	NewPrefix  func(summary.Header) (*summary.Prefix, error)
 	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ApplyDelta func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)

@@ -7,11 +7,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/overlay/room"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -21,7 +21,7 @@ type Directory struct {
 	owns    int                // how many are our own
 	byTag   group.Table[int32] // indexes
 	free    []int
-	links   map[event.PeerID]*link
+	links   map[wire.PeerID]*link
 	opened  uint32 // links so far
 	changes []Change
 
@@ -87,7 +87,7 @@ type link struct {
 func New(cfg Config) *Directory {
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self, rare: nothing}
 	d := &Directory{
-		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[event.PeerID]*link{},
+		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[wire.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 		fits: math.MaxInt,
 	}
@@ -107,7 +107,7 @@ func (d *Directory) touch() {
 }
 
 // Open notes that there is a connection to a peer.
-func (d *Directory) Open(p event.PeerID) {
+func (d *Directory) Open(p wire.PeerID) {
 	d.opened++
 	l := &link{tag: group.Tag(d.cfg.Seed, string(p)), session: d.opened}
 	d.links[p] = l
@@ -131,7 +131,7 @@ func (d *Directory) reached(e *Entry) {
 
 // Close notes that there is no connection to a peer any more. It counts in its group of addresses from now on. Where
 // that is full, the peer is forgotten.
-func (d *Directory) Close(p event.PeerID) {
+func (d *Directory) Close(p wire.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
 	d.touch()
@@ -152,7 +152,7 @@ const (
 
 // Add returns the entry of an origin that a linked peer tells of. It makes one if the origin is in the range and there
 // is room for one more that nobody vouches for, and returns nil otherwise. A linked peer's own entry needs no room.
-func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
+func (d *Directory) Add(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e != nil && e.state != Named {
 		d.second(e, from)
@@ -174,7 +174,7 @@ func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry
 }
 
 // await makes an entry pending: there may be one that is known by its record alone.
-func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Entry {
+func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e == nil {
 		e = d.create(now, from, tag, Pending)
@@ -204,7 +204,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 }
 
 // create makes an entry without a summary.
-func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
+func (d *Directory) create(now time.Duration, from wire.PeerID, tag uint64, s State) *Entry {
 	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, touched: now}
 	d.nameFirst(e, from)
 	e.seconded = d.isOf(from, tag)
@@ -314,7 +314,7 @@ func (d *Directory) Others() []*Entry { return d.entries[d.owns:] }
 func (d *Directory) isOwn(e *Entry) bool { return e.Index() < d.owns }
 
 // Lookup returns the entry that stands for a peer, nil if none is known to be the peer's.
-func (d *Directory) Lookup(p event.PeerID) *Entry {
+func (d *Directory) Lookup(p wire.PeerID) *Entry {
 	tag := uint64(0)
 	if l, linked := d.links[p]; linked {
 		tag = l.tag
@@ -331,7 +331,7 @@ func (d *Directory) Lookup(p event.PeerID) *Entry {
 }
 
 // entryOf is the entry with a tag, if it is known to be a peer's.
-func (d *Directory) entryOf(tag uint64, p event.PeerID) *Entry {
+func (d *Directory) entryOf(tag uint64, p wire.PeerID) *Entry {
 	e := d.Tagged(tag)
 	if e == nil || e.peer != p {
 		return nil

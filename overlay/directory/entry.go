@@ -3,7 +3,7 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -58,7 +58,7 @@ type Entry struct {
 	overlapUntil stamp  // a new epoch after this outdates the estimate
 	around       []byte // see envelope: of the newest epoch
 
-	peer    event.PeerID  // empty until a record or header came
+	peer    wire.PeerID   // empty until a record or header came
 	overlap bounds        // of our collection that the peer holds
 	lacks   bounds        // keys that it holds and we do not
 	group   *addressGroup // nil: none
@@ -101,14 +101,14 @@ func (e *Entry) Tag() uint64 { return e.tag }
 func (e *Entry) State() State { return e.state }
 
 // Peer returns whose summary it is; "" while only the tag is known.
-func (e *Entry) Peer() event.PeerID { return e.peer }
+func (e *Entry) Peer() wire.PeerID { return e.peer }
 
 // Record returns the peer's addresses; its envelope is nil while none are known.
-func (e *Entry) Record() event.Record {
+func (e *Entry) Record() wire.Record {
 	if e.record == nil {
-		return event.Record{}
+		return wire.Record{}
 	}
-	return event.Record{Peer: e.peer, Envelope: e.record}
+	return wire.Record{Peer: e.peer, Envelope: e.record}
 }
 
 // RecordSince returns the epoch that the record came with: who holds that epoch has the record.

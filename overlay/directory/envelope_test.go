@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // TestEnvelope: an envelope comes back as it was, wherever the header is in it, and is kept without the header where that
 // is possible.
 func TestEnvelope(t *testing.T) {
-	s := sign(t, event.PeerID("origin"), []summary.Fingerprint{1, 2, 3})
+	s := sign(t, wire.PeerID("origin"), []summary.Fingerprint{1, 2, 3})
 	header := s.envelope
 	before, after := bytes.Repeat([]byte{1}, 60), bytes.Repeat([]byte{2}, 64)
 	for _, c := range []struct {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // unwantedFor is how long an origin is left alone that had no room among the peers of its group of addresses.
@@ -34,7 +34,7 @@ func (g *addressGroup) size() int {
 // joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
 // there are too many of them. If there is no room for its summary (proven) either, nothing is to be learned of the entry
 // for a while.
-func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, proven bool) bool {
+func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
 	if d.mayJoin(e, r, proven) {
 		return true
 	}
@@ -49,7 +49,7 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, prove
 // peer's own claims, and one party may make up as many peers as it likes. So linked peers count in no group. A peer with
 // a summary (proven) takes the place of one with only a record. Of our own group, a site behind one address, those with
 // a summary may be as many as half of all that there is room for.
-func (d *Directory) mayJoin(e *Entry, r event.Record, proven bool) bool {
+func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 	if d.cfg.Group == nil {
 		return true
 	}
@@ -82,14 +82,14 @@ func (d *Directory) mayJoin(e *Entry, r event.Record, proven bool) bool {
 
 // groupLimit returns how many peers of a group may be known that are not linked.
 func (d *Directory) groupLimit(group string, proven bool) int {
-	if own := d.Own().record; proven && own != nil && group == d.cfg.Group(event.Record{Peer: d.cfg.Self, Envelope: own}) {
+	if own := d.Own().record; proven && own != nil && group == d.cfg.Group(wire.Record{Peer: d.cfg.Self, Envelope: own}) {
 		return max(d.cfg.MaxGroup, d.Room()/2)
 	}
 	return d.cfg.MaxGroup
 }
 
 // makeGroupRoom forgets a peer of a full group that only has a record, and says whether there is one.
-func (d *Directory) makeGroupRoom(group string, p event.PeerID) bool {
+func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 	if d.cfg.Undefended.Has(defence.Groups) {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -38,7 +38,7 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 		d.cfg.OpenHeader = func(b []byte) (summary.Header, error) {
 			return summary.ParseHeader(b[envelopeBefore : len(b)-envelopeAfter])
 		}
-		d.cfg.OpenRecord = func(b []byte) (event.PeerID, error) { return event.PeerID(b[:38]), nil }
+		d.cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b[:38]), nil }
 	}
 	d.Open("from")
 	for i := range origins {
@@ -46,7 +46,7 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 		for k := range fps {
 			fps[k] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
 		}
-		s := sign(t, event.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
+		s := sign(t, wire.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
 		s.record = append(make([]byte, 0, 38), s.record...)
 		if !unsigned {
 			s.envelope = slices.Concat(make([]byte, envelopeBefore), s.envelope, make([]byte, envelopeAfter))

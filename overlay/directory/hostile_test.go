@@ -9,11 +9,12 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // hear brings all of a summary, from a peer that announced it; false if nothing of it was taken in.
-func hear(d *Directory, now time.Duration, from event.PeerID, s signed) (Result, bool) {
+func hear(d *Directory, now time.Duration, from wire.PeerID, s signed) (Result, bool) {
 	e := d.Add(now, from, group.Of(s.stream.Header()).OriginTag())
 	if e == nil || e.Unwanted(now) {
 		return Result{}, false
@@ -26,7 +27,7 @@ func hear(d *Directory, now time.Duration, from event.PeerID, s signed) (Result,
 	return r, r.Learned != nil
 }
 
-func record(p event.PeerID) event.Record { return event.Record{Peer: p, Envelope: []byte(p)} }
+func record(p wire.PeerID) wire.Record { return wire.Record{Peer: p, Envelope: []byte(p)} }
 
 // keep lets time pass as package overlay does, with nothing offered by anybody.
 func keep(d *Directory, now time.Duration) {
@@ -48,7 +49,7 @@ func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool
 			d.Close("sybil")
 			d.Open("sybil")
 		}
-		if fault := d.LearnRecord(0, "sybil", record(event.PeerID(fmt.Sprint("ghost", i)))); fault != "" {
+		if fault := d.LearnRecord(0, "sybil", record(wire.PeerID(fmt.Sprint("ghost", i)))); fault != "" {
 			t.Fatal(fault)
 		}
 	}
@@ -78,10 +79,10 @@ func TestGhosts(t *testing.T) {
 func TestGhostsOfManyLinks(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 3)), Config{Memory: 64 << 20, MaxOrigins: 1 << 17})
 	for i := range 100 {
-		from := event.PeerID(fmt.Sprint("sybil", i))
+		from := wire.PeerID(fmt.Sprint("sybil", i))
 		d.Open(from)
 		for k := range maxNamedLink {
-			d.LearnRecord(0, from, record(event.PeerID(fmt.Sprint("ghost", i, ".", k))))
+			d.LearnRecord(0, from, record(wire.PeerID(fmt.Sprint("ghost", i, ".", k))))
 		}
 	}
 	if d.Pending() != maxNamed || d.Lookup("ghost0.0") != nil || d.Lookup("ghost99.0") == nil {
@@ -99,7 +100,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 	d := alone(rand.New(rand.NewPCG(1, 2)), cfg)
 	d.Open("sybil")
 	for i := range 300 {
-		p := event.PeerID(fmt.Sprint("id", i))
+		p := wire.PeerID(fmt.Sprint("id", i))
 		if _, ok := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})); !ok {
 			continue
 		}
@@ -149,11 +150,11 @@ func TestBansEnd(t *testing.T) {
 // and one with a summary.
 func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 	cfg.Memory, cfg.MaxOrigins, cfg.MaxGroup = 64<<20, 1000, 8
-	cfg.Group = func(event.Record) string { return "same" }
+	cfg.Group = func(wire.Record) string { return "same" }
 	d := alone(rand.New(rand.NewPCG(1, 4)), cfg)
 	d.Open("liar")
 	for i := range 64 {
-		d.LearnRecord(0, "liar", record(event.PeerID(fmt.Sprint("ghost", i))))
+		d.LearnRecord(0, "liar", record(wire.PeerID(fmt.Sprint("ghost", i))))
 	}
 	_, proven = hear(d, 0, "liar", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
 	d.Open("near")

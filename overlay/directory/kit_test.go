@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/cache"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,7 +16,7 @@ type signed struct {
 	envelope, record []byte
 }
 
-func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 	t.Helper()
 	s, err := summary.Build(fps, summary.Header{
 		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
@@ -37,7 +37,7 @@ var tag = summary.Seed{Network: "slow"}.Tag()
 func alone(rng *rand.Rand, cfg Config) *Directory {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", tag, rng
 	cfg.OpenHeader = summary.ParseHeader
-	cfg.OpenRecord = func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil }
+	cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
 	cfg.NewPrefix, cfg.Extend = summary.NewPrefix, (*summary.Prefix).Extend
 	var unshared *cache.Cache
 	cfg.ApplyDelta = unshared.ApplyDelta

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -154,7 +154,7 @@ func (d *Directory) restore() {
 }
 
 // Shed brings the directory within its memory. Entries of linked peers stay, and those of peers that keep says so of.
-func (d *Directory) Shed(now time.Duration, keep func(event.PeerID) bool) {
+func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() <= d.cfg.Memory {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Records in hellos are how a newcomer hears of peers to connect with. Anybody can make records of peers that do not
@@ -19,7 +19,7 @@ const (
 
 // name returns the entry of an origin, a new one that is known by its record alone if there is none. It returns nil if
 // there is no room; a linked peer's own needs none.
-func (d *Directory) name(now time.Duration, from event.PeerID, tag uint64) *Entry {
+func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil {
 		return e
 	}
@@ -31,7 +31,7 @@ func (d *Directory) name(now time.Duration, from event.PeerID, tag uint64) *Entr
 }
 
 // nameNew makes an entry that is known by its record alone. It returns nil if there is no room.
-func (d *Directory) nameNew(now time.Duration, from event.PeerID, tag uint64) *Entry {
+func (d *Directory) nameNew(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if d.bans.has(now, tag) || d.byTag.Len() > 2*d.Room() || d.pendingFull() || d.Short() {
 		d.ignored++
 		return nil
@@ -44,7 +44,7 @@ func (d *Directory) nameNew(now time.Duration, from event.PeerID, tag uint64) *E
 }
 
 // makeNamedRoom forgets the oldest named entry: the link's, if it has named too many, or anybody's.
-func (d *Directory) makeNamedRoom(from event.PeerID) {
+func (d *Directory) makeNamedRoom(from wire.PeerID) {
 	theirs, oldest := 0, -1
 	for _, i := range d.named {
 		if d.entries[i].by == from {

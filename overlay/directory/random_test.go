@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -86,7 +87,7 @@ func TestRandomSequences(t *testing.T) {
 		number := func(n int) int { return rng.IntN(n) }
 		cfg := Config{
 			Memory: 1 << 20, MaxOrigins: 1 + number(12), MaxGroup: 2, Compared: 4,
-			Group: func(r event.Record) string { return []string{"", "x", "y"}[r.Envelope[len(r.Envelope)-1]%3] },
+			Group: func(r wire.Record) string { return []string{"", "x", "y"}[r.Envelope[len(r.Envelope)-1]%3] },
 		}
 		if seed%2 == 1 {
 			cfg.Previous, cfg.PreviousUntil = before, 90*time.Second
@@ -94,8 +95,8 @@ func TestRandomSequences(t *testing.T) {
 		d := alone(rng, cfg)
 		d.cfg.OpenHeader = func(b []byte) (summary.Header, error) { return summary.ParseHeader(b[len(signature):]) }
 		now := time.Duration(0)
-		linked := map[event.PeerID]bool{}
-		peer := func() event.PeerID { return event.PeerID(fmt.Sprint("peer", number(randomPeers))) }
+		linked := map[wire.PeerID]bool{}
+		peer := func() wire.PeerID { return wire.PeerID(fmt.Sprint("peer", number(randomPeers))) }
 		for step := range steps {
 			p, from := peer(), peer()
 			what := number(20)
@@ -140,10 +141,10 @@ func TestRandomSequences(t *testing.T) {
 			case 11:
 				d.SetRoom(number(14))
 			case 12:
-				d.KeepToRoom(func(p event.PeerID) bool { return p == "peer3" }, func(*Entry) {})
+				d.KeepToRoom(func(p wire.PeerID) bool { return p == "peer3" }, func(*Entry) {})
 			case 13:
 				d.cfg.Memory = d.Memory() * (5 + number(6)) / 10
-				d.Shed(now, func(p event.PeerID) bool { return p == "peer3" })
+				d.Shed(now, func(p wire.PeerID) bool { return p == "peer3" })
 				if number(2) > 0 {
 					d.cfg.Memory = 1 << 20
 				}

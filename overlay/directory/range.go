@@ -3,9 +3,9 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -100,7 +100,7 @@ func (d *Directory) unlinked() int { return d.byTag.Len() - d.owns - len(d.links
 
 // Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory
 // for it, and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.
-func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *Entry {
+func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil && e.state != Named {
 		return e
 	}
@@ -116,7 +116,7 @@ const looseRoom = 256
 
 // KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. keep says who stays in
 // any case. It calls gone with each before it goes.
-func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) {
+func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	room := d.Room()
 	if d.unlinked() <= room+room/looseRoom {
 		return
@@ -158,7 +158,7 @@ func (d *Directory) Judge(e *Entry) {
 
 // Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is
 // news.
-func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) bool {
+func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)
 	if d.outdated(e, r) {

@@ -3,7 +3,7 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -13,7 +13,7 @@ import (
 type rare struct {
 	shared      bool            // by several entries: it is never written
 	session     uint32          // of the link that named the entry first; 0: it was none
-	by          event.PeerID    // the link that named the entry first, while it is pending
+	by          wire.PeerID     // the link that named the entry first, while it is pending
 	sibling     *Entry          // of the same peer under the other seed; nil: there is none
 	next        *summary.Prefix // in state Replaced, the newer epoch
 	oldEnvelope envelope        // in state Replaced, that of cur
@@ -49,7 +49,7 @@ func (e *Entry) change(do func(*rare)) {
 }
 
 // nameFirst notes which link named an entry first; "" for none.
-func (d *Directory) nameFirst(e *Entry, by event.PeerID) {
+func (d *Directory) nameFirst(e *Entry, by wire.PeerID) {
 	l := d.links[by]
 	switch {
 	case e.shared && by == "":

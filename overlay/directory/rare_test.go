@@ -5,25 +5,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestNamedShareTheirHalf: what a link has named, and nothing has come of, takes no rare half of its own. Whatever is
 // noted of one entry does not reach the others.
 func TestNamedShareTheirHalf(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 9)), Config{Memory: 1 << 30, MaxOrigins: 100})
-	for _, p := range []event.PeerID{"a", "b"} {
+	for _, p := range []wire.PeerID{"a", "b"} {
 		d.Open(p)
 	}
 	var of [2][]*Entry
-	for i, p := range []event.PeerID{"a", "b"} {
+	for i, p := range []wire.PeerID{"a", "b"} {
 		for k := range 5 {
 			of[i] = append(of[i], d.Add(0, p, uint64(100*i+k+1)))
 		}
 	}
 	check := func() {
 		t.Helper()
-		for i, p := range []event.PeerID{"a", "b"} {
+		for i, p := range []wire.PeerID{"a", "b"} {
 			for _, e := range of[i][1:] {
 				if e.rare != of[i][1].rare || e.by != p || e.rtt != 0 {
 					t.Errorf("entry %d of %s: named by %q, round trip %v", e.Index(), p, e.by, e.rtt)

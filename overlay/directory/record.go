@@ -5,11 +5,12 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of
 // the sender's; "" otherwise.
-func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Record) event.Fault {
+func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Record) event.Fault {
 	if r.Peer == d.cfg.Self {
 		return ""
 	}
@@ -39,7 +40,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 
 // outdated says whether a verified record of a peer is older than one that is or was held. e is the peer's entry; nil:
 // there is none.
-func (d *Directory) outdated(e *Entry, r event.Record) bool {
+func (d *Directory) outdated(e *Entry, r wire.Record) bool {
 	var held []byte
 	if e != nil && e.peer == r.Peer {
 		held = e.record
@@ -56,8 +57,8 @@ func (d *Directory) Keep(signed []byte) []byte {
 }
 
 // SomeRecords returns at most most records of peers drawn at random, as far as their sizes fit room.
-func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []event.Record {
-	others := make([]event.Record, 0, len(d.entries))
+func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wire.Record {
+	others := make([]wire.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
 		if e != nil && e.record != nil && e.dialFails == 0 && !e.Covered() {
 			others = append(others, e.Record())
@@ -86,10 +87,10 @@ func (d *Directory) countSigned(e *Entry, before int) {
 }
 
 // RecordOf is the certified addresses of a peer.
-func (d *Directory) RecordOf(p event.PeerID) (event.Record, bool) {
+func (d *Directory) RecordOf(p wire.PeerID) (wire.Record, bool) {
 	e := d.Lookup(p)
 	if e == nil || e.Record().Envelope == nil {
-		return event.Record{}, false
+		return wire.Record{}, false
 	}
 	return e.Record(), true
 }

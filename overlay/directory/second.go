@@ -2,7 +2,7 @@ package directory
 
 import (
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // seconders is the number of links below which the word of one is enough: there may be no second that could know.
@@ -10,7 +10,7 @@ const seconders = 4
 
 // second notes that a link tells of an entry. An origin costs a liar nothing to invent; for honest ones a second link
 // soon speaks, or the origin itself.
-func (d *Directory) second(e *Entry, from event.PeerID) {
+func (d *Directory) second(e *Entry, from wire.PeerID) {
 	if e.seconded || from == e.by && !d.isOf(from, e.tag) {
 		return
 	}
@@ -19,7 +19,7 @@ func (d *Directory) second(e *Entry, from event.PeerID) {
 }
 
 // isOf says whether a tag is a linked peer's own.
-func (d *Directory) isOf(p event.PeerID, tag uint64) bool {
+func (d *Directory) isOf(p wire.PeerID, tag uint64) bool {
 	l := d.links[p]
 	return l != nil && d.isTag(tag, l)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // worth is what an entry, or its last part, is worth.
@@ -77,7 +77,7 @@ func (d *Directory) dropPart(e *Entry) {
 }
 
 // shedEntries forgets whole entries until the goal is reached.
-func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
+func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 	var all []worth
 	for _, e := range d.Others() {
 		if e == nil || d.links[e.peer] != nil || keep(e.peer) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -37,7 +37,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		d.settle(e, Held)
 		e.setEnvelope(envelope{[]byte("header"), whole})
 		d.signed += e.signedBytes()
-		e.peer, e.cur = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))]
+		e.peer, e.cur = wire.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))]
 		misses := rng.Int32N(100)
 		e.change(func(r *rare) { r.misses = uint16(misses) })
 		d.held += e.memory()
@@ -49,7 +49,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 	return d
 }
 
-func nobody(event.PeerID) bool { return false }
+func nobody(wire.PeerID) bool { return false }
 
 // parts is how many are held in all.
 func parts(d *Directory) int {

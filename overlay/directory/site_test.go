@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -14,7 +15,7 @@ import (
 // its peer.
 func inGroups(t *testing.T) *Directory {
 	d := alone(rand.New(rand.NewPCG(1, 5)), Config{
-		Memory: 64 << 20, MaxOrigins: 1000, MaxGroup: 5, Group: func(r event.Record) string { return string(r.Peer[:4]) },
+		Memory: 64 << 20, MaxOrigins: 1000, MaxGroup: 5, Group: func(r wire.Record) string { return string(r.Peer[:4]) },
 	})
 	own := sign(t, "self", []summary.Fingerprint{1})
 	d.Publish(0, event.Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
@@ -32,7 +33,7 @@ func TestSiteOfOneAddress(t *testing.T) {
 	d := inGroups(t)
 	const peers = 200
 	for i := range peers {
-		p := event.PeerID(fmt.Sprint("self", i))
+		p := wire.PeerID(fmt.Sprint("self", i))
 		d.LearnRecord(0, "linked", record(p))
 		hear(d, 0, "linked", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 	}
@@ -45,10 +46,10 @@ func TestSiteOfOneAddress(t *testing.T) {
 func TestStrangersOfOneGroup(t *testing.T) {
 	d := inGroups(t)
 	for i := range 64 {
-		p := event.PeerID(fmt.Sprint("away", i))
+		p := wire.PeerID(fmt.Sprint("away", i))
 		d.LearnRecord(0, "linked", record(p))
 		hear(d, 0, "linked", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
-		d.LearnRecord(0, "linked", record(event.PeerID(fmt.Sprint("self", i))))
+		d.LearnRecord(0, "linked", record(wire.PeerID(fmt.Sprint("self", i))))
 	}
 	if away, site := d.groups["away"].size(), d.groups["self"].size(); d.Origins() != 5 || away != 5 || site != 5 {
 		t.Errorf("%d summaries of strangers, %d and %d in their groups, want 5 each", d.Origins(), away, site)
@@ -59,7 +60,7 @@ func TestStrangersOfOneGroup(t *testing.T) {
 func TestLinkedInNoGroup(t *testing.T) {
 	d := inGroups(t)
 	for i := range 20 {
-		p := event.PeerID(fmt.Sprint("away", i))
+		p := wire.PeerID(fmt.Sprint("away", i))
 		d.Open(p)
 		hear(d, 0, p, sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 	}
@@ -67,7 +68,7 @@ func TestLinkedInNoGroup(t *testing.T) {
 		t.Errorf("%d of 20 linked peers are known, %d groups", d.Origins(), len(d.groups))
 	}
 	for i := range 20 {
-		d.Close(event.PeerID(fmt.Sprint("away", i)))
+		d.Close(wire.PeerID(fmt.Sprint("away", i)))
 	}
 	if d.Origins() != 5 || d.groups["away"].size() != 5 {
 		t.Errorf("%d are known without links, %d in their group, want 5", d.Origins(), d.groups["away"].size())

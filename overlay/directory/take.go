@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -41,7 +42,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 		if base, fault = d.open(now, e, in); base == nil {
 			return Result{Fault: fault}
 		}
-		if d.outdated(e, event.Record{Peer: event.PeerID(base.Header().Origin), Envelope: in.Record}) {
+		if d.outdated(e, wire.Record{Peer: wire.PeerID(base.Header().Origin), Envelope: in.Record}) {
 			in.Record = e.record
 		}
 	}
@@ -129,7 +130,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	if err != nil || string(p) != h.Origin {
 		return nil, event.FaultRecord
 	}
-	if !d.joinGroup(now, e, event.Record{Peer: p, Envelope: in.Record}, true) {
+	if !d.joinGroup(now, e, wire.Record{Peer: p, Envelope: in.Record}, true) {
 		return nil, ""
 	}
 	base, err := d.cfg.NewPrefix(h)
@@ -189,7 +190,7 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 // renew notes the header and the record of a newer epoch.
 func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in event.PartsReceived) {
 	signed := e.signedBytes()
-	e.peer = event.PeerID(h.Origin)
+	e.peer = wire.PeerID(h.Origin)
 	if e.next == nil && e.cur != nil {
 		last := e.envelope()
 		e.change(func(r *rare) { r.oldEnvelope = last })

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -12,20 +13,20 @@ type Effect interface{ effect() }
 
 // SayHello sends a hello to a linked peer.
 type SayHello struct {
-	To    PeerID
-	Hello Hello
+	To    wire.PeerID
+	Hello wire.Hello
 }
 
 // SendCatalogue sends announcements and asks to a mesh peer, by pubsub.
 type SendCatalogue struct {
-	To    PeerID
-	Items []Item
+	To    wire.PeerID
+	Items []wire.Item
 }
 
 // SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
 // Or it sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
-	To       PeerID
+	To       wire.PeerID
 	Group    group.ID
 	Envelope []byte
 	Record   []byte
@@ -38,15 +39,15 @@ type SendParts struct {
 // it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the
 // Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
-	From       Record
+	From       wire.Record
 	Group      group.ID
 	First, End int
-	Bases      Bases
+	Bases      wire.Bases
 }
 
 // AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
 type AnswerParts struct {
-	To       PeerID
+	To       wire.PeerID
 	Request  uint64
 	Envelope []byte
 	Record   []byte
@@ -57,19 +58,19 @@ type AnswerParts struct {
 
 // Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.
 // It is answered by [LinkOpened] (if it was not linked) or [DialFailed].
-type Connect struct{ To Record }
+type Connect struct{ To wire.Record }
 
 // Protect keeps the connection of a linked peer that chose this node as its neighbour.
-type Protect struct{ Peer PeerID }
+type Protect struct{ Peer wire.PeerID }
 
 // Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs
 // it.
-type Disconnect struct{ Peer PeerID }
+type Disconnect struct{ Peer wire.PeerID }
 
 // Audit checks what a neighbour claims to have in common with us. It asks the neighbour for some keys of our own, drawn
 // at random from all that Claims matches. It is answered by an [Outcome], or not at all.
 type Audit struct {
-	Of     Record
+	Of     wire.Record
 	Claims *summary.Prefix
 }
 
@@ -78,13 +79,13 @@ const AuditKeys = 20
 
 // Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
 type Report struct {
-	Peer  PeerID
+	Peer  wire.PeerID
 	Fault Fault
 }
 
 // Learned says that more is known of a peer's collection.
 type Learned struct {
-	Origin    PeerID
+	Origin    wire.PeerID
 	Epoch     summary.Epoch
 	Parts     int
 	Transport Transport

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -19,50 +20,50 @@ type Published struct {
 
 // LinkOpened says that a connection to a peer that speaks the protocols exists.
 type LinkOpened struct {
-	Peer     PeerID
+	Peer     wire.PeerID
 	Outbound bool
 }
 
 // LinkClosed says that the last connection to a peer is gone.
-type LinkClosed struct{ Peer PeerID }
+type LinkClosed struct{ Peer wire.PeerID }
 
 // Grafted says that a linked peer entered the pubsub mesh: parts are traded with mesh peers.
-type Grafted struct{ Peer PeerID }
+type Grafted struct{ Peer wire.PeerID }
 
 // Pruned says that a peer left the pubsub mesh.
-type Pruned struct{ Peer PeerID }
+type Pruned struct{ Peer wire.PeerID }
 
 // HelloReceived is what a linked peer says of itself.
 type HelloReceived struct {
-	Peer  PeerID
-	Hello Hello
+	Peer  wire.PeerID
+	Hello wire.Hello
 }
 
 // HelloRefused is the hello of a peer that there is no room to link with. It is answered by one [AnswerPeers] of the same
 // Request, which names peers that may have room.
 type HelloRefused struct {
-	Peer    PeerID
+	Peer    wire.PeerID
 	Request uint64
-	Hello   Hello
+	Hello   wire.Hello
 }
 
 // LinkRefused says that a linked peer has no room for the link, and whom it named instead. [LinkClosed] follows.
 type LinkRefused struct {
-	Peer  PeerID
-	Names Names
+	Peer  wire.PeerID
+	Names wire.Names
 }
 
 // CatalogueReceived is a batch of announcements and wants from a linked peer.
 type CatalogueReceived struct {
-	From  PeerID
-	Items []Item
+	From  wire.PeerID
+	Items []wire.Item
 	Bytes int // on the wire
 }
 
 // PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
 // part 0. With a delta comes the header, and the record if it is new.
 type PartsReceived struct {
-	From      PeerID
+	From      wire.PeerID
 	Transport Transport
 	Group     group.ID
 	Envelope  []byte
@@ -76,43 +77,43 @@ type PartsReceived struct {
 
 // PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
 type PartsRequested struct {
-	From       PeerID
+	From       wire.PeerID
 	Request    uint64
 	Group      group.ID
-	First, End int   // parts First..End-1
-	Bases      Bases // held by the peer to at least End parts: a delta from one of them may answer
+	First, End int        // parts First..End-1
+	Bases      wire.Bases // held by the peer to at least End parts: a delta from one of them may answer
 }
 
 // FetchFailed says that a [RequestParts] brought nothing.
 type FetchFailed struct {
-	From  PeerID
+	From  wire.PeerID
 	Group group.ID
 }
 
 // DialFailed says that a peer could not be reached by any certified address.
 type DialFailed struct {
-	Peer PeerID
+	Peer wire.PeerID
 	Here bool // there was no room for a connection: the peer is not to blame
 }
 
 // Charged counts bytes of the summary protocols that the driver sent to a peer unasked (pubsub's own control messages).
 type Charged struct {
-	Peer  PeerID
+	Peer  wire.PeerID
 	Bytes int
 }
 
 // Lost says that a message to a peer was dropped on the way to it, because a queue was full.
-type Lost struct{ Peer PeerID }
+type Lost struct{ Peer wire.PeerID }
 
 // Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.
 type Outcome struct {
-	Peer         PeerID
+	Peer         wire.PeerID
 	Hits, Misses int
 }
 
 // RoundTrip is a measured round trip to a peer.
 type RoundTrip struct {
-	Peer PeerID
+	Peer wire.PeerID
 	RTT  time.Duration
 }
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -47,7 +47,7 @@ func (n *notices) credit(now time.Duration, rate, most float64) {
 
 // announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
 // stopped, so that a peer hears of different origins from different neighbours.
-func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
+func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	ofLink, ofLine := noticeShare*l.out.rate, lineNoticeShare*x.up.rate
 	l.notices.credit(now, ofLink, max(noticeBurst, ofLink))
 	x.notices.credit(now, ofLine, max(noticeBurst, ofLine))
@@ -56,7 +56,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 	}
 	tokens := min(l.notices.bytes, x.notices.bytes, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
 	room := min(maxCatalogue, int(tokens)/itemBytes)
-	var items []event.Item
+	var items []wire.Item
 	for i := range l.untold.after(int(l.cursor)) {
 		if len(items) >= room {
 			break
@@ -83,10 +83,10 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 	return items
 }
 
-func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) event.Item {
+func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) wire.Item {
 	l.trade(e.Index()).tells(p.Parts(), now)
 	ep := p.Header().Epoch
-	return event.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
+	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
 }
 
 // told reports whether a link knows, or need not know, how much we hold of an origin.
@@ -131,7 +131,7 @@ const (
 // The mesh brings it to the others. On a slow line the next one follows while nobody takes the first copy, and when
 // that is out. It is not one that has heard of the summary from elsewhere. Where lines have a focus, the next one also
 // follows while the line has bytes to spare: whoever takes the first copy of a large summary takes small ones first.
-func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
+func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
 		return nil, nil
@@ -165,7 +165,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 		return nil, nil
 	}
 	x.ownTurn = now + min(x.ownCopy(), turn)
-	return to, []event.Item{x.tell(now, to, own, own.Held())}
+	return to, []wire.Item{x.tell(now, to, own, own.Held())}
 }
 
 // ownTold reports whether our own summary has been announced to all links that need it.

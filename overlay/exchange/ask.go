@@ -5,12 +5,13 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // ask is an outstanding request for parts from..end-1 of one epoch.
 type ask struct {
-	peer     event.PeerID
+	peer     wire.PeerID
 	way      event.Transport
 	epoch    summary.Epoch
 	from     int
@@ -30,7 +31,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	e := of.e
 	from := e.Record()
 	if l := x.holder(e); l != nil {
-		from = event.Record{Peer: l.peer}
+		from = wire.Record{Peer: l.peer}
 	}
 	e.own().ask = &ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // LinkBudget is what a link carries for summaries.
 type LinkBudget struct {
-	Peer    event.PeerID
+	Peer    wire.PeerID
 	Out, In float64 // bytes a second to the peer and from it, as declared or measured; 0 until it has said hello
 	// Spent is the share of the burst to the peer that is used up. It is 0 after a pause, 1 when nothing may go but a
 	// hello, and above 1 after a message larger than a burst.
@@ -46,7 +46,7 @@ func (x *Exchange) LineOut() float64 { return x.up.rate }
 
 // Room is how many bytes may go to a linked peer now: what its link and the node's own line have left. now is not
 // before the last Step. The room is below 0 after a message that was larger than a burst.
-func (x *Exchange) Room(now time.Duration, p event.PeerID) int {
+func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
 	l, ok := x.links[p]
 	if !ok {
 		return 0
@@ -58,7 +58,7 @@ func (x *Exchange) Room(now time.Duration, p event.PeerID) int {
 }
 
 // Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
-func (x *Exchange) Rates(p event.PeerID) (out, in float64) {
+func (x *Exchange) Rates(p wire.PeerID) (out, in float64) {
 	l, ok := x.links[p]
 	if !ok {
 		return 0, 0
@@ -70,8 +70,8 @@ func (x *Exchange) Rates(p event.PeerID) (out, in float64) {
 func (x *Exchange) Links() int { return len(x.order) }
 
 // Linked returns the peers with an open connection, sorted.
-func (x *Exchange) Linked() []event.PeerID {
-	out := make([]event.PeerID, len(x.order))
+func (x *Exchange) Linked() []wire.PeerID {
+	out := make([]wire.PeerID, len(x.order))
 	for i, l := range x.order {
 		out[i] = l.peer
 	}
@@ -79,13 +79,13 @@ func (x *Exchange) Linked() []event.PeerID {
 }
 
 // IsLinked says whether there is a connection to a peer.
-func (x *Exchange) IsLinked(p event.PeerID) bool {
+func (x *Exchange) IsLinked(p wire.PeerID) bool {
 	_, ok := x.links[p]
 	return ok
 }
 
 // Said is what a linked peer's hello says of it; ok is false before there was one.
-func (x *Exchange) Said(p event.PeerID) (h event.Hello, ok bool) {
+func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
 	l, linked := x.links[p]
 	if !linked || !l.heard {
 		return h, false
@@ -94,7 +94,7 @@ func (x *Exchange) Said(p event.PeerID) (h event.Hello, ok bool) {
 }
 
 // Idle says whether nothing that was asked of a peer is outstanding.
-func (x *Exchange) Idle(p event.PeerID) bool {
+func (x *Exchange) Idle(p wire.PeerID) bool {
 	l, ok := x.links[p]
 	return !ok || l.inFlight == 0
 }
@@ -119,7 +119,7 @@ func (x *Exchange) OriginsSaid() int {
 
 // Knowledge is a linked peer, and what it says of its directory.
 type Knowledge struct {
-	Peer         event.PeerID
+	Peer         wire.PeerID
 	Origins      int     // peers with at least a sample held, as it says
 	FalseMatches float64 // that it expects of a query
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Round is one round with all links: what we ask for, what we announce, what we send. short says that the directory has
@@ -46,7 +47,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.turn++
 }
 
-func (x *Exchange) sendCatalogue(l *link, items []event.Item) {
+func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	for len(items) > 0 {
 		batch := items[:min(len(items), maxCatalogue)]
 		items = items[len(batch):]
@@ -60,7 +61,7 @@ func (x *Exchange) sendCatalogue(l *link, items []event.Item) {
 const heardShare = 4 * noticeShare
 
 // Came counts a catalogue of a linked peer against the line; it says whether there is such a link.
-func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
+func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	x.at(now)
 	_, ok := x.links[from]
 	if ok {
@@ -73,7 +74,7 @@ func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
 
 // Hears counts an announcement against its link, and reports whether it is to be looked at. What a link sends beyond
 // its share is dropped, so that it costs neither entries nor asks.
-func (x *Exchange) Hears(from event.PeerID) bool {
+func (x *Exchange) Hears(from wire.PeerID) bool {
 	l := x.links[from]
 	rate := heardShare * l.inRate
 	l.theirs.credit(x.now, rate, Burst(rate))
@@ -86,7 +87,7 @@ func (x *Exchange) Hears(from event.PeerID) bool {
 
 // Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is
 // not to be believed.
-func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
+func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 	l, e := x.links[from], &x.origins[i]
 	if x.isOwn(e) && e.unpublished(it) {
 		x.fault(l, event.FaultCatalogue)
@@ -100,7 +101,7 @@ func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
 }
 
 // ServeAtOnce sends a link what it wants, if the line has bytes to spare.
-func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
+func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 	l := x.links[p]
 	x.up.refill(now)
 	l.out.refill(now)
@@ -110,7 +111,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
 }
 
 // noteClaim notes what a peer says it holds of an origin.
-func (x *Exchange) noteClaim(l *link, e *origin, it event.Item) {
+func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		x.endAsk(e) // it can't send what it has replaced
@@ -135,7 +136,7 @@ func (x *Exchange) noteClaim(l *link, e *origin, it event.Item) {
 
 // unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run
 // it may be of an earlier one.
-func (e *origin) unpublished(it event.Item) bool {
+func (e *origin) unpublished(it wire.Item) bool {
 	if e.Held() == nil {
 		return false
 	}
@@ -145,7 +146,7 @@ func (e *origin) unpublished(it event.Item) bool {
 }
 
 // enqueue notes a want. One of an epoch that is no longer held is forgotten: the peer will be told of the newer one.
-func (x *Exchange) enqueue(l *link, e *origin, it event.Item) {
+func (x *Exchange) enqueue(l *link, e *origin, it wire.Item) {
 	if e.At(it.Group.Epoch()) == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Check counts again what the exchange keeps count of, and returns every invariant that does not hold, joined. It looks
@@ -20,7 +21,7 @@ func (x *Exchange) Check(now time.Duration) error {
 		}
 	}
 	errs = append(errs, x.checkRests())
-	direct, inFlight := 0, map[event.PeerID]int{}
+	direct, inFlight := 0, map[wire.PeerID]int{}
 	for i := range x.origins {
 		e := x.origin(i)
 		if e == nil {

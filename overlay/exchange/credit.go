@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A claim is cheap: whoever says that it has newer epochs of all origins is asked for them before anybody who tells the
@@ -69,7 +69,7 @@ func (x *Exchange) remember(now time.Duration, l *link) {
 }
 
 func (x *Exchange) forgetOldest() {
-	var oldest event.PeerID
+	var oldest wire.PeerID
 	for p, m := range x.memories {
 		if o := x.memories[oldest]; o == nil || m.closed < o.closed || m.closed == o.closed && p < oldest {
 			oldest = p

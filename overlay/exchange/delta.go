@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -100,7 +101,7 @@ const (
 
 // makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds.
 // It charges the delta, if the budgets carry it now. record is nil when the asker has it.
-func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases event.Bases, end int) (delta, record []byte, s serving) {
+func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.Bases, end int) (delta, record []byte, s serving) {
 	old := e.Base(p.Header().Epoch, bases, end)
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
 		return nil, nil, partsInstead

@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // request is a direct request that waits for budget.
@@ -35,14 +36,14 @@ func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *direc
 
 // mayWait makes room for one more request of a peer, or says that there is none. Where all places are taken, the peer
 // with the most gives its newest one to a peer with fewer. So peers that never say hello leave room for others.
-func (x *Exchange) mayWait(p event.PeerID) bool {
+func (x *Exchange) mayWait(p wire.PeerID) bool {
 	if len(x.requests) < maxRequests {
 		return true
 	}
 	if x.cfg.Undefended.Has(defence.Requests) {
 		return false
 	}
-	places, greedy, newest := map[event.PeerID]int{p: 1}, p, 0
+	places, greedy, newest := map[wire.PeerID]int{p: 1}, p, 0
 	for _, r := range x.requests {
 		if places[r.in.From]++; places[r.in.From] > places[greedy] {
 			greedy = r.in.From

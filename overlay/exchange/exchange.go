@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,7 +25,7 @@ type Exchange struct {
 	origins []origin // by directory index
 	owns    int      // how many of the first are our own
 
-	links map[event.PeerID]*link
+	links map[wire.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
 	up, down  budget // the node's own line, all links together
@@ -46,8 +47,8 @@ type Exchange struct {
 	notices notices    // of the whole line
 	deltas  madeDeltas // of anybody's
 
-	memories map[event.PeerID]*memory // of links that have closed
-	owed     []owed                   // by them, the first to close first
+	memories map[wire.PeerID]*memory // of links that have closed
+	owed     []owed                  // by them, the first to close first
 
 	due agenda.Agenda
 }
@@ -62,7 +63,7 @@ const (
 // Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the
 // defaults.
 type Config struct {
-	Self                     event.PeerID
+	Self                     wire.PeerID
 	Up, Down                 uint64  // rates of the own line that are reckoned with, bit/s
 	DeclaredUp, DeclaredDown uint64  // the same as declared; 0: not declared
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
@@ -81,7 +82,7 @@ type Rand interface {
 // out.
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	x := &Exchange{
-		cfg: cfg, out: out, links: map[event.PeerID]*link{}, memories: map[event.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
+		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, memories: map[wire.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}

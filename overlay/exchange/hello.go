@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 
 // Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is
 // the first hello on the link.
-func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first bool) {
+func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first bool) {
 	l := x.links[p]
 	x.at(now)
 	if l.heard && l.hello.Session != h.Session {
@@ -76,14 +76,14 @@ func (x *Exchange) restarted(l *link) {
 
 // Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. A peer that
 // covers a part of the network has looked for those near it, and knows only the few that it wants.
-func (x *Exchange) Newcomer(p event.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
+func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
 	return l.hello.Depth == 0 && (l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins)
 }
 
 // Greet fills in what a hello to a peer says of rates, counts it as said, and counts its bytes, records included.
-func (x *Exchange) Greet(now time.Duration, p event.PeerID, h event.Hello) event.Hello {
+func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.Hello {
 	l := x.links[p]
 	records := h.Records
 	h.Up, h.Down, h.Measured, h.Records = x.cfg.DeclaredUp, x.cfg.DeclaredDown, x.measured(l), nil
@@ -114,7 +114,7 @@ func (x *Exchange) RecordRoom() int {
 // HelloDue reports whether a hello to a peer is due again, and with which records. It is when something that the peer
 // acts upon has changed. The last arguments are what the hello would say, and whether our range is far wider than those of
 // others: then they act upon how much of it we know.
-func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
+func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {
 		return NoRecords, since >= sizeEvery && network > 2*max(l.said.network, fewOrigins)

@@ -9,13 +9,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // inRange returns a peer whose place begins with the bit.
-func inRange(bit uint64) event.PeerID {
+func inRange(bit uint64) wire.PeerID {
 	for i := 0; ; i++ {
-		if p := event.PeerID(fmt.Sprint("link", i)); uint64(PlaceOf(p))>>63 == bit {
+		if p := wire.PeerID(fmt.Sprint("link", i)); uint64(PlaceOf(p))>>63 == bit {
 			return p
 		}
 	}
@@ -30,9 +31,9 @@ func TestHolder(t *testing.T) {
 	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
 	w.x.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
 	near, far := inRange(0), inRange(1)
-	for _, p := range []event.PeerID{near, far} {
+	for _, p := range []wire.PeerID{near, far} {
 		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: event.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}})
+		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}})
 	}
 	fps := make([]summary.Fingerprint, 5000)
 	for i := range fps {
@@ -48,7 +49,7 @@ func TestHolder(t *testing.T) {
 	w.pass()
 	w.d.Take(0, e, event.PartsReceived{From: far, Transport: event.Direct, Group: g, Envelope: s.envelope, Record: s.record, Run: sample})
 	w.pass()
-	var asked []event.Record
+	var asked []wire.Record
 	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {
 		for _, out := range w.give(now, event.Tick{}) {
 			if r, ok := out.(event.RequestParts); ok {
@@ -61,7 +62,7 @@ func TestHolder(t *testing.T) {
 		t.Fatalf("asked %d times", len(asked))
 	}
 	for i, from := range asked {
-		want := event.Record{Peer: near}
+		want := wire.Record{Peer: near}
 		if i >= maxRefusals {
 			want = e.Record()
 		}

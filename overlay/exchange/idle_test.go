@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -26,16 +27,16 @@ func toldOfOwn(t *testing.T, focused bool) int {
 	own := sign(t, "self", fps)
 	w.give(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	for i := range 10 {
-		p := event.PeerID(fmt.Sprint("link", i))
+		p := wire.PeerID(fmt.Sprint("link", i))
 		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: event.Hello{Up: rate, Down: rate, Session: 1}})
+		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1}})
 		w.give(0, event.Grafted{Peer: p})
 	}
 	if focused {
 		w.x.SetFocus(space.Around(PlaceOf("self"), 2), false)
 	}
 	its, taken := group.Of(own.stream.Header()), uint16(0)
-	var told []event.PeerID
+	var told []wire.PeerID
 	for now := time.Duration(0); now < 10*time.Second; now += 250 * time.Millisecond {
 		for _, e := range w.give(now, event.Tick{}) {
 			if c, ok := e.(event.SendCatalogue); ok && c.Items[0].Group == its {
@@ -43,7 +44,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 			}
 		}
 		if len(told) > 0 && now%(2*time.Second) == 0 {
-			items := []event.Item{{Group: its, Have: taken, Want: taken + 1}}
+			items := []wire.Item{{Group: its, Have: taken, Want: taken + 1}}
 			w.give(now, event.CatalogueReceived{From: told[0], Items: items, Bytes: CatalogueBytes(1)})
 			taken++
 		}

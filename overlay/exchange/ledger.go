@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/room"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -21,15 +21,15 @@ type trade struct {
 }
 
 const (
-	blamedBit = uint32(event.MaxBases) + 1
+	blamedBit = uint32(wire.MaxBases) + 1
 	stampAt   = 8 // the lowest bit of the stamp
 )
 
 // bases are the epochs from which the peer can make deltas to its newest one.
-func (t trade) bases() event.Bases { return event.Bases(t.rest) & event.MaxBases }
+func (t trade) bases() wire.Bases { return wire.Bases(t.rest) & wire.MaxBases }
 
-func (t *trade) setBases(b event.Bases) {
-	t.rest = t.rest&^uint32(event.MaxBases) | uint32(b&event.MaxBases)
+func (t *trade) setBases(b wire.Bases) {
+	t.rest = t.rest&^uint32(wire.MaxBases) | uint32(b&wire.MaxBases)
 }
 
 // blamed says whether the trade is in the link's blames.

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -14,7 +14,7 @@ import (
 type plainTrade struct {
 	theirs         summary.Epoch
 	have, toldHave uint16
-	bases          event.Bases
+	bases          wire.Bases
 	blamed         bool
 	toldAt         time.Duration
 }
@@ -43,7 +43,7 @@ func TestLedger(t *testing.T) {
 			p.toldHave, p.toldAt = uint16(have), now
 			plain[i] = p
 		case 4:
-			p.bases, p.blamed = event.Bases(rng.IntN(1+int(event.MaxBases))), rng.IntN(2) == 0
+			p.bases, p.blamed = wire.Bases(rng.IntN(1+int(wire.MaxBases))), rng.IntN(2) == 0
 			l.at(i).setBases(p.bases)
 			l.at(i).setBlamed(p.blamed)
 			plain[i] = p
@@ -102,7 +102,7 @@ func TestLedgerIsSmall(t *testing.T) {
 func TestSinceTold(t *testing.T) {
 	for _, now := range []time.Duration{0, time.Hour, stampRound - time.Second, 3*stampRound + time.Minute} {
 		var told trade
-		told.setBases(event.MaxBases)
+		told.setBases(wire.MaxBases)
 		told.setBlamed(true)
 		told.tells(7, now)
 		for _, later := range []time.Duration{0, stampUnit, 8 * time.Second, stampRound - stampUnit} {
@@ -110,7 +110,7 @@ func TestSinceTold(t *testing.T) {
 				t.Errorf("%v after %v: %v", later, now, got)
 			}
 		}
-		if told.bases() != event.MaxBases || !told.blamed() || told.toldHave != 7 {
+		if told.bases() != wire.MaxBases || !told.blamed() || told.toldHave != 7 {
 			t.Errorf("told at %v: %+v", now, told)
 		}
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // link is what is known of a connected peer, and what it and this node owe each other.
 type link struct {
 	// What every round asks of every link comes first: it fits into two lines of the processor's cache.
-	peer   event.PeerID
+	peer   wire.PeerID
 	mesh   bool  // in the pubsub mesh: announcements go to it
 	heard  bool  // it has said hello: its rates are known, and parts may be traded
 	useful bool  // it has brought something
@@ -24,7 +25,7 @@ type link struct {
 	out    budget      // summary bytes to the peer
 	untold marks       // directory indexes with perhaps something to announce
 
-	hello    event.Hello // the last one, without records
+	hello    wire.Hello  // the last one, without records
 	pace     pace        // of what we send
 	inRate   float64     // summary bytes a second that the peer may send us
 	inPace   pace        // of what the peer sends
@@ -58,7 +59,7 @@ type said struct {
 type want struct {
 	of        summary.Epoch
 	from, end uint16
-	bases     event.Bases   // epochs that it holds, to as many parts as it wants
+	bases     wire.Bases    // epochs that it holds, to as many parts as it wants
 	at        time.Duration // when it said so, or was last sent something
 }
 
@@ -146,7 +147,7 @@ func (l *link) forgive(now time.Duration) {
 }
 
 // Open notes that there is a connection to a peer, in the pubsub mesh or not. It says whether that is new.
-func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
+func (x *Exchange) Open(now time.Duration, p wire.PeerID, mesh bool) bool {
 	if _, ok := x.links[p]; ok || p == x.cfg.Self {
 		return false
 	}
@@ -165,7 +166,7 @@ func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
 }
 
 // Close notes that there is no connection to a peer any more. It says whether that is new.
-func (x *Exchange) Close(now time.Duration, p event.PeerID) bool {
+func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 	l, ok := x.links[p]
 	if !ok {
 		return false
@@ -186,7 +187,7 @@ func (x *Exchange) Close(now time.Duration, p event.PeerID) bool {
 func byPeer(a, b *link) int { return cmp.Compare(a.peer, b.peer) }
 
 // Mesh notes that a peer entered or left the pubsub mesh.
-func (x *Exchange) Mesh(p event.PeerID, in bool) {
+func (x *Exchange) Mesh(p wire.PeerID, in bool) {
 	if l, ok := x.links[p]; ok {
 		l.mesh = in
 	}
@@ -207,7 +208,7 @@ func (x *Exchange) setRates(now time.Duration, l *link) {
 }
 
 // Lost lowers a link that loses messages.
-func (x *Exchange) Lost(now time.Duration, p event.PeerID) {
+func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
 	if l, ok := x.links[p]; ok && l.heard {
 		l.pace.lose(now)
 		x.setRates(now, l)
@@ -215,7 +216,7 @@ func (x *Exchange) Lost(now time.Duration, p event.PeerID) {
 }
 
 // Settle lets a link recover from what is long over: losses, and failures to deliver.
-func (x *Exchange) Settle(now time.Duration, p event.PeerID) {
+func (x *Exchange) Settle(now time.Duration, p wire.PeerID) {
 	l := x.links[p]
 	l.forgive(now)
 	l.credit.refill(now)
@@ -227,7 +228,7 @@ func (x *Exchange) Settle(now time.Duration, p event.PeerID) {
 }
 
 // Charge counts bytes that go to a peer against the link's budget and the line's.
-func (x *Exchange) Charge(p event.PeerID, n int) {
+func (x *Exchange) Charge(p wire.PeerID, n int) {
 	if l, ok := x.links[p]; ok {
 		x.charge(l, n)
 	}

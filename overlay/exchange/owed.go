@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -51,7 +52,7 @@ func (x *Exchange) isReleased(in event.PartsReceived) bool {
 
 // owed is what a link that has closed was asked for. The peer may send it on a link that opens soon.
 type owed struct {
-	peer     event.PeerID
+	peer     wire.PeerID
 	closed   time.Duration
 	asked    map[int]summary.Epoch
 	released released

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -38,8 +39,8 @@ type offer struct {
 	bytes     int
 	value     float64 // per byte
 	links     []*link
-	bases     event.Bases // a delta from one of these is asked for
-	doubted   bool        // by links without credit alone: all other offers come first
+	bases     wire.Bases // a delta from one of these is asked for
+	doubted   bool       // by links without credit alone: all other offers come first
 }
 
 const (
@@ -67,7 +68,7 @@ const (
 )
 
 // planAsks chooses what to ask of each link, until the own line's budget is spent. The best value per byte comes first.
-func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.PeerID][]event.Item {
+func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerID][]wire.Item {
 	x.asked = x.asked[:0]
 	if now < x.gathers || !x.due.Take(duePlan, now) {
 		return nil
@@ -102,7 +103,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		}
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
-	asks := map[event.PeerID][]event.Item{}
+	asks := map[wire.PeerID][]wire.Item{}
 	for _, of := range offers[min(len(offers), maxOffers):] {
 		x.hush(of.e, now+restlessQuiet)
 	}
@@ -260,7 +261,7 @@ func (x *Exchange) nextStep(p *summary.Prefix, most int) *step {
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.
-func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]event.Item) {
+func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire.Item) {
 	if len(of.links) == 0 {
 		x.fetch(now, of)
 		return
@@ -278,7 +279,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]eve
 	x.reserve(l, e, of.bytes)
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())
-	asks[l.peer] = append(asks[l.peer], event.Item{
+	asks[l.peer] = append(asks[l.peer], wire.Item{
 		Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
 }

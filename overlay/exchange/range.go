@@ -3,9 +3,9 @@ package exchange
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A link hears of the origins in the range that its peer wants to hear of, and of no others. Where the range is
@@ -13,7 +13,7 @@ import (
 // meet: pubsub chooses its mesh without regard to ranges.
 
 // PlaceOf returns where a peer stands.
-func PlaceOf(p event.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
+func PlaceOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
 
 // SetRange says which places we want to hear of. At first all are.
 func (x *Exchange) SetRange(r space.Range) {
@@ -68,7 +68,7 @@ func (x *Exchange) tellAgain(l *link, all bool) {
 }
 
 // Meeting returns the linked peers of our range, and those whose range ours is a part of.
-func (x *Exchange) Meeting() (out []event.PeerID) {
+func (x *Exchange) Meeting() (out []wire.PeerID) {
 	for _, l := range x.order {
 		if l.heard && x.meets(l) {
 			out = append(out, l.peer)
@@ -105,7 +105,7 @@ func (x *Exchange) Networks() []float64 {
 }
 
 // Spend counts bytes that go to a peer, linked or not.
-func (x *Exchange) Spend(p event.PeerID, n int) {
+func (x *Exchange) Spend(p wire.PeerID, n int) {
 	if l, ok := x.links[p]; ok {
 		x.charge(l, n)
 		return
@@ -118,14 +118,14 @@ func (x *Exchange) Spend(p event.PeerID, n int) {
 func (x *Exchange) Spare() bool { return x.up.allows(0) }
 
 // Knows says whether a linked peer has our own newest epoch, as far as we know.
-func (x *Exchange) Knows(p event.PeerID) bool {
+func (x *Exchange) Knows(p wire.PeerID) bool {
 	l, ok := x.links[p]
 	ep, _ := x.origins[0].Epoch()
 	return ok && l.known(0).theirs == ep
 }
 
 // InquiryBytes is what an inquiry counts against a budget.
-func InquiryBytes(q event.Inquiry) int {
+func InquiryBytes(q wire.Inquiry) int {
 	n := helloBase + len(q.Lacks) + 6*len(q.Known)
 	for _, i := range q.Own {
 		n += introductionBytes(i)
@@ -134,7 +134,7 @@ func InquiryBytes(q event.Inquiry) int {
 }
 
 // NamesBytes is what the answer to an inquiry counts against a budget.
-func NamesBytes(a event.Names) int {
+func NamesBytes(a wire.Names) int {
 	n := helloBase
 	for _, p := range a.Peers {
 		n += len(p.Record.Envelope) + namedOverhead
@@ -145,6 +145,6 @@ func NamesBytes(a event.Names) int {
 	return n
 }
 
-func introductionBytes(i event.Introduction) int {
+func introductionBytes(i wire.Introduction) int {
 	return len(i.Envelope) + len(i.Record) + i.Run.EncodedBytes() + 3*len(i.Run.Parts) + runOverhead
 }

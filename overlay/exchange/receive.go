@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -184,7 +185,7 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 
 // FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a
 // while.
-func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
+func (x *Exchange) FetchFailed(now time.Duration, from wire.PeerID, i int) {
 	e := &x.origins[i]
 	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted
 		if from != e.Peer() {

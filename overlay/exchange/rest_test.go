@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -23,8 +24,8 @@ func TestSlowLineRests(t *testing.T) {
 	own := sign(t, "self", fps)
 	w.give(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	w.give(0, event.LinkOpened{Peer: "link"})
-	w.give(0, event.HelloReceived{Peer: "link", Hello: event.Hello{Up: rate, Down: rate, Session: 1}})
-	items := []event.Item{{Group: group.Of(own.stream.Header()), Have: 1}}
+	w.give(0, event.HelloReceived{Peer: "link", Hello: wire.Hello{Up: rate, Down: rate, Session: 1}})
+	items := []wire.Item{{Group: group.Of(own.stream.Header()), Have: 1}}
 	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: CatalogueBytes(1)})
 	w.x.Refill(2 * copyingMost)
 	if w.x.copying() || w.x.links["link"].known(0).toldHave > 0 {

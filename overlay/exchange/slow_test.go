@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // slowAsks is planAsks over again: of all origins, by trying all orders of choosing the next best, without what is kept
@@ -18,7 +19,7 @@ func slowAsks(x *Exchange) (asks []string) {
 		budget   float64
 	}
 	down := x.down.tokens
-	links := map[event.PeerID]*link{}
+	links := map[wire.PeerID]*link{}
 	for _, l := range x.order {
 		links[l.peer] = &link{l.inFlight, l.out.tokens}
 	}
@@ -40,7 +41,7 @@ func slowAsks(x *Exchange) (asks []string) {
 		}
 		done[best] = true
 		var to *link
-		var id event.PeerID
+		var id wire.PeerID
 		least, have := 0.0, 0
 		for _, l := range x.order {
 			t, at := l.trade(best), links[l.peer]

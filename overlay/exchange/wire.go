@@ -1,7 +1,7 @@
 package exchange
 
 import (
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -27,7 +27,7 @@ func RunBytes(r summary.Run, envelope, record []byte) int {
 }
 
 // HelloBytes is what a hello counts against a budget.
-func HelloBytes(h event.Hello) int {
+func HelloBytes(h wire.Hello) int {
 	n := helloBase
 	for _, r := range h.Records {
 		n += RecordBytes(r)
@@ -36,4 +36,4 @@ func HelloBytes(h event.Hello) int {
 }
 
 // RecordBytes is what a record in a hello counts against a budget.
-func RecordBytes(r event.Record) int { return len(r.Peer) + len(r.Envelope) + 8 }
+func RecordBytes(r wire.Record) int { return len(r.Peer) + len(r.Envelope) + 8 }

@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,7 +19,7 @@ type signed struct {
 	envelope, record []byte
 }
 
-func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 	t.Helper()
 	s, err := summary.Build(fps, summary.Header{
 		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
@@ -42,7 +43,7 @@ type world struct {
 	out     event.Effects
 	rng     *rand.Rand
 	origins []signed
-	links   []event.PeerID
+	links   []wire.PeerID
 	now     time.Duration
 	next    time.Duration // when time counts again
 }
@@ -65,13 +66,13 @@ func newWorld(t testing.TB, seed uint64) *world {
 	own := sign(t, "self", keys(500))
 	w.give(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	for i := range 3 + rng.IntN(10) {
-		w.origins = append(w.origins, sign(t, event.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
+		w.origins = append(w.origins, sign(t, wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
 	}
 	for i := range 1 + rng.IntN(4) {
-		p := event.PeerID(fmt.Sprint("link", i))
+		p := wire.PeerID(fmt.Sprint("link", i))
 		w.links = append(w.links, p)
 		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: event.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
+		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
 		w.give(0, event.Grafted{Peer: p})
 	}
 	return w
@@ -110,13 +111,13 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		out = append(out, w.give(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := event.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
-	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []event.Item{item}, Bytes: 100})...)
+	item := wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
+	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []wire.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.Outcome{Peer: event.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+		out = append(out, w.give(w.now, event.Outcome{Peer: wire.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
 	}
 	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.RoundTrip{Peer: event.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+		out = append(out, w.give(w.now, event.RoundTrip{Peer: wire.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
 	}
 	return append(out, w.give(w.now, event.Tick{})...)
 }
@@ -124,7 +125,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 func emptyDirectory(rng *rand.Rand) *directory.Directory {
 	return directory.New(directory.Config{
 		Self: "self", Seed: tag, Memory: 64 << 20, MaxOrigins: 1 << 17, Rand: rng, Compared: 12,
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil },
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -17,8 +19,8 @@ import (
 type Chaos struct {
 	data    []byte
 	origins []Origin
-	asked   []overlay.Input // answers of honest peers to what the overlay asked
-	linked  map[overlay.PeerID]bool
+	asked   []event.Input // answers of honest peers to what the overlay asked
+	linked  map[wire.PeerID]bool
 	made    uint64 // origins made up so far
 }
 
@@ -54,12 +56,12 @@ var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 	return all
 })
 
-func chaosPeer(i int) overlay.PeerID { return overlay.PeerID(fmt.Sprint("p", i)) }
+func chaosPeer(i int) wire.PeerID { return wire.PeerID(fmt.Sprint("p", i)) }
 
 // NewChaos returns what the bytes decide, and a configuration for the overlay: with groups of addresses, a seed that is
 // being replaced, and little memory if the bytes say so.
 func NewChaos(data []byte) (*Chaos, overlay.Config) {
-	c := &Chaos{data: data, origins: chaosOrigins(), linked: map[overlay.PeerID]bool{}}
+	c := &Chaos{data: data, origins: chaosOrigins(), linked: map[wire.PeerID]bool{}}
 	cfg := Alone(overlay.Config{
 		MaxGroup: 1 + c.n(5), MaxOrigins: []int{0, 0, 4, 8}[c.n(4)], Memory: []int{0, 0, 6_000, 20_000}[c.n(4)], Loop: c.n(4) == 0,
 	})
@@ -67,7 +69,7 @@ func NewChaos(data []byte) (*Chaos, overlay.Config) {
 	if c.n(2) > 0 {
 		cfg.Previous, cfg.PreviousUntil = chaosSeeds[1], chaosUntil
 	}
-	cfg.Group = func(r overlay.Record) string { return []string{"", "x", "x", "y"}[int(r.Peer[len(r.Peer)-1])%4] }
+	cfg.Group = func(r wire.Record) string { return []string{"", "x", "x", "y"}[int(r.Peer[len(r.Peer)-1])%4] }
 	if c.n(8) == 0 {
 		cfg.Up, cfg.Down = 256_000, 256_000
 	}
@@ -93,7 +95,7 @@ func (c *Chaos) n(k int) int {
 	return int(b) % k
 }
 
-func (c *Chaos) peer() overlay.PeerID {
+func (c *Chaos) peer() wire.PeerID {
 	if c.n(40) == 0 {
 		return "self"
 	}
@@ -109,21 +111,21 @@ func (c *Chaos) epoch() summary.Epoch {
 
 func (c *Chaos) depth() int { return []int{0, 0, 0, 1, 2, 5, 63, 200}[c.n(8)] }
 
-func (c *Chaos) record() overlay.Record {
+func (c *Chaos) record() wire.Record {
 	p := c.peer()
 	switch c.n(8) {
 	case 0:
-		return overlay.Record{Peer: p, Envelope: Record(c.peer())}
+		return wire.Record{Peer: p, Envelope: Record(c.peer())}
 	case 1:
-		return overlay.Record{Peer: p}
+		return wire.Record{Peer: p}
 	case 2: // one of many that are in no summary
-		p = overlay.PeerID(fmt.Sprint("s", c.n(256)))
+		p = wire.PeerID(fmt.Sprint("s", c.n(256)))
 	}
-	return overlay.Record{Peer: p, Envelope: Record(p)}
+	return wire.Record{Peer: p, Envelope: Record(p)}
 }
 
 // Next returns how much time passes, and what happens then; false when the bytes are used up.
-func (c *Chaos) Next() (passes time.Duration, in overlay.Input, ok bool) {
+func (c *Chaos) Next() (passes time.Duration, in event.Input, ok bool) {
 	if len(c.data) == 0 {
 		return 0, nil, false
 	}
@@ -142,19 +144,19 @@ func (c *Chaos) Next() (passes time.Duration, in overlay.Input, ok bool) {
 	return passes, c.input(), true
 }
 
-func (c *Chaos) input() overlay.Input {
+func (c *Chaos) input() event.Input {
 	p := c.peer()
 	switch c.n(32) {
 	case 0, 1, 2, 3:
 		c.linked[p] = true
-		return overlay.LinkOpened{Peer: p, Outbound: c.n(2) > 0}
+		return event.LinkOpened{Peer: p, Outbound: c.n(2) > 0}
 	case 4:
 		delete(c.linked, p)
-		return overlay.LinkClosed{Peer: p}
+		return event.LinkClosed{Peer: p}
 	case 5, 6:
-		return overlay.Grafted{Peer: p}
+		return event.Grafted{Peer: p}
 	case 7:
-		return overlay.Pruned{Peer: p}
+		return event.Pruned{Peer: p}
 	case 8, 9, 10, 11:
 		return c.hello(p)
 	case 12, 13, 14, 15, 16:
@@ -163,36 +165,36 @@ func (c *Chaos) input() overlay.Input {
 		return c.parts(p)
 	case 21:
 		o := c.Origin()
-		return overlay.PartsRequested{From: p, Request: uint64(c.n(8)), Group: o.Group(), First: c.n(4), End: c.n(6), Bases: overlay.Bases(c.n(256))}
+		return event.PartsRequested{From: p, Request: uint64(c.n(8)), Group: o.Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256))}
 	case 22:
-		return overlay.FetchFailed{From: p, Group: c.group()}
+		return event.FetchFailed{From: p, Group: c.group()}
 	case 23:
-		return overlay.DialFailed{Peer: p, Here: c.n(4) == 0}
+		return event.DialFailed{Peer: p, Here: c.n(4) == 0}
 	case 24:
-		return overlay.Outcome{Peer: p, Hits: c.n(20), Misses: c.n(20)}
+		return event.Outcome{Peer: p, Hits: c.n(20), Misses: c.n(20)}
 	case 25:
-		return []overlay.Input{
-			overlay.Lost{Peer: p}, overlay.Charged{Peer: p, Bytes: 100 * c.n(256)}, overlay.RoundTrip{Peer: p, RTT: time.Duration(c.n(256)) * time.Millisecond},
+		return []event.Input{
+			event.Lost{Peer: p}, event.Charged{Peer: p, Bytes: 100 * c.n(256)}, event.RoundTrip{Peer: p, RTT: time.Duration(c.n(256)) * time.Millisecond},
 		}[c.n(3)]
 	case 26:
 		return c.inquiry(p)
 	case 27:
 		return c.names(p)
 	case 28:
-		return overlay.PeersSilent{From: p, Later: c.n(2) > 0}
+		return event.PeersSilent{From: p, Later: c.n(2) > 0}
 	case 29:
 		if c.n(2) == 0 {
-			return overlay.ContactsWanted{Search: uint64(c.n(3)), Ask: c.n(5)}
+			return event.ContactsWanted{Search: uint64(c.n(3)), Ask: c.n(5)}
 		}
-		return overlay.ContactAnswered{Peer: p, Depth: c.depth(), Proved: c.n(2) > 0, Denied: c.n(2) > 0, Failed: c.n(4) == 0}
+		return event.ContactAnswered{Peer: p, Depth: c.depth(), Proved: c.n(2) > 0, Denied: c.n(2) > 0, Failed: c.n(4) == 0}
 	case 30:
 		return c.published()
 	}
-	return overlay.Tick{}
+	return event.Tick{}
 }
 
-func (c *Chaos) hello(p overlay.PeerID) overlay.Input {
-	h := overlay.Hello{
+func (c *Chaos) hello(p wire.PeerID) event.Input {
+	h := wire.Hello{
 		Up: uint64(c.n(4)) * 256_000, Down: uint64(c.n(4)) * 1_000_000, Measured: uint64(c.n(2)) * 100_000, FalseMatches: float64(c.n(9)),
 		Origins: c.n(40), Neighbour: c.n(2) > 0, Full: c.n(4) == 0, Again: c.n(8) == 0, Session: uint64(c.n(3)), Tails: c.n(4) > 0, Depth: c.depth(),
 		Network: []int{0, 3, 20, 1 << 30}[c.n(4)],
@@ -200,7 +202,7 @@ func (c *Chaos) hello(p overlay.PeerID) overlay.Input {
 	for range c.n(20) {
 		h.Records = append(h.Records, c.record())
 	}
-	return overlay.HelloReceived{Peer: p, Hello: h}
+	return event.HelloReceived{Peer: p, Hello: h}
 }
 
 // group names an epoch of an origin, which there may be, or which nobody ever had.
@@ -215,23 +217,23 @@ func (c *Chaos) group() group.ID {
 	return c.Origin().Group()
 }
 
-func (c *Chaos) catalogue(p overlay.PeerID) overlay.Input {
-	var items []overlay.Item
+func (c *Chaos) catalogue(p wire.PeerID) event.Input {
+	var items []wire.Item
 	for range 1 + c.n(16) {
-		it := overlay.Item{Group: c.group(), Have: uint16(c.n(5)), Bases: overlay.Bases(c.n(256))}
+		it := wire.Item{Group: c.group(), Have: uint16(c.n(5)), Bases: wire.Bases(c.n(256))}
 		if c.n(3) == 0 {
 			it.Want = it.Have + uint16(c.n(4))
 		}
 		items = append(items, it)
 	}
-	return overlay.CatalogueReceived{From: p, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
+	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
 }
 
 // parts brings some parts, or a delta, asked for or not, whole or spoiled.
-func (c *Chaos) parts(p overlay.PeerID) overlay.Input {
+func (c *Chaos) parts(p wire.PeerID) event.Input {
 	o := c.Origin()
 	in := c.bring(p, o, c.n(o.Parts()), o.Parts())
-	in.Transport = []overlay.Transport{overlay.Pubsub, overlay.Direct, overlay.Message}[c.n(3)]
+	in.Transport = []event.Transport{event.Pubsub, event.Direct, event.Message}[c.n(3)]
 	switch c.n(12) {
 	case 0:
 		in.Run.Parts = append([][]byte{bytes.Clone(in.Run.Parts[0])}, in.Run.Parts[1:]...)
@@ -273,12 +275,12 @@ func (c *Chaos) before(o *Origin) *Origin {
 }
 
 // bring is what an honest peer sends of a summary.
-func (c *Chaos) bring(p overlay.PeerID, o *Origin, first, end int) overlay.PartsReceived {
+func (c *Chaos) bring(p wire.PeerID, o *Origin, first, end int) event.PartsReceived {
 	return o.Sent(p, first, min(end, o.Parts()))
 }
 
-func (c *Chaos) inquiry(p overlay.PeerID) overlay.Input {
-	q := overlay.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
+func (c *Chaos) inquiry(p wire.PeerID) event.Input {
+	q := wire.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
 	if c.n(2) > 0 {
 		q.Meet = overlay.PlaceOf(c.peer()) << uint(c.n(64))
 	}
@@ -286,65 +288,65 @@ func (c *Chaos) inquiry(p overlay.PeerID) overlay.Input {
 		q.Lacks = append(q.Lacks, byte(c.n(256)))
 	}
 	for range c.n(5) {
-		q.Known = append(q.Known, overlay.KnownOrigin{Place: uint32(overlay.PlaceOf(c.peer()) >> 32), Sequence: uint16(c.n(5))})
+		q.Known = append(q.Known, wire.KnownOrigin{Place: uint32(overlay.PlaceOf(c.peer()) >> 32), Sequence: uint16(c.n(5))})
 	}
 	for range c.n(3) {
 		q.Own = append(q.Own, c.introduction())
 	}
-	return overlay.PeersAsked{From: p, Request: uint64(c.n(8)), Inquiry: q}
+	return event.PeersAsked{From: p, Request: uint64(c.n(8)), Inquiry: q}
 }
 
-func (c *Chaos) introduction() overlay.Introduction {
+func (c *Chaos) introduction() wire.Introduction {
 	o := c.Origin()
 	in := c.bring("", o, 0, 1+c.n(3))
-	return overlay.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+	return wire.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 }
 
-func (c *Chaos) names(p overlay.PeerID) overlay.Input {
-	n := overlay.Names{Depth: c.depth()}
+func (c *Chaos) names(p wire.PeerID) event.Input {
+	n := wire.Names{Depth: c.depth()}
 	for range c.n(20) {
-		n.Peers = append(n.Peers, overlay.Named{Record: c.record(), Depth: c.depth()})
+		n.Peers = append(n.Peers, wire.Named{Record: c.record(), Depth: c.depth()})
 	}
 	for range c.n(4) {
 		n.Similar = append(n.Similar, c.introduction())
 	}
-	return overlay.PeersNamed{From: p, Names: n}
+	return event.PeersNamed{From: p, Names: n}
 }
 
-func (c *Chaos) published() overlay.Input {
+func (c *Chaos) published() event.Input {
 	o, err := NewOrigin("self", Fingerprints(50, 10, uint64(c.n(4))), summary.Header{
 		Seed: chaosSeeds[c.n(2)].Tag(), Epoch: summary.Epoch{Generation: 2, Sequence: uint32(c.made) + uint32(len(c.data))},
 	})
 	must(err)
-	return overlay.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
+	return event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
 }
 
 // Saw takes in what the overlay did: honest peers answer some of it.
-func (c *Chaos) Saw(effects []overlay.Effect) {
+func (c *Chaos) Saw(effects []event.Effect) {
 	for _, e := range effects {
 		if len(c.asked) >= 16 {
 			return
 		}
 		switch e := e.(type) {
-		case overlay.SendCatalogue:
+		case event.SendCatalogue:
 			for _, it := range e.Items {
-				c.answer(e.To, it.Group, int(it.Have), int(it.Want), overlay.Pubsub)
+				c.answer(e.To, it.Group, int(it.Have), int(it.Want), event.Pubsub)
 			}
-		case overlay.RequestParts:
-			if !c.answer(e.From.Peer, e.Group, e.First, e.End, overlay.Direct) {
-				c.asked = append(c.asked, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		case event.RequestParts:
+			if !c.answer(e.From.Peer, e.Group, e.First, e.End, event.Direct) {
+				c.asked = append(c.asked, event.FetchFailed{From: e.From.Peer, Group: e.Group})
 			}
-		case overlay.Connect:
-			c.asked = append(c.asked, overlay.LinkOpened{Peer: e.To.Peer, Outbound: true})
-		case overlay.Disconnect:
-			c.asked = append(c.asked, overlay.LinkClosed(e))
-		case overlay.AskPeers:
+		case event.Connect:
+			c.asked = append(c.asked, event.LinkOpened{Peer: e.To.Peer, Outbound: true})
+		case event.Disconnect:
+			c.asked = append(c.asked, event.LinkClosed(e))
+		case event.AskPeers:
 			c.asked = append(c.asked, c.names(e.To.Peer))
 		}
 	}
 }
 
-func (c *Chaos) answer(from overlay.PeerID, g group.ID, first, end int, way overlay.Transport) bool {
+func (c *Chaos) answer(from wire.PeerID, g group.ID, first, end int, way event.Transport) bool {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
 			in := c.bring(from, o, first, end)

@@ -6,38 +6,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // describe says in few words what an effect is about.
-func (s *Script) describe(e overlay.Effect) string {
+func (s *Script) describe(e event.Effect) string {
 	switch e := e.(type) {
-	case overlay.SayHello:
+	case event.SayHello:
 		return fmt.Sprintf("%s: %s", e.To, hello(e.Hello))
-	case overlay.SendCatalogue:
+	case event.SendCatalogue:
 		return fmt.Sprintf("%s: %s", e.To, s.items(e.Items))
-	case overlay.SendParts:
+	case event.SendParts:
 		return fmt.Sprintf("%s: %s", e.To, s.sending(e.Group, e.Run, e.Delta))
-	case overlay.RequestParts:
+	case event.RequestParts:
 		return fmt.Sprintf("%s: %s parts %s", e.From.Peer, s.group(e.Group), span(e.First, e.End))
-	case overlay.AnswerParts:
+	case event.AnswerParts:
 		if e.Refused {
 			return fmt.Sprintf("%s: refused", e.To)
 		}
 		return fmt.Sprintf("%s: %s", e.To, s.sending(s.net.requests[e.Request], e.Run, e.Delta))
-	case overlay.Connect:
+	case event.Connect:
 		return string(e.To.Peer)
-	case overlay.Protect:
+	case event.Protect:
 		return string(e.Peer)
-	case overlay.Disconnect:
+	case event.Disconnect:
 		return string(e.Peer)
-	case overlay.Audit:
+	case event.Audit:
 		return string(e.Of.Peer)
-	case overlay.Report:
+	case event.Report:
 		return fmt.Sprintf("%s: %s", e.Peer, e.Fault)
-	case overlay.Learned:
+	case event.Learned:
 		line := fmt.Sprintf("%s %s to %d parts, %s", e.Origin, e.Epoch, e.Parts, [...]string{"pubsub", "direct"}[e.Transport])
 		if e.Delta > 0 {
 			line += fmt.Sprintf(", by a delta of %d bytes for %d", e.Delta, e.Bytes)
@@ -47,7 +48,7 @@ func (s *Script) describe(e overlay.Effect) string {
 	return ""
 }
 
-func hello(h overlay.Hello) string {
+func hello(h wire.Hello) string {
 	line := fmt.Sprintf("origins %d", h.Origins)
 	if h.Neighbour {
 		line += ", neighbour"
@@ -66,7 +67,7 @@ func hello(h overlay.Hello) string {
 }
 
 // items tells the lines of a catalogue, or, if they are many, how many there are.
-func (s *Script) items(items []overlay.Item) string {
+func (s *Script) items(items []wire.Item) string {
 	var have, asks []string
 	for _, it := range items {
 		if it.Want > it.Have {

@@ -8,20 +8,22 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // input gives a peer one raw input, from a peer without an overlay.
 func (s *Script) input(d *datadriven.TestData) {
-	to, from := s.number(d, 0), overlay.PeerID(word(d, 2))
-	in, ok := map[string]overlay.Input{
-		"open":    overlay.LinkOpened{Peer: from, Outbound: d.HasArg("outbound")},
-		"close":   overlay.LinkClosed{Peer: from},
-		"graft":   overlay.Grafted{Peer: from},
-		"prune":   overlay.Pruned{Peer: from},
-		"outcome": overlay.Outcome{Peer: from, Hits: number(d, "hits", 0), Misses: number(d, "misses", 0)},
-		"rtt":     overlay.RoundTrip{Peer: from, RTT: duration(d, "rtt", 0)},
+	to, from := s.number(d, 0), wire.PeerID(word(d, 2))
+	in, ok := map[string]event.Input{
+		"open":    event.LinkOpened{Peer: from, Outbound: d.HasArg("outbound")},
+		"close":   event.LinkClosed{Peer: from},
+		"graft":   event.Grafted{Peer: from},
+		"prune":   event.Pruned{Peer: from},
+		"outcome": event.Outcome{Peer: from, Hits: number(d, "hits", 0), Misses: number(d, "misses", 0)},
+		"rtt":     event.RoundTrip{Peer: from, RTT: duration(d, "rtt", 0)},
 	}[word(d, 1)]
 	switch {
 	case ok:
@@ -39,31 +41,31 @@ func (s *Script) input(d *datadriven.TestData) {
 	}
 }
 
-func (s *Script) hello(d *datadriven.TestData, from overlay.PeerID) overlay.Input {
+func (s *Script) hello(d *datadriven.TestData, from wire.PeerID) event.Input {
 	rate := bits(d, "up")
-	h := overlay.Hello{
+	h := wire.Hello{
 		Up: rate, Down: rate, Origins: number(d, "origins", 0), Session: uint64(number(d, "session", 1)),
 		Neighbour: d.HasArg("neighbour"), Full: d.HasArg("full"),
 	}
 	for _, name := range list(d, "records") {
-		h.Records = append(h.Records, overlay.Record{Peer: overlay.PeerID(name), Envelope: Record(overlay.PeerID(name))})
+		h.Records = append(h.Records, wire.Record{Peer: wire.PeerID(name), Envelope: Record(wire.PeerID(name))})
 	}
 	for _, name := range list(d, "forged") {
-		h.Records = append(h.Records, overlay.Record{Peer: overlay.PeerID(name), Envelope: Record(from)})
+		h.Records = append(h.Records, wire.Record{Peer: wire.PeerID(name), Envelope: Record(from)})
 	}
-	return overlay.HelloReceived{Peer: from, Hello: h}
+	return event.HelloReceived{Peer: from, Hello: h}
 }
 
 // catalogue makes a catalogue. have=(x:3) says that parts 0 to 2 of x are held, have=(x*) all parts of x0, x1 and so
 // on. epoch=1.9 says that the items are of another epoch than the origin's.
-func (s *Script) catalogue(d *datadriven.TestData, from overlay.PeerID) overlay.Input {
-	var items []overlay.Item
+func (s *Script) catalogue(d *datadriven.TestData, from wire.PeerID) event.Input {
+	var items []wire.Item
 	item := func(o Origin, have, want int) {
 		g := o.Group()
 		if e := epoch(strings.Join(list(d, "epoch"), "")); e != (summary.Epoch{}) {
 			g = group.New(g.OriginTag(), e)
 		}
-		items = append(items, overlay.Item{Group: g, Have: uint16(have), Want: uint16(want)})
+		items = append(items, wire.Item{Group: g, Have: uint16(have), Want: uint16(want)})
 	}
 	for _, text := range list(d, "have") {
 		if prefix, many := strings.CutSuffix(text, "*"); many {
@@ -88,7 +90,7 @@ func (s *Script) catalogue(d *datadriven.TestData, from overlay.PeerID) overlay.
 		name, first, end := parseSpan(text)
 		item(s.summaryOf(name), first, end)
 	}
-	return overlay.CatalogueReceived{From: from, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
+	return event.CatalogueReceived{From: from, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
 }
 
 // parseSpan reads ORIGIN:FIRST-LAST.
@@ -108,14 +110,14 @@ func (s *Script) summaryOf(name string) Origin {
 	if o, ok := s.origins[name]; ok {
 		return o
 	}
-	p := s.net.Peers[s.net.index[overlay.PeerID(name)]]
+	p := s.net.Peers[s.net.index[wire.PeerID(name)]]
 	o, err := NewOrigin(p.ID, p.fps, summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)}, Shape: p.shape, Lifetime: p.Lifetime})
 	must(err)
 	return o
 }
 
 // parts makes a run of parts, spoiled as the script says.
-func (s *Script) parts(d *datadriven.TestData, from overlay.PeerID) overlay.Input {
+func (s *Script) parts(d *datadriven.TestData, from wire.PeerID) event.Input {
 	name, first, end := parseSpan(word(d, 3))
 	o := s.summaryOf(name)
 	in := o.Sent(from, first, end)
@@ -137,8 +139,8 @@ func (s *Script) parts(d *datadriven.TestData, from overlay.PeerID) overlay.Inpu
 }
 
 // answer delivers what the peer has asked of another since that last answered, as far as there are such origins.
-func (s *Script) answer(to int, from overlay.PeerID) {
-	k := [2]overlay.PeerID{s.net.Peers[to].ID, from}
+func (s *Script) answer(to int, from wire.PeerID) {
+	k := [2]wire.PeerID{s.net.Peers[to].ID, from}
 	asked := s.asked[k]
 	s.asked[k] = nil
 	for _, it := range asked {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,14 +22,14 @@ func LiedTo(cfg overlay.Config, every time.Duration, sessions bool) (int, error)
 		if now%every == 0 {
 			seq++
 			if sessions {
-				s.Step(now, overlay.HelloReceived{Peer: Liar, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: uint64(seq)}})
+				s.Step(now, event.HelloReceived{Peer: Liar, Hello: wire.Hello{Up: Fast, Down: Fast, Session: uint64(seq)}})
 			}
-			s.Step(now, overlay.CatalogueReceived{From: Liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: seq}), Bytes: 20 * origins})
+			s.Step(now, event.CatalogueReceived{From: Liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: seq}), Bytes: 20 * origins})
 		}
 		if now == time.Second {
-			s.Step(now, overlay.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20 * origins})
+			s.Step(now, event.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20 * origins})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	return s.Overlay.Origins(), nil
 }
@@ -39,16 +41,16 @@ func PartsBeside(cfg overlay.Config) (held, all int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	s.Step(0, overlay.CatalogueReceived{From: Liar, Items: s.Items(nil), Bytes: 20})
+	s.Step(0, event.CatalogueReceived{From: Liar, Items: s.Items(nil), Bytes: 20})
 	sample := s.Origins[0].Sent(Liar, 0, 1)
 	for now := Tick; now <= time.Minute; now += Tick {
 		if now == time.Second {
-			s.Step(now, overlay.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20})
+			s.Step(now, event.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20})
 		}
 		if now%(3*time.Second) == 0 || now == 2*Tick {
 			s.Step(now, sample)
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	if p, ok := s.Overlay.Held(s.Origins[0].ID); ok {
 		held = p.Parts()
@@ -63,25 +65,25 @@ func BlamedForLate(cfg overlay.Config, closes bool) (reports int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var late []overlay.PartsReceived
-	step := func(now time.Duration, in overlay.Input) { late = append(late, s.Asked(s.Overlay.Step(now, in))...) }
+	var late []event.PartsReceived
+	step := func(now time.Duration, in event.Input) { late = append(late, s.Asked(s.Overlay.Step(now, in))...) }
 	items := s.Items(nil)
 	for now := time.Second; now < 30*time.Second; now += Tick {
 		due := late
 		late = nil
 		if closes && len(due) > 0 {
-			step(now, overlay.LinkClosed{Peer: Honest})
-			step(now, overlay.LinkOpened{Peer: Honest})
-			step(now, overlay.Grafted{Peer: Honest})
-			step(now, overlay.HelloReceived{Peer: Honest, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: 1}})
+			step(now, event.LinkClosed{Peer: Honest})
+			step(now, event.LinkOpened{Peer: Honest})
+			step(now, event.Grafted{Peer: Honest})
+			step(now, event.HelloReceived{Peer: Honest, Hello: wire.Hello{Up: Fast, Down: Fast, Session: 1}})
 		}
 		n := min(8, len(items))
-		step(now, overlay.CatalogueReceived{From: Honest, Items: items[:n], Bytes: 20 * n})
+		step(now, event.CatalogueReceived{From: Honest, Items: items[:n], Bytes: 20 * n})
 		items = items[n:]
 		for _, in := range due {
 			step(now, in)
 		}
-		step(now, overlay.Tick{})
+		step(now, event.Tick{})
 	}
-	return s.Faults[overlay.FaultUnasked], nil
+	return s.Faults[event.FaultUnasked], nil
 }

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -28,14 +30,14 @@ type Network struct {
 	// Line is the rate from one peer to another in bit/s, 0 for one without end; nil: all are.
 	Line func(from, to int) float64
 	// Trace receives every effect; nil: not called.
-	Trace func(now time.Duration, peer int, e overlay.Effect)
+	Trace func(now time.Duration, peer int, e event.Effect)
 	// Unchecked leaves out the checks of invariants: each looks at all that a peer knows.
 	Unchecked bool
 
 	events   events
 	seq      int
 	steps    int
-	index    map[overlay.PeerID]int
+	index    map[wire.PeerID]int
 	links    map[[2]int]bool
 	busy     map[[2]int]time.Duration // until when the lines are
 	requests []group.ID               // direct requests so far
@@ -68,25 +70,25 @@ func Key(f summary.Fingerprint) []byte { return binary.BigEndian.AppendUint64(ni
 // Peer is one overlay in a [Network].
 type Peer struct {
 	Overlay    *overlay.Overlay
-	ID         overlay.PeerID
+	ID         wire.PeerID
 	Direct     int // bytes of parts learned directly
 	Pubsub     int // bytes of parts learned by pubsub
 	Deltas     int // epochs learned by deltas
 	DeltaBytes int // of these
 	Spared     int // bytes of the parts in whose place they came
 	Fallbacks  int // epochs learned without one, though an earlier was known
-	Faults     map[overlay.Fault]int
-	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
-	Silent     bool                   // announces, but never delivers
-	Liar       bool                   // spoils the deltas that it sends
-	Boaster    bool                   // holds nothing of what it claims
-	Gone       bool                   // has no connections
-	Ended      bool                   // takes no more steps
-	Lifetime   time.Duration          // of its summaries; 0: an hour
-	up         uint64                 // declared rate
-	seeds      []uint32               // numbers: its own, and the previous one if there is one
-	until      time.Duration          // for which there is
-	keeps      map[int]bool           // peers that it wants to stay connected with
+	Faults     map[event.Fault]int
+	Served     map[wire.PeerID]int // bytes of parts sent, by origin
+	Silent     bool                // announces, but never delivers
+	Liar       bool                // spoils the deltas that it sends
+	Boaster    bool                // holds nothing of what it claims
+	Gone       bool                // has no connections
+	Ended      bool                // takes no more steps
+	Lifetime   time.Duration       // of its summaries; 0: an hour
+	up         uint64              // declared rate
+	seeds      []uint32            // numbers: its own, and the previous one if there is one
+	until      time.Duration       // for which there is
+	keeps      map[int]bool        // peers that it wants to stay connected with
 	mesh       map[int]bool
 	wake       time.Duration
 	fps        []summary.Fingerprint
@@ -98,10 +100,10 @@ type Peer struct {
 func New(configs []overlay.Config, random uint64) (*Network, error) {
 	n := &Network{
 		Latency: 20 * time.Millisecond, Degree: 6, random: random,
-		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{}, busy: map[[2]int]time.Duration{},
+		index: map[wire.PeerID]int{}, links: map[[2]int]bool{}, busy: map[[2]int]time.Duration{},
 	}
 	for i, cfg := range configs {
-		if _, err := n.Add(overlay.PeerID(fmt.Sprintf("peer-%04d", i)), cfg); err != nil {
+		if _, err := n.Add(wire.PeerID(fmt.Sprintf("peer-%04d", i)), cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -110,10 +112,10 @@ func New(configs []overlay.Config, random uint64) (*Network, error) {
 
 // Add adds a peer and returns its number. Self, Rand and the functions of the configuration are set here, and Seed if
 // it is not.
-func (n *Network) Add(id overlay.PeerID, cfg overlay.Config) (int, error) {
+func (n *Network) Add(id wire.PeerID, cfg overlay.Config) (int, error) {
 	i := len(n.Peers)
 	p := &Peer{
-		ID: id, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
+		ID: id, Faults: map[event.Fault]int{}, Served: map[wire.PeerID]int{},
 		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1,
 	}
 	if err := n.open(p, i, cfg); err != nil {
@@ -165,15 +167,15 @@ func OpenHeader(envelope []byte) (summary.Header, error) {
 }
 
 // OpenRecord opens an address record made by [Record].
-func OpenRecord(envelope []byte) (overlay.PeerID, error) {
+func OpenRecord(envelope []byte) (wire.PeerID, error) {
 	if len(envelope) < 200 {
 		return "", fmt.Errorf("overlaytest: no record")
 	}
-	return overlay.PeerID(envelope[200:]), nil
+	return wire.PeerID(envelope[200:]), nil
 }
 
 // Record makes a record of the usual size.
-func Record(p overlay.PeerID) []byte { return append(make([]byte, 200), p...) }
+func Record(p wire.PeerID) []byte { return append(make([]byte, 200), p...) }
 
 // Publish gives a peer a collection and makes it publish a summary of it, under each of its seeds.
 func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
@@ -207,7 +209,7 @@ func (n *Network) publish(i int, number uint32) error {
 	if err != nil {
 		return err
 	}
-	n.step(i, overlay.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream})
+	n.step(i, event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream})
 	return nil
 }
 
@@ -218,8 +220,8 @@ func (n *Network) Connect(a, b int) {
 		return
 	}
 	n.links[k] = true
-	n.step(a, overlay.LinkOpened{Peer: n.Peers[b].ID, Outbound: true})
-	n.step(b, overlay.LinkOpened{Peer: n.Peers[a].ID})
+	n.step(a, event.LinkOpened{Peer: n.Peers[b].ID, Outbound: true})
+	n.step(b, event.LinkOpened{Peer: n.Peers[a].ID})
 	n.after(time.Second, func() { n.graft(a, b) })
 }
 
@@ -231,7 +233,7 @@ func (n *Network) Disconnect(a, b int) {
 	delete(n.links, pair(a, b))
 	for _, ab := range [][2]int{{a, b}, {b, a}} {
 		delete(n.Peers[ab[0]].mesh, ab[1])
-		n.step(ab[0], overlay.LinkClosed{Peer: n.Peers[ab[1]].ID})
+		n.step(ab[0], event.LinkClosed{Peer: n.Peers[ab[1]].ID})
 	}
 }
 
@@ -259,14 +261,14 @@ func (n *Network) graft(a, b int) {
 		return
 	}
 	pa.mesh[b], pb.mesh[a] = true, true
-	n.step(a, overlay.Grafted{Peer: pb.ID})
-	n.step(b, overlay.Grafted{Peer: pa.ID})
+	n.step(a, event.Grafted{Peer: pb.ID})
+	n.step(b, event.Grafted{Peer: pa.ID})
 }
 
 // Run lets time pass until an instant.
 func (n *Network) Run(until time.Duration) {
 	for len(n.events) > 0 && n.events[0].at <= until {
-		e := heap.Pop(&n.events).(event)
+		e := heap.Pop(&n.events).(planned)
 		n.Now = e.at
 		e.do()
 	}
@@ -274,13 +276,13 @@ func (n *Network) Run(until time.Duration) {
 }
 
 // Step gives a peer an input now.
-func (n *Network) Step(i int, in overlay.Input) { n.step(i, in) }
+func (n *Network) Step(i int, in event.Input) { n.step(i, in) }
 
-func (n *Network) step(i int, in overlay.Input) {
+func (n *Network) step(i int, in event.Input) {
 	if n.Peers[i].Ended {
 		return
 	}
-	effects := append([]overlay.Effect(nil), n.Peers[i].Overlay.Step(n.Now, in)...)
+	effects := append([]event.Effect(nil), n.Peers[i].Overlay.Step(n.Now, in)...)
 	if err := n.check(i); err != nil {
 		panic(fmt.Sprintf("%s at %v, after %T: %v", n.Peers[i].ID, n.Now, in, err))
 	}
@@ -301,78 +303,78 @@ func (n *Network) check(i int) error {
 }
 
 // do carries out one effect of peer i.
-func (n *Network) do(i int, e overlay.Effect) {
+func (n *Network) do(i int, e event.Effect) {
 	p := n.Peers[i]
 	switch e := e.(type) {
-	case overlay.Wake:
+	case event.Wake:
 		if p.wake != e.At {
 			p.wake = e.At
 			n.after(e.At-n.Now, func() {
 				if p.wake <= n.Now {
 					p.wake = -1
-					n.step(i, overlay.Tick{})
+					n.step(i, event.Tick{})
 				}
 			})
 		}
-	case overlay.SayHello:
-		n.send(i, e.To, overlay.HelloBytes(e.Hello), overlay.HelloReceived{Peer: p.ID, Hello: e.Hello})
-	case overlay.SendCatalogue:
+	case event.SayHello:
+		n.send(i, e.To, overlay.HelloBytes(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
+	case event.SendCatalogue:
 		size := overlay.CatalogueBytes(len(e.Items))
-		n.send(i, e.To, size, overlay.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
-	case overlay.SendParts:
+		n.send(i, e.To, size, event.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
+	case event.SendParts:
 		size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 		if p.Silent {
 			return
 		}
 		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
-		n.send(i, e.To, size, overlay.PartsReceived{
-			From: p.ID, Transport: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
+		n.send(i, e.To, size, event.PartsReceived{
+			From: p.ID, Transport: event.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 			More: e.More,
 		})
-	case overlay.RequestParts:
+	case event.RequestParts:
 		j, exists := n.index[e.From.Peer]
 		if !exists || n.Peers[j].Gone || len(e.From.Envelope) == 0 && !n.links[pair(i, j)] {
-			n.after(n.Latency, func() { n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group}) })
+			n.after(n.Latency, func() { n.step(i, event.FetchFailed{From: e.From.Peer, Group: e.Group}) })
 			return
 		}
 		n.Connect(i, j)
 		n.after(5*n.Latency, func() { n.request(i, j, e) })
-	case overlay.AnswerParts:
+	case event.AnswerParts:
 		n.answer(i, e)
-	case overlay.AskPeers:
+	case event.AskPeers:
 		j, exists := n.index[e.To.Peer]
 		n.after(4*n.Latency, func() {
 			if !exists || n.Peers[j].Gone {
-				n.step(i, overlay.PeersSilent{From: e.To.Peer})
+				n.step(i, event.PeersSilent{From: e.To.Peer})
 				return
 			}
-			n.step(j, overlay.PeersAsked{From: p.ID, Inquiry: e.Inquiry})
+			n.step(j, event.PeersAsked{From: p.ID, Inquiry: e.Inquiry})
 		})
-	case overlay.AnswerPeers:
-		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.PeersNamed{From: p.ID, Names: e.Names}) })
-	case overlay.Connect:
+	case event.AnswerPeers:
+		n.after(n.Latency, func() { n.step(n.index[e.To], event.PeersNamed{From: p.ID, Names: e.Names}) })
+	case event.Connect:
 		j, exists := n.index[e.To.Peer]
 		if !exists || n.Peers[j].Gone {
-			n.after(n.Latency, func() { n.step(i, overlay.DialFailed{Peer: e.To.Peer}) })
+			n.after(n.Latency, func() { n.step(i, event.DialFailed{Peer: e.To.Peer}) })
 			return
 		}
 		p.keeps[j] = true
 		n.after(2*n.Latency, func() { n.Connect(i, j) })
-	case overlay.Protect:
+	case event.Protect:
 		if j, exists := n.index[e.Peer]; exists {
 			p.keeps[j] = true
 		}
-	case overlay.Disconnect:
+	case event.Disconnect:
 		j, exists := n.index[e.Peer]
 		delete(p.keeps, j)
 		if exists && !n.Peers[j].keeps[i] {
 			n.after(n.Latency, func() { n.Disconnect(i, j) })
 		}
-	case overlay.Audit:
+	case event.Audit:
 		n.audit(i, e)
-	case overlay.Report:
+	case event.Report:
 		p.Faults[e.Fault]++
-	case overlay.Learned:
+	case event.Learned:
 		if e.Fallback {
 			p.Fallbacks++
 		}
@@ -380,7 +382,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 			p.Deltas++
 			p.DeltaBytes += e.Delta
 			p.Spared += e.Bytes
-		} else if e.Transport == overlay.Direct {
+		} else if e.Transport == event.Direct {
 			p.Direct += e.Bytes
 		} else {
 			p.Pubsub += e.Bytes
@@ -389,27 +391,27 @@ func (n *Network) do(i int, e overlay.Effect) {
 }
 
 // request brings a direct request to peer j; a refused one fails.
-func (n *Network) request(i, j int, e overlay.RequestParts) {
+func (n *Network) request(i, j int, e event.RequestParts) {
 	if !n.links[pair(i, j)] || n.Peers[j].Silent {
-		n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		n.step(i, event.FetchFailed{From: e.From.Peer, Group: e.Group})
 		return
 	}
 	n.requests = append(n.requests, e.Group)
-	n.step(j, overlay.PartsRequested{
+	n.step(j, event.PartsRequested{
 		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End, Bases: e.Bases,
 	})
 }
 
-func (n *Network) answer(i int, e overlay.AnswerParts) {
+func (n *Network) answer(i int, e event.AnswerParts) {
 	p, group := n.Peers[i], n.requests[e.Request]
 	if e.Refused {
-		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.FetchFailed{From: p.ID, Group: group}) })
+		n.after(n.Latency, func() { n.step(n.index[e.To], event.FetchFailed{From: p.ID, Group: group}) })
 		return
 	}
 	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 	p.Served[p.ID] += e.Run.EncodedBytes()
-	n.send(i, e.To, size, overlay.PartsReceived{
-		From: p.ID, Transport: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
+	n.send(i, e.To, size, event.PartsReceived{
+		From: p.ID, Transport: event.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 	})
 }
 
@@ -424,8 +426,8 @@ func sizeOf(r summary.Run, delta, envelope, record []byte) int {
 // audited is how many keys an audit asks for; all that is claimed is held, or nothing.
 const audited = 20
 
-func (n *Network) audit(i int, e overlay.Audit) {
-	out := overlay.Outcome{Peer: e.Of.Peer, Hits: audited}
+func (n *Network) audit(i int, e event.Audit) {
+	out := event.Outcome{Peer: e.Of.Peer, Hits: audited}
 	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
 		out.Hits, out.Misses = 0, audited
 	}
@@ -441,7 +443,7 @@ func (n *Network) spoiled(peer int, delta []byte) []byte {
 	return delta
 }
 
-func (n *Network) originOf(g group.ID) overlay.PeerID {
+func (n *Network) originOf(g group.ID) wire.PeerID {
 	for _, p := range n.Peers {
 		if _, ok := p.seedOf(g); ok {
 			return p.ID
@@ -472,7 +474,7 @@ func (n *Network) onLine(from, to, size int) time.Duration {
 }
 
 // send delivers an input to a peer after the latency, if the two are still connected then.
-func (n *Network) send(from int, to overlay.PeerID, size int, in overlay.Input) {
+func (n *Network) send(from int, to wire.PeerID, size int, in event.Input) {
 	j, ok := n.index[to]
 	if !ok {
 		return
@@ -489,24 +491,24 @@ func (n *Network) send(from int, to overlay.PeerID, size int, in overlay.Input) 
 
 func (n *Network) after(d time.Duration, do func()) {
 	n.seq++
-	heap.Push(&n.events, event{n.Now + max(d, 0), n.seq, do})
+	heap.Push(&n.events, planned{n.Now + max(d, 0), n.seq, do})
 }
 
-// event is something that will happen; those of one instant happen in the order in which they were planned.
-type event struct {
+// planned is something that will happen; those of one instant happen in the order in which they were planned.
+type planned struct {
 	at  time.Duration
 	seq int
 	do  func()
 }
 
-type events []event
+type events []planned
 
 func (e events) Len() int { return len(e) }
 func (e events) Less(i, j int) bool {
 	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
 }
 func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Push(x any)   { *e = append(*e, x.(planned)) }
 func (e *events) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]

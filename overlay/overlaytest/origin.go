@@ -5,20 +5,22 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Origin is one epoch of a peer's summary, signed as [Sign] does.
 type Origin struct {
-	ID               overlay.PeerID
+	ID               wire.PeerID
 	Stream           *summary.Prefix
 	Envelope, Record []byte
 }
 
 // NewOrigin makes a summary of fps. What of the header is left out is filled in: epoch 1.1, a lifetime of an hour, the
 // seed of a [Network].
-func NewOrigin(id overlay.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
+func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
 	h.Origin = string(id)
 	if h.Epoch == (summary.Epoch{}) {
 		h.Epoch = summary.Epoch{Generation: 1, Sequence: 1}
@@ -48,12 +50,12 @@ func (o *Origin) Parts() int { return o.Stream.Parts() }
 
 // Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none
 // such.
-func (o *Origin) Sent(from overlay.PeerID, first, end int) overlay.PartsReceived {
+func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	run, err := o.Stream.Run(first, end)
 	if err != nil {
 		panic(err)
 	}
-	in := overlay.PartsReceived{From: from, Transport: overlay.Pubsub, Group: o.Group(), Run: run}
+	in := event.PartsReceived{From: from, Transport: event.Pubsub, Group: o.Group(), Run: run}
 	if first == 0 {
 		in.Envelope, in.Record = o.Envelope, o.Record
 	}

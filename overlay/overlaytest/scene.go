@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // The links of a Scene.
-const Honest, Liar overlay.PeerID = "honest", "liar"
+const Honest, Liar wire.PeerID = "honest", "liar"
 
 const (
 	Fast = 10_000_000 // bit/s of the lines of a Scene
@@ -22,7 +24,7 @@ const (
 type Scene struct {
 	Overlay *overlay.Overlay
 	Origins []Origin // that the honest link has
-	Faults  map[overlay.Fault]int
+	Faults  map[event.Fault]int
 }
 
 // Alone is cfg with what an overlay of its own needs, outside of a Network.
@@ -39,11 +41,11 @@ func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{Overlay: o, Faults: make(map[overlay.Fault]int)}
+	s := &Scene{Overlay: o, Faults: make(map[event.Fault]int)}
 	s.Link(0, Honest)
 	s.Link(0, Liar)
 	for i := range origins {
-		x, err := NewOrigin(overlay.PeerID(fmt.Sprint("id", i)), Fingerprints(keys, 0, uint64(i)), summary.Header{})
+		x, err := NewOrigin(wire.PeerID(fmt.Sprint("id", i)), Fingerprints(keys, 0, uint64(i)), summary.Header{})
 		if err != nil {
 			return nil, err
 		}
@@ -53,35 +55,35 @@ func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 }
 
 // Link makes a link with a peer, which has said hello.
-func (s *Scene) Link(now time.Duration, p overlay.PeerID) {
-	s.Overlay.Step(now, overlay.LinkOpened{Peer: p})
-	s.Overlay.Step(now, overlay.HelloReceived{Peer: p, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: 1}})
-	s.Overlay.Step(now, overlay.Grafted{Peer: p})
+func (s *Scene) Link(now time.Duration, p wire.PeerID) {
+	s.Overlay.Step(now, event.LinkOpened{Peer: p})
+	s.Overlay.Step(now, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: Fast, Down: Fast, Session: 1}})
+	s.Overlay.Step(now, event.Grafted{Peer: p})
 }
 
 // Items are the lines of one that has all parts of all origins, or says so of an epoch that there is not.
-func (s *Scene) Items(lie *summary.Epoch) (items []overlay.Item) {
+func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	for i := range s.Origins {
 		g := s.Origins[i].Group()
 		if lie != nil {
 			g = group.New(g.OriginTag(), *lie)
 		}
-		items = append(items, overlay.Item{Group: g, Have: uint16(s.Origins[i].Parts())})
+		items = append(items, wire.Item{Group: g, Have: uint16(s.Origins[i].Parts())})
 	}
 	return items
 }
 
 // Asked returns what the honest link brings for the asks among effects, and counts reports.
-func (s *Scene) Asked(effects []overlay.Effect) (answers []overlay.PartsReceived) {
+func (s *Scene) Asked(effects []event.Effect) (answers []event.PartsReceived) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case overlay.SendCatalogue:
+		case event.SendCatalogue:
 			for _, it := range e.Items {
 				if e.To == Honest && it.Want > it.Have {
 					answers = append(answers, s.Bring(Honest, it)...)
 				}
 			}
-		case overlay.Report:
+		case event.Report:
 			s.Faults[e.Fault]++
 		}
 	}
@@ -89,17 +91,17 @@ func (s *Scene) Asked(effects []overlay.Effect) (answers []overlay.PartsReceived
 }
 
 // Step gives an input and brings what the honest link is asked for.
-func (s *Scene) Step(now time.Duration, in overlay.Input) {
+func (s *Scene) Step(now time.Duration, in event.Input) {
 	for _, a := range s.Asked(s.Overlay.Step(now, in)) {
 		s.Step(now, a)
 	}
 }
 
 // Bring is what a peer that has all sends to one that asks: nothing for what there is not.
-func (s *Scene) Bring(from overlay.PeerID, it overlay.Item) []overlay.PartsReceived {
+func (s *Scene) Bring(from wire.PeerID, it wire.Item) []event.PartsReceived {
 	for i := range s.Origins {
 		if o := &s.Origins[i]; o.Group() == it.Group && int(it.Have) < o.Parts() {
-			return []overlay.PartsReceived{o.Sent(from, int(it.Have), min(int(it.Want), o.Parts()))}
+			return []event.PartsReceived{o.Sent(from, int(it.Have), min(int(it.Want), o.Parts()))}
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -47,9 +49,9 @@ import (
 //	sent P Q                             bytes sent from P to Q since the last look, and the link's budget since
 type Script struct {
 	net     *Network
-	numbers map[overlay.PeerID]int // of all names, for their collections
+	numbers map[wire.PeerID]int // of all names, for their collections
 	origins map[string]Origin
-	asked   map[[2]overlay.PeerID][]overlay.Item
+	asked   map[[2]wire.PeerID][]wire.Item
 	watched []string
 	only    []string
 	count   bool
@@ -86,7 +88,7 @@ func (s *Script) newNet(d *datadriven.TestData) {
 	must(err)
 	n.Degree = number(d, "degree", n.Degree)
 	*s = Script{
-		net: n, numbers: map[overlay.PeerID]int{}, origins: map[string]Origin{}, asked: map[[2]overlay.PeerID][]overlay.Item{},
+		net: n, numbers: map[wire.PeerID]int{}, origins: map[string]Origin{}, asked: map[[2]wire.PeerID][]wire.Item{},
 		bytes: map[[2]int]int{}, looked: map[[2]int]time.Duration{}, counts: map[string]int{},
 	}
 	n.Trace = s.trace
@@ -94,7 +96,7 @@ func (s *Script) newNet(d *datadriven.TestData) {
 }
 
 func (s *Script) peer(d *datadriven.TestData) {
-	id := overlay.PeerID(word(d, 0))
+	id := wire.PeerID(word(d, 0))
 	i, err := s.net.Add(id, config(d))
 	must(err)
 	s.numbers[id] = i
@@ -158,7 +160,7 @@ func (s *Script) origin(d *datadriven.TestData) {
 			id = fmt.Sprint(name, i)
 		}
 		of, _, _ := strings.Cut(id, "'") // x' is another summary of x
-		o, err := NewOrigin(overlay.PeerID(of), Fingerprints(number(d, "keys", 100), 0, uint64(1000+len(s.origins))), h)
+		o, err := NewOrigin(wire.PeerID(of), Fingerprints(number(d, "keys", 100), 0, uint64(1000+len(s.origins))), h)
 		must(err)
 		s.origins[id] = o
 	}
@@ -206,10 +208,10 @@ func (s *Script) sent(d *datadriven.TestData) {
 }
 
 // trace shows an effect of a watched peer.
-func (s *Script) trace(now time.Duration, peer int, e overlay.Effect) {
+func (s *Script) trace(now time.Duration, peer int, e event.Effect) {
 	p := s.net.Peers[peer].ID
-	if c, ok := e.(overlay.SendCatalogue); ok {
-		k := [2]overlay.PeerID{p, c.To}
+	if c, ok := e.(event.SendCatalogue); ok {
+		k := [2]wire.PeerID{p, c.To}
 		for _, it := range c.Items {
 			if it.Want > it.Have {
 				s.asked[k] = append(s.asked[k], it)
@@ -228,7 +230,7 @@ func (s *Script) trace(now time.Duration, peer int, e overlay.Effect) {
 }
 
 func (s *Script) number(d *datadriven.TestData, i int) int {
-	n, ok := s.net.index[overlay.PeerID(word(d, i))]
+	n, ok := s.net.index[wire.PeerID(word(d, i))]
 	if !ok {
 		panic(fmt.Sprintf("no peer %q", word(d, i)))
 	}

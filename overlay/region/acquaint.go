@@ -9,8 +9,8 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A peer that covers a part of the network asks others, in rounds, for peers. It asks for peers of its own range until
@@ -28,7 +28,7 @@ const (
 	// estimate the size of the network.
 	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
-	maxAlike = event.MaxKnown * 3 / 4
+	maxAlike = wire.MaxKnown * 3 / 4
 )
 
 // noneEvery is the time until somebody is looked for again after there was nobody to ask.
@@ -43,14 +43,14 @@ func (s *Region) Due() time.Duration {
 }
 
 // Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
-func (s *Region) Inquire(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
+func (s *Region) Inquire(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if to, q, ok = s.next(now); ok {
 		s.awaited[to.Peer] = now
 	}
 	return to, q, ok
 }
 
-func (s *Region) next(now time.Duration) (to event.Record, q event.Inquiry, ok bool) {
+func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if s.own() == nil || !s.due.Take(dueInquiry, now) {
 		return to, q, false
 	}
@@ -115,7 +115,7 @@ func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 // whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
 // peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked
 // whose answer is awaited: of two answers only the first would count.
-func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (event.Record, bool) {
+func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {
 		if r, ok := s.nearby(); ok {
@@ -134,12 +134,12 @@ func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (event.Record,
 	if len(similar) > 0 {
 		return similar[s.gossip.Pick(len(similar), s.cfg.Rand)].Record(), true
 	}
-	all := slices.DeleteFunc(s.contacts.All(), func(c Contact) bool { return s.awaits(event.PeerID(c.Peer)) })
+	all := slices.DeleteFunc(s.contacts.All(), func(c Contact) bool { return s.awaits(wire.PeerID(c.Peer)) })
 	if len(all) == 0 {
 		return s.nearby()
 	}
 	c := all[s.cfg.Rand.IntN(len(all))]
-	return event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, true
+	return wire.Record{Peer: wire.PeerID(c.Peer), Envelope: c.Record}, true
 }
 
 // linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
@@ -157,36 +157,36 @@ func (s *Region) linkedAlike(similar []*directory.Entry) (out []*directory.Entry
 }
 
 // unaskedLink draws a linked peer that was not asked since it was linked.
-func (s *Region) unaskedLink() (event.Record, bool) {
-	var all []event.Record
+func (s *Region) unaskedLink() (wire.Record, bool) {
+	var all []wire.Record
 	for _, p := range s.exchange.Linked() {
 		if r, ok := s.directory.RecordOf(p); ok && s.links[p] == 0 && !s.awaits(p) {
 			all = append(all, r)
 		}
 	}
 	if len(all) == 0 {
-		return event.Record{}, false
+		return wire.Record{}, false
 	}
 	return all[s.cfg.Rand.IntN(len(all))], true
 }
 
 // nearby draws one of the few peers nearest to us that can be asked. It leaves out those asked in the search for our
 // range.
-func (s *Region) nearby() (event.Record, bool) {
+func (s *Region) nearby() (wire.Record, bool) {
 	all := nearest(s.place, s.askable(), RangeLinks)
 	all = slices.DeleteFunc(all, func(l located) bool {
 		_, sought := s.seeker.last[l.Record.Peer]
 		return sought || s.awaits(l.Record.Peer)
 	})
 	if len(all) == 0 {
-		return event.Record{}, false
+		return wire.Record{}, false
 	}
 	return all[s.cfg.Rand.IntN(len(all))].Record, true
 }
 
 // located is a peer that can be asked, with its place.
 type located struct {
-	event.Named
+	wire.Named
 	place space.Place
 }
 
@@ -198,7 +198,7 @@ func (s *Region) askable() iter.Seq[located] {
 				continue
 			}
 			depth, _ := s.depthOf(e)
-			if !yield(located{event.Named{Record: e.Record(), Depth: depth}, s.directory.Place(e)}) {
+			if !yield(located{wire.Named{Record: e.Record(), Depth: depth}, s.directory.Place(e)}) {
 				return
 			}
 		}
@@ -206,7 +206,7 @@ func (s *Region) askable() iter.Seq[located] {
 			if c.Refuted() || c.Failed > 0 {
 				continue
 			}
-			if !yield(located{event.Named{Record: event.Record{Peer: event.PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
+			if !yield(located{wire.Named{Record: wire.Record{Peer: wire.PeerID(c.Peer), Envelope: c.Record}, Depth: int(c.Depth)}, c.Place}) {
 				return
 			}
 		}
@@ -273,14 +273,14 @@ func (s *Region) similarRoom() int {
 }
 
 // inquiry is what every question to a peer says.
-func (s *Region) inquiry(to event.PeerID) event.Inquiry {
+func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	lacks := s.lacks()
-	q := event.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
+	q := wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
 	own := s.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !s.exchange.Knows(to) {
 		if i, ok := introduction(own); ok {
-			q.Own = []event.Introduction{i}
+			q.Own = []wire.Introduction{i}
 			if len(s.told) >= maxTold {
 				clear(s.told)
 			}
@@ -291,29 +291,29 @@ func (s *Region) inquiry(to event.PeerID) event.Inquiry {
 }
 
 // knownNearest lists the few known peers that are nearest to us and the similar, by place.
-func (s *Region) knownNearest(similar []*directory.Entry) []event.KnownOrigin {
+func (s *Region) knownNearest(similar []*directory.Entry) []wire.KnownOrigin {
 	out := s.knownTo(similar, false)
 	for _, l := range nearest(s.place, s.askable(), nearKnown) {
-		out = append(out, event.KnownOrigin{Place: uint32(l.place >> 32)})
+		out = append(out, wire.KnownOrigin{Place: uint32(l.place >> 32)})
 	}
 	return sortKnown(out)
 }
 
 // sortKnown sorts by place, and leaves of those at one place the latest.
-func sortKnown(all []event.KnownOrigin) []event.KnownOrigin {
-	slices.SortFunc(all, func(a, b event.KnownOrigin) int {
+func sortKnown(all []wire.KnownOrigin) []wire.KnownOrigin {
+	slices.SortFunc(all, func(a, b wire.KnownOrigin) int {
 		return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(b.Sequence, a.Sequence))
 	})
-	return slices.CompactFunc(all, func(a, b event.KnownOrigin) bool { return a.Place == b.Place })
+	return slices.CompactFunc(all, func(a, b wire.KnownOrigin) bool { return a.Place == b.Place })
 }
 
 // knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
-func (s *Region) knownTo(similar []*directory.Entry, near bool) []event.KnownOrigin {
-	var out []event.KnownOrigin
+func (s *Region) knownTo(similar []*directory.Entry, near bool) []wire.KnownOrigin {
+	var out []wire.KnownOrigin
 	list := func(e *directory.Entry) {
-		if len(out) < event.MaxKnown {
+		if len(out) < wire.MaxKnown {
 			ep, _ := e.Epoch()
-			out = append(out, event.KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
+			out = append(out, wire.KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
 		}
 	}
 	for _, e := range similar {

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -25,7 +26,7 @@ func acquainted(t *testing.T, origins int) *world {
 }
 
 // knowing is a peer with keys of its own that knows some origins of other keys.
-func knowing(t *testing.T, self event.PeerID, own, others []summary.Fingerprint, origins int) *world {
+func knowing(t *testing.T, self wire.PeerID, own, others []summary.Fingerprint, origins int) *world {
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{Self: self})
 	s := sign(t, self, own)
@@ -41,13 +42,13 @@ func knowing(t *testing.T, self event.PeerID, own, others []summary.Fingerprint,
 func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origins int) {
 	t.Helper()
 	for i := range origins {
-		s := sign(t, event.PeerID(fmt.Sprint(name, i)), fps)
+		s := sign(t, wire.PeerID(fmt.Sprint(name, i)), fps)
 		run, err := s.stream.Run(0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.ask("friend")
-		step(t, o, 0, event.PeersNamed{From: "friend", Names: event.Names{Similar: []event.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		step(t, o, 0, event.PeersNamed{From: "friend", Names: wire.Names{Similar: []wire.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	}
 }
 
@@ -57,7 +58,7 @@ func TestKnownThoughNotReached(t *testing.T) {
 	const origins = 8
 	o := acquainted(t, origins)
 	for i := range origins / 2 {
-		step(t, o, time.Second, event.DialFailed{Peer: event.PeerID(fmt.Sprint("id", i))})
+		step(t, o, time.Second, event.DialFailed{Peer: wire.PeerID(fmt.Sprint("id", i))})
 	}
 	similar := o.similar()
 	if n := len(o.reachable(similar)); n != origins/2 {
@@ -93,9 +94,9 @@ func tagAt(o *world, place uint32) uint64 {
 func TestAskedLater(t *testing.T) {
 	o := acquainted(t, 1)
 	o.contacts.SetDepth(1)
-	contact := event.PeerID("")
+	contact := wire.PeerID("")
 	for i := 0; contact == ""; i++ {
-		p := event.PeerID(fmt.Sprint("contact", i))
+		p := wire.PeerID(fmt.Sprint("contact", i))
 		if space.Around(o.place, 1).Contains(space.Place(group.OriginTag(string(p)))) {
 			continue
 		}
@@ -118,11 +119,11 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	const linked = 3
 	o := acquainted(t, linked+1)
 	for i := range linked {
-		p := event.PeerID(fmt.Sprint("id", i))
+		p := wire.PeerID(fmt.Sprint("id", i))
 		step(t, o, 0, event.LinkOpened{Peer: p})
 		o.links[p] = time.Second
 	}
-	asked := map[event.PeerID]int{}
+	asked := map[wire.PeerID]int{}
 	for round := range 2 * linked {
 		to := o.linkedAlike(o.similar())[0].Peer()
 		asked[to]++
@@ -143,7 +144,7 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 			o.depth = 2
 			o.contacts.SetDepth(2)
 			contacts := meets(o, 2)
-			for _, p := range []event.PeerID{"id0", "id1", "id2"} {
+			for _, p := range []wire.PeerID{"id0", "id1", "id2"} {
 				step(t, o, 0, event.LinkOpened{Peer: p})
 			}
 			asked := 0
@@ -175,7 +176,7 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 	o.cfg.Memory = 1 << 20 // for a few hundred origins
 	o.Changed()
 	step(t, o, 0, event.LinkOpened{Peer: "id0"})
-	var sought *event.Inquiry
+	var sought *wire.Inquiry
 	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
 		for _, e := range step(t, o, now, event.Tick{}) {
 			if a, ok := e.(event.AskPeers); ok {

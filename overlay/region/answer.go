@@ -8,9 +8,9 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,12 +24,12 @@ const (
 )
 
 // Serves counts an inquiry that came, and says whether it is to be answered with names.
-func (s *Region) Serves(from event.PeerID) bool { return s.served.take(from) }
+func (s *Region) Serves(from wire.PeerID) bool { return s.served.take(from) }
 
 // Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
 // it lacks, and the summaries of those like it.
-func (s *Region) Answer(from event.PeerID, q event.Inquiry) event.Names {
-	out := event.Names{Depth: s.seen.vouched}
+func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
+	out := wire.Names{Depth: s.seen.vouched}
 	asker := exchange.PlaceOf(from)
 	known := make(map[uint32]uint16, len(q.Known))
 	for _, k := range q.Known {
@@ -46,13 +46,13 @@ func (s *Region) Answer(from event.PeerID, q event.Inquiry) event.Names {
 	if q.Meet != 0 {
 		out.Peers = append(out.Peers, s.nearerThanWe(q.Meet, from)...)
 	}
-	out.Peers = append(out.Peers, s.namesOf(q, from, event.MaxNamed-len(out.Peers))...)
+	out.Peers = append(out.Peers, s.namesOf(q, from, wire.MaxNamed-len(out.Peers))...)
 	out.Similar = s.alike(from, q, known)
 	return out
 }
 
 // namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
-func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, from event.PeerID, known map[uint32]uint16) []event.Named {
+func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, from wire.PeerID, known map[uint32]uint16) []wire.Named {
 	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
 		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within
@@ -63,13 +63,13 @@ func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, fr
 				return
 			}
 		}
-		self := located{event.Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
+		self := located{wire.Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
 		if self.Record.Envelope != nil && news(self) {
 			yield(self)
 		}
 	}
-	var out []event.Named
-	for _, l := range nearest(asker, all, event.MaxNamed/2) {
+	var out []wire.Named
+	for _, l := range nearest(asker, all, wire.MaxNamed/2) {
 		out = append(out, l.Named)
 	}
 	return out
@@ -91,7 +91,7 @@ func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 
 // namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
 // that cover any of these ranges and far more than the asker.
-func (s *Region) namesOf(q event.Inquiry, from event.PeerID, most int) []event.Named {
+func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Named {
 	depth := min(max(q.Depth, 0), space.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
 		return nil
@@ -103,13 +103,13 @@ func (s *Region) namesOf(q event.Inquiry, from event.PeerID, most int) []event.N
 	if depth == 0 {
 		return nil
 	}
-	byRange := map[int]event.Named{}
+	byRange := map[int]wire.Named{}
 	var order []int
 	out := s.widest(q, from, min(most, widestNamed))
 	for l := range s.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]
-		isOut := func(n event.Named) bool { return n.Record.Peer == l.Record.Peer }
+		isOut := func(n wire.Named) bool { return n.Record.Peer == l.Record.Peer }
 		if !wanted || l.Record.Peer == from || slices.ContainsFunc(out, isOut) || has && s.cfg.Rand.IntN(2) == 0 {
 			continue
 		}
@@ -127,7 +127,7 @@ func (s *Region) namesOf(q event.Inquiry, from event.PeerID, most int) []event.N
 
 // widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
 // equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
-func (s *Region) widest(q event.Inquiry, from event.PeerID, n int) (out []event.Named) {
+func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Named) {
 	if s.Starting(s.now) {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (s *Region) widest(q event.Inquiry, from event.PeerID, n int) (out []event.
 
 // alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
 // that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
-func (s *Region) alike(from event.PeerID, q event.Inquiry, known map[uint32]uint16) []event.Introduction {
+func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Introduction {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
 		return nil
@@ -183,7 +183,7 @@ func (s *Region) alike(from event.PeerID, q event.Inquiry, known map[uint32]uint
 		}
 	}
 	none := func(space.Place) bool { return false }
-	var out []event.Introduction
+	var out []wire.Introduction
 	for _, l := range Introduce(exchange.PlaceOf(from), least, none, all) {
 		if v := visitors[l.Place]; v != nil {
 			out = append(out, v.says)
@@ -233,10 +233,10 @@ func window[T any](all []T, n, from int) []T {
 }
 
 // introduction is the first parts of what is held of an entry.
-func introduction(e *directory.Entry) (event.Introduction, bool) {
+func introduction(e *directory.Entry) (wire.Introduction, bool) {
 	p := e.Newest()
 	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
-		return event.Introduction{}, false
+		return wire.Introduction{}, false
 	}
 	end := 1
 	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
@@ -244,7 +244,7 @@ func introduction(e *directory.Entry) (event.Introduction, bool) {
 	}
 	run, err := p.Run(0, end)
 	if err != nil || run.EncodedBytes() > mostSample {
-		return event.Introduction{}, false
+		return wire.Introduction{}, false
 	}
-	return event.Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
+	return wire.Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *Region) Parts() int {
 
 // Wider says whether a peer covers far more than we, and knows more than twice as many origins as there are in our range:
 // a peer that has just begun does not know its range yet.
-func (s *Region) Wider(h event.Hello) bool {
+func (s *Region) Wider(h wire.Hello) bool {
 	return h.Depth <= s.depth-FarWider && float64(h.Origins) > 2*max(1, math.Ldexp(s.size, -s.depth))
 }
 
@@ -71,7 +72,7 @@ func (s *Region) depthOf(e *directory.Entry) (depth int, said bool) {
 	return depth, false
 }
 
-func (s *Region) addContact(r event.Record, depth int, by Word) bool {
+func (s *Region) addContact(r wire.Record, depth int, by Word) bool {
 	if s.depth == 0 || r.Peer == s.cfg.Self {
 		return false
 	}
@@ -119,7 +120,7 @@ func (s *Region) Contacts() []Contact {
 // ContactBytes is the size of the records of contacts that the directory does not hold.
 func (s *Region) ContactBytes() (bytes int) {
 	for c := range s.contacts.Each() {
-		if e := s.directory.Lookup(event.PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
+		if e := s.directory.Lookup(wire.PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
 			bytes += len(c.Record)
 		}
 	}
@@ -127,7 +128,7 @@ func (s *Region) ContactBytes() (bytes int) {
 }
 
 // Elsewhere takes in a peer of another range that somebody names. It says what that is worth.
-func (s *Region) Elsewhere(now time.Duration, n event.Named) News {
+func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
 	first := s.contacts.Empty(space.Around(exchange.PlaceOf(n.Record.Peer), s.wideDepth()))
 	depth, by := n.Depth, ByHearsay
 	if s.Starting(now) { // others look for their depth, too: it is taken to be as ours
@@ -229,7 +230,7 @@ func (s *Region) someOf(wide []space.Range) space.Bitmap {
 }
 
 // lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.
-func lacksIn(q event.Inquiry, r space.Range) bool {
+func lacksIn(q wire.Inquiry, r space.Range) bool {
 	depth := min(q.Depth, space.MaxBits)
 	first := int(uint64(r.First()) >> (64 - depth))
 	for i := first; i < first+1<<(depth-r.Depth()); i++ {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -22,26 +22,26 @@ import (
 
 // meeting is the state of that: the lookup under way, and the visitors of this peer.
 type meeting struct {
-	place   space.Place           // that is looked up; 0: none is
-	named   []located             // peers nearer to it than those who named them; at most meetNamed of each
-	opened  int                   // records of the last answer that were opened for that
-	asked   map[event.PeerID]bool // in this lookup
-	last    event.PeerID          // whom was asked last
-	reached uint64                // distance from the place to the nearest peer that has answered, ourselves at first
-	lookups int                   // since the places of our collection changed
-	least   [2]uint64             // hashes that the places of the last lookups go by
-	next    time.Duration         // no lookup begins before
-	ended   time.Duration         // when the last lookup ended; 0: none has
+	place   space.Place          // that is looked up; 0: none is
+	named   []located            // peers nearer to it than those who named them; at most meetNamed of each
+	opened  int                  // records of the last answer that were opened for that
+	asked   map[wire.PeerID]bool // in this lookup
+	last    wire.PeerID          // whom was asked last
+	reached uint64               // distance from the place to the nearest peer that has answered, ourselves at first
+	lookups int                  // since the places of our collection changed
+	least   [2]uint64            // hashes that the places of the last lookups go by
+	next    time.Duration        // no lookup begins before
+	ended   time.Duration        // when the last lookup ended; 0: none has
 
 	visitors []visitor // the latest last; at most maxVisitors
 }
 
 // visitor is a peer that asked here for its like.
 type visitor struct {
-	peer   event.PeerID
+	peer   wire.PeerID
 	place  space.Place
 	prefix *summary.Prefix
-	says   event.Introduction
+	says   wire.Introduction
 	until  time.Duration
 }
 
@@ -76,7 +76,7 @@ const (
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
 // answer of the nearest peer to something else it waits a little, and then passes over that peer.
-func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to event.Record, ok bool) {
+func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
 	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
 		return to, false
@@ -147,7 +147,7 @@ func (s *Region) beginLookup() bool {
 		return false
 	}
 	m.least[hash] = least
-	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[event.PeerID]bool{}, ""
+	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[wire.PeerID]bool{}, ""
 	m.reached = m.place.Distance(s.place)
 	return true
 }
@@ -167,12 +167,12 @@ func (s *Region) meetingPlaces() (out []space.Place) {
 
 // Nearer takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
 // such peers first, so what comes after the first few is not opened.
-func (s *Region) Nearer(from event.PeerID, r event.Record) {
+func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
 		return
 	}
-	l := located{event.Named{Record: r}, exchange.PlaceOf(r.Peer)}
+	l := located{wire.Named{Record: r}, exchange.PlaceOf(r.Peer)}
 	if m.place.Distance(l.place) >= m.reached || r.Peer == s.cfg.Self {
 		return
 	}
@@ -183,7 +183,7 @@ func (s *Region) Nearer(from event.PeerID, r event.Record) {
 }
 
 // meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
-func (s *Region) meetAnswered(from event.PeerID) {
+func (s *Region) meetAnswered(from wire.PeerID) {
 	m := &s.meeting
 	if m.place != 0 && from == m.last {
 		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
@@ -191,7 +191,7 @@ func (s *Region) meetAnswered(from event.PeerID) {
 }
 
 // nearerThanWe names peers nearer to a place than we are, to who looks it up.
-func (s *Region) nearerThanWe(place space.Place, from event.PeerID) (nearer []event.Named) {
+func (s *Region) nearerThanWe(place space.Place, from wire.PeerID) (nearer []wire.Named) {
 	own := place.Distance(s.place)
 	for _, l := range nearest(place, s.askable(), meetNamed) {
 		if l.Record.Peer != from && place.Distance(l.place) < own {
@@ -202,7 +202,7 @@ func (s *Region) nearerThanWe(place space.Place, from event.PeerID) (nearer []ev
 }
 
 // Visit remembers a peer that asked here for its like, if its summary is known.
-func (s *Region) Visit(now time.Duration, from event.PeerID) {
+func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	e := s.directory.Lookup(from)
 	if e == nil || e.Old() {
 		return
@@ -222,7 +222,7 @@ func (s *Region) Visit(now time.Duration, from event.PeerID) {
 
 // visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is
 // held beside.
-func (s *Region) visitorsFor(from event.PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
+func (s *Region) visitorsFor(from wire.PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
 	return func(yield func(*visitor) bool) {
 		for i := range s.meeting.visitors {
 			v := &s.meeting.visitors[i]

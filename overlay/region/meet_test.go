@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -23,27 +24,27 @@ func randomKeys(seed uint64, n int) []summary.Fingerprint {
 }
 
 // visit has a peer ask at a meeting place, with its summary, and returns what it is answered.
-func visit(t *testing.T, o *world, now time.Duration, from event.PeerID, fps []summary.Fingerprint, place space.Place) event.Names {
+func visit(t *testing.T, o *world, now time.Duration, from wire.PeerID, fps []summary.Fingerprint, place space.Place) wire.Names {
 	t.Helper()
 	return visitOf(t, o, now, sign(t, from, fps), 1, place)
 }
 
 // visitOf is visit of the origin of a summary, with the given number of parts.
-func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, place space.Place) event.Names {
+func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, place space.Place) wire.Names {
 	t.Helper()
-	from := event.PeerID(s.record)
+	from := wire.PeerID(s.record)
 	run, err := s.stream.Run(0, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := event.Inquiry{Depth: 7, Meet: place, Own: []event.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
+	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
 	for _, e := range step(t, o, now, event.PeersAsked{From: from, Inquiry: q}) {
 		if a, ok := e.(event.AnswerPeers); ok {
 			return a.Names
 		}
 	}
 	t.Fatal("no answer")
-	return event.Names{}
+	return wire.Names{}
 }
 
 // TestVisitorsMeet: a peer that asks at a meeting place hears of an earlier visitor that is like it, and of no other.
@@ -54,7 +55,7 @@ func TestVisitorsMeet(t *testing.T) {
 	interest := randomKeys(5, 100)
 	visit(t, o, time.Second, "early", interest, place)
 	visit(t, o, time.Second, "other", randomKeys(6, 100), place)
-	for _, p := range []event.PeerID{"early", "other"} {
+	for _, p := range []wire.PeerID{"early", "other"} {
 		o.directory.Remove(o.directory.Lookup(p).Index())
 	}
 	o.pass()
@@ -71,7 +72,7 @@ func TestVisitorsMeet(t *testing.T) {
 		t.Errorf("visitors are remembered for ever: %+v", names.Similar)
 	}
 	for i := range 2 * maxVisitors {
-		visit(t, o, time.Hour+time.Duration(i)*time.Second, event.PeerID(fmt.Sprint("crowd", i)), interest, place)
+		visit(t, o, time.Hour+time.Duration(i)*time.Second, wire.PeerID(fmt.Sprint("crowd", i)), interest, place)
 	}
 	if n := len(o.meeting.visitors); n > maxVisitors {
 		t.Errorf("%d visitors are remembered, at most %d", n, maxVisitors)
@@ -134,13 +135,13 @@ func TestLookup(t *testing.T) {
 		if _, again := o.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
-		var names []event.Named
+		var names []wire.Named
 		for i := range 20 {
-			p := event.PeerID(fmt.Sprint("named", hop, i))
-			names = append(names, event.Named{Record: event.Record{Peer: p, Envelope: []byte(p)}})
+			p := wire.PeerID(fmt.Sprint("named", hop, i))
+			names = append(names, wire.Named{Record: wire.Record{Peer: p, Envelope: []byte(p)}})
 		}
-		names = append(names, event.Named{Record: event.Record{Peer: "forged", Envelope: []byte("not its own")}})
-		step(t, o, now, event.PeersNamed{From: to.Peer, Names: event.Names{Peers: names[:16]}})
+		names = append(names, wire.Named{Record: wire.Record{Peer: "forged", Envelope: []byte("not its own")}})
+		step(t, o, now, event.PeersNamed{From: to.Peer, Names: wire.Names{Peers: names[:16]}})
 		if to, ok = o.meet(now, nil); !ok {
 			if hop > mostHops {
 				t.Errorf("%d peers were asked", hop)
@@ -235,7 +236,7 @@ func TestNewcomerMeets(t *testing.T) {
 	for _, alike := range []int{0, fewAlike} {
 		place := acquainted(t, 0)
 		asked := 0
-		round := func(o *world, self event.PeerID, now time.Duration) {
+		round := func(o *world, self wire.PeerID, now time.Duration) {
 			o.now = now
 			o.effects.Begin()
 			o.exchange.Refill(now)
@@ -288,14 +289,14 @@ func TestLookupOpensFew(t *testing.T) {
 		t.Fatal("nobody is asked, though one is known")
 	}
 	opened := 0
-	o.cfg.OpenRecord = func(b []byte) (event.PeerID, error) { opened++; return event.PeerID(b), nil }
+	o.cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { opened++; return wire.PeerID(b), nil }
 	m := &o.meeting
 	o.meetAnswered(to.Peer)
 	for i, nearer := 0, 0; nearer < 2*meetNamed; i++ {
-		p := event.PeerID(fmt.Sprint("named", i))
+		p := wire.PeerID(fmt.Sprint("named", i))
 		if m.place.Distance(exchange.PlaceOf(p)) < m.reached {
 			nearer++
-			o.Nearer(to.Peer, event.Record{Peer: p, Envelope: []byte(p)})
+			o.Nearer(to.Peer, wire.Record{Peer: p, Envelope: []byte(p)})
 		}
 	}
 	if opened != meetNamed || len(m.named) != meetNamed {

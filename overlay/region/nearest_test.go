@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestNearest compares with a sort of all, where some are named twice.
@@ -20,7 +20,7 @@ func TestNearest(t *testing.T) {
 		for range rng.IntN(40) {
 			i := rng.IntN(25)
 			place := space.Place(rand.New(rand.NewPCG(uint64(i), 2)).Uint64())
-			all = append(all, located{event.Named{Record: event.Record{Peer: event.PeerID(fmt.Sprint(i))}}, place})
+			all = append(all, located{wire.Named{Record: wire.Record{Peer: wire.PeerID(fmt.Sprint(i))}}, place})
 		}
 		p, n := space.Place(rng.Uint64()), 1+rng.IntN(20)
 		got := nearest(p, slices.Values(all), n)

@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestReckoned: an own count of a few places bends to what most links say, but no majority of liars can halve it.
@@ -18,12 +19,12 @@ func TestReckoned(t *testing.T) {
 	if got := o.reckoned(); got != 1000 {
 		t.Errorf("without links %v", got)
 	}
-	says := func(p event.PeerID, network int) {
+	says := func(p wire.PeerID, network int) {
 		step(t, o, 0, event.LinkOpened{Peer: p})
-		step(t, o, 0, event.HelloReceived{Peer: p, Hello: event.Hello{Network: network}})
+		step(t, o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Network: network}})
 	}
 	for i := range 3 {
-		says(event.PeerID(fmt.Sprint("link", i)), 800)
+		says(wire.PeerID(fmt.Sprint("link", i)), 800)
 	}
 	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
 		o.size = c.size
@@ -35,10 +36,10 @@ func TestReckoned(t *testing.T) {
 	for i, said := range []int{410, 410, 410, 1600, 1600, 1600} {
 		if i == 3 {
 			for j := range 3 {
-				step(t, o, 0, event.LinkClosed{Peer: event.PeerID(fmt.Sprint("liar", j))})
+				step(t, o, 0, event.LinkClosed{Peer: wire.PeerID(fmt.Sprint("liar", j))})
 			}
 		}
-		says(event.PeerID(fmt.Sprint("liar", i)), said)
+		says(wire.PeerID(fmt.Sprint("liar", i)), said)
 		if got := o.reckoned(); got != 800 {
 			t.Errorf("%d of %d links lie %d: reckoned %v, want 800", i%3+1, i%3+4, said, got)
 		}
@@ -124,7 +125,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 	o.directory.SetRange(o.Range())
 	inBucket := map[space.Range]int{}
 	for i := range 60 {
-		r := event.Record{Peer: event.PeerID(fmt.Sprint("peer", i))}
+		r := wire.Record{Peer: wire.PeerID(fmt.Sprint("peer", i))}
 		r.Envelope = []byte(r.Peer)
 		bucket := space.Around(space.Place(group.OriginTag(string(r.Peer))), depth)
 		own := bucket == o.Range()
@@ -133,7 +134,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 			o.gossip.Asked()
 		}
 		o.awaited["friend"], o.seeker.vain = o.now, 1
-		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: event.Names{Peers: []event.Named{{Record: r, Depth: depth}}}})
+		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: wire.Names{Peers: []wire.Named{{Record: r, Depth: depth}}}})
 		if news := o.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)
 		}

@@ -11,22 +11,22 @@ import (
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Config holds the parameters of a [Region]. All must be set, unless it says otherwise; package overlay has the defaults.
 type Config struct {
-	Self       event.PeerID
-	Memory     int                                         // bytes that the directory may take
-	MaxOrigins int                                         // that it may know
-	Group      func(event.Record) string                   // whose addresses a record has; nil: there are no groups
-	OpenRecord func(envelope []byte) (event.PeerID, error) // verifies a record
-	Sample     func(*summary.Prefix) compare.Sample        // of a prefix
-	Rand       *rand.Rand                                  // the only source of randomness
-	Undefended defence.Off                                 // for tests
+	Self       wire.PeerID
+	Memory     int                                        // bytes that the directory may take
+	MaxOrigins int                                        // that it may know
+	Group      func(wire.Record) string                   // whose addresses a record has; nil: there are no groups
+	OpenRecord func(envelope []byte) (wire.PeerID, error) // verifies a record
+	Sample     func(*summary.Prefix) compare.Sample       // of a prefix
+	Rand       *rand.Rand                                 // the only source of randomness
+	Undefended defence.Off                                // for tests
 }
 
 // Region is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -50,13 +50,13 @@ type Region struct {
 	gossip  Gossip
 	due     agenda.Agenda
 	begun   time.Duration
-	fitted  time.Duration                  // when the depth last changed
-	links   map[event.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	awaited map[event.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
-	wanted  map[event.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
+	fitted  time.Duration                 // when the depth last changed
+	links   map[wire.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
+	awaited map[wire.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
+	wanted  map[wire.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
 	seeker  seeker
 	meeting meeting
-	told    map[event.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
+	told    map[wire.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  shares
 
 	empty      space.Bitmap // ranges without a contact at the last inquiry
@@ -111,8 +111,8 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	place := exchange.PlaceOf(cfg.Self)
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
-		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[event.PeerID]summary.Epoch{},
-		links: map[event.PeerID]time.Duration{}, awaited: map[event.PeerID]time.Duration{}, wanted: map[event.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},
+		links: map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]time.Duration{}, wanted: map[wire.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 
@@ -129,10 +129,10 @@ func (s *Region) Begin(now time.Duration) { s.begun = now }
 func (s *Region) Changed() { s.changed = true }
 
 // Close notes that there is no connection to a peer any more.
-func (s *Region) Close(p event.PeerID) { delete(s.links, p) }
+func (s *Region) Close(p wire.PeerID) { delete(s.links, p) }
 
 // Hear notes that a linked peer has said hello.
-func (s *Region) Hear(now time.Duration, p event.PeerID) {
+func (s *Region) Hear(now time.Duration, p wire.PeerID) {
 	s.changed = true
 	if e := s.directory.Lookup(p); e != nil && !s.Starting(now) {
 		if _, said := s.depthOf(e); said {

@@ -3,7 +3,7 @@ package region
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A peer with little room first looks for those nearest to its place, as a lookup of Kademlia does. It asks the peers
@@ -12,10 +12,10 @@ import (
 
 // seeker is the state of that.
 type seeker struct {
-	last map[event.PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
-	at   time.Duration                  // when somebody was last asked
-	vain int                            // questions in a row that brought nobody
-	over bool                           // the range stood still: from now on gossip brings who is there
+	last map[wire.PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
+	at   time.Duration                 // when somebody was last asked
+	vain int                           // questions in a row that brought nobody
+	over bool                          // the range stood still: from now on gossip brings who is there
 }
 
 const (
@@ -31,17 +31,17 @@ const (
 	seekVain  = 2
 )
 
-func newSeeker() seeker { return seeker{last: map[event.PeerID]time.Duration{}} }
+func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 
 // asks notes that a peer asks us: there is a connection to it.
-func (s *seeker) asks(p event.PeerID) {
+func (s *seeker) asks(p wire.PeerID) {
 	if _, known := s.last[p]; !known && len(s.last) < seekMost {
 		s.last[p] = 0
 	}
 }
 
 // due says whether a peer may be asked now, with or without a connection to it, and since when it was not.
-func (s *seeker) due(now time.Duration, p event.PeerID) (since time.Duration, ok bool) {
+func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
 	return since, since == 0 || s.vain < seekVain && now-since >= seekAgain
 }
@@ -54,14 +54,14 @@ func (s *Region) seeking(now time.Duration) bool {
 // seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
 // before all. Then, when the last question brought nobody, come the nearest of the others. Nobody is asked whose answer
 // is awaited.
-func (s *Region) seek(now time.Duration) (to event.Record, ok bool) {
+func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)
 	if !s.seeking(now) || len(k.last) >= seekMost {
 		return to, false
 	}
 	best := now
-	consider := func(r event.Record) {
+	consider := func(r wire.Record) {
 		if since, due := k.due(now, r.Peer); due && since < best && !s.awaits(r.Peer) {
 			to, best = r, since
 		}
@@ -71,7 +71,7 @@ func (s *Region) seek(now time.Duration) (to event.Record, ok bool) {
 			consider(r)
 		}
 	}
-	var unlinked []event.Record
+	var unlinked []wire.Record
 	for _, l := range nearest(s.place, s.askable(), RangeLinks) {
 		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Peers that ask without end leave room for one that asks once a second, as long as they are fewer than what is served.
@@ -16,7 +16,7 @@ func TestShares(t *testing.T) {
 			s.next()
 			all := 0
 			for i := range 17 * greedy {
-				if s.take(event.PeerID(fmt.Sprint("greedy", i%greedy))) {
+				if s.take(wire.PeerID(fmt.Sprint("greedy", i%greedy))) {
 					all++
 				}
 			}
@@ -34,7 +34,7 @@ func TestShares(t *testing.T) {
 	}
 	var s shares
 	for i := range 1000 {
-		s.take(event.PeerID(fmt.Sprint(i)))
+		s.take(wire.PeerID(fmt.Sprint(i)))
 	}
 	if len(s.took) > maxServed || s.served != maxServed {
 		t.Errorf("%d are remembered, %d served", len(s.took), s.served)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A contact for every range costs more than most searches need: the records of 127 take 30 kB. So beforehand a peer
@@ -25,7 +25,7 @@ const (
 )
 
 // Answered notes the answer of a peer to an inquiry, with the depth that it vouches for. It says whether one was awaited.
-func (s *Region) Answered(now time.Duration, from event.PeerID, depth int) bool {
+func (s *Region) Answered(now time.Duration, from wire.PeerID, depth int) bool {
 	if !s.awaits(from) {
 		return false
 	}
@@ -62,7 +62,7 @@ func (s *Region) Learned(n News) {
 
 // Silent notes that a peer has not answered an inquiry; with later it is not to blame. It says whether an answer was
 // awaited.
-func (s *Region) Silent(from event.PeerID, later bool) bool {
+func (s *Region) Silent(from wire.PeerID, later bool) bool {
 	if !s.awaits(from) {
 		return false
 	}
@@ -74,7 +74,7 @@ func (s *Region) Silent(from event.PeerID, later bool) bool {
 }
 
 // Overdue returns the peers whose answers have been awaited for longer than any driver waits.
-func (s *Region) Overdue(now time.Duration) (out []event.PeerID) {
+func (s *Region) Overdue(now time.Duration) (out []wire.PeerID) {
 	for _, p := range slices.Sorted(maps.Keys(s.awaited)) {
 		if now-s.awaited[p] >= inquiryTime {
 			out = append(out, p)
@@ -85,14 +85,14 @@ func (s *Region) Overdue(now time.Duration) (out []event.PeerID) {
 
 // Want returns a few peers to ask for contacts, and what: in the ranges where there is none, else in those where there
 // is one. The search waits for their answers, and for those of peers asked for others shortly before.
-func (s *Region) Want(search uint64, most int) (to []event.Record, q event.Inquiry) {
+func (s *Region) Want(search uint64, most int) (to []wire.Record, q wire.Inquiry) {
 	depth := min(s.depth, space.MaxBits)
 	lacks := s.contacts.Lacks(1, depth)
 	if lacks.Len() == 0 {
 		lacks = s.contacts.Lacks(ContactsEach, depth)
 	}
 	if lacks.Len() > 0 {
-		q = event.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
+		q = wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
 		to = s.someToAsk(most)
 	}
 	for _, r := range to {
@@ -108,20 +108,20 @@ func (s *Region) Want(search uint64, most int) (to []event.Record, q event.Inqui
 }
 
 // Release returns the searches that waited for a peer. They do not any more.
-func (s *Region) Release(from event.PeerID) []uint64 {
+func (s *Region) Release(from wire.PeerID) []uint64 {
 	searches := s.wanted[from]
 	delete(s.wanted, from)
 	return searches
 }
 
 // awaits says whether a peer's answer to an inquiry is awaited.
-func (s *Region) awaits(p event.PeerID) bool {
+func (s *Region) awaits(p wire.PeerID) bool {
 	_, asked := s.awaited[p]
 	return asked
 }
 
 // prompt says whether a peer was asked so short a time ago that a search may wait for its answer.
-func (s *Region) prompt(p event.PeerID) bool { return s.now-s.awaited[p] < promptTime }
+func (s *Region) prompt(p wire.PeerID) bool { return s.now-s.awaited[p] < promptTime }
 
 // AwaitedBy is how many peers a search waits for. Peers that let it wait too long do not count.
 func (s *Region) AwaitedBy(search uint64) (n int) {
@@ -134,19 +134,19 @@ func (s *Region) AwaitedBy(search uint64) (n int) {
 }
 
 // someToAsk draws peers that can be asked now: linked ones, and contacts if there are not enough.
-func (s *Region) someToAsk(n int) (out []event.Record) {
-	var contacts []event.Record
+func (s *Region) someToAsk(n int) (out []wire.Record) {
+	var contacts []wire.Record
 	for _, p := range s.exchange.Linked() {
 		if r, ok := s.directory.RecordOf(p); ok && !s.awaits(p) {
 			out = append(out, r)
 		}
 	}
 	for c := range s.contacts.Each() {
-		if p := event.PeerID(c.Peer); c.Failed == 0 && !c.Refuted() && !s.awaits(p) && !s.exchange.IsLinked(p) {
-			contacts = append(contacts, event.Record{Peer: p, Envelope: c.Record})
+		if p := wire.PeerID(c.Peer); c.Failed == 0 && !c.Refuted() && !s.awaits(p) && !s.exchange.IsLinked(p) {
+			contacts = append(contacts, wire.Record{Peer: p, Envelope: c.Record})
 		}
 	}
-	for _, all := range [][]event.Record{out, contacts} {
+	for _, all := range [][]wire.Record{out, contacts} {
 		s.cfg.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	out = append(out, contacts...)

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // deep is a peer whose range is of a depth, in a network that it knows nobody of.
@@ -25,9 +26,9 @@ func deep(t *testing.T, depth int) *world {
 func meets(o *world, depth int) int {
 	i := 0
 	for lacks := o.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
-		p := event.PeerID(fmt.Sprint("contact", i))
+		p := wire.PeerID(fmt.Sprint("contact", i))
 		if lacks.Has(exchange.PlaceOf(p)) {
-			o.addContact(event.Record{Peer: p, Envelope: []byte(p)}, o.depth, ByHearsay)
+			o.addContact(wire.Record{Peer: p, Envelope: []byte(p)}, o.depth, ByHearsay)
 			lacks = o.contacts.Lacks(1, depth)
 		}
 	}
@@ -105,7 +106,7 @@ func TestWantedContacts(t *testing.T) {
 	for i, a := range asked {
 		o.effects.Begin()
 		if i%2 == 0 {
-			o.onPeersNamed(0, event.PeersNamed{From: a.To.Peer, Names: event.Names{Depth: depth}})
+			o.onPeersNamed(0, event.PeersNamed{From: a.To.Peer, Names: wire.Names{Depth: depth}})
 		} else {
 			o.onPeersSilent(event.PeersSilent{From: a.To.Peer})
 		}
@@ -199,11 +200,11 @@ func TestSilentContactIsReplaced(t *testing.T) {
 	o := deep(t, depth)
 	meets(o, depth)
 	c := o.contacts.All()[0]
-	o.ContactAnswered(event.ContactAnswered{Peer: event.PeerID(c.Peer), Failed: true})
+	o.ContactAnswered(event.ContactAnswered{Peer: wire.PeerID(c.Peer), Failed: true})
 	if got := o.contacts.Lacks(1, depth); got.Len() != 1 || !got.Has(c.Place) {
 		t.Errorf("lacking are %v", got)
 	}
-	o.ContactAnswered(event.ContactAnswered{Peer: event.PeerID(c.Peer), Depth: depth})
+	o.ContactAnswered(event.ContactAnswered{Peer: wire.PeerID(c.Peer), Depth: depth})
 	if got := o.contacts.Lacks(1, depth); got.Len() != 0 {
 		t.Errorf("it answers, and lacking are %v", got)
 	}
@@ -219,12 +220,12 @@ func TestWidestAreNamed(t *testing.T) {
 	var strong []Contact
 	for i := 0; len(strong) < 3; i++ {
 		c := Contact{Peer: fmt.Sprint("strong", i), Depth: ContactDepth(len(strong))}
-		if c.Place = exchange.PlaceOf(event.PeerID(c.Peer)); o.contacts.Add(c) {
+		if c.Place = exchange.PlaceOf(wire.PeerID(c.Peer)); o.contacts.Add(c) {
 			strong = append(strong, c)
 		}
 	}
 	for _, c := range []struct{ depth, want int }{{depth, 2}, {FarWider + 1, 2}, {FarWider, 1}, {FarWider - 1, 0}} {
-		q := event.Inquiry{Depth: c.depth, Lacks: one.Bytes()}
+		q := wire.Inquiry{Depth: c.depth, Lacks: one.Bytes()}
 		if c.depth != depth {
 			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
 		}
@@ -256,8 +257,8 @@ func TestContactsHaveGroups(t *testing.T) {
 	o := deep(t, 1)
 	add := func(name string) Group {
 		for i := 0; ; i++ {
-			p := event.PeerID(fmt.Sprint(name, i))
-			if o.addContact(event.Record{Peer: p, Envelope: []byte(name)}, 1, ByHearsay) {
+			p := wire.PeerID(fmt.Sprint(name, i))
+			if o.addContact(wire.Record{Peer: p, Envelope: []byte(name)}, 1, ByHearsay) {
 				c, _ := o.contacts.Get(exchange.PlaceOf(p), string(p))
 				return c.Group
 			}
@@ -266,7 +267,7 @@ func TestContactsHaveGroups(t *testing.T) {
 	if got := add("without"); got != 0 {
 		t.Errorf("without groups it is of group %d", got)
 	}
-	o.cfg.Group = func(r event.Record) string { return string(r.Envelope) }
+	o.cfg.Group = func(r wire.Record) string { return string(r.Envelope) }
 	if got := add("network"); got == 0 || got != GroupOf("network") {
 		t.Errorf("it is of group %d, want %d", got, GroupOf("network"))
 	}
@@ -276,13 +277,13 @@ func TestContactsHaveGroups(t *testing.T) {
 func TestWidestAreNamedOnce(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
-	peer := event.PeerID("wide")
+	peer := wire.PeerID("wide")
 	for i := 0; o.Range().Contains(exchange.PlaceOf(peer)); i++ {
-		peer = event.PeerID(fmt.Sprint("wide", i))
+		peer = wire.PeerID(fmt.Sprint("wide", i))
 	}
-	o.addContact(event.Record{Peer: peer, Envelope: []byte(peer)}, 0, ByHearsay)
+	o.addContact(wire.Record{Peer: peer, Envelope: []byte(peer)}, 0, ByHearsay)
 	one := space.NewBitmap(depth, space.Around(exchange.PlaceOf(peer), depth))
-	q := event.Inquiry{Depth: depth, Lacks: one.Bytes()}
+	q := wire.Inquiry{Depth: depth, Lacks: one.Bytes()}
 	if named := o.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)
 	}

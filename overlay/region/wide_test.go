@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // hears opens a link to a peer and has it say hello.
-func hears(t *testing.T, o *world, p event.PeerID, h event.Hello) {
+func hears(t *testing.T, o *world, p wire.PeerID, h wire.Hello) {
 	t.Helper()
 	step(t, o, 0, event.LinkOpened{Peer: p})
 	step(t, o, 0, event.HelloReceived{Peer: p, Hello: h})
@@ -22,19 +23,19 @@ func TestFarWiderNamesOthersAsTheyAre(t *testing.T) {
 	const usual = FarWider
 	o := deep(t, 0)
 	for i := range 8 {
-		p := event.PeerID(fmt.Sprint("known", i))
-		o.directory.Meet(0, "link", event.Record{Peer: p, Envelope: []byte(p)})
-		hears(t, o, event.PeerID(fmt.Sprint("link", i)), event.Hello{Depth: usual, Network: 1000})
+		p := wire.PeerID(fmt.Sprint("known", i))
+		o.directory.Meet(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
+		hears(t, o, wire.PeerID(fmt.Sprint("link", i)), wire.Hello{Depth: usual, Network: 1000})
 	}
-	for p, origins := range map[event.PeerID]int{"strong": 800, "boasts": 10} {
-		o.directory.Meet(0, "link", event.Record{Peer: p, Envelope: []byte(p)})
-		hears(t, o, p, event.Hello{Depth: 0, Origins: origins})
+	for p, origins := range map[wire.PeerID]int{"strong": 800, "boasts": 10} {
+		o.directory.Meet(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
+		hears(t, o, p, wire.Hello{Depth: 0, Origins: origins})
 	}
 	o.size = 1000
-	named := func() (depths map[event.PeerID]int) {
-		depths = map[event.PeerID]int{}
+	named := func() (depths map[wire.PeerID]int) {
+		depths = map[wire.PeerID]int{}
 		for range 64 {
-			for _, n := range o.namesOf(event.Inquiry{Depth: usual, Lacks: []byte{0xff}}, "asker", 16) {
+			for _, n := range o.namesOf(wire.Inquiry{Depth: usual, Lacks: []byte{0xff}}, "asker", 16) {
 				depths[n.Record.Peer] = n.Depth
 			}
 		}

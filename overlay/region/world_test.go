@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,7 +21,7 @@ type signed struct {
 	envelope, record []byte
 }
 
-func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 	t.Helper()
 	s, err := summary.Build(fps, summary.Header{
 		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
@@ -37,7 +38,7 @@ func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
 
 var tag = summary.Seed{Network: "slow"}.Tag()
 
-func openRecord(b []byte) (event.PeerID, error) { return event.PeerID(b), nil }
+func openRecord(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
 
 // world is a region beside a directory and an exchange. It passes inputs on as package overlay does, as far as these
 // tests need it.
@@ -148,7 +149,7 @@ func (o *world) acquaint(now time.Duration) {
 }
 
 // ask has a peer asked out of turn.
-func (o *world) ask(to event.PeerID) { o.awaited[to] = o.now }
+func (o *world) ask(to wire.PeerID) { o.awaited[to] = o.now }
 
 func (o *world) onPeersAsked(now time.Duration, in event.PeersAsked) {
 	for _, i := range in.Inquiry.Own {
@@ -185,7 +186,7 @@ func (o *world) onPeersNamed(now time.Duration, in event.PeersNamed) {
 	o.contactsNamed(in.From)
 }
 
-func (o *world) introduce(now time.Duration, from event.PeerID, i event.Introduction) bool {
+func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Introduction) bool {
 	h, err := summary.ParseHeader(i.Envelope)
 	if err != nil || h.Origin == string(o.cfg.Self) {
 		return false
@@ -220,7 +221,7 @@ func (o *world) onContactsWanted(in event.ContactsWanted) {
 	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.AwaitedBy(in.Search)})
 }
 
-func (o *world) contactsNamed(from event.PeerID) {
+func (o *world) contactsNamed(from wire.PeerID) {
 	for _, search := range o.Release(from) {
 		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.AwaitedBy(search)})
 	}

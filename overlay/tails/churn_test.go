@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestTornTrees has links come and go, messages get lost and epochs come, while all peers change. Once that ends, all
@@ -28,7 +28,7 @@ func TestTornTrees(t *testing.T) {
 			n.link(n.names[i], n.names[(i+1)%size])
 		}
 		lossy := true
-		n.lose = func(overlay.PeerID, overlay.PeerID) bool { return lossy && rng.IntN(20) == 0 }
+		n.lose = func(wire.PeerID, wire.PeerID) bool { return lossy && rng.IntN(20) == 0 }
 		serial := 0
 		for range 400 {
 			p := n.peers[n.names[rng.IntN(size)]]
@@ -73,7 +73,7 @@ func TestTornTrees(t *testing.T) {
 	}
 }
 
-func indexOf(n *net, p overlay.PeerID) int {
+func indexOf(n *net, p wire.PeerID) int {
 	for i, id := range n.names {
 		if id == p {
 			return i
@@ -87,7 +87,7 @@ func TestDeadFeeder(t *testing.T) {
 	n := newNet(t, "a b c d")
 	n.all(func(p, q *peer) { p.learn(q) })
 	for _, pair := range []string{"ab", "ac", "bd", "cd"} {
-		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
 	}
 	n.run(time.Second)
 	a, d := n.peers["a"], n.peers["d"]
@@ -98,9 +98,9 @@ func TestDeadFeeder(t *testing.T) {
 	for i := range 5 {
 		change(i)
 	}
-	var feeder overlay.PeerID
-	n.lose = func(from, to overlay.PeerID) bool { return to == "d" && from == feeder }
-	for _, feeder = range []overlay.PeerID{"b", "c"} {
+	var feeder wire.PeerID
+	n.lose = func(from, to wire.PeerID) bool { return to == "d" && from == feeder }
+	for _, feeder = range []wire.PeerID{"b", "c"} {
 		for i := range 10 {
 			change(100 + 10*i)
 		}
@@ -128,7 +128,7 @@ func TestLyingFeeder(t *testing.T) {
 		a, d := n.peers["a"], n.peers["d"]
 		for i := range 60 {
 			a.change(fps(i, 1), nil)
-			d.step(tails.Received{From: "0liar", Items: []tails.Item{{Group: group.Of(a.header), Number: 1000 + uint32(i), Fed: true}}})
+			d.step(tails.Received{From: "0liar", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1000 + uint32(i), Fed: true}}})
 			n.run(n.now + time.Second)
 			want, _, _ := a.machine.State("a")
 			if got, _, _ := d.machine.State("a"); i >= 30 && got < want {

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // early is an item that came before the epoch that it speaks of.
 type early struct {
-	from  overlay.PeerID
-	item  Item
+	from  wire.PeerID
+	item  wire.TailItem
 	until time.Duration
 }
 
@@ -25,9 +25,9 @@ const (
 
 // keep holds an item of an epoch that is not known yet for a moment. Where there is no room, the link that holds the
 // most places gives its oldest one. So no link keeps the items of others out.
-func (m *Machine) keep(from overlay.PeerID, it Item) {
+func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
-	if it.Number == 0 || len(it.Tails) > MaxItemTails {
+	if it.Number == 0 || len(it.Tails) > wire.MaxItemTails {
 		return
 	}
 	most, tailed := maxTold, len(it.Tails) > 0
@@ -57,8 +57,8 @@ func (m *Machine) keep(from overlay.PeerID, it Item) {
 
 // oldestOfMost is the oldest item, with tails or without, of the link that holds the most places. It is not ok if that
 // is the link an item comes from.
-func (m *Machine) oldestOfMost(from overlay.PeerID, tailed bool) (at int, ok bool) {
-	places, greedy := map[overlay.PeerID]int{from: 1}, from
+func (m *Machine) oldestOfMost(from wire.PeerID, tailed bool) (at int, ok bool) {
+	places, greedy := map[wire.PeerID]int{from: 1}, from
 	for i := range m.early {
 		e := &m.early[i]
 		if len(e.item.Tails) > 0 != tailed {
@@ -80,7 +80,7 @@ func (m *Machine) retry(o *origin) {
 		l := m.links[e.from]
 		switch {
 		case m.now >= e.until || l == nil:
-		case !e.item.names(o.group()):
+		case !e.item.Names(o.group()):
 			m.early = append(m.early, e)
 		default:
 			m.about(e.from, l, o, e.item, true)

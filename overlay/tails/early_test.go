@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -27,7 +27,7 @@ func TestEarlyIsCheap(t *testing.T) {
 	from, n := namesOf(20), 0
 	made := testing.AllocsPerRun(maxTold-1, func() { // and once before
 		n++
-		m.keep(from[n%len(from)], Item{Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1})
+		m.keep(from[n%len(from)], wire.TailItem{Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1})
 	})
 	if made > 0 || len(m.early) != maxTold {
 		t.Errorf("%d items kept, with %v allocations each", len(m.early), made)
@@ -54,9 +54,9 @@ func BenchmarkRemoved(b *testing.B) {
 }
 
 // namesOf are the names of n peers, of 38 bytes as on real hosts.
-func namesOf(n int) (out []overlay.PeerID) {
+func namesOf(n int) (out []wire.PeerID) {
 	for i := range n {
-		out = append(out, overlay.PeerID(fmt.Sprintf("%038d", i)))
+		out = append(out, wire.PeerID(fmt.Sprintf("%038d", i)))
 	}
 	return out
 }

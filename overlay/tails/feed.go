@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A peer that is not linked with an origin has one of its links feed it. That link sends it each tail of the origin as
@@ -45,7 +45,7 @@ func (t *lateness) patience() time.Duration {
 func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.feeder != "" }
 
 // feed has a link feed us an origin's tails, in place of any other.
-func (m *Machine) feed(o *origin, p overlay.PeerID) {
+func (m *Machine) feed(o *origin, p wire.PeerID) {
 	if old := m.links[o.feeder]; old != nil && o.feeder != p {
 		delete(old.feeds, o.tag)
 		delete(old.remind, o.tag)
@@ -103,7 +103,7 @@ func (m *Machine) admit(o *origin) {
 // ourselves cannot. Of the others, those that feed us already come first while their rate bears it: a message costs
 // more than a tail, so a few links that carry many tails each are cheaper than many. Then that one comes first whose
 // rate for each origin is highest, this one included.
-func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
+func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
 	for _, p := range m.order {
 		l := m.links[p]
@@ -139,7 +139,7 @@ func (a offer) less(b offer) bool {
 
 // ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
 // itself.
-func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
+func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	if m.links[o.peer] != nil || m.links[p].mistrusted(o.tag, m.now) {
 		return
 	}
@@ -215,12 +215,12 @@ func (m *Machine) repeat(o *origin) {
 }
 
 // relay is how long a tail waits for others that go to the same link.
-func (m *Machine) relay(p overlay.PeerID) time.Duration {
+func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
 // fill is how long a link takes to earn what a message costs besides its items.
-func (m *Machine) fill(p overlay.PeerID) time.Duration {
+func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
 	return min(time.Duration(overheadBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -111,7 +111,7 @@ func (l *link) at(tag uint64) position {
 }
 
 // serve sends a link what is due to it, as far as there is room.
-func (m *Machine) serve(p overlay.PeerID, l *link) {
+func (m *Machine) serve(p wire.PeerID, l *link) {
 	if m.header != nil && m.now >= l.pulsed+m.pulse {
 		l.enqueue(m.ownTag(), tell, 0)
 	}
@@ -120,14 +120,14 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 	}
 	room := min(m.cfg.Room(p), maxMessage) - messageBytes
 	turns := m.turns(l)
-	items := make([]Item, 0, min(len(turns), MaxItems))
+	items := make([]wire.TailItem, 0, min(len(turns), wire.MaxTailItems))
 	bytes := messageBytes
 	for _, tag := range turns {
 		it, size, ok := m.itemFor(p, l, tag)
 		if !ok {
 			continue
 		}
-		if len(items) >= MaxItems {
+		if len(items) >= wire.MaxTailItems {
 			break
 		}
 		if size > room {
@@ -179,20 +179,20 @@ func (m *Machine) turns(l *link) []uint64 {
 
 // itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
 // for others goes with the first message.
-func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes int, ok bool) {
+func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem, bytes int, ok bool) {
 	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o = &m.own
 	}
 	if o == nil || o == &m.own && m.header == nil {
 		l.due.Remove(tag)
-		return Item{}, 0, false
+		return wire.TailItem{}, 0, false
 	}
 	pos := l.at(tag)
 	d, _ := l.due.At(tag)
 	same := pos.epoch == o.epoch
 	it = m.position(p, o)
-	it.name(o.group())
+	it.Name(o.group())
 	bytes = itemBytes
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
@@ -201,12 +201,12 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	}
 	switch {
 	case d.how != push && m.now < d.at:
-		return Item{}, 0, false
+		return wire.TailItem{}, 0, false
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
-		return Item{}, 0, false
+		return wire.TailItem{}, 0, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
 		l.due.Remove(tag) // it has said the same
-		return Item{}, 0, false
+		return wire.TailItem{}, 0, false
 	}
 	if d.how == push {
 		from := uint32(0)
@@ -225,8 +225,8 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 }
 
 // position says to a link where we are, and which link feeds us the origin's tails.
-func (m *Machine) position(p overlay.PeerID, o *origin) Item {
-	it := Item{Number: o.number()}
+func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
+	it := wire.TailItem{Number: o.number()}
 	if o == &m.own {
 		it.Hides = m.cfg.Hides(p)
 		return it
@@ -238,7 +238,7 @@ func (m *Machine) position(p overlay.PeerID, o *origin) Item {
 }
 
 // sent notes what a link was sent.
-func (m *Machine) sent(l *link, tag uint64, it Item) {
+func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
 	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o, l.pulsed = &m.own, m.now

@@ -8,34 +8,34 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Config holds the parameters of a [Machine].
 type Config struct {
-	Self   overlay.PeerID                                       // this node; required
+	Self   wire.PeerID                                          // this node; required
 	Seed   summary.SeedTag                                      // of the network: only tails of summaries under it are traded
 	Sign   func(message []byte) (signature []byte, err error)   // nil: the node makes no tails
 	Verify func(origin string, message, signature []byte) error // required
 	// Header is that of the summary which answers for a peer; false when there is none. Required.
-	Header func(overlay.PeerID) (summary.Header, bool)
+	Header func(wire.PeerID) (summary.Header, bool)
 	// Room is how many bytes may go to a linked peer now. Required.
-	Room func(overlay.PeerID) int
+	Room func(wire.PeerID) int
 	// Busy says whether a message to a linked peer is still on its way out of the node. What is due to the peer then waits
 	// and goes together. So a line or a processor that is behind carries fewer and longer messages. nil: never.
-	Busy func(overlay.PeerID) bool
+	Busy func(wire.PeerID) bool
 	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
-	Rate func(overlay.PeerID) (out, in float64)
+	Rate func(wire.PeerID) (out, in float64)
 	// Pulse is how often a link hears where the node's own tails are when nothing changes. Required.
 	Pulse func() time.Duration
 
 	// Hides says whether the node holds keys that a peer may find here and no summary shows. Then the peer asks it rather
 	// than go by what it knows of it.
-	Hides func(to overlay.PeerID) bool
+	Hides func(to wire.PeerID) bool
 
 	MaxChanges int         // that are kept of all others together; 0: 200,000
 	Undefended defence.Off // defences that are switched off: for tests and experiments only
@@ -81,10 +81,10 @@ type Machine struct {
 	origins  origins
 	held     int // changes of others
 	gone     int // origins that have said that they leave
-	holders  map[summary.Fingerprint][]overlay.PeerID
-	links    map[overlay.PeerID]*link
-	order    []overlay.PeerID // of links, sorted
-	bits     uint64           // of links, that are in use
+	holders  map[summary.Fingerprint][]wire.PeerID
+	links    map[wire.PeerID]*link
+	order    []wire.PeerID // of links, sorted
+	bits     uint64        // of links, that are in use
 	early    []early
 	pulse    time.Duration // see Config.Pulse
 	lagging  tagSet        // origins of which links say that they hold a later state than we
@@ -116,20 +116,20 @@ func New(cfg Config) *Machine {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
 	}
 	if cfg.Busy == nil {
-		cfg.Busy = func(overlay.PeerID) bool { return false }
+		cfg.Busy = func(wire.PeerID) bool { return false }
 	}
 	if cfg.Hides == nil {
-		cfg.Hides = func(overlay.PeerID) bool { return false }
+		cfg.Hides = func(wire.PeerID) bool { return false }
 	}
 	if cfg.MaxChanges == 0 {
 		cfg.MaxChanges = 200_000
 	}
 	if cfg.Rate == nil {
-		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
+		cfg.Rate = func(wire.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
 		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: emptyProgress},
-		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
+		holders: map[summary.Fingerprint][]wire.PeerID{}, links: map[wire.PeerID]*link{},
 		due: agenda.New(dueTasks), woken: -1,
 	}
 }
@@ -201,7 +201,7 @@ func (m *Machine) opened(in LinkOpened) {
 
 // lost schedules for the link, again, what it may not have received: what went to it of late. What comes from the link
 // says nothing of what goes to it, and does not end the pauses.
-func (m *Machine) lost(p overlay.PeerID) {
+func (m *Machine) lost(p wire.PeerID) {
 	l := m.links[p]
 	if l == nil {
 		return
@@ -229,7 +229,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 	}
 }
 
-func (m *Machine) closed(p overlay.PeerID) {
+func (m *Machine) closed(p wire.PeerID) {
 	l := m.links[p]
 	if l == nil {
 		return
@@ -250,7 +250,7 @@ func (m *Machine) closed(p overlay.PeerID) {
 }
 
 // learned takes in that there may be a newer epoch of an origin.
-func (m *Machine) learned(p overlay.PeerID) {
+func (m *Machine) learned(p wire.PeerID) {
 	h, ok := m.cfg.Header(p)
 	if !ok || h.Seed != m.cfg.Seed || p == m.cfg.Self {
 		if o := m.of(p); o != nil {
@@ -259,7 +259,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 		return
 	}
 	tag := m.tagOf(p)
-	o, feeder := m.tagged(tag), overlay.PeerID("")
+	o, feeder := m.tagged(tag), wire.PeerID("")
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
@@ -314,9 +314,9 @@ func (m *Machine) forget(tag uint64) {
 		return
 	}
 	if m.links[o.feeder] != nil {
-		it := Item{Number: o.number(), Fed: true}
-		it.name(o.group())
-		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
+		it := wire.TailItem{Number: o.number(), Fed: true}
+		it.Name(o.group())
+		m.emit(Send{o.feeder, []wire.TailItem{it}, messageBytes + itemBytes})
 	}
 	m.release(o)
 	m.origins.remove(tag)
@@ -344,7 +344,7 @@ func (m *Machine) received(in Received) {
 		return
 	}
 	l.waited(m.now, in.Waited)
-	for _, it := range in.Items[:min(len(in.Items), MaxItems)] {
+	for _, it := range in.Items[:min(len(in.Items), wire.MaxTailItems)] {
 		if m.now < l.muted {
 			return
 		}
@@ -352,8 +352,8 @@ func (m *Machine) received(in Received) {
 	}
 }
 
-func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
-	if it.about(l.tag) {
+func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem) {
+	if it.About(l.tag) {
 		l.hides, l.stated = it.Hides, m.now
 		if o := m.tagged(l.tag); o != nil {
 			m.leaves(o, it.Left)
@@ -371,7 +371,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 }
 
 // unknown takes in an item of an epoch that is not known, or no longer.
-func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
+func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
 		pos := l.at(tag)
@@ -381,7 +381,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		if o := m.tagged(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
-	case it.about(l.tag):
+	case it.About(l.tag):
 		pos := l.at(l.tag)
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
@@ -391,7 +391,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 }
 
 // about takes in an item of an origin that is known. sure says that it can be of no other.
-func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
+func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure bool) {
 	pos := l.at(o.tag)
 	o.stir(l.bit)
 	pos.epoch, pos.number = o.epoch, it.Number
@@ -484,12 +484,12 @@ func (m *Machine) stir(tag uint64, l *link) {
 
 // waitFor is how long the peers of an origin wait before they announce a tail to a link, each another time. Meanwhile
 // the link may hear of it from others, and say so. Those with slow lines wait longer.
-func (m *Machine) waitFor(o *origin, p overlay.PeerID) time.Duration {
+func (m *Machine) waitFor(o *origin, p wire.PeerID) time.Duration {
 	return tellAfter + time.Duration(lot(p, o.tag, o.number())%16)*tellAfter/16 + m.fill(p)
 }
 
 // lot draws a number, by a hash.
-func lot(p overlay.PeerID, tag uint64, number uint32) uint32 {
+func lot(p wire.PeerID, tag uint64, number uint32) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), tag), number))
 	return h.Sum32()

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,15 +25,15 @@ type net struct {
 	t       testing.TB
 	now     time.Duration
 	delay   time.Duration
-	peers   map[overlay.PeerID]*peer
-	names   []overlay.PeerID
+	peers   map[wire.PeerID]*peer
+	names   []wire.PeerID
 	flying  []flight
-	lose    func(from, to overlay.PeerID) bool
-	watch   func(from, to overlay.PeerID, it tails.Item)
+	lose    func(from, to wire.PeerID) bool
+	watch   func(from, to wire.PeerID, it wire.TailItem)
 	trace   strings.Builder
 	quiet   bool // no trace
-	lines   map[overlay.PeerID]*line
-	reports map[overlay.Fault]int
+	lines   map[wire.PeerID]*line
+	reports map[event.Fault]int
 	most    int // changes that each keeps of others; 0: the default
 
 	undefended defence.Off
@@ -40,17 +41,17 @@ type net struct {
 
 type flight struct {
 	at       time.Duration
-	from, to overlay.PeerID
-	items    []tails.Item
+	from, to wire.PeerID
+	items    []wire.TailItem
 }
 
 type peer struct {
 	*net
-	id       overlay.PeerID
+	id       wire.PeerID
 	machine  *tails.Machine
 	header   summary.Header
-	epochs   map[overlay.PeerID]summary.Header // that it holds
-	links    map[overlay.PeerID]bool
+	epochs   map[wire.PeerID]summary.Header // that it holds
+	links    map[wire.PeerID]bool
 	keys     map[summary.Fingerprint]bool
 	room     int
 	wake     time.Duration
@@ -59,9 +60,9 @@ type peer struct {
 	writes   int           // messages
 	verified int           // signatures
 	hides    bool
-	was      map[overlay.PeerID]uint32
+	was      map[wire.PeerID]uint32
 
-	advanced map[overlay.PeerID]tails.Advanced // the last of each origin
+	advanced map[wire.PeerID]tails.Advanced // the last of each origin
 }
 
 var errForged = errors.New("forged")
@@ -79,7 +80,7 @@ func verify(origin string, message, sig []byte) error {
 }
 
 func newNet(t testing.TB, names string) *net {
-	n := &net{t: t, delay: 10 * time.Millisecond, peers: map[overlay.PeerID]*peer{}, reports: map[overlay.Fault]int{}}
+	n := &net{t: t, delay: 10 * time.Millisecond, peers: map[wire.PeerID]*peer{}, reports: map[event.Fault]int{}}
 	for name := range strings.FieldsSeq(names) {
 		n.add(name)
 	}
@@ -98,16 +99,16 @@ func newLine(t testing.TB) *net {
 
 func (n *net) add(name string) {
 	p := &peer{
-		net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
+		net: n, id: wire.PeerID(name), epochs: map[wire.PeerID]summary.Header{}, links: map[wire.PeerID]bool{}, advanced: map[wire.PeerID]tails.Advanced{},
 		keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
 	}
 	p.machine = tails.New(tails.Config{
 		Self: p.id, Verify: func(origin string, message, sig []byte) error { p.verified++; return verify(origin, message, sig) },
-		Room:       func(q overlay.PeerID) int { return n.roomOf(p, q) },
+		Room:       func(q wire.PeerID) int { return n.roomOf(p, q) },
 		MaxChanges: n.most, Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
-		Header: func(q overlay.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
-		Rate:   func(q overlay.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
-		Hides:  func(overlay.PeerID) bool { return p.hides },
+		Header: func(q wire.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
+		Rate:   func(q wire.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
+		Hides:  func(wire.PeerID) bool { return p.hides },
 		Pulse:  func() time.Duration { return time.Second },
 	})
 	n.peers[p.id] = p
@@ -130,13 +131,13 @@ func (p *peer) learn(q *peer) {
 	p.step(tails.Learned{Origin: q.id})
 }
 
-func (n *net) link(a, b overlay.PeerID) {
+func (n *net) link(a, b wire.PeerID) {
 	n.peers[a].links[b], n.peers[b].links[a] = true, true
 	n.peers[a].step(tails.LinkOpened{Peer: b})
 	n.peers[b].step(tails.LinkOpened{Peer: a})
 }
 
-func (n *net) unlink(a, b overlay.PeerID) {
+func (n *net) unlink(a, b wire.PeerID) {
 	delete(n.peers[a].links, b)
 	delete(n.peers[b].links, a)
 	n.peers[a].step(tails.LinkClosed{Peer: b})
@@ -271,7 +272,7 @@ func TestTailsTravel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	n.all(func(p, q *peer) { p.learn(q) })
 	for _, pair := range []string{"ab", "bc", "cd", "de"} {
-		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
 	}
 	a := n.peers["a"]
 	a.change(fps(0, 50), nil)
@@ -279,7 +280,7 @@ func TestTailsTravel(t *testing.T) {
 	before := maps.Clone(a.keys)
 	a.publish(2)
 	n.all(func(p, q *peer) { p.learn(q) })
-	n.lose = func(overlay.PeerID, overlay.PeerID) bool { return rng.IntN(4) == 0 }
+	n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(4) == 0 }
 	for i := range 100 {
 		a.change(fps(1000+3*i, 3), fps(i/2, 1))
 		n.run(n.now + 100*time.Millisecond)
@@ -308,7 +309,7 @@ func TestSlowTwin(t *testing.T) {
 		n.all(func(p, q *peer) { p.learn(q) })
 		n.link("a", "b")
 		n.link("b", "c")
-		n.lose = func(overlay.PeerID, overlay.PeerID) bool { return rng.IntN(5) == 0 }
+		n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(5) == 0 }
 		a, ever := n.peers["a"], map[summary.Fingerprint]bool{}
 		for range 60 {
 			var added, removed []summary.Fingerprint
@@ -325,7 +326,7 @@ func TestSlowTwin(t *testing.T) {
 		n.lose = nil
 		a.change(fps(1000, 1), nil)
 		n.run(n.now + 6*time.Second)
-		for _, id := range []overlay.PeerID{"b", "c"} {
+		for _, id := range []wire.PeerID{"b", "c"} {
 			m := n.peers[id].machine
 			for f := range ever {
 				if has := slices.Contains(m.Added(f), "a"); has != a.keys[f] || m.Removed("a", f) == a.keys[f] {
@@ -400,7 +401,7 @@ func TestLargeItemBlocksNobody(t *testing.T) {
 	n := newNet(t, "a b c d")
 	n.all(func(p, q *peer) { p.learn(q) })
 	a := n.peers["a"]
-	for _, id := range []overlay.PeerID{"b", "c"} {
+	for _, id := range []wire.PeerID{"b", "c"} {
 		n.link("a", id)
 	}
 	n.link("a", "d")
@@ -456,16 +457,16 @@ func TestEarlyTailsHaveRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		flood := func() {
-			for i := range 2 * tails.MaxItems {
-				it := tails.Item{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
+			for i := range 2 * wire.MaxTailItems {
+				it := wire.TailItem{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
 				if i%2 == 0 {
 					it.Tails = [][]byte{{1}}
 				}
-				b.step(tails.Received{From: "c", Items: []tails.Item{it}})
+				b.step(tails.Received{From: "c", Items: []wire.TailItem{it}})
 			}
 		}
 		flood()
-		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
+		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
 		flood()
 		b.learn(a)
 		if num, _, _ := b.machine.State("a"); (num == 1) != (off == 0) {
@@ -495,15 +496,15 @@ func TestHostileTails(t *testing.T) {
 	}
 	f := fps(77, 1)
 	old := a.header
-	for name, item := range map[string]tails.Item{
+	for name, item := range map[string]wire.TailItem{
 		"by another":       {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
 		"garbage":          {Group: group.Of(a.header), Number: 2, Tails: [][]byte{{1, 2, 3}}},
-		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, tails.MaxTail+1)}},
+		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, wire.MaxTail+1)}},
 		"another's header": {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
 		"nobody's":         {Group: group.ID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
 	} {
 		before := b.machine.Refused()
-		b.step(tails.Received{From: "evil", Items: []tails.Item{item}})
+		b.step(tails.Received{From: "evil", Items: []wire.TailItem{item}})
 		if got := b.machine.Added(f[0]); len(got) > 0 {
 			t.Errorf("%s: %v has it now", name, got)
 		}
@@ -515,11 +516,11 @@ func TestHostileTails(t *testing.T) {
 	first := sign("a", old, 1, 0, fps(0, 2))
 	a.change(nil, fps(0, 1))
 	n.run(n.now + time.Second)
-	b.step(tails.Received{From: "evil", Items: []tails.Item{{Group: group.Of(old), Number: 9, Tails: [][]byte{first}}}})
+	b.step(tails.Received{From: "evil", Items: []wire.TailItem{{Group: group.Of(old), Number: 9, Tails: [][]byte{first}}}})
 	if !b.machine.Removed("a", fps(0, 1)[0]) {
 		t.Error("a replayed tail brought a removed key back")
 	}
-	b.step(tails.Received{From: "stranger", Items: []tails.Item{{Group: group.Of(old), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
+	b.step(tails.Received{From: "stranger", Items: []wire.TailItem{{Group: group.Of(old), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
 	if len(b.machine.Added(f[0])) > 0 {
 		t.Error("taken from a peer that is not linked")
 	}
@@ -536,7 +537,7 @@ func TestFloodOfTails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
+		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
 	}
 	if _, added, _ := b.machine.State("a"); added > 2048 {
 		t.Errorf("%d changes are kept of one origin", added)
@@ -559,12 +560,12 @@ func TestFresh(t *testing.T) {
 	if _, ok := a.machine.Fresh(n.now, "c"); ok {
 		t.Error("c, which is not linked, is known")
 	}
-	n.lose = func(overlay.PeerID, overlay.PeerID) bool { return true }
+	n.lose = func(wire.PeerID, wire.PeerID) bool { return true }
 	n.run(13 * time.Second)
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
 	}
-	a.step(tails.Received{From: "b", Items: []tails.Item{{Group: group.Of(n.peers["c"].header)}}})
+	a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: group.Of(n.peers["c"].header)}}})
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, who spoke of c alone: %v", age)
 	}
@@ -581,7 +582,7 @@ func TestDeterminism(t *testing.T) {
 		n := newNet(t, "a b c d")
 		n.all(func(p, q *peer) { p.learn(q) })
 		for _, pair := range []string{"ab", "bc", "cd", "da"} {
-			n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+			n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
 		}
 		for i := range 20 {
 			for k, id := range n.names {
@@ -618,7 +619,7 @@ func TestUnreachable(t *testing.T) {
 	n := newNet(t, "a b c d dead")
 	n.all(func(p, q *peer) { p.learn(q) })
 	for _, pair := range []string{"ab", "bc", "ca", "cd"} {
-		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
 	}
 	n.link("dead", "d")
 	n.run(time.Second)
@@ -639,7 +640,7 @@ func TestUnreachable(t *testing.T) {
 func TestFlapping(t *testing.T) {
 	n := newLine(t)
 	words, b := 0, n.peers["b"]
-	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+	n.watch = func(from, to wire.PeerID, it wire.TailItem) {
 		if from == "b" && to == "c" && it.Left {
 			words++
 		}
@@ -684,9 +685,9 @@ func TestLyingDoubts(t *testing.T) {
 	n.link("a", "b")
 	n.run(time.Second)
 	n.trace.Reset()
-	var lies []tails.Item
+	var lies []wire.TailItem
 	for i := range 10 {
-		lies = append(lies, tails.Item{Group: group.Of(n.peers[overlay.PeerID(fmt.Sprint("v", i))].header), Left: true})
+		lies = append(lies, wire.TailItem{Group: group.Of(n.peers[wire.PeerID(fmt.Sprint("v", i))].header), Left: true})
 	}
 	n.peers["a"].step(tails.Received{From: "liar", Items: lies})
 	n.run(n.now + 3*time.Second)
@@ -728,7 +729,7 @@ func TestLostWord(t *testing.T) {
 		n.link("b", "c")
 		n.run(200 * time.Millisecond)
 		lost := false
-		n.lose = func(from, to overlay.PeerID) bool {
+		n.lose = func(from, to wire.PeerID) bool {
 			lost = lost || from == "b" && to == "c"
 			return from == "b" && to == "c"
 		}
@@ -767,7 +768,7 @@ func TestLostIsOfLate(t *testing.T) {
 	n.peers["o00"].change(fps(1000, 1), nil)
 	n.run(n.now + time.Second)
 	told := map[string]bool{}
-	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+	n.watch = func(from, to wire.PeerID, it wire.TailItem) {
 		if from == "hub" && to == "leaf" {
 			told[fmt.Sprint(it.Group)] = true
 		}
@@ -797,12 +798,12 @@ func TestLossesGoOn(t *testing.T) {
 		t.Fatalf("c is at state %d", got)
 	}
 	words, dropped := 0, false
-	n.lose = func(from, to overlay.PeerID) bool {
+	n.lose = func(from, to wire.PeerID) bool {
 		dropped = dropped || from == "b" && to == "c"
 		return from == "b" && to == "c"
 	}
-	n.watch = func(from, to overlay.PeerID, it tails.Item) {
-		if from == "b" && to == "c" && it.Group != group.Of(n.peers["b"].header) && it.Group != tails.Abbreviate(group.Of(n.peers["b"].header)) {
+	n.watch = func(from, to wire.PeerID, it wire.TailItem) {
+		if from == "b" && to == "c" && it.Group != group.Of(n.peers["b"].header) && it.Group != wire.Abbreviate(group.Of(n.peers["b"].header)) {
 			words++
 		}
 	}

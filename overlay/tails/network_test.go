@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -20,7 +19,7 @@ const lengthBytes = 2
 type line struct {
 	rate     float64 // bytes a second
 	up, down time.Duration
-	links    map[overlay.PeerID]*bucket
+	links    map[wire.PeerID]*bucket
 	total    bucket
 
 	bytes, pushes int // received: of messages; items with tails
@@ -43,14 +42,14 @@ func (b *bucket) refill(now time.Duration) {
 	b.last = now
 }
 
-func (n *net) rate(from, to overlay.PeerID) float64 {
+func (n *net) rate(from, to wire.PeerID) float64 {
 	if n.lines == nil {
 		return 1 << 20
 	}
 	return min(n.lines[from].rate, n.lines[to].rate) / 3
 }
 
-func (n *net) roomOf(p *peer, q overlay.PeerID) int {
+func (n *net) roomOf(p *peer, q wire.PeerID) int {
 	if n.lines == nil {
 		return p.room
 	}
@@ -110,11 +109,11 @@ func networkOf(t testing.TB, peers, degree int, rates ...float64) *net {
 	}
 	n := newNet(t, names)
 	n.quiet, n.delay = true, 20*time.Millisecond
-	n.lines = map[overlay.PeerID]*line{}
+	n.lines = map[wire.PeerID]*line{}
 	for i, id := range n.names {
 		r := rates[i%len(rates)] / 8
-		n.lines[id] = &line{rate: r, links: map[overlay.PeerID]*bucket{}, total: newBucket(r)}
-		n.peers[id].was = map[overlay.PeerID]uint32{}
+		n.lines[id] = &line{rate: r, links: map[wire.PeerID]*bucket{}, total: newBucket(r)}
+		n.peers[id].was = map[wire.PeerID]uint32{}
 	}
 	n.all(func(p, q *peer) { p.learn(q) })
 	rng := rand.New(rand.NewPCG(7, uint64(peers)))

@@ -3,15 +3,15 @@ package tails
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
 	maxChain    = 2048
-	maxSegments = MaxItemTails
+	maxSegments = wire.MaxItemTails
 	// tailsPerSecond is how many tails of one origin are taken in, tailBurst how many after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
@@ -22,7 +22,7 @@ const (
 
 // origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 40 bytes.
 type origin struct {
-	peer  overlay.PeerID
+	peer  wire.PeerID
 	tag   uint64
 	epoch summary.Epoch
 	*progress
@@ -41,14 +41,14 @@ type progress struct {
 	came   time.Duration // when its tails last led to a later state
 	waits  time.Duration // no tails are taken in before then
 
-	feeder     overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
-	rival      overlay.PeerID // who says to hold behind
-	lags       time.Duration  // since when, by what links say
-	asked      time.Duration  // when the feeder was last given time to bring it
-	behind     uint32         // a state beyond ours that rival says to hold; 0: nobody does
-	quietLinks uint64         // links that a later state gives nothing to do, by their bits: most of them
-	again      bool           // the feeder was asked again in that time
-	left       bool           // the origin has said that it leaves: it holds nothing
+	feeder     wire.PeerID   // the link that sends us each tail; none if the origin itself does, or nobody
+	rival      wire.PeerID   // who says to hold behind
+	lags       time.Duration // since when, by what links say
+	asked      time.Duration // when the feeder was last given time to bring it
+	behind     uint32        // a state beyond ours that rival says to hold; 0: nobody does
+	quietLinks uint64        // links that a later state gives nothing to do, by their bits: most of them
+	again      bool          // the feeder was asked again in that time
+	left       bool          // the origin has said that it leaves: it holds nothing
 }
 
 // emptyProgress is the empty half that origins share. It is never changed.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestPace: drivers that are behind send fewer messages that say more, and all that was added is known in the end. Once
@@ -18,7 +18,7 @@ func TestPace(t *testing.T) {
 	net.link("a", "b")
 	net.link("b", "c")
 	net.run(2 * time.Second)
-	due, waiting, serial := map[overlay.PeerID]time.Duration{}, map[overlay.PeerID]int{}, 0
+	due, waiting, serial := map[wire.PeerID]time.Duration{}, map[wire.PeerID]int{}, 0
 	add := func(p *peer) {
 		p.change(fps(serial, waiting[p.id]), nil)
 		serial += waiting[p.id]
@@ -70,13 +70,13 @@ func TestPaceOfOneLink(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		off   defence.Off
-		wait  []overlay.PeerID
+		wait  []wire.PeerID
 		paced bool
 	}{
-		{"one of four", 0, []overlay.PeerID{"e"}, false},
-		{"one of four, undefended", defence.Queues, []overlay.PeerID{"e"}, true},
-		{"no link", defence.Queues, []overlay.PeerID{"unlinked"}, false},
-		{"all", 0, []overlay.PeerID{"b", "c", "d", "e"}, true},
+		{"one of four", 0, []wire.PeerID{"e"}, false},
+		{"one of four, undefended", defence.Queues, []wire.PeerID{"e"}, true},
+		{"no link", defence.Queues, []wire.PeerID{"unlinked"}, false},
+		{"all", 0, []wire.PeerID{"b", "c", "d", "e"}, true},
 	} {
 		net := newNet(t, "")
 		net.undefended = c.off

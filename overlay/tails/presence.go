@@ -3,7 +3,7 @@ package tails
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -20,13 +20,13 @@ func (m *Machine) leave() {
 		return
 	}
 	for _, p := range m.order {
-		it := Item{Group: m.own.group(), Number: m.own.number(), Left: true}
-		m.emit(Send{p, []Item{it}, messageBytes + longItemBytes})
+		it := wire.TailItem{Group: m.own.group(), Number: m.own.number(), Left: true}
+		m.emit(Send{p, []wire.TailItem{it}, messageBytes + longItemBytes})
 	}
 }
 
 // unreachable tells all links that a peer cannot be reached.
-func (m *Machine) unreachable(p overlay.PeerID) {
+func (m *Machine) unreachable(p wire.PeerID) {
 	o := m.of(p)
 	if o == nil || m.links[p] != nil {
 		return
@@ -70,7 +70,7 @@ func (m *Machine) hear(l *link, o *origin) {
 
 // back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes
 // would make its links send word of it each time.
-func (m *Machine) back(p overlay.PeerID) {
+func (m *Machine) back(p wire.PeerID) {
 	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
 		m.leaves(o, false)
 		o.doubt = 0

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestNoRoom: tails for which a peer has no room are nobody's fault, and are not sent again and again.
@@ -23,7 +23,7 @@ func TestNoRoom(t *testing.T) {
 	n.peers["c"].change(fps(0, 80), nil)
 	n.run(n.now + time.Second)
 	pushed := 0
-	n.watch = func(_, to overlay.PeerID, it tails.Item) {
+	n.watch = func(_, to wire.PeerID, it wire.TailItem) {
 		if to == "b" {
 			pushed += len(it.Tails)
 		}
@@ -82,7 +82,7 @@ func TestGapAmongTails(t *testing.T) {
 		}
 		signed = append(signed, tail.AppendSigned(nil))
 	}
-	b.step(tails.Received{From: "a", Items: []tails.Item{{Group: group.Of(a.header), Number: 3, Tails: [][]byte{signed[0], signed[2]}}}})
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 3, Tails: [][]byte{signed[0], signed[2]}}}})
 	n.run(n.now + 5*time.Second)
 	if got := b.advanced["a"].Number; got != 1 {
 		t.Errorf("b says that it knows state %d of a, not 1", got)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -28,8 +29,8 @@ func (t *Tail) Sign(h summary.Header, sign func(message []byte) (signature []byt
 	}
 	signed := binary.AppendUvarint(nil, uint64(len(tail)))
 	signed = append(append(signed, tail...), signature...)
-	if len(signed) > MaxTail {
-		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
+	if len(signed) > wire.MaxTail {
+		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), wire.MaxTail, summary.ErrLimit)
 	}
 	s := *t
 	s.signed = signed
@@ -70,10 +71,10 @@ func OpenTail(signed []byte, h summary.Header, verify func(origin string, messag
 
 // split returns the tail and the signature in a signed tail.
 func split(signed []byte) (tail, signature []byte, err error) {
-	if len(signed) > MaxTail {
-		return nil, nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
+	if len(signed) > wire.MaxTail {
+		return nil, nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), wire.MaxTail, summary.ErrLimit)
 	}
-	length, rest, err := decodeUint(signed, MaxTail)
+	length, rest, err := decodeUint(signed, wire.MaxTail)
 	if err != nil {
 		return nil, nil, fmt.Errorf("tails: size of tail: %w", err)
 	}

@@ -7,14 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Limits of tails.
-const (
-	MaxTail       = 1024 // bytes of a signed tail
-	MaxTailChange = 1024 // fingerprints of a tail, added and removed
-)
+// MaxTailChange is the most fingerprints of a tail, added and removed.
+const MaxTailChange = 1024
 
 // Tail says which fingerprints a collection gained and lost between two moments of an epoch. It leads from state From
 // to state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a tail
@@ -126,7 +124,7 @@ func parseNumbers(b []byte) (number, from uint32, rest []byte, err error) {
 	if len(b) > 0 && b[0] != version {
 		return 0, 0, nil, fmt.Errorf("tails: tail: version %d, not %d: %w", b[0], version, summary.ErrVersion)
 	}
-	if len(b) == 0 || len(b) > MaxTail {
+	if len(b) == 0 || len(b) > wire.MaxTail {
 		return 0, 0, nil, fmt.Errorf("tails: tail of %d bytes: %w", len(b), summary.ErrLimit)
 	}
 	to, rest, err := decodeUint(b[1:], math.MaxUint32)

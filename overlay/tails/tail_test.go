@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -104,7 +105,7 @@ func FuzzOpenTail(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := tail.AppendSigned(nil); !bytes.Equal(got, b) || len(got) > MaxTail {
+		if got := tail.AppendSigned(nil); !bytes.Equal(got, b) || len(got) > wire.MaxTail {
 			t.Fatalf("%x became %x", b, got)
 		}
 	})

@@ -3,13 +3,14 @@ package tails
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that
 // the origin has not signed is a fault only if it is sure that it should be the origin's.
-func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
+func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure bool) bool {
 	if len(signed) == 0 {
 		return true
 	}
@@ -18,7 +19,7 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 		return true // they are of an epoch that has gone
 	}
 	before, follows := o.number(), true
-	for _, b := range signed[:min(len(signed), MaxItemTails)] {
+	for _, b := range signed[:min(len(signed), wire.MaxItemTails)] {
 		number, starts, err := numbers(b)
 		if err == nil && number <= o.number() {
 			continue // old news, whoever signed it
@@ -48,7 +49,7 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 // admits says whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. Who
 // sent it is to blame only if no peer would take it: nobody knows how much room another has, and what was sent to a
 // machine while it was paused comes at once.
-func (m *Machine) admits(from overlay.PeerID, o *origin, t *Tail) bool {
+func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	n, _ := o.before(t.From())
 	held := t.Len()
 	for _, t := range o.chain[:n] {
@@ -70,13 +71,13 @@ func (m *Machine) admits(from overlay.PeerID, o *origin, t *Tail) bool {
 }
 
 // mute has nothing taken from a link for a while.
-func (m *Machine) mute(p overlay.PeerID) {
+func (m *Machine) mute(p wire.PeerID) {
 	if l := m.links[p]; l != nil {
 		l.muted = m.now + muteFor
 	}
 }
 
-func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
+func (m *Machine) refuse(from wire.PeerID, f event.Fault) {
 	m.refused++
 	m.emit(Report{from, f})
 }
@@ -109,13 +110,13 @@ func (m *Machine) showMore(o *origin, t *Tail) {
 	}
 }
 
-func (m *Machine) hold(f summary.Fingerprint, p overlay.PeerID) {
+func (m *Machine) hold(f summary.Fingerprint, p wire.PeerID) {
 	at, _ := slices.BinarySearch(m.holders[f], p)
 	m.holders[f] = slices.Insert(m.holders[f], at, p)
 }
 
-func (m *Machine) letGo(f summary.Fingerprint, p overlay.PeerID) {
-	rest := slices.DeleteFunc(m.holders[f], func(q overlay.PeerID) bool { return q == p })
+func (m *Machine) letGo(f summary.Fingerprint, p wire.PeerID) {
+	rest := slices.DeleteFunc(m.holders[f], func(q wire.PeerID) bool { return q == p })
 	if m.holders[f] = rest; len(rest) == 0 {
 		delete(m.holders, f)
 	}

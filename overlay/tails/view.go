@@ -3,17 +3,17 @@ package tails
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next
 // Step.
-func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
+func (m *Machine) Added(f summary.Fingerprint) []wire.PeerID { return m.holders[f] }
 
 // Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves. While there
 // are no tails and nobody leaves, as in most networks at rest, it costs nothing; otherwise it hashes the peer's name.
-func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
+func (m *Machine) Removed(p wire.PeerID, f summary.Fingerprint) bool {
 	if m.held == 0 && m.gone == 0 {
 		return false
 	}
@@ -26,7 +26,7 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 }
 
 // Left says whether a peer has said that it leaves, and has not come back since.
-func (m *Machine) Left(p overlay.PeerID) bool {
+func (m *Machine) Left(p wire.PeerID) bool {
 	if m.gone == 0 {
 		return false
 	}
@@ -36,7 +36,7 @@ func (m *Machine) Left(p overlay.PeerID) bool {
 
 // Fresh returns the age of the knowledge of what a linked peer holds. The peer said that long ago what it holds, and
 // nothing is missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
-func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration, ok bool) {
+func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok bool) {
 	l := m.links[p]
 	if l == nil || l.hides {
 		return 0, false
@@ -51,7 +51,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 
 // State is the number of a peer's state that is known, and how many fingerprints were added and removed since its
 // summary.
-func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
+func (m *Machine) State(p wire.PeerID) (number uint32, added, removed int) {
 	o := m.of(p)
 	if p == m.cfg.Self {
 		o = &m.own

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // slotAfter says whether the only peer known, linked, keeps its slot for a time, if it accepts or does not.
@@ -16,11 +16,11 @@ func slotAfter(t *testing.T, off defence.Off, accepts bool, after time.Duration)
 	publish(t, d, 0, 1)
 	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Undefended: off})
 	top.Open(peer)
-	idle := func(event.PeerID) bool { return true }
+	idle := func(wire.PeerID) bool { return true }
 	for now := time.Duration(0); now <= after; now += time.Second {
 		top.Choose(now, Known{Peers: d, Idle: idle})
 		if accepts {
-			top.Hear(now, peer, event.Hello{Neighbour: true}, d.Lookup(peer), false)
+			top.Hear(now, peer, wire.Hello{Neighbour: true}, d.Lookup(peer), false)
 		}
 		top.Acts()
 		if err := top.Check(d); err != nil {
@@ -50,16 +50,16 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 func TestDropExtra(t *testing.T) {
 	for _, kind := range []Kind{Similar, Complementary} {
 		top := New(Config{Overlap: 1, Complement: 1, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))})
-		for _, p := range []event.PeerID{"a", "b", "c", "d"} {
+		for _, p := range []wire.PeerID{"a", "b", "c", "d"} {
 			top.Open(p)
 			top.add(0, p, neighbour{kind: Random, accepted: true})
 		}
-		top.dropExtra(func(event.PeerID) bool { return true })
+		top.dropExtra(func(wire.PeerID) bool { return true })
 		if n := top.count(Random); n != 4 {
 			t.Errorf("%d random neighbours of 4 stay, want all: no other has accepted", n)
 		}
 		top.add(0, "x", neighbour{kind: kind, accepted: true})
-		top.dropExtra(func(event.PeerID) bool { return true })
+		top.dropExtra(func(wire.PeerID) bool { return true })
 		if n := top.count(Random); n != 3 {
 			t.Errorf("%d random neighbours of 4 stay beside a %v one, want 3", n, kind)
 		}
@@ -71,17 +71,17 @@ func TestDropExtra(t *testing.T) {
 func TestRandomSlotsFavourNobody(t *testing.T) {
 	const runs, stoodIn, stay = 1000, 8, 3
 	rng := rand.New(rand.NewPCG(1, 1))
-	kept := map[event.PeerID]int{}
+	kept := map[wire.PeerID]int{}
 	for range runs {
 		top := New(Config{Overlap: stoodIn - stay, Random: stay, MaxLinks: 2 * stoodIn, Rand: rng})
 		for i := range stoodIn {
-			p := event.PeerID(rune('a' + i))
+			p := wire.PeerID(rune('a' + i))
 			top.Open(p)
 			top.add(0, p, neighbour{kind: Random, accepted: true})
 		}
 		for i := range stoodIn - stay {
-			top.add(0, event.PeerID(rune('z'-i)), neighbour{kind: Similar, accepted: true})
-			top.dropExtra(func(event.PeerID) bool { return true })
+			top.add(0, wire.PeerID(rune('z'-i)), neighbour{kind: Similar, accepted: true})
+			top.dropExtra(func(wire.PeerID) bool { return true })
 		}
 		for p, nb := range top.neighbours {
 			if nb.kind == Random {
@@ -90,7 +90,7 @@ func TestRandomSlotsFavourNobody(t *testing.T) {
 		}
 	}
 	for i := range stoodIn {
-		p := event.PeerID(rune('a' + i))
+		p := wire.PeerID(rune('a' + i))
 		if n := kept[p]; n < runs*stay/stoodIn*4/5 || n > runs*stay/stoodIn*6/5 { // five standard deviations
 			t.Errorf("%q stays in %d of %d runs, want about %d", p, n, runs, runs*stay/stoodIn)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -29,10 +30,10 @@ const (
 // Known is a choice's view of the directory.
 type Known struct {
 	Peers       Peers
-	Published   bool                    // there is a summary of our own to compare with
-	Origins     int                     // peers with at least a sample held
-	LastLearned time.Duration           // when the last of these was learned
-	Idle        func(event.PeerID) bool // a peer owes us nothing that we asked for
+	Published   bool                   // there is a summary of our own to compare with
+	Origins     int                    // peers with at least a sample held
+	LastLearned time.Duration          // when the last of these was learned
+	Idle        func(wire.PeerID) bool // a peer owes us nothing that we asked for
 
 	// Within says whether an entry is in the own range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
@@ -341,7 +342,7 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 
 // dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. Chance says which:
 // else who makes identities could choose one that stays. It spares those that are about to send something.
-func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
+func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {
 		if nb.kind.byOverlap() && nb.accepted {
@@ -351,7 +352,7 @@ func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 	if t.count(Random) <= t.cfg.slots()-accepted-t.count(Near)-t.count(Ranged) {
 		return
 	}
-	var all []event.PeerID
+	var all []wire.PeerID
 	for _, p := range t.linked {
 		if nb, is := t.neighbours[p]; is && nb.kind == Random && idle(p) {
 			all = append(all, p)

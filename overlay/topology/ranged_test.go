@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestRangedFollowTheRange: a neighbour drawn from the own range is one only as long as it is in it. None is drawn
@@ -21,7 +21,7 @@ func TestRangedFollowTheRange(t *testing.T) {
 	inside := true
 	step := func(now time.Duration, starting bool) (Kind, bool) {
 		top.Choose(now, Known{
-			Peers: d, Idle: func(event.PeerID) bool { return true }, Starting: starting,
+			Peers: d, Idle: func(wire.PeerID) bool { return true }, Starting: starting,
 			Within: func(*directory.Entry) bool { return inside },
 		})
 		top.Acts()
@@ -69,9 +69,9 @@ func TestNeighboursAreBounded(t *testing.T) {
 	w := newTown(t, 1, cfg, 60, false)
 	w.known.Published = false
 	for i := range 2 { // they fill the room for those who chose us
-		p := event.PeerID([]string{"a", "b"}[i])
+		p := wire.PeerID([]string{"a", "b"}[i])
 		w.top.Open(p)
-		w.top.Hear(0, p, event.Hello{Neighbour: true}, nil, false)
+		w.top.Hear(0, p, wire.Hello{Neighbour: true}, nil, false)
 	}
 	most := 0
 	for round := range 20 {

@@ -8,13 +8,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 const (
-	peer      event.PeerID = "peer"
-	fadeAgain              = time.Minute      // as package directory has it
-	fadeEvery              = 10 * time.Minute // the same
+	peer      wire.PeerID = "peer"
+	fadeAgain             = time.Minute      // as package directory has it
+	fadeEvery             = 10 * time.Minute // the same
 )
 
 var tag = summary.Seed{Network: "topology"}.Tag()
@@ -23,7 +24,7 @@ var tag = summary.Seed{Network: "topology"}.Tag()
 func known() *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: tag, Memory: 1 << 30, MaxOrigins: 100, Rand: rand.New(rand.NewPCG(1, 1)),
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil },
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	d.Open(peer)
@@ -49,7 +50,7 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 }
 
 // summaryOf is an epoch of a peer's, and its header, which nobody signs.
-func summaryOf(t *testing.T, p event.PeerID, epoch uint32, keys []summary.Fingerprint) (*summary.Prefix, []byte) {
+func summaryOf(t *testing.T, p wire.PeerID, epoch uint32, keys []summary.Fingerprint) (*summary.Prefix, []byte) {
 	t.Helper()
 	s, err := summary.Build(keys, summary.Header{
 		Seed: tag, Origin: string(p), Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour,

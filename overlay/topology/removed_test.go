@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestRemoved: what is noted of an entry goes with it. The next one at its index is dialled at once, and has not been
@@ -16,7 +16,7 @@ func TestRemoved(t *testing.T) {
 	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1))})
 	top.Open(peer)
 	chosen := func() bool {
-		top.Choose(time.Second, Known{Peers: d, Idle: func(event.PeerID) bool { return true }})
+		top.Choose(time.Second, Known{Peers: d, Idle: func(wire.PeerID) bool { return true }})
 		top.Acts()
 		return top.IsNeighbour(peer)
 	}

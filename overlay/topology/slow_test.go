@@ -14,6 +14,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -28,7 +29,7 @@ type town struct {
 	now   time.Duration
 	own   []summary.Fingerprint
 	acts  []Act // of the last choice, for the next second to carry out
-	rtts  map[event.PeerID]time.Duration
+	rtts  map[wire.PeerID]time.Duration
 
 	shy   float64        // the part of dials that fail, of peers that refuse, or say nothing, and of seconds with a mishap
 	apart bool           // round trips are measured on links alone
@@ -41,7 +42,7 @@ func newTown(t *testing.T, seed uint64, cfg Config, peers int, apart bool) *town
 	rng := rand.New(rand.NewPCG(seed, 3))
 	cfg.Rand = rng
 	w := &town{
-		t: t, rng: rng, d: known(), top: New(cfg), apart: apart, rtts: map[event.PeerID]time.Duration{}, did: map[string]int{},
+		t: t, rng: rng, d: known(), top: New(cfg), apart: apart, rtts: map[wire.PeerID]time.Duration{}, did: map[string]int{},
 	}
 	w.own = randomKeys(rng, 50+rng.IntN(300))
 	s, envelope := summaryOf(t, "self", 1, w.own)
@@ -49,17 +50,17 @@ func newTown(t *testing.T, seed uint64, cfg Config, peers int, apart bool) *town
 	for range peers {
 		w.arrive()
 	}
-	w.known = Known{Peers: w.d, Published: true, Place: w.d.Place, Idle: func(event.PeerID) bool { return true }}
+	w.known = Known{Peers: w.d, Published: true, Place: w.d.Place, Idle: func(wire.PeerID) bool { return true }}
 	return w
 }
 
 // arrive brings a peer's summary, or its record alone.
 func (w *town) arrive() {
 	w.t.Helper()
-	p := event.PeerID(fmt.Sprintf("%08x", w.rng.Uint32()))
+	p := wire.PeerID(fmt.Sprintf("%08x", w.rng.Uint32()))
 	w.rtts[p] = time.Duration(1+w.rng.IntN(40)) * time.Millisecond
 	if w.rng.IntN(10) == 0 {
-		w.d.Meet(w.now, peer, event.Record{Peer: p, Envelope: []byte(p)})
+		w.d.Meet(w.now, peer, wire.Record{Peer: p, Envelope: []byte(p)})
 		return
 	}
 	shared := w.own[:w.rng.IntN(len(w.own)+1)]
@@ -121,7 +122,7 @@ func (w *town) second() {
 }
 
 // connect dials a peer, which says at once what it thinks of us.
-func (w *town) connect(p event.PeerID) {
+func (w *town) connect(p wire.PeerID) {
 	e := w.d.Lookup(p)
 	if w.wrong() {
 		w.top.DialFailed(w.now, p, e)
@@ -131,9 +132,9 @@ func (w *town) connect(p event.PeerID) {
 	w.d.RoundTrip(p, w.rtts[p])
 	switch {
 	case !w.wrong():
-		w.top.Hear(w.now, p, event.Hello{Neighbour: true}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, e, false)
 	case w.wrong():
-		w.top.Hear(w.now, p, event.Hello{Full: true}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{Full: true}, e, false)
 	}
 }
 
@@ -146,9 +147,9 @@ func (w *town) mishap() {
 	switch w.rng.IntN(7) {
 	case 0:
 		w.top.Open(p)
-		w.top.Hear(w.now, p, event.Hello{Neighbour: true}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, e, false)
 	case 1:
-		w.top.Hear(w.now, p, event.Hello{}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{}, e, false)
 	case 2:
 		w.top.Close(p)
 	case 3:
@@ -156,7 +157,7 @@ func (w *town) mishap() {
 			w.top.Refuted(w.now)
 		}
 	case 4:
-		w.known.Idle = func(q event.PeerID) bool { return q != p }
+		w.known.Idle = func(q wire.PeerID) bool { return q != p }
 	case 5:
 		w.arrive()
 	case 6:
@@ -172,19 +173,19 @@ func (w *town) mishap() {
 // left. Where chance decides it takes what the topology did, and sees that it could be drawn.
 type slow struct {
 	*town
-	neighbours    map[event.PeerID]neighbour
-	linked        map[event.PeerID]bool
+	neighbours    map[wire.PeerID]neighbour
+	linked        map[wire.PeerID]bool
 	retry, audits map[int]time.Duration
 	swaps         bool // it is time to look for swaps
 
 	room           int
-	connects, gone []event.PeerID // by the topology, in order: those not yet accounted for
-	audited        []event.PeerID
+	connects, gone []wire.PeerID // by the topology, in order: those not yet accounted for
+	audited        []wire.PeerID
 }
 
 func newSlow(w *town) *slow {
 	s := &slow{
-		town: w, neighbours: map[event.PeerID]neighbour{}, linked: map[event.PeerID]bool{},
+		town: w, neighbours: map[wire.PeerID]neighbour{}, linked: map[wire.PeerID]bool{},
 		retry: maps.Clone(w.top.retry), audits: maps.Clone(w.top.audits), swaps: w.top.due.At(dueSwap) <= w.now, room: 2,
 	}
 	for p, nb := range w.top.neighbours {
@@ -206,7 +207,7 @@ func (s *slow) count(k Kind) (n int) {
 }
 
 // each calls do with the linked neighbours that have an entry, in the order of peers.
-func (s *slow) each(do func(p event.PeerID, nb neighbour, e *directory.Entry)) {
+func (s *slow) each(do func(p wire.PeerID, nb neighbour, e *directory.Entry)) {
 	for _, p := range slices.Sorted(maps.Keys(s.neighbours)) {
 		if e := s.d.Lookup(p); s.linked[p] && e != nil {
 			do(p, s.neighbours[p], e)
@@ -245,7 +246,7 @@ func lacks(e *directory.Entry) float64   { return e.Lacks().Value }
 func near(e *directory.Entry) float64    { return -float64(e.RTT()) }
 
 // take makes a peer a neighbour of a kind.
-func (s *slow) take(p event.PeerID, k Kind) error {
+func (s *slow) take(p wire.PeerID, k Kind) error {
 	nb, is := s.neighbours[p]
 	s.neighbours[p] = neighbour{kind: k, since: s.now, accepted: is && nb.accepted}
 	s.did["chose a "+k.String()+" one"]++
@@ -264,7 +265,7 @@ func (s *slow) take(p event.PeerID, k Kind) error {
 }
 
 // drop gives a neighbour up.
-func (s *slow) drop(p event.PeerID) error {
+func (s *slow) drop(p wire.PeerID) error {
 	delete(s.neighbours, p)
 	if len(s.gone) == 0 || s.gone[0] != p {
 		return fmt.Errorf("the topology gives up %q, want %q first", s.gone, p)
@@ -300,7 +301,7 @@ func (s *slow) choose(acts []Act) error {
 
 // silent gives up those that have not accepted in 30 seconds, for a minute.
 func (s *slow) silent() (err error) {
-	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && !nb.accepted && s.now-nb.since >= 30*time.Second {
 			s.retry[e.Index()] = s.now + time.Minute
 			s.did["gave up who did not accept"]++
@@ -313,7 +314,7 @@ func (s *slow) silent() (err error) {
 // recast makes random neighbours of those drawn from the own range that are outside of it now, or gives them up where
 // all slots have random ones.
 func (s *slow) recast() (err error) {
-	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		switch {
 		case err != nil || nb.kind != Ranged || s.known.Within != nil && s.known.Within(e):
 		case s.count(Random) == s.top.cfg.slots():
@@ -333,7 +334,7 @@ func (s *slow) ranged() error {
 		return nil
 	}
 	wanted := 4
-	s.each(func(_ event.PeerID, nb neighbour, e *directory.Entry) {
+	s.each(func(_ wire.PeerID, nb neighbour, e *directory.Entry) {
 		if nb.kind == Inbound && s.known.Within(e) && wanted > 2 {
 			wanted--
 		}
@@ -414,7 +415,7 @@ func (s *slow) swap() (err error) {
 		return s.wait()
 	}
 	s.waits = 0
-	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && nb.kind.byOverlap() && e.Refuted() {
 			s.retry[e.Index()] = s.now + time.Minute
 			delete(s.audits, e.Index())
@@ -456,7 +457,7 @@ func (s *slow) better(k Kind, by rank.Measure) (out, in *directory.Entry) {
 	low := func(e *directory.Entry) float64 { return by(candidate(e)).Low }
 	high := func(e *directory.Entry) float64 { return by(candidate(e)).High }
 	first := func(a, b, now float64) bool { return a < b || a == b && now < 0 }
-	s.each(func(_ event.PeerID, nb neighbour, e *directory.Entry) {
+	s.each(func(_ wire.PeerID, nb neighbour, e *directory.Entry) {
 		if nb.kind != k || s.now-nb.since < keep || !e.Judged() {
 			return
 		}
@@ -488,7 +489,7 @@ func (s *slow) swapOne(k Kind, by rank.Measure) (bool, error) {
 
 // extra gives up one random neighbour, whichever, where others have taken its place.
 func (s *slow) extra() error {
-	cfg, others, random, idle := s.top.cfg, s.count(Near)+s.count(Ranged), 0, map[event.PeerID]bool{}
+	cfg, others, random, idle := s.top.cfg, s.count(Near)+s.count(Ranged), 0, map[wire.PeerID]bool{}
 	for p, nb := range s.neighbours {
 		switch {
 		case nb.kind.byOverlap() && nb.accepted:
@@ -523,8 +524,8 @@ func (s *slow) random() error {
 
 // audit has those linked by overlap audited, each every ten minutes.
 func (s *slow) audit() error {
-	var want []event.PeerID
-	s.each(func(p event.PeerID, nb neighbour, e *directory.Entry) {
+	var want []wire.PeerID
+	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if nb.kind.byOverlap() && e.SureMatches() && s.now >= s.audits[e.Index()] {
 			s.audits[e.Index()] = s.now + 10*time.Minute
 			want = append(want, p)
@@ -539,7 +540,7 @@ func (s *slow) audit() error {
 
 // compare says what of the topology is otherwise than it should be.
 func (s *slow) compare(top *Topology) error {
-	got := map[event.PeerID]neighbour{}
+	got := map[wire.PeerID]neighbour{}
 	for p, nb := range top.neighbours {
 		got[p] = *nb
 	}

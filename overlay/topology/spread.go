@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // A peer that covers far more than most of its links would hear of little: each of them tells of a narrow range. So it
@@ -43,7 +43,7 @@ func (s *spreading) accepted() {
 
 // refused notes that a peer does not accept us, if it is a spread neighbour that has not. One that cannot be reached says
 // nothing of what room others have.
-func (t *Topology) refused(p event.PeerID) {
+func (t *Topology) refused(p wire.PeerID) {
 	if nb, is := t.neighbours[p]; is && nb.kind == Spread && !nb.accepted {
 		t.spreading.refused()
 	}

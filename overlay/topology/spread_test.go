@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // strewn is a topology that may have some spread neighbours, and what it knows of many peers: their records.
@@ -16,13 +17,13 @@ func strewn(t *testing.T, most int) (*Topology, Known) {
 	t.Helper()
 	d := known()
 	for i := range 200 {
-		p, from := event.PeerID(fmt.Sprint("peer", i)), event.PeerID(fmt.Sprint("link", i%4))
-		if !d.Meet(0, from, event.Record{Peer: p, Envelope: []byte(p)}) {
+		p, from := wire.PeerID(fmt.Sprint("peer", i)), wire.PeerID(fmt.Sprint("link", i%4))
+		if !d.Meet(0, from, wire.Record{Peer: p, Envelope: []byte(p)}) {
 			t.Fatalf("%q is no news", p)
 		}
 	}
 	top := New(Config{MaxLinks: 8, Spread: most, Rand: rand.New(rand.NewPCG(1, 1))})
-	return top, Known{Peers: d, Idle: func(event.PeerID) bool { return true }, Parts: 3, Place: d.Place}
+	return top, Known{Peers: d, Idle: func(wire.PeerID) bool { return true }, Parts: 3, Place: d.Place}
 }
 
 // chosen is how many spread neighbours there are, and how many neighbours of any kind in each part, after a round.
@@ -91,9 +92,9 @@ func TestSpread(t *testing.T) {
 func TestSpreadTakesTime(t *testing.T) {
 	top, known := strewn(t, 100)
 	known.Parts = 5
-	have := event.PeerID("peer0")
-	linked := event.PeerID("peer1")
-	for _, p := range []event.PeerID{have, linked} {
+	have := wire.PeerID("peer0")
+	linked := wire.PeerID("peer1")
+	for _, p := range []wire.PeerID{have, linked} {
 		top.Open(p)
 	}
 	top.add(0, have, neighbour{kind: Inbound, accepted: true})
@@ -122,7 +123,7 @@ func TestSpreadBacksOff(t *testing.T) {
 				if c, is := a.Effect.(event.Connect); is {
 					tried++
 					top.Open(c.To.Peer)
-					top.Hear(now, c.To.Peer, event.Hello{Neighbour: !full, Full: full}, known.Peers.Lookup(c.To.Peer), false)
+					top.Hear(now, c.To.Peer, wire.Hello{Neighbour: !full, Full: full}, known.Peers.Lookup(c.To.Peer), false)
 				}
 			}
 			top.Acts()
@@ -146,7 +147,7 @@ func TestRefused(t *testing.T) {
 	for _, refuse := range []bool{false, true} {
 		top := New(Config{MaxLinks: 8})
 		top.Open(peer)
-		top.Hear(0, peer, event.Hello{Neighbour: true}, nil, refuse)
+		top.Hear(0, peer, wire.Hello{Neighbour: true}, nil, refuse)
 		acts := top.Acts()
 		if last := acts[len(acts)-1]; last.To != peer || last.Full != refuse || last.Neighbour == refuse || top.IsNeighbour(peer) == refuse {
 			t.Errorf("refused %v: says %+v", refuse, last)
@@ -169,7 +170,7 @@ func TestSpreadPastDead(t *testing.T) {
 					continue
 				}
 				top.Open(c.To.Peer)
-				top.Hear(now, c.To.Peer, event.Hello{Neighbour: true}, e, false)
+				top.Hear(now, c.To.Peer, wire.Hello{Neighbour: true}, e, false)
 			}
 		}
 		top.Acts()
@@ -194,11 +195,11 @@ func TestSpreadGoes(t *testing.T) {
 		}
 		for p := range top.neighbours {
 			top.Open(p)
-			top.Hear(0, p, event.Hello{Neighbour: true}, known.Peers.Lookup(p), false)
+			top.Hear(0, p, wire.Hello{Neighbour: true}, known.Peers.Lookup(p), false)
 		}
 		top.Acts()
 		narrow(&known)
-		useless := func() (out []event.PeerID) {
+		useless := func() (out []wire.PeerID) {
 			for p, nb := range top.neighbours {
 				if nb.kind == Spread && (known.Parts == 0 || !known.own(known.Peers.Lookup(p))) {
 					out = append(out, p)
@@ -211,7 +212,7 @@ func TestSpreadGoes(t *testing.T) {
 			t.Fatalf("%s: %d are of no use, want 4 or more", name, len(all))
 		}
 		busy := all[0]
-		known.Idle = func(p event.PeerID) bool { return p != busy }
+		known.Idle = func(p wire.PeerID) bool { return p != busy }
 		if chosen(t, top, known, keepSpread-time.Second); len(useless()) != len(all) {
 			t.Errorf("%s: one goes before %v", name, keepSpread)
 		}

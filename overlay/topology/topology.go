@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Kind says why a peer is a neighbour.
@@ -57,7 +58,7 @@ func (c *Config) slots() int { return c.Overlap + c.Complement + c.Near + c.Rand
 // Act is one thing to do: an effect or, if that is nil, a hello to a peer with the fields below.
 type Act struct {
 	Effect    event.Effect
-	To        event.PeerID
+	To        wire.PeerID
 	Neighbour bool // the peer is our neighbour
 	Full      bool // we take no further neighbours
 }
@@ -66,16 +67,16 @@ type Act struct {
 type Peers interface {
 	Others() []*directory.Entry // some are nil
 	Entry(index int) *directory.Entry
-	Lookup(p event.PeerID) *directory.Entry
+	Lookup(p wire.PeerID) *directory.Entry
 }
 
 // Topology is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Topology struct {
 	cfg        Config
-	neighbours map[event.PeerID]*neighbour
-	kinds      [kinds]int     // how many neighbours there are of each
-	linked     []event.PeerID // sorted
-	meshed     map[event.PeerID]bool
+	neighbours map[wire.PeerID]*neighbour
+	kinds      [kinds]int    // how many neighbours there are of each
+	linked     []wire.PeerID // sorted
+	meshed     map[wire.PeerID]bool
 	retry      map[int]time.Duration // directory index: not dialled as a neighbour before then
 	audits     map[int]time.Duration // directory index: not audited before then
 	due        agenda.Agenda
@@ -98,7 +99,7 @@ type neighbour struct {
 // New returns a topology without neighbours.
 func New(cfg Config) *Topology {
 	return &Topology{
-		cfg: cfg, neighbours: map[event.PeerID]*neighbour{}, meshed: map[event.PeerID]bool{},
+		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{}, meshed: map[wire.PeerID]bool{},
 		retry: map[int]time.Duration{}, audits: map[int]time.Duration{}, due: agenda.New(1),
 	}
 }
@@ -116,22 +117,22 @@ func (t *Topology) Acts() []Act {
 func (t *Topology) do(e event.Effect) { t.acts = append(t.acts, Act{Effect: e}) }
 
 // greet sends a hello to a linked peer that says whether it is our neighbour.
-func (t *Topology) greet(p event.PeerID) {
+func (t *Topology) greet(p wire.PeerID) {
 	t.acts = append(t.acts, Act{To: p, Neighbour: t.IsNeighbour(p), Full: t.Full()})
 }
 
 // Open notes that there is a connection to a peer.
-func (t *Topology) Open(p event.PeerID) {
+func (t *Topology) Open(p wire.PeerID) {
 	if at, ok := slices.BinarySearch(t.linked, p); !ok {
 		t.linked = slices.Insert(t.linked, at, p)
 	}
 }
 
 // IsMeshed says whether a peer is in the mesh.
-func (t *Topology) IsMeshed(p event.PeerID) bool { return t.meshed[p] }
+func (t *Topology) IsMeshed(p wire.PeerID) bool { return t.meshed[p] }
 
 // Close notes that there is no connection to a peer any more: it is no neighbour then.
-func (t *Topology) Close(p event.PeerID) {
+func (t *Topology) Close(p wire.PeerID) {
 	if at, ok := slices.BinarySearch(t.linked, p); ok {
 		t.linked = slices.Delete(t.linked, at, at+1)
 	}
@@ -140,13 +141,13 @@ func (t *Topology) Close(p event.PeerID) {
 	t.lose(p)
 }
 
-func (t *Topology) isLinked(p event.PeerID) bool {
+func (t *Topology) isLinked(p wire.PeerID) bool {
 	_, ok := slices.BinarySearch(t.linked, p)
 	return ok
 }
 
 // Mesh notes that a peer entered or left the pubsub mesh. Pubsub may say so before the connection is known here.
-func (t *Topology) Mesh(p event.PeerID, in bool) {
+func (t *Topology) Mesh(p wire.PeerID, in bool) {
 	if in {
 		t.meshed[p] = true
 	} else {
@@ -156,7 +157,7 @@ func (t *Topology) Mesh(p event.PeerID, in bool) {
 
 // Hear acts on what a linked peer's hello says about neighbourhood; e is its entry, nil if it has none. With refuse it is
 // not taken for a neighbour that has chosen us, as if there were no room.
-func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *directory.Entry, refuse bool) {
+func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *directory.Entry, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
 	case !is && h.Neighbour:
@@ -181,7 +182,7 @@ func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *dir
 
 // Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. It is
 // not chosen for a while.
-func (t *Topology) Refused(now time.Duration, p event.PeerID, e *directory.Entry) {
+func (t *Topology) Refused(now time.Duration, p wire.PeerID, e *directory.Entry) {
 	if t.IsNeighbour(p) {
 		t.refused(p)
 		t.lose(p)
@@ -193,7 +194,7 @@ func (t *Topology) Refused(now time.Duration, p event.PeerID, e *directory.Entry
 }
 
 // DialFailed notes that a peer could not be reached; e is its entry, nil if it has none.
-func (t *Topology) DialFailed(now time.Duration, p event.PeerID, e *directory.Entry) {
+func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Entry) {
 	if !t.isLinked(p) {
 		t.lose(p)
 	}
@@ -214,14 +215,14 @@ func (t *Topology) Removed(index int) {
 	delete(t.audits, index)
 }
 
-func (t *Topology) add(now time.Duration, p event.PeerID, nb neighbour) {
+func (t *Topology) add(now time.Duration, p wire.PeerID, nb neighbour) {
 	t.neighbours[p] = &nb
 	t.kinds[nb.kind]++
 	t.due.By(dueSwap, now+keepFor)
 }
 
 // lose forgets a neighbour, if it is one.
-func (t *Topology) lose(p event.PeerID) {
+func (t *Topology) lose(p wire.PeerID) {
 	if nb, is := t.neighbours[p]; is {
 		t.kinds[nb.kind]--
 		delete(t.neighbours, p)
@@ -229,7 +230,7 @@ func (t *Topology) lose(p event.PeerID) {
 }
 
 // giveUp ends a neighbourhood from our side.
-func (t *Topology) giveUp(p event.PeerID) {
+func (t *Topology) giveUp(p wire.PeerID) {
 	t.lose(p)
 	if t.isLinked(p) {
 		t.greet(p)
@@ -238,13 +239,13 @@ func (t *Topology) giveUp(p event.PeerID) {
 }
 
 // IsNeighbour says whether a peer is a neighbour, or about to be one.
-func (t *Topology) IsNeighbour(p event.PeerID) bool {
+func (t *Topology) IsNeighbour(p wire.PeerID) bool {
 	_, is := t.neighbours[p]
 	return is
 }
 
 // KindOf returns why a peer is a neighbour; ok is false if it is none.
-func (t *Topology) KindOf(p event.PeerID) (k Kind, ok bool) {
+func (t *Topology) KindOf(p wire.PeerID) (k Kind, ok bool) {
 	nb, is := t.neighbours[p]
 	if !is {
 		return 0, false

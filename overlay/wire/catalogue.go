@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 const (
@@ -14,11 +14,26 @@ const (
 	MaxCatalogue = MaxItems*(groupBytes+3+3+1) + 32 // bytes of a catalogue
 )
 
+// Item is one line of a catalogue. Have is how many parts of an epoch the sender holds. Want is the part up to which it
+// asks the receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too, from which it can
+// make deltas. If it asks, they are those with at least Want parts, so that a delta may answer.
+type Item struct {
+	Group      group.ID
+	Have, Want uint16
+	Bases      Bases
+}
+
+// MaxBases is the largest value of [Bases]: it looks back over seven epochs.
+const MaxBases Bases = 1<<7 - 1
+
+// Bases says which earlier epochs of an origin somebody holds: bit i stands for the epoch i+1 sequence numbers before.
+type Bases uint8
+
 // CatalogueGroup is the group id of the partial messages that carry catalogues.
 const CatalogueGroup = "c"
 
 // AppendCatalogue appends at most MaxItems items to b, in 18 to 23 bytes each.
-func AppendCatalogue(b []byte, items []overlay.Item) []byte {
+func AppendCatalogue(b []byte, items []Item) []byte {
 	groups := make([]byte, 0, groupBytes*len(items))
 	var have, want, bases []byte
 	wanted, based := false, false
@@ -42,7 +57,7 @@ func AppendCatalogue(b []byte, items []overlay.Item) []byte {
 }
 
 // ParseCatalogue reads a whole message.
-func ParseCatalogue(b []byte) ([]overlay.Item, error) {
+func ParseCatalogue(b []byte) ([]Item, error) {
 	var groups, have, want, bases []byte
 	d := decode("catalogue", b, MaxCatalogue)
 	for d.next() {
@@ -67,7 +82,7 @@ func ParseCatalogue(b []byte) ([]overlay.Item, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	items := make([]overlay.Item, n)
+	items := make([]Item, n)
 	for i := range items {
 		copy(items[i].Group[:], groups[i*groupBytes:])
 	}
@@ -78,7 +93,7 @@ func ParseCatalogue(b []byte) ([]overlay.Item, error) {
 		items[i].Want = v
 	}
 	for i, v := range d.packed(bases, n) {
-		if items[i].Bases = overlay.Bases(v); v > uint16(overlay.MaxBases) {
+		if items[i].Bases = Bases(v); v > uint16(MaxBases) {
 			d.fail(ErrLimit, "bases %d", v)
 		}
 	}

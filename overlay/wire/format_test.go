@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -58,7 +57,7 @@ func formatExamples(t *testing.T) string {
 	fmt.Fprintf(&b, "Parts, part 0 %x\n", AppendParts(nil, Parts{Envelope: []byte{0xaa, 0xbb}, Record: []byte{0xcc}, Run: run}))
 	fmt.Fprintf(&b, "Parts, refused %x\n", AppendParts(nil, Parts{Refused: true}))
 	fmt.Fprintf(&b, "PartsRequest, parts 1 and 2, or a delta from epoch 1.6 %x\n", AppendPartsRequest(nil, PartsRequest{Group: g, First: 1, End: 3, Bases: 1}))
-	fmt.Fprintf(&b, "Catalogue, epoch 1.7: 2 parts held, 5 wanted, 1.6 is a base; epoch 1.6: 3 parts held %x\n", AppendCatalogue(nil, []overlay.Item{
+	fmt.Fprintf(&b, "Catalogue, epoch 1.7: 2 parts held, 5 wanted, 1.6 is a base; epoch 1.6: 3 parts held %x\n", AppendCatalogue(nil, []Item{
 		{Group: g, Have: 2, Want: 5, Bases: 1}, {Group: earlier, Have: 3},
 	}))
 	b.WriteString("```\n")

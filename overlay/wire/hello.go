@@ -3,17 +3,34 @@ package wire
 import (
 	"math"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
 const (
-	MaxHello        = 36 << 10                // bytes of a Hello
-	MaxHelloRecords = overlay.MaxHelloRecords // records in it
+	MaxHello        = 36 << 10 // bytes of a Hello
+	MaxHelloRecords = 16       // records in it
 )
 
+// Hello is what the two ends of a link tell each other: at its start, and again when something changed.
+type Hello struct {
+	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
+	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
+	FalseMatches float64  // expected false matches of the sender's directory (see Overlay.FalseMatches of package overlay)
+	Origins      int      // peers with at least a sample held by the sender
+	Neighbour    bool     // the sender counts the receiver among its neighbours
+	Full         bool     // the sender takes no further neighbours
+	Tails        bool     // the sender understands tails (package tails), on streams of their own
+	Again        bool     // it had no room for some of its range, and has now: tell it all again
+	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
+	Session      uint64   // differs after a restart of the sender
+	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
+	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
+	Seed         uint32   // number of the seed of its summaries
+	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
+}
+
 // AppendHello appends the message to b.
-func AppendHello(b []byte, h overlay.Hello) []byte {
+func AppendHello(b []byte, h Hello) []byte {
 	b = appendUint(b, 1, h.Up)
 	b = appendUint(b, 2, h.Down)
 	b = appendFixed64(b, 3, math.Float64bits(h.FalseMatches))
@@ -32,8 +49,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 }
 
 // ParseHello reads a whole message.
-func ParseHello(b []byte) (overlay.Hello, error) {
-	var h overlay.Hello
+func ParseHello(b []byte) (Hello, error) {
+	var h Hello
 	d := decode("hello", b, MaxHello)
 	for d.next() {
 		switch d.num {
@@ -70,7 +87,7 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 		}
 	}
 	if d.err != nil {
-		return overlay.Hello{}, d.err
+		return Hello{}, d.err
 	}
 	return h, nil
 }

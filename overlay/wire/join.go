@@ -3,17 +3,16 @@ package wire
 import (
 	"math"
 
-	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 const (
-	MaxJoinRequest = 128          // bytes of a JoinRequest
-	MaxJoinPiece   = 66 << 10     // bytes of a JoinPiece
-	MaxPieceData   = 64 << 10     // bytes of a filter, or about as many of keys, in a JoinPiece
-	MaxJoinBits    = join.MaxBits // bits of a filter
-	maxHashes      = 1 << 10      // hash functions of a filter; Params.Check knows the limit
-	MaxJoinFilter  = 40 << 20     // bytes of a filter's message: its bits, and what coding may add
+	MaxJoinRequest = 128      // bytes of a JoinRequest
+	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
+	MaxPieceData   = 64 << 10 // bytes of a filter, or about as many of keys, in a JoinPiece
+	MaxJoinBits    = 1 << 28  // bits of a filter, whatever sizes the sources claim
+	maxHashes      = 1 << 10  // hash functions of a filter; Params.Check knows the limit
+	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: its bits, and what coding may add
 )
 
 // JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. Without
@@ -66,11 +65,17 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 	return r, nil
 }
 
+// JoinSize is that of a set.
+type JoinSize struct {
+	Keys  int
+	Bytes int // that ship all keys
+}
+
 // JoinPiece is a piece of a filter, or of the answer to a JoinRequest.
 type JoinPiece struct {
-	Size   join.Size // of the set
-	Filter []byte    // of its message, from where the last piece ended
-	Keys   [][]byte  // of 1 to MaxKey bytes each
+	Size   JoinSize // of the set
+	Filter []byte   // of its message, from where the last piece ended
+	Keys   [][]byte // of 1 to MaxKey bytes each
 	Final  bool
 }
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -19,7 +18,7 @@ const (
 type PartsRequest struct {
 	Group      group.ID
 	First, End int
-	Bases      overlay.Bases // a delta from one of these may answer
+	Bases      Bases // a delta from one of these may answer
 }
 
 // AppendPartsRequest appends the message to b.
@@ -43,7 +42,7 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 		case 3:
 			r.End = d.int(MaxPart)
 		case 4:
-			r.Bases = overlay.Bases(d.uint(uint64(overlay.MaxBases)))
+			r.Bases = Bases(d.uint(uint64(MaxBases)))
 		}
 	}
 	d.required(1)

@@ -6,21 +6,70 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/summary"
 )
 
 const (
-	MaxIntroduction = MaxSample + MaxRecord                                             // bytes of a summary that is passed on
-	MaxInquiry      = event.MaxLacks + event.MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
-	MaxNames        = event.MaxNamed*(MaxRecord+8) + event.MaxSimilar*(MaxIntroduction+8) + 64
+	MaxIntroduction = MaxSample + MaxRecord                                 // bytes of a summary that is passed on
+	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
+	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
 
 	knownBytes = 6 // of an origin that an asker knows
 )
 
+// Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
+// most like it.
+type Inquiry struct {
+	Depth  int            // of the asker's own range
+	Near   bool           // it looks for peers of its own range
+	Nearer bool           // and only for those nearer to it than the sixteen nearest in Known
+	Meet   space.Place    // the meeting place that it looks up; 0: none
+	Lacks  []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
+	Least  uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
+	Known  []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
+	Own    []Introduction // its own summary, at most one; none if the peer has it
+}
+
+// KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of
+// its epoch.
+type KnownOrigin struct {
+	Place    uint32
+	Sequence uint16
+}
+
+// Introduction is the summary of a peer that another passes on unasked: its first parts, with the signed header and
+// record.
+type Introduction struct {
+	Envelope, Record []byte
+	Run              summary.Run
+}
+
+// Names answers an [Inquiry].
+type Names struct {
+	Depth   int            // of the range around the answerer for which it can vouch
+	Peers   []Named        // near the asker, or of ranges that it lacks; at most [MaxNamed]
+	Similar []Introduction // the most like the asker first; at most [MaxSimilar]
+}
+
+// Named is a peer that can be asked about its range.
+type Named struct {
+	Record Record
+	Depth  int // of its range, as far as known
+}
+
+const (
+	// MaxKnown is the most origins in the Known of an [Inquiry].
+	MaxKnown = 96
+	// MaxNamed is the most peers in the Peers of a [Names], MaxSimilar the most summaries in its Similar.
+	MaxNamed   = 16
+	MaxSimilar = 8
+	// MaxLacks is the most bytes in the Lacks of an [Inquiry].
+	MaxLacks = 1 << space.MaxBits / 8
+)
+
 // AppendInquiry appends the message to b. Known must be sorted by place, each place once.
-func AppendInquiry(b []byte, q overlay.Inquiry) []byte {
+func AppendInquiry(b []byte, q Inquiry) []byte {
 	known := make([]byte, 0, knownBytes*len(q.Known))
 	for _, k := range q.Known {
 		known = binary.BigEndian.AppendUint32(known, k.Place)
@@ -37,8 +86,8 @@ func AppendInquiry(b []byte, q overlay.Inquiry) []byte {
 }
 
 // ParseInquiry reads a whole message.
-func ParseInquiry(b []byte) (overlay.Inquiry, error) {
-	var q overlay.Inquiry
+func ParseInquiry(b []byte) (Inquiry, error) {
+	var q Inquiry
 	d := decode("inquiry", b, MaxInquiry)
 	for d.next() {
 		switch d.num {
@@ -47,7 +96,7 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 		case 2:
 			q.Near = d.bool()
 		case 3:
-			q.Lacks = d.bytes(1, event.MaxLacks)
+			q.Lacks = d.bytes(1, MaxLacks)
 		case 4:
 			q.Least = uint16(d.uint(math.MaxUint16))
 		case 5:
@@ -64,21 +113,21 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 		d.malformed("%d bytes of ranges of depth %d", len(q.Lacks), q.Depth)
 	}
 	if d.err != nil {
-		return overlay.Inquiry{}, d.err
+		return Inquiry{}, d.err
 	}
 	return q, nil
 }
 
 // known reads the origins that an asker knows.
-func (d *decoder) known() []overlay.KnownOrigin {
-	b := d.bytes(knownBytes, event.MaxKnown*knownBytes)
+func (d *decoder) known() []KnownOrigin {
+	b := d.bytes(knownBytes, MaxKnown*knownBytes)
 	if len(b)%knownBytes != 0 {
 		d.malformed("field %d of %d bytes", d.num, len(b))
 		return nil
 	}
-	out := make([]overlay.KnownOrigin, 0, len(b)/knownBytes)
+	out := make([]KnownOrigin, 0, len(b)/knownBytes)
 	for ; len(b) > 0; b = b[knownBytes:] {
-		k := overlay.KnownOrigin{Place: binary.BigEndian.Uint32(b), Sequence: binary.BigEndian.Uint16(b[4:])}
+		k := KnownOrigin{Place: binary.BigEndian.Uint32(b), Sequence: binary.BigEndian.Uint16(b[4:])}
 		if n := len(out); n > 0 && out[n-1].Place >= k.Place {
 			d.malformed("field %d is out of order", d.num)
 			return nil
@@ -89,7 +138,7 @@ func (d *decoder) known() []overlay.KnownOrigin {
 }
 
 // AppendNames appends the message to b. The ids of the named peers are left out: their records say whose they are.
-func AppendNames(b []byte, n overlay.Names) []byte {
+func AppendNames(b []byte, n Names) []byte {
 	b = appendUint(b, 1, uint64(n.Depth))
 	for _, p := range n.Peers {
 		b = appendBytes(b, 2, p.Record.Envelope)
@@ -103,8 +152,8 @@ func AppendNames(b []byte, n overlay.Names) []byte {
 }
 
 // ParseNames reads a whole message. The ids of the named peers are for the caller to fill in, from their records.
-func ParseNames(b []byte) (overlay.Names, error) {
-	var n overlay.Names
+func ParseNames(b []byte) (Names, error) {
+	var n Names
 	var depths []byte
 	d := decode("names", b, MaxNames)
 	for d.next() {
@@ -112,11 +161,11 @@ func ParseNames(b []byte) (overlay.Names, error) {
 		case 1:
 			n.Depth = d.int(space.MaxDepth)
 		case 2:
-			n.Peers = append(n.Peers, overlay.Named{Record: overlay.Record{Envelope: d.element(len(n.Peers), event.MaxNamed, 1, MaxRecord)}})
+			n.Peers = append(n.Peers, Named{Record: Record{Envelope: d.element(len(n.Peers), MaxNamed, 1, MaxRecord)}})
 		case 3:
-			depths = d.bytes(1, event.MaxNamed)
+			depths = d.bytes(1, MaxNamed)
 		case 4:
-			n.Similar = append(n.Similar, d.introduction(len(n.Similar), event.MaxSimilar))
+			n.Similar = append(n.Similar, d.introduction(len(n.Similar), MaxSimilar))
 		}
 	}
 	if d.err == nil && len(depths) != len(n.Peers) {
@@ -124,19 +173,19 @@ func ParseNames(b []byte) (overlay.Names, error) {
 	}
 	for i := range n.Peers {
 		if d.err != nil {
-			return overlay.Names{}, d.err
+			return Names{}, d.err
 		}
 		if n.Peers[i].Depth = int(depths[i]); depths[i] > space.MaxDepth {
 			d.fail(ErrLimit, "depth %d", depths[i])
 		}
 	}
 	if d.err != nil {
-		return overlay.Names{}, d.err
+		return Names{}, d.err
 	}
 	return n, nil
 }
 
-func appendIntroductions(b []byte, num protowire.Number, all []overlay.Introduction) []byte {
+func appendIntroductions(b []byte, num protowire.Number, all []Introduction) []byte {
 	for _, i := range all {
 		b = appendBytes(b, num, AppendParts(nil, Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run}))
 	}
@@ -145,10 +194,10 @@ func appendIntroductions(b []byte, num protowire.Number, all []overlay.Introduct
 
 // introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and
 // record.
-func (d *decoder) introduction(have, allowed int) overlay.Introduction {
+func (d *decoder) introduction(have, allowed int) Introduction {
 	b := d.element(have, allowed, 1, MaxIntroduction)
 	if d.err != nil {
-		return overlay.Introduction{}
+		return Introduction{}
 	}
 	p, err := ParseParts(b, MaxIntroduction)
 	switch {
@@ -158,7 +207,7 @@ func (d *decoder) introduction(have, allowed int) overlay.Introduction {
 		d.malformed("field %d is no introduction", d.num)
 	}
 	if d.err != nil {
-		return overlay.Introduction{}
+		return Introduction{}
 	}
-	return overlay.Introduction{Envelope: p.Envelope, Record: p.Record, Run: p.Run}
+	return Introduction{Envelope: p.Envelope, Record: p.Record, Run: p.Run}
 }

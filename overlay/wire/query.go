@@ -2,28 +2,52 @@ package wire
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
-	"github.com/venn-p2p/venn/routing"
 )
 
 const (
 	MaxQuery         = 1536                              // bytes of a Query
 	MaxAnswerRecords = 64                                // records in an Answer
 	MaxAnswer        = 136 << 10                         // bytes of an Answer
+	MaxVisited       = 64                                // marks of peers that travel with a query; of more, the latest are kept
 	MaxHops          = 255                               // forwardings of a query
 	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
 )
 
+// Kind is what a peer asks of another on the query protocol.
+type Kind uint8
+
+const (
+	// Candidates: who may hold the key, from the directory alone.
+	Candidates Kind = iota
+	// Search: look for holders, forwarding further within the budget.
+	Search
+)
+
+func (k Kind) String() string { return name(int(k), "candidates", "search") }
+
+// Mode says what ends a query.
+type Mode uint8
+
+const (
+	// Any ends with the wanted number of providers.
+	Any Mode = iota
+	// All looks for every provider.
+	All
+)
+
+func (m Mode) String() string { return name(int(m), "any", "all") }
+
 // Query asks for candidates, or to be forwarded. A Kind or Mode that is not known is to be answered empty.
 type Query struct {
-	Kind         routing.Kind
-	Mode         routing.Mode
+	Kind         Kind
+	Mode         Mode
 	Nonce        uint64
-	Origin       overlay.PeerID
+	Origin       PeerID
 	Key          []byte
 	Want, Budget int
 	Within       time.Duration // time left, in whole milliseconds on the wire
@@ -104,13 +128,13 @@ func ParseQuery(b []byte) (Query, error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			q.Kind = routing.Kind(d.enumeration())
+			q.Kind = Kind(d.enumeration())
 		case 2:
-			q.Mode = routing.Mode(d.enumeration())
+			q.Mode = Mode(d.enumeration())
 		case 3:
 			q.Nonce = d.fixed64()
 		case 4:
-			q.Origin = overlay.PeerID(d.bytes(1, MaxPeer))
+			q.Origin = PeerID(d.bytes(1, MaxPeer))
 		case 5:
 			q.Key = d.bytes(1, MaxKey)
 		case 6:
@@ -122,7 +146,7 @@ func ParseQuery(b []byte) (Query, error) {
 		case 9:
 			q.Hops = d.int(MaxHops)
 		case 10:
-			q.Visited = d.marks(routing.MaxVisited)
+			q.Visited = d.marks(MaxVisited)
 		case 11:
 			q.Fresh = fresh(d.uint(math.MaxUint32))
 		}
@@ -149,7 +173,7 @@ func (d *decoder) enumeration() uint8 {
 
 // Answer is one message of the answer to a query.
 type Answer struct {
-	Records  []overlay.Record
+	Records  []Record
 	Messages int // that the request has cost so far, in all
 	Final    bool
 	Depth    int           // of the range around the sender that its directory covers; 0: everybody
@@ -187,4 +211,11 @@ func ParseAnswer(b []byte) (Answer, error) {
 		return Answer{}, d.err
 	}
 	return a, nil
+}
+
+func name(i int, names ...string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("?%d", i)
 }

@@ -2,8 +2,6 @@ package wire
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/venn-p2p/venn/overlay"
 )
 
 const (
@@ -12,10 +10,20 @@ const (
 	MaxRecord   = 2048 // bytes of a signed PeerRecord
 )
 
+// PeerID names a peer. The bytes are the driver's; here they are only compared.
+type PeerID string
+
+// Record is a peer with its certified addresses: a record signed by the peer itself, opaque here. Only addresses from
+// such a record are ever dialled.
+type Record struct {
+	Peer     PeerID
+	Envelope []byte
+}
+
 // maxRecordField bounds an encoded Record with its tag and length.
 const maxRecordField = MaxPeer + MaxRecord + 16
 
-func appendRecords(b []byte, num protowire.Number, records []overlay.Record) []byte {
+func appendRecords(b []byte, num protowire.Number, records []Record) []byte {
 	for _, r := range records {
 		m := make([]byte, 0, sizeBytes(len(r.Peer))+sizeBytes(len(r.Envelope)))
 		m = appendBytes(m, 1, []byte(r.Peer))
@@ -25,13 +33,13 @@ func appendRecords(b []byte, num protowire.Number, records []overlay.Record) []b
 }
 
 // record reads one of a repeated field of records.
-func (d *decoder) record(have, allowed int) overlay.Record {
+func (d *decoder) record(have, allowed int) Record {
 	in := decode(d.name+": record", d.element(have, allowed, 1, maxRecordField), maxRecordField)
-	var r overlay.Record
+	var r Record
 	for d.err == nil && in.next() {
 		switch in.num {
 		case 1:
-			r.Peer = overlay.PeerID(in.bytes(1, MaxPeer))
+			r.Peer = PeerID(in.bytes(1, MaxPeer))
 		case 2:
 			r.Envelope = in.bytes(1, MaxRecord)
 		}

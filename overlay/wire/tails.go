@@ -1,24 +1,74 @@
 package wire
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 const (
-	MaxTails     = 64 << 10       // bytes of a message of tails
-	MaxTailItems = tails.MaxItems // items in it
-	maxTailItem  = MaxTails - 4   // bytes of an item
-	maxItemTails = tails.MaxItemTails
+	MaxTails     = 64 << 10     // bytes of a message of tails
+	MaxTailItems = 256          // items in it
+	MaxItemTails = 32           // tails in an item
+	MaxTail      = 1024         // bytes of a signed tail
+	maxTailItem  = MaxTails - 4 // bytes of an item
 )
+
+// TailItem is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks. Without
+// tails it also says from whom the sender gets those of the origin: Direct, Fed, Wants, or neither.
+type TailItem struct {
+	Group  group.ID
+	Short  bool     // Group is only what [Abbreviate] leaves of it
+	Number uint32   // the state that the sender holds
+	Gap    bool     // the sender cannot use tails that start later than state 0
+	Direct bool     // the sender is linked with the origin
+	Fed    bool     // another peer feeds the sender
+	Wants  bool     // the receiver is to feed the sender: to send it each tail after state Number
+	Left   bool     // in an item of the sender's own: it is leaving. In another's: the sender cannot reach the origin
+	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
+	Tails  [][]byte // signed, in order
+}
+
+// ShortGroup is how many bytes an abbreviated group has.
+const ShortGroup = 4
+
+// Abbreviate leaves of a group three bytes of the origin's tag and one of the epoch, and zeros. Between peers that both
+// know an epoch that is enough. Where it fits two groups, an item speaks of both, and a tail belongs to the group whose
+// signature it has.
+func Abbreviate(g group.ID) (short group.ID) {
+	copy(short[:3], g[:3])
+	short[3] = g[11] + g[15]
+	return short
+}
+
+// Name gives an item a group, in short.
+func (it *TailItem) Name(g group.ID) { it.Group, it.Short = Abbreviate(g), true }
+
+// Names says whether an item's group is g.
+func (it *TailItem) Names(g group.ID) bool {
+	if it.Short {
+		g = Abbreviate(g)
+	}
+	return g == it.Group
+}
+
+// About says whether an item is of the origin with a tag, of whichever epoch.
+func (it *TailItem) About(tag uint64) bool {
+	if it.Short {
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], tag)
+		return [3]byte(it.Group[:3]) == [3]byte(b[:3])
+	}
+	return it.Group.OriginTag() == tag
+}
 
 // AppendTails appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
 // its length and 3 bytes.
-func AppendTails(b []byte, items []tails.Item) []byte {
+func AppendTails(b []byte, items []TailItem) []byte {
 	size := 0
 	for i := range items {
 		size += 1 + protowire.SizeBytes(sizeTailItem(&items[i]))
@@ -32,7 +82,7 @@ func AppendTails(b []byte, items []tails.Item) []byte {
 	return b
 }
 
-func appendTailItem(b []byte, it *tails.Item) []byte {
+func appendTailItem(b []byte, it *TailItem) []byte {
 	b = appendBytes(b, 1, tailGroup(it))
 	b = appendUint(b, 2, uint64(it.Number))
 	for _, t := range it.Tails {
@@ -45,7 +95,7 @@ func appendTailItem(b []byte, it *tails.Item) []byte {
 }
 
 // sizeTailItem is how many bytes appendTailItem appends.
-func sizeTailItem(it *tails.Item) (n int) {
+func sizeTailItem(it *TailItem) (n int) {
 	n = sizeBytes(len(tailGroup(it)))
 	if it.Number > 0 {
 		n += 1 + protowire.SizeVarint(uint64(it.Number))
@@ -61,21 +111,21 @@ func sizeTailItem(it *tails.Item) (n int) {
 	return n
 }
 
-func tailGroup(it *tails.Item) []byte {
+func tailGroup(it *TailItem) []byte {
 	if it.Short {
-		return it.Group[:tails.ShortGroup]
+		return it.Group[:ShortGroup]
 	}
 	return it.Group[:]
 }
 
 // tailFlags are the flags of an item, from field 4 on.
-func tailFlags(it *tails.Item) [6]bool {
+func tailFlags(it *TailItem) [6]bool {
 	return [6]bool{it.Gap, it.Direct, it.Hides, it.Left, it.Fed, it.Wants}
 }
 
 // ParseTails reads a whole message. The tails are not looked into.
-func ParseTails(b []byte) ([]tails.Item, error) {
-	var items []tails.Item
+func ParseTails(b []byte) ([]TailItem, error) {
+	var items []TailItem
 	d := decode("tails", b, MaxTails)
 	for d.next() {
 		if d.num != 1 {
@@ -97,13 +147,13 @@ func ParseTails(b []byte) ([]tails.Item, error) {
 	return items, nil
 }
 
-func parseTailItem(b []byte) (it tails.Item, err error) {
+func parseTailItem(b []byte) (it TailItem, err error) {
 	d := decode("tails of an origin", b, maxTailItem)
 	for d.next() {
 		switch d.num {
 		case 1:
-			group := d.bytes(tails.ShortGroup, groupBytes)
-			it.Short = len(group) == tails.ShortGroup
+			group := d.bytes(ShortGroup, groupBytes)
+			it.Short = len(group) == ShortGroup
 			if !it.Short && len(group) != groupBytes {
 				d.malformed("a group of %d bytes", len(group))
 			}
@@ -111,7 +161,7 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 		case 2:
 			it.Number = uint32(d.uint(math.MaxUint32))
 		case 3:
-			it.Tails = append(it.Tails, d.element(len(it.Tails), maxItemTails, 1, tails.MaxTail))
+			it.Tails = append(it.Tails, d.element(len(it.Tails), MaxItemTails, 1, MaxTail))
 		case 4:
 			it.Gap = d.bool()
 		case 5:
@@ -128,7 +178,7 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 	}
 	d.required(1)
 	if d.err != nil {
-		return tails.Item{}, d.err
+		return TailItem{}, d.err
 	}
 	return it, nil
 }

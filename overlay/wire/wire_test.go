@@ -17,11 +17,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/node/join"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -48,33 +44,33 @@ func encoder[T any](f func([]byte, T) []byte) func(any) []byte {
 const answerKeys = 11
 
 var kinds = []kind{
-	{"hello", MaxHello, overlay.Hello{
+	{"hello", MaxHello, Hello{
 		Up: 2_000_000, Down: 10_000_000, FalseMatches: 0.75, Origins: 120, Neighbour: true, Full: true, Session: 0x1122334455667788,
-		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
+		Records: []Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
 	}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-range", MaxHello, overlay.Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello), encoder(AppendHello)},
-	{"inquiry", MaxInquiry, overlay.Inquiry{
-		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []overlay.KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
-		Own: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
+	{"hello-measured", MaxHello, Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-range", MaxHello, Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello), encoder(AppendHello)},
+	{"inquiry", MaxInquiry, Inquiry{
+		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
+		Own: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
 	}, parser(ParseInquiry), encoder(AppendInquiry)},
-	{"inquiry-nearer", MaxInquiry, overlay.Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
-	{"inquiry-meet", MaxInquiry, overlay.Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
-	{"names", MaxNames, overlay.Names{
+	{"inquiry-nearer", MaxInquiry, Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
+	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
+	{"names", MaxNames, Names{
 		Depth:   5,
-		Peers:   []overlay.Named{{Record: overlay.Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Envelope: []byte{4}}}},
-		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
+		Peers:   []Named{{Record: Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: Record{Envelope: []byte{4}}}},
+		Similar: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames), encoder(AppendNames)},
-	{"hello-tail-streams", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-seed", MaxHello, overlay.Hello{Session: 1, Seed: 7}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-parted", MaxHello, overlay.Hello{Parted: true}, parser(ParseHello), encoder(AppendHello)},
-	{"tails-left", MaxTails, []tails.Item{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
-	{"tails-short", MaxTails, []tails.Item{
+	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-parted", MaxHello, Hello{Parted: true}, parser(ParseHello), encoder(AppendHello)},
+	{"tails-left", MaxTails, []TailItem{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
+	{"tails-short", MaxTails, []TailItem{
 		{Group: group.ID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},
 		{Group: group.ID{5}, Short: true, Fed: true},
 		{Group: group.ID{6}, Short: true, Tails: [][]byte{{1, 2}}},
 	}, parser(ParseTails), encoder(AppendTails)},
-	{"tails", MaxTails, []tails.Item{
+	{"tails", MaxTails, []TailItem{
 		{Group: group.ID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
 		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
 	}, parser(ParseTails), encoder(AppendTails)},
@@ -83,17 +79,17 @@ var kinds = []kind{
 		return ParseHaveAnswer(b, answerKeys)
 	}), encoder(AppendHaveAnswer)},
 	{"query", MaxQuery, Query{
-		Kind: routing.Search, Mode: routing.All, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 3, Budget: 64,
+		Kind: Search, Mode: All, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 3, Budget: 64,
 		Within: 1500 * time.Millisecond, Hops: 2,
 	}, parser(ParseQuery), encoder(AppendQuery)},
 	{"query-visited", MaxQuery, Query{
-		Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Visited: []uint32{7, 1 << 31, 7},
+		Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Visited: []uint32{7, 1 << 31, 7},
 	}, parser(ParseQuery), encoder(AppendQuery)},
-	{"query-fresh", MaxQuery, Query{Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: 1500 * time.Millisecond}, parser(ParseQuery), encoder(AppendQuery)},
-	{"query-asks-all", MaxQuery, Query{Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: -1}, parser(ParseQuery), encoder(AppendQuery)},
+	{"query-fresh", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: 1500 * time.Millisecond}, parser(ParseQuery), encoder(AppendQuery)},
+	{"query-asks-all", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: -1}, parser(ParseQuery), encoder(AppendQuery)},
 	{"answer-as-of", MaxAnswer, Answer{Messages: 5, Final: true, AsOf: 400 * time.Millisecond}, parser(ParseAnswer), encoder(AppendAnswer)},
 	{"answer", MaxAnswer, Answer{
-		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
+		Records: []Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer), encoder(AppendAnswer)},
 	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
 	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
@@ -115,12 +111,12 @@ var kinds = []kind{
 	}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-piece", MaxJoinPiece, JoinPiece{
-		Size: join.Size{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
+		Size: JoinSize{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
 	}, parser(ParseJoinPiece), encoder(AppendJoinPiece)},
-	{"catalogue-bases", MaxCatalogue, []overlay.Item{
-		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: overlay.MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
+	{"catalogue-bases", MaxCatalogue, []Item{
+		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
-	{"catalogue", MaxCatalogue, []overlay.Item{
+	{"catalogue", MaxCatalogue, []Item{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -28,7 +29,7 @@ type Net struct {
 	RTT   time.Duration // between any two nodes
 	Trace func(line string)
 
-	nodes    map[overlay.PeerID]*Node
+	nodes    map[wire.PeerID]*Node
 	now      time.Duration
 	seq      uint64
 	events   events
@@ -41,53 +42,53 @@ type Net struct {
 type pending struct {
 	asker *Node
 	id    routing.QueryID
-	to    overlay.PeerID
-	kind  routing.Kind
+	to    wire.PeerID
+	kind  wire.Kind
 }
 
 // NewNet makes an empty net whose randomness follows from seed.
 func NewNet(seed uint64) *Net {
 	return &Net{
-		RTT: 20 * time.Millisecond, nodes: map[overlay.PeerID]*Node{}, keys: map[summary.Fingerprint]string{},
+		RTT: 20 * time.Millisecond, nodes: map[wire.PeerID]*Node{}, keys: map[summary.Fingerprint]string{},
 		rand: rand.New(rand.NewPCG(seed, 0)),
 	}
 }
 
 // Node is a peer of a Net. Its fields may be set until the net runs, and faults while it does.
 type Node struct {
-	ID     overlay.PeerID
+	ID     wire.PeerID
 	Holds  map[string]bool
-	Claims map[string]bool                  // keys that its summary matches though it doesn't hold them
-	Knows  map[overlay.PeerID]float64       // false-positive rates of the summaries that it holds, by origin; no entry: the peer is unknown to it
-	Links  []overlay.PeerID                 // sorted
-	Down   bool                             // can't be reached
-	Mute   bool                             // never answers
-	Blind  bool                             // no summary that it holds shows any key
-	Behind map[overlay.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
-	Ages   map[overlay.PeerID]time.Duration // age of its knowledge of linked peers
-	Boasts bool                             // claims to know the whole network, and names no candidate when asked
-	Range  space.Range                      // that it covers; the zero range is everybody
-	Ask    []region.Contact                 // peers that it can ask about the rest
-	More   []region.Contact                 // peers that others name once it wants more
-	Unsaid bool                             // peers asked for more contacts do not answer
-	Judged []routing.ContactOutcome         // its outcomes of contacts
-	Clear  space.Range                      // in which it expects few false matches; the zero range: Range
-	Others []region.Contact                 // peers that it can ask about a range that they know better
+	Claims map[string]bool               // keys that its summary matches though it doesn't hold them
+	Knows  map[wire.PeerID]float64       // false-positive rates of the summaries that it holds, by origin; no entry: the peer is unknown to it
+	Links  []wire.PeerID                 // sorted
+	Down   bool                          // can't be reached
+	Mute   bool                          // never answers
+	Blind  bool                          // no summary that it holds shows any key
+	Behind map[wire.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
+	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
+	Boasts bool                          // claims to know the whole network, and names no candidate when asked
+	Range  space.Range                   // that it covers; the zero range is everybody
+	Ask    []region.Contact              // peers that it can ask about the rest
+	More   []region.Contact              // peers that others name once it wants more
+	Unsaid bool                          // peers asked for more contacts do not answer
+	Judged []routing.ContactOutcome      // its outcomes of contacts
+	Clear  space.Range                   // in which it expects few false matches; the zero range: Range
+	Others []region.Contact              // peers that it can ask about a range that they know better
 	Router *routing.Router
 	Done   []routing.Done
-	Found  map[routing.QueryID][]overlay.PeerID
+	Found  map[routing.QueryID][]wire.PeerID
 
 	net    *Net
-	record map[overlay.PeerID]routing.Outcome
+	record map[wire.PeerID]routing.Outcome
 	wake   time.Duration
-	sorted []overlay.PeerID // keys of Knows, sorted, once asked for
+	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
 
 // Add makes a node. It sets Self, Has and Rand of cfg.
-func (n *Net) Add(id overlay.PeerID, cfg routing.Config) (*Node, error) {
+func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	node := &Node{
-		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[overlay.PeerID]float64{},
-		Found: map[routing.QueryID][]overlay.PeerID{}, record: map[overlay.PeerID]routing.Outcome{}, wake: -1,
+		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[wire.PeerID]float64{},
+		Found: map[routing.QueryID][]wire.PeerID{}, record: map[wire.PeerID]routing.Outcome{}, wake: -1,
 	}
 	cfg.Self = id
 	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
@@ -102,7 +103,7 @@ func (n *Net) Add(id overlay.PeerID, cfg routing.Config) (*Node, error) {
 }
 
 // Node finds a node; nil if there is none.
-func (n *Net) Node(id overlay.PeerID) *Node { return n.nodes[id] }
+func (n *Net) Node(id wire.PeerID) *Node { return n.nodes[id] }
 
 // Now is the virtual time.
 func (n *Net) Now() time.Duration { return n.now }
@@ -117,7 +118,7 @@ func Fingerprint(key []byte) summary.Fingerprint {
 // view shows a node's knowledge as routing.View.
 type view Node
 
-func (v *view) known() []overlay.PeerID {
+func (v *view) known() []wire.PeerID {
 	if len(v.sorted) != len(v.Knows) {
 		v.sorted = v.sorted[:0]
 		for p := range v.Knows {
@@ -191,31 +192,31 @@ func (v *view) Knowledge() []overlay.Knowledge {
 	return out
 }
 
-func (v *view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
+func (v *view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	age, ok = (*Node)(v).Ages[p]
 	return age, ok
 }
 
 func (v *view) Origins() int { return len(v.Knows) }
 
-func (v *view) Linked() []overlay.PeerID { return v.Links }
+func (v *view) Linked() []wire.PeerID { return v.Links }
 
-func (v *view) Record(p overlay.PeerID) (overlay.Record, bool) {
+func (v *view) Record(p wire.PeerID) (wire.Record, bool) {
 	if _, ok := v.Knows[p]; !ok && p != v.ID {
-		return overlay.Record{}, false
+		return wire.Record{}, false
 	}
-	return overlay.Record{Peer: p, Envelope: []byte("record of " + p)}, true
+	return wire.Record{Peer: p, Envelope: []byte("record of " + p)}, true
 }
 
 // Start opens a query at a node now. Its fingerprint is filled in.
-func (n *Net) Start(at overlay.PeerID, q routing.Query) {
+func (n *Net) Start(at wire.PeerID, q routing.Query) {
 	q.Fingerprint = Fingerprint(q.Key)
 	n.keys[q.Fingerprint] = string(q.Key)
 	n.Step(at, routing.Start{Query: q})
 }
 
 // Step gives a node an input now and carries out what it wants.
-func (n *Net) Step(at overlay.PeerID, in routing.Input) {
+func (n *Net) Step(at wire.PeerID, in routing.Input) {
 	node := n.nodes[at]
 	n.trace(node, "<", in)
 	for _, e := range slices.Clone(node.Router.Step(n.now, in)) {
@@ -237,10 +238,10 @@ func (n *Node) do(e routing.Effect) {
 	case routing.Confirm:
 		n.confirm(e)
 	case routing.AskCandidates:
-		n.request(e.ID, e.To, routing.Asked{Kind: routing.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode})
+		n.request(e.ID, e.To, routing.Asked{Kind: wire.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode})
 	case routing.Forward:
 		n.request(e.ID, e.To, routing.Asked{
-			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+			Kind: wire.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
 			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 		})
 	case routing.Answer:
@@ -299,7 +300,7 @@ func (n *Node) confirm(e routing.Confirm) {
 	})
 }
 
-func (n *Node) request(id routing.QueryID, to overlay.PeerID, a routing.Asked) {
+func (n *Node) request(id routing.QueryID, to wire.PeerID, a routing.Asked) {
 	net, peer := n.net, n.net.nodes[to]
 	a.Request, a.From = uint64(len(net.requests)), n.ID
 	net.requests = append(net.requests, pending{n, id, to, a.Kind})
@@ -320,7 +321,7 @@ func (n *Node) answer(e routing.Answer) {
 	}
 	p := net.requests[e.Request]
 	net.at(net.RTT/2, func() {
-		if p.kind == routing.Candidates {
+		if p.kind == wire.Candidates {
 			if n.Boasts {
 				e.Records = nil
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -83,7 +83,7 @@ func (s *Script) peer(d *datadriven.TestData) {
 	if d.HasArg("incomplete") {
 		cfg.Incomplete = func() bool { return true }
 	}
-	n, err := s.net.Add(overlay.PeerID(word(d, 0)), cfg)
+	n, err := s.net.Add(wire.PeerID(word(d, 0)), cfg)
 	if err != nil {
 		panic(err)
 	}
@@ -91,7 +91,7 @@ func (s *Script) peer(d *datadriven.TestData) {
 		n.Holds[k] = true
 	}
 	for _, p := range list(d, "links") {
-		n.Links = append(n.Links, overlay.PeerID(p))
+		n.Links = append(n.Links, wire.PeerID(p))
 	}
 	slices.Sort(n.Links)
 }
@@ -104,7 +104,7 @@ func (s *Script) knows(d *datadriven.TestData) {
 			panic(err)
 		}
 		if a.Key != "rest" {
-			n.Knows[overlay.PeerID(a.Key)] = rate
+			n.Knows[wire.PeerID(a.Key)] = rate
 			continue
 		}
 		for p := range s.net.nodes {
@@ -154,7 +154,7 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 	case "asked":
 		return s.asked(d)
 	}
-	q, p := id(d, 2), overlay.PeerID(word(d, 3))
+	q, p := id(d, 2), wire.PeerID(word(d, 3))
 	switch kind {
 	case "confirmed":
 		return routing.Confirmed{ID: q, Peer: p, Has: word(d, 4) == "holds", RTT: s.net.RTT}
@@ -177,14 +177,14 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 func (s *Script) asked(d *datadriven.TestData) routing.Input {
 	key := []byte(word(d, 6))
 	a := routing.Asked{
-		Request: uint64(id(d, 2)), From: overlay.PeerID(word(d, 3)), Mode: mode(d, 5), Key: key, Fingerprint: Fingerprint(key),
-		Nonce: uint64(number(d, "nonce", 1)), Origin: overlay.PeerID(strings.Join(list(d, "origin"), "")),
+		Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Mode: mode(d, 5), Key: key, Fingerprint: Fingerprint(key),
+		Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")),
 		Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3),
 		Deadline: s.net.now + duration(d, "for", 10*time.Second),
 	}
 	s.net.keys[a.Fingerprint] = string(key)
 	if word(d, 4) == "search" {
-		a.Kind = routing.Search
+		a.Kind = wire.Search
 	}
 	return a
 }
@@ -197,7 +197,7 @@ func (s *Script) explain(d *datadriven.TestData) {
 }
 
 func (s *Script) node(d *datadriven.TestData, i int) *Node {
-	n := s.net.nodes[overlay.PeerID(word(d, i))]
+	n := s.net.nodes[wire.PeerID(word(d, i))]
 	if n == nil {
 		panic(fmt.Sprintf("no peer %q", word(d, i)))
 	}
@@ -214,11 +214,11 @@ func id(d *datadriven.TestData, i int) routing.QueryID {
 	return routing.QueryID(n)
 }
 
-func mode(d *datadriven.TestData, i int) routing.Mode {
+func mode(d *datadriven.TestData, i int) wire.Mode {
 	if word(d, i) == "all" {
-		return routing.All
+		return wire.All
 	}
-	return routing.Any
+	return wire.Any
 }
 
 func list(d *datadriven.TestData, key string) []string {
@@ -252,10 +252,10 @@ func duration(d *datadriven.TestData, key string, otherwise time.Duration) time.
 	return otherwise
 }
 
-func records(d *datadriven.TestData) []overlay.Record {
-	var out []overlay.Record
+func records(d *datadriven.TestData) []wire.Record {
+	var out []wire.Record
 	for _, p := range list(d, "peers") {
-		out = append(out, overlay.Record{Peer: overlay.PeerID(p)})
+		out = append(out, wire.Record{Peer: wire.PeerID(p)})
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -50,16 +49,16 @@ func (p *Peer) group() group.ID { return group.Of(p.claim.stream.Header()) }
 
 // announceClaim says that the summary may be asked for.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
-	p.announce(to, overlay.Item{Group: p.group(), Have: uint16(p.claim.stream.Parts())})
+	p.announce(to, wire.Item{Group: p.group(), Have: uint16(p.claim.stream.Parts())})
 }
 
 // announceFuture offers newer epochs of the victims, and of made-up origins.
 func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: p.cfg.Rand.Uint32()}
-	items := []overlay.Item{{Group: group.New(p.cfg.Rand.Uint64(), e), Have: 20}}
+	items := []wire.Item{{Group: group.New(p.cfg.Rand.Uint64(), e), Have: 20}}
 	for _, v := range p.cfg.Victims {
 		if v.ID != to {
-			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(v.ID)), e), Have: 20})
+			items = append(items, wire.Item{Group: group.New(group.OriginTag(string(v.ID)), e), Have: 20})
 		}
 	}
 	p.announce(to, items...)
@@ -67,17 +66,17 @@ func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 
 // unasked sends parts that nobody asked for.
 func (p *Peer) unasked(_ context.Context, to peer.ID) {
-	parts := p.claim.parts(overlay.Item{Want: 1}, p.cfg.Record)
+	parts := p.claim.parts(wire.Item{Want: 1}, p.cfg.Record)
 	group := group.New(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
 	p.publish(to, group[:], nil, wire.AppendParts(nil, parts))
 }
 
-func (p *Peer) announce(to peer.ID, items ...overlay.Item) {
+func (p *Peer) announce(to peer.ID, items ...wire.Item) {
 	p.publish(to, []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
 }
 
 // parts is what a holder of the summary would answer.
-func (c claim) parts(it overlay.Item, record []byte) wire.Parts {
+func (c claim) parts(it wire.Item, record []byte) wire.Parts {
 	run, err := c.stream.Run(int(it.Have), min(int(it.Want), c.stream.Parts()))
 	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
 		return wire.Parts{Run: summary.Run{Parts: [][]byte{{0}}}}
@@ -91,7 +90,7 @@ func (c claim) parts(it overlay.Item, record []byte) wire.Parts {
 
 // answer returns the parts sent to a peer that asks. Its signature may be wrong, its parts others than those signed
 // for, or it may be the twin's.
-func (p *Peer) answer(it overlay.Item) wire.Parts {
+func (p *Peer) answer(it wire.Item) wire.Parts {
 	c := p.claim
 	if p.bad++; p.cfg.Twin && p.bad%2 == 0 {
 		c = p.twin

@@ -6,7 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -36,7 +36,7 @@ func TestShortTwin(t *testing.T) {
 		t.Fatalf("the twin has %d parts of %d", held, all)
 	}
 	for range 6 { // each way to spoil, of either
-		if a := p.answer(overlay.Item{Have: uint16(held), Want: uint16(all)}); len(a.Run.Parts) == 0 {
+		if a := p.answer(wire.Item{Have: uint16(held), Want: uint16(all)}); len(a.Run.Parts) == 0 {
 			t.Error("no parts")
 		}
 	}

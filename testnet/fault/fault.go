@@ -21,7 +21,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -48,7 +47,7 @@ type Config struct {
 	Claims   []summary.Fingerprint                             // keys that it claims to hold: one at least
 	Misdeeds []string                                          // kinds that it does; nil: all
 	Twin     bool                                              // it signs two summaries under one number
-	Ghosts   []overlay.Record                                  // of made-up peers
+	Ghosts   []wire.Record                                     // of made-up peers
 	Sign     func(payload []byte) (envelope []byte, err error) // signs headers as the host
 	Record   []byte                                            // the host's signed addresses
 	Every    time.Duration                                     // between two misdeeds
@@ -148,7 +147,7 @@ func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if err := p.h.Connect(ctx, victim); err != nil {
 		return err
 	}
-	return p.greet(ctx, victim.ID, 1, overlay.Record{Peer: overlay.PeerID(p.h.ID()), Envelope: p.cfg.Record})
+	return p.greet(ctx, victim.ID, 1, wire.Record{Peer: wire.PeerID(p.h.ID()), Envelope: p.cfg.Record})
 }
 
 // send opens a stream, writes, and waits for the other end to close it.

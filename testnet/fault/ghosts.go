@@ -7,20 +7,19 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const ghostsInHello = 16
 
 // greet says hello with some records: a fast line, well informed, a neighbour already.
-func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...overlay.Record) error {
-	hello := overlay.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
+func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...wire.Record) error {
+	hello := wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
 	return p.send(ctx, to, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
 }
 
 // some are made up.
-func (p *Peer) some(n int) []overlay.Record {
+func (p *Peer) some(n int) []wire.Record {
 	n = min(n, len(p.cfg.Ghosts))
 	first := p.cfg.Rand.IntN(len(p.cfg.Ghosts) - n + 1)
 	return p.cfg.Ghosts[first : first+n]

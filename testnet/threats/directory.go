@@ -9,8 +9,10 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -60,12 +62,12 @@ func roomBeside(cfg overlay.Config, attack func(*overlaytest.Scene) error) (floa
 	if err := attack(s); err != nil {
 		return 0, err
 	}
-	s.Step(time.Second, overlay.LinkClosed{Peer: liar})
+	s.Step(time.Second, event.LinkClosed{Peer: liar})
 	for now := time.Second; now <= 2*time.Minute; now += tick {
 		if now == time.Minute {
-			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
+			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	learned := 0
 	for _, o := range s.Origins {
@@ -79,14 +81,14 @@ func roomBeside(cfg overlay.Config, attack func(*overlaytest.Scene) error) (floa
 // ghosts names made-up peers, in sessions without end.
 func ghosts(s *overlaytest.Scene) error {
 	for session := range uint64(200) {
-		h := overlay.Hello{Up: fast, Down: fast, Session: session + 2}
+		h := wire.Hello{Up: fast, Down: fast, Session: session + 2}
 		for i := range 16 {
-			p := overlay.PeerID(fmt.Sprint("ghost", session, ".", i))
-			h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
+			p := wire.PeerID(fmt.Sprint("ghost", session, ".", i))
+			h.Records = append(h.Records, wire.Record{Peer: p, Envelope: overlaytest.Record(p)})
 		}
-		s.Step(0, overlay.LinkClosed{Peer: liar})
-		s.Step(0, overlay.LinkOpened{Peer: liar})
-		s.Step(0, overlay.HelloReceived{Peer: liar, Hello: h})
+		s.Step(0, event.LinkClosed{Peer: liar})
+		s.Step(0, event.LinkOpened{Peer: liar})
+		s.Step(0, event.HelloReceived{Peer: liar, Hello: h})
 	}
 	return nil
 }
@@ -99,7 +101,7 @@ func twins(off defence.Off) (float64, error) {
 		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
-	nobody := func(overlay.PeerID) bool { return false }
+	nobody := func(wire.PeerID) bool { return false }
 	d.Open(liar)
 	for i := range uint64(300) {
 		for k := range uint64(2) {
@@ -123,8 +125,8 @@ func twins(off defence.Off) (float64, error) {
 }
 
 // hear brings all of a summary, and says whether something of it was taken in.
-func hear(d *directory.Directory, now time.Duration, from overlay.PeerID, name string, fps []summary.Fingerprint) (bool, error) {
-	x, err := overlaytest.NewOrigin(overlay.PeerID(name), fps, summary.Header{})
+func hear(d *directory.Directory, now time.Duration, from wire.PeerID, name string, fps []summary.Fingerprint) (bool, error) {
+	x, err := overlaytest.NewOrigin(wire.PeerID(name), fps, summary.Header{})
 	if err != nil {
 		return false, err
 	}
@@ -138,7 +140,7 @@ func hear(d *directory.Directory, now time.Duration, from overlay.PeerID, name s
 // ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the
 // group.
 func ofGroup(off defence.Off) (float64, error) {
-	s, err := overlaytest.NewScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(overlay.Record) string { return "same" }, Undefended: off})
+	s, err := overlaytest.NewScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(wire.Record) string { return "same" }, Undefended: off})
 	if err != nil {
 		return 0, err
 	}
@@ -147,9 +149,9 @@ func ofGroup(off defence.Off) (float64, error) {
 	}
 	for now := time.Duration(0); now <= time.Minute; now += tick {
 		if now == 0 {
-			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 80})
+			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 80})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	return float64(s.Overlay.Origins()), nil
 }
@@ -163,9 +165,9 @@ func memoryOf(limit int) (float64, error) {
 	most := 0
 	for now := time.Duration(0); now < time.Minute; now += tick {
 		if now == 0 {
-			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 10_000})
+			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 10_000})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 		most = max(most, s.Overlay.Memory())
 	}
 	return float64(most), nil
@@ -180,15 +182,15 @@ func visitors(off defence.Off) (float64, error) {
 			return 0, err
 		}
 		for i := range uint64(1000) {
-			x, err := overlaytest.NewOrigin(overlay.PeerID(fmt.Sprint("visitor", i)), overlaytest.Fingerprints(100, 0, i), summary.Header{})
+			x, err := overlaytest.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaytest.Fingerprints(100, 0, i), summary.Header{})
 			if err != nil {
 				return 0, err
 			}
 			in := x.Sent(x.ID, 0, 1)
-			own := overlay.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+			own := wire.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second
-			o.Step(now, overlay.PeersAsked{From: x.ID, Inquiry: overlay.Inquiry{Meet: space.Place(visits << 60), Own: []overlay.Introduction{own}}})
-			o.Step(now, overlay.Tick{})
+			o.Step(now, event.PeersAsked{From: x.ID, Inquiry: wire.Inquiry{Meet: space.Place(visits << 60), Own: []wire.Introduction{own}}})
+			o.Step(now, event.Tick{})
 		}
 		taken[visits] = o.Memory()
 	}

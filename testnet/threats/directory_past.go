@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
@@ -110,7 +111,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	d := past(0, apply)
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
-	d.Take(time.Second, e, overlay.PartsReceived{From: honest, Transport: overlay.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
+	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
 	believed := 0
 	for _, f := range chosen {
 		if e.Held().Contains(f) {
@@ -131,17 +132,17 @@ func pretender(off defence.Off) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.Step(0, overlay.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
-	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 20})
+	s.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
+	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 20})
 	now := time.Duration(0)
 	for ; now < time.Minute; now += tick {
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	claimant := s.Origins[0].ID
 	for asked := 1; asked <= 100; asked++ {
-		for _, e := range s.Overlay.Step(now, overlay.Outcome{Peer: claimant, Misses: 1}) {
-			if a, ok := e.(overlay.Audit); ok && a.Of.Peer == claimant {
-				s.Step(now, overlay.Outcome{Peer: claimant, Misses: 20})
+		for _, e := range s.Overlay.Step(now, event.Outcome{Peer: claimant, Misses: 1}) {
+			if a, ok := e.(event.Audit); ok && a.Of.Peer == claimant {
+				s.Step(now, event.Outcome{Peer: claimant, Misses: 20})
 			}
 		}
 		c := s.Overlay.Candidates(nil, overlaytest.Fingerprints(1000, 0, 0)[0])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -84,14 +85,14 @@ func lostLink(off defence.Off) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	late := s.Asked(s.Overlay.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400}))
-	late = append(late, s.Asked(s.Overlay.Step(tick, overlay.Tick{}))...)
-	s.Overlay.Step(tick, overlay.LinkClosed{Peer: honest})
+	late := s.Asked(s.Overlay.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400}))
+	late = append(late, s.Asked(s.Overlay.Step(tick, event.Tick{}))...)
+	s.Overlay.Step(tick, event.LinkClosed{Peer: honest})
 	s.Link(tick, honest)
 	for _, in := range late {
 		s.Step(2*tick, in)
 	}
-	return float64(s.Faults[overlay.FaultUnasked]), nil
+	return float64(s.Faults[event.FaultUnasked]), nil
 }
 
 // narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended,

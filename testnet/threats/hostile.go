@@ -7,8 +7,10 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -59,9 +61,9 @@ func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
 			lie(s, now)
 		}
 		if now == offered {
-			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 2400})
+			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 2400})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 		if learned(s) {
 			return now - offered, nil
 		}
@@ -83,14 +85,14 @@ func learned(s *overlaytest.Scene) bool {
 // epochs. It sends parts that nobody asked for, junk in the place of parts, and the first part again.
 func lie(s *overlaytest.Scene, now time.Duration) {
 	n := uint32(now / time.Second)
-	h := overlay.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
+	h := wire.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
 	for i := range 16 {
-		p := overlay.PeerID(fmt.Sprint("ghost", n, ".", i))
-		h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
+		p := wire.PeerID(fmt.Sprint("ghost", n, ".", i))
+		h.Records = append(h.Records, wire.Record{Peer: p, Envelope: overlaytest.Record(p)})
 	}
-	s.Step(now, overlay.HelloReceived{Peer: liar, Hello: h})
-	s.Step(now, overlay.CatalogueReceived{From: liar, Items: s.Items(nil), Bytes: 2400})
-	s.Step(now, overlay.CatalogueReceived{From: liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: n}), Bytes: 2400})
+	s.Step(now, event.HelloReceived{Peer: liar, Hello: h})
+	s.Step(now, event.CatalogueReceived{From: liar, Items: s.Items(nil), Bytes: 2400})
+	s.Step(now, event.CatalogueReceived{From: liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: n}), Bytes: 2400})
 	for i := range 10 {
 		x := &s.Origins[(10*int(n)+i)%len(s.Origins)]
 		first := x.Sent(liar, 0, 1)
@@ -112,10 +114,10 @@ func inventedOrigins(off defence.Off) (float64, error) {
 	for now := tick; now < time.Minute; now += tick {
 		if now%time.Second == 0 {
 			e := summary.Epoch{Generation: 1, Sequence: 1}
-			claim := overlay.Item{Group: group.New(uint64(now), e), Have: 20}
-			s.Step(now, overlay.CatalogueReceived{From: liar, Items: []overlay.Item{claim}, Bytes: 20})
+			claim := wire.Item{Group: group.New(uint64(now), e), Have: 20}
+			s.Step(now, event.CatalogueReceived{From: liar, Items: []wire.Item{claim}, Bytes: 20})
 		}
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	return s.Overlay.FalseMatches(), nil
 }
@@ -127,9 +129,9 @@ func boasts(off defence.Off) (float64, error) {
 		return 0, err
 	}
 	for now := tick; now < time.Minute; now += tick {
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
-	s.Step(time.Minute, overlay.HelloReceived{Peer: liar, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
+	s.Step(time.Minute, event.HelloReceived{Peer: liar, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
 	return truth(s.Overlay.Incomplete()), nil
 }
 
@@ -139,11 +141,11 @@ func amongFour(off defence.Off) (*overlaytest.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range []overlay.PeerID{"honest 2", "honest 3"} {
+	for _, p := range []wire.PeerID{"honest 2", "honest 3"} {
 		s.Link(0, p)
-		s.Step(0, overlay.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 400})
+		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 400})
 	}
-	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
+	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	return s, nil
 }
 
@@ -156,9 +158,9 @@ func seemsPoor(off defence.Off) (float64, error) {
 	if err := ghosts(s); err != nil {
 		return 0, err
 	}
-	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
+	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	for now := tick; now < time.Minute; now += tick {
-		s.Step(now, overlay.Tick{})
+		s.Step(now, event.Tick{})
 	}
 	return s.Overlay.FalseMatches(), nil
 }

@@ -30,7 +30,6 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/httpapi"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -97,7 +96,7 @@ func (c *cast) node(opts ...node.Option) (*node.Node, error) {
 }
 
 // linked is a host without a node that has said hello to n.
-func (c *cast) linked(ctx context.Context, n *node.Node, records ...overlay.Record) (host.Host, error) {
+func (c *cast) linked(ctx context.Context, n *node.Node, records ...wire.Record) (host.Host, error) {
 	h, err := c.host()
 	if err != nil {
 		return nil, err
@@ -108,8 +107,8 @@ func (c *cast) linked(ctx context.Context, n *node.Node, records ...overlay.Reco
 	return h, sayHello(ctx, h, n, records...)
 }
 
-func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...overlay.Record) error {
-	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.AppendHello(nil, overlay.Hello{Session: 1, Records: records}))
+func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...wire.Record) error {
+	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.AppendHello(nil, wire.Hello{Session: 1, Records: records}))
 	return err
 }
 
@@ -143,13 +142,13 @@ func newStranger() (s stranger, err error) {
 	return s, err
 }
 
-func (s stranger) record(seq uint64, addrs ...ma.Multiaddr) (overlay.Record, error) {
+func (s stranger) record(seq uint64, addrs ...ma.Multiaddr) (wire.Record, error) {
 	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
 	if err != nil {
-		return overlay.Record{}, err
+		return wire.Record{}, err
 	}
 	b, err := e.Marshal()
-	return overlay.Record{Peer: overlay.PeerID(s.id), Envelope: b}, err
+	return wire.Record{Peer: wire.PeerID(s.id), Envelope: b}, err
 }
 
 // await looks until ok, which it returns, or until some seconds are over.
@@ -250,7 +249,7 @@ func manyAddresses(ctx context.Context, defended bool) (float64, error) {
 	evil.SetStreamHandler(wire.ProtocolIn("venn", node.HelloID), func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
 	evil.SetStreamHandler(wire.ProtocolIn("venn", node.QueryID), func(st network.Stream) { // it names the stranger as a holder
 		defer func() { _ = st.Close() }()
-		_ = wire.WriteFrame(st, wire.AppendAnswer(nil, wire.Answer{Records: []overlay.Record{r}, Final: true}))
+		_ = wire.WriteFrame(st, wire.AppendAnswer(nil, wire.Answer{Records: []wire.Record{r}, Final: true}))
 	})
 	if err := n.Connect(ctx, *host.InfoFromHost(evil)); err != nil {
 		return 0, err

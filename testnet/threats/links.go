@@ -17,12 +17,9 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
@@ -192,7 +189,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 	defer wg.Wait()
 	defer close(keys.release)
 	wg.Go(func() {
-		q := wire.Query{Kind: routing.Search, Nonce: 1, Origin: overlay.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
+		q := wire.Query{Kind: wire.Search, Nonce: 1, Origin: wire.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
 		_, _ = exchange(ctx, h, n.ID(), node.QueryID, wire.AppendQuery(nil, q))
 	})
 	select {
@@ -205,7 +202,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 
 // verified is how many of sixteen signatures in a hello are verified while the loop does nothing.
 func verified(ctx context.Context, n *node.Node, h host.Host, cache *signed.Cache) (float64, error) {
-	var records []overlay.Record
+	var records []wire.Record
 	for i := range 16 {
 		s, err := newStranger()
 		if err != nil {
@@ -234,7 +231,7 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.joinWith(ctx, n, join.Size{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
+	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
 		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)})
 		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
 			taken.Add(wire.MaxPieceData)
@@ -250,7 +247,7 @@ func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.joinWith(ctx, n, join.Size{Keys: 1 << 16, Bytes: 1 << 26}, func(s network.Stream, r wire.JoinRequest, taken *atomic.Int64) {
+	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 16, Bytes: 1 << 26}, func(s network.Stream, r wire.JoinRequest, taken *atomic.Int64) {
 		if r.Filter == 0 {
 			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: filterOf(r.Params), Final: true}))
 			return
@@ -286,7 +283,7 @@ func filterOf(p bloom.Params) []byte {
 
 // joinWith joins a node with a peer that claims a size, and returns how many MiB answer brought the node to take for
 // the rest.
-func (c *cast) joinWith(ctx context.Context, n *node.Node, size join.Size, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
+func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
 	if _, err := n.Add(ctx, []byte("k")); err != nil {
 		return 0, err
 	}

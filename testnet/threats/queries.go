@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/routingtest"
@@ -129,14 +129,14 @@ func newPlace(cfg routing.Config, links string) *place {
 	p := &place{Net: routingtest.NewNet(1), cfg: cfg}
 	for pair := range strings.FieldsSeq(links) {
 		a, b, _ := strings.Cut(pair, "-")
-		x, y := p.node(overlay.PeerID(a)), p.node(overlay.PeerID(b))
+		x, y := p.node(wire.PeerID(a)), p.node(wire.PeerID(b))
 		x.Links, y.Links = append(x.Links, y.ID), append(y.Links, x.ID)
 	}
 	return p
 }
 
 // node returns the node of a name, which it makes if need be.
-func (p *place) node(id overlay.PeerID) *routingtest.Node {
+func (p *place) node(id wire.PeerID) *routingtest.Node {
 	n := p.Node(id)
 	if n == nil {
 		n, p.err = p.Add(id, p.cfg)
@@ -148,19 +148,19 @@ func (p *place) node(id overlay.PeerID) *routingtest.Node {
 }
 
 // find looks for a key and returns what came of it.
-func (p *place) find(at overlay.PeerID, key string) routing.Stats {
+func (p *place) find(at wire.PeerID, key string) routing.Stats {
 	p.last++
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
 	p.Run()
 	done := p.node(at).Done
 	return done[len(done)-1].Stats
 }
 
 // findAsAsked is find, in which p.later is given to the searcher as it comes up.
-func (p *place) findAsAsked(at overlay.PeerID, key string) routing.Stats {
+func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	p.last++
 	n := len(p.node(at).Done)
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
 	for end := p.Now() + time.Minute; len(p.node(at).Done) == n && p.Now() < end; {
 		p.RunUntil(p.Now() + time.Millisecond)
 		later := p.later
@@ -177,13 +177,13 @@ func lyingChild(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off}, "a-b b-c b-liar c-d d-e")
 	p.node("e").Holds["k"] = true
 	p.node("liar").Mute = true
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 	asked := false
 	p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []overlay.Record{{Peer: "nobody"}}, Final: true})
+	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []wire.Record{{Peer: "nobody"}}, Final: true})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
@@ -198,29 +198,29 @@ func inventor(off defence.Off) (float64, error) {
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
 	asked := false
 	p.Trace = func(s string) { asked = asked || strings.Contains(s, "a > AskCandidates q1 inventor") }
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("a", routing.CandidatesReceived{ID: 1, From: "inventor", Records: []overlay.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}})
+	p.Step("a", routing.CandidatesReceived{ID: 1, From: "inventor", Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
 // named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor
 // names comes when it is asked.
-func named(off defence.Off, names ...overlay.PeerID) *place {
+func named(off defence.Off, names ...wire.PeerID) *place {
 	p := newPlace(routing.Config{Undefended: off}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
 	for i := range 50 {
-		n := p.node(overlay.PeerID(fmt.Sprint("p", i)))
+		n := p.node(wire.PeerID(fmt.Sprint("p", i)))
 		n.Holds[fmt.Sprint("key ", i)] = true
 		p.node("a").Knows[n.ID], p.node("honest").Knows[n.ID] = 1, 0.0001
 	}
-	var records []overlay.Record
+	var records []wire.Record
 	for _, n := range names {
 		p.node(n).Mute = true
-		records = append(records, overlay.Record{Peer: n})
+		records = append(records, wire.Record{Peer: n})
 	}
 	p.Trace = func(s string) {
 		var q uint64
@@ -233,9 +233,9 @@ func named(off defence.Off, names ...overlay.PeerID) *place {
 }
 
 // dead names peers that do not answer.
-func dead(n int) (names []overlay.PeerID) {
+func dead(n int) (names []wire.PeerID) {
 	for i := range n {
-		names = append(names, overlay.PeerID(fmt.Sprint("dead ", i)))
+		names = append(names, wire.PeerID(fmt.Sprint("dead ", i)))
 	}
 	return names
 }
@@ -267,13 +267,13 @@ func namedAgain(off defence.Off) (float64, error) {
 // boast.
 func boasting(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off | defence.Reputations}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
-	for _, b := range []overlay.PeerID{"b1", "b2", "b3"} {
+	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
 		p.node(b).Boasts, p.node(b).Mute = true, true
 	}
 	for i := range 50 {
-		n := p.node(overlay.PeerID(fmt.Sprint("p", i)))
+		n := p.node(wire.PeerID(fmt.Sprint("p", i)))
 		n.Holds[fmt.Sprint("key ", i)] = true
-		for _, x := range []overlay.PeerID{"a", "d1", "d2", "d3", "d4", "d5", "d6"} {
+		for _, x := range []wire.PeerID{"a", "d1", "d2", "d3", "d4", "d5", "d6"} {
 			p.node(x).Knows[n.ID] = 1
 		}
 		p.node("honest").Knows[n.ID] = 0.0001
@@ -288,10 +288,10 @@ func boasting(off defence.Off) (float64, error) {
 func grandchild(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off}, "a-b b-liar")
 	p.node("liar").Mute = true
-	var ghosts []overlay.Record
+	var ghosts []wire.Record
 	for _, g := range dead(8) {
 		p.node(g).Mute = true
-		ghosts = append(ghosts, overlay.Record{Peer: g})
+		ghosts = append(ghosts, wire.Record{Peer: g})
 	}
 	asked, vain := false, 0
 	p.Trace = func(s string) {
@@ -300,7 +300,7 @@ func grandchild(off defence.Off) (float64, error) {
 			vain++
 		}
 	}
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
@@ -320,7 +320,7 @@ func poisoned(off defence.Off) (float64, error) {
 		if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 			_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
 			p.Step("c", routing.Asked{
-				Request: 1 << 40, From: "evil", Kind: routing.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
+				Request: 1 << 40, From: "evil", Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
 				Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
 			})
 		}
@@ -332,7 +332,7 @@ func boaster(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off}, "a-boaster a-honest")
 	p.node("boaster").Boasts = true
 	for i := range 50 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("p%d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("p%d", i)))
 		n.Holds[fmt.Sprint("key ", i)] = true
 		p.node("a").Knows[n.ID] = 1
 		p.node("honest").Knows[n.ID] = 0.0001
@@ -373,18 +373,18 @@ func freshKeys(off defence.Off) (float64, error) {
 	}
 	p := newPlace(routing.Config{Undefended: off}, strings.Join(links, " "))
 	for _, x := range names {
-		n := p.node(overlay.PeerID(x))
+		n := p.node(wire.PeerID(x))
 		n.Blind = true
 		for _, y := range names {
 			if x != y {
-				n.Knows[overlay.PeerID(y)] = 0.001
+				n.Knows[wire.PeerID(y)] = 0.001
 			}
 		}
 	}
 	dearest := 0
 	for i := range 45 {
 		key := fmt.Sprintf("fresh %d", i)
-		p.node(overlay.PeerID(names[1+i%9])).Holds[key] = true
+		p.node(wire.PeerID(names[1+i%9])).Holds[key] = true
 		s := p.find("a", key)
 		if s.Found == 0 {
 			return 0, fmt.Errorf("%s is not found", key)
@@ -398,7 +398,7 @@ func freshKeys(off defence.Off) (float64, error) {
 func crowd(cfg routing.Config) (p *place, spent *int) {
 	p, spent = newPlace(cfg, "stranger-b"), new(int)
 	for i := range 60 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		p.node("b").Knows[n.ID] = 1
 		p.node("b").Links = append(p.node("b").Links, n.ID)
 		n.Links = append(n.Links, "b")
@@ -413,7 +413,7 @@ func crowd(cfg routing.Config) (p *place, spent *int) {
 
 func search(key string, request uint64, budget int, deadline time.Duration) routing.Asked {
 	return routing.Asked{
-		Request: request, From: "stranger", Kind: routing.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: routing.All,
+		Request: request, From: "stranger", Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All,
 		Fingerprint: routingtest.Fingerprint([]byte(key)), Budget: budget, Hops: 4, Deadline: deadline,
 	}
 }
@@ -434,7 +434,7 @@ func greedy(cfg routing.Config) (float64, error) {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
 	for i := range 600 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("q%03d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("q%03d", i)))
 		p.node("b").Knows[n.ID] = 1
 		for _, l := range p.node("b").Links { // none of them knows more
 			p.node(l).Knows[n.ID] = 1
@@ -469,17 +469,17 @@ func claimant(off defence.Off) (float64, error) {
 func popular(cfg routing.Config) (float64, error) {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("p%03d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
 		n.Holds["k"] = true
 		p.node("b").Knows[n.ID] = 0.0001
 	}
-	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any}) // a name for the key
+	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}) // a name for the key
 	p.Run()
 	const seconds = 60
 	named, began := 0, p.Now()
 	for i := range uint64(10 * seconds) {
 		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, routing.Asked{
-			Request: 1<<40 + i, From: "stranger", Kind: routing.Candidates, Key: []byte("k"), Mode: routing.All,
+			Request: 1<<40 + i, From: "stranger", Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All,
 			Fingerprint: routingtest.Fingerprint([]byte("k")),
 		})
 		for _, e := range effects {
@@ -503,7 +503,7 @@ func impatient(defended bool) (cfg routing.Config) {
 func sixty(cfg routing.Config) (p *place, all []*routingtest.Node) {
 	p = newPlace(cfg, "")
 	for i := range 60 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		p.node("a").Knows[n.ID] = 0.001
 		all = append(all, n)
 	}

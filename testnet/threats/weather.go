@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/defence"
 )
@@ -27,10 +27,10 @@ var weather = []attack{
 }
 
 // hundred is a searcher that knows a hundred peers. Each key has the given number of holders.
-func hundred(off defence.Off, keys, holders int) (p *place, peers []overlay.PeerID) {
+func hundred(off defence.Off, keys, holders int) (p *place, peers []wire.PeerID) {
 	p = newPlace(routing.Config{Undefended: off}, "")
 	for i := range 100 {
-		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		p.node("a").Knows[n.ID] = 0.001
 		peers = append(peers, n.ID)
 	}
@@ -56,7 +56,7 @@ func partition(off defence.Off) (float64, error) {
 		done := len(p.node("a").Done)
 		for k := range 200 {
 			p.last++
-			p.Start("a", routing.Query{ID: p.last, Key: fmt.Append(nil, "key ", k), Mode: routing.Any})
+			p.Start("a", routing.Query{ID: p.last, Key: fmt.Append(nil, "key ", k), Mode: wire.Any})
 		}
 		p.RunUntil(p.Now() + length)
 		for _, d := range p.node("a").Done[done:] {
@@ -97,7 +97,7 @@ func churn(off defence.Off) (float64, error) {
 			}
 		}
 		key := fmt.Sprint("key ", i%popular)
-		alive := slices.ContainsFunc(peers, func(x overlay.PeerID) bool { return p.node(x).Holds[key] && !p.node(x).Mute })
+		alive := slices.ContainsFunc(peers, func(x wire.PeerID) bool { return p.node(x).Holds[key] && !p.node(x).Mute })
 		s := p.find("a", key)
 		if alive && s.Found == 0 {
 			missed++

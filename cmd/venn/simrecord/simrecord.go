@@ -13,6 +13,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
@@ -184,7 +185,7 @@ func simulatedQuery(n int, e venn.Ended) view.Query {
 	q := view.Query{
 		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: view.Millis(s.Elapsed),
 		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
-		Steps: view.Steps(s.Explain, func(p overlay.PeerID) int { return int(venn.IDOf(p)) }),
+		Steps: view.Steps(s.Explain, func(p wire.PeerID) int { return int(venn.IDOf(p)) }),
 	}
 	if e.Done.Err != "" {
 		q.End = e.Done.Err

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -152,7 +152,7 @@ type Step struct {
 }
 
 // Steps converts the questions of a query. number returns the number of a peer, or -1.
-func Steps(explained []routing.Reason, number func(overlay.PeerID) int) []Step {
+func Steps(explained []routing.Reason, number func(wire.PeerID) int) []Step {
 	out := make([]Step, len(explained))
 	for i, r := range explained {
 		out[i] = Step{

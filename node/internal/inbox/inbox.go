@@ -10,9 +10,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -152,11 +151,11 @@ func (b *Inbox) TookRequest(from peer.ID) {
 type Message struct {
 	From      peer.ID
 	Bytes     int // on the wire
-	Catalogue []overlay.Item
+	Catalogue []wire.Item
 	Group     group.ID
-	Tails     []tails.Item
+	Tails     []wire.TailItem
 	Parts     *wire.Parts // nil: it is a catalogue or tails
-	Transport overlay.Transport
+	Transport event.Transport
 	Came      time.Duration // on the core's clock
 }
 

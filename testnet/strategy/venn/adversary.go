@@ -58,7 +58,7 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 		}
 		return &hostile{
 			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
-			every: of.Pace(overlay.MaxHelloRecords / len(misdeeds)),
+			every: of.Pace(wire.MaxHelloRecords / len(misdeeds)),
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 func (h *hostile) announce(to strategy.ID) {
 	if own := h.run.origin(h.host.Self()).epochs.Load(); own != nil {
 		s := (*own)[len(*own)-1].stream
-		h.catalogue(to, []overlay.Item{{Group: group.Of(s.Header()), Have: uint16(s.Parts())}})
+		h.catalogue(to, []wire.Item{{Group: group.Of(s.Header()), Have: uint16(s.Parts())}})
 	}
 }
 
@@ -206,10 +206,10 @@ func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 }
 
 // some are the next of those invented.
-func (h *hostile) some(n int) (out []overlay.Record) {
+func (h *hostile) some(n int) (out []wire.Record) {
 	for range min(n, h.of.Number) {
 		p := peerID(h.turn())
-		out = append(out, overlay.Record{Peer: p, Envelope: append(make([]byte, recordOverhead), p...)})
+		out = append(out, wire.Record{Peer: p, Envelope: append(make([]byte, recordOverhead), p...)})
 	}
 	return out
 }
@@ -222,18 +222,18 @@ func (h *hostile) turn() strategy.ID {
 
 // introduce says hello in a new session, with a fast line, well informed, and with records of made-up peers.
 func (h *hostile) introduce(to strategy.ID) {
-	said := overlay.Hello{
-		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(overlay.MaxHelloRecords),
+	said := wire.Hello{
+		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(wire.MaxHelloRecords),
 	}
 	h.send(to, hello(said), helloBytes(said), 0)
 }
 
 // offer offers summaries of made-up peers. Each claims what somebody else holds.
 func (h *hostile) offer(to strategy.ID) {
-	var items []overlay.Item
-	for range min(overlay.MaxHelloRecords, h.of.Number) {
+	var items []wire.Item
+	for range min(wire.MaxHelloRecords, h.of.Number) {
 		e := h.run.invent(h.turn())
-		items = append(items, overlay.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
+		items = append(items, wire.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
 	}
 	h.catalogue(to, items)
 }
@@ -241,16 +241,16 @@ func (h *hostile) offer(to strategy.ID) {
 // future offers newer epochs of a made-up origin and of all peers, as far as a catalogue goes.
 func (h *hostile) future(to strategy.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
-	items := []overlay.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
+	items := []wire.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
 	for p := range strategy.ID(h.run.world.Peers) {
 		if p != to && len(items) < wire.MaxItems {
-			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
+			items = append(items, wire.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
 		}
 	}
 	h.catalogue(to, items)
 }
 
-func (h *hostile) catalogue(to strategy.ID, items []overlay.Item) {
+func (h *hostile) catalogue(to strategy.ID, items []wire.Item) {
 	h.send(to, catalogue(items), overlay.CatalogueBytes(len(items)), 0)
 }
 

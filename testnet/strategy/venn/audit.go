@@ -3,7 +3,7 @@ package venn
 import (
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -27,12 +27,12 @@ func auditedBytes(keys int) int {
 	return strategy.Overhead + 1 + len(wire.AppendHaveAnswer(nil, make([]bool, keys)))
 }
 
-func (v *node) audit(e overlay.Audit) {
+func (v *node) audit(e event.Audit) {
 	own := v.run.world.Collection(v.host.Self())
 	v.host.Rand().Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
 	var keys []summary.Fingerprint
 	for _, f := range own {
-		if len(keys) < overlay.AuditKeys && e.Claims.Contains(f) {
+		if len(keys) < event.AuditKeys && e.Claims.Contains(f) {
 			keys = append(keys, f)
 		}
 	}

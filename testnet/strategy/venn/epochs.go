@@ -9,8 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -95,7 +96,7 @@ func (o *origin) epoch(sequence uint32) *epoch {
 }
 
 // publish gives a peer its next summary.
-func (r *run) publish(p strategy.ID) (overlay.Published, error) {
+func (r *run) publish(p strategy.ID) (event.Published, error) {
 	o := r.origin(p)
 	number := summary.Epoch{Generation: 1, Sequence: o.next()}
 	var old []*epoch
@@ -104,11 +105,11 @@ func (r *run) publish(p strategy.ID) (overlay.Published, error) {
 	}
 	e, err := r.make(p, number, old)
 	if err != nil {
-		return overlay.Published{}, err
+		return event.Published{}, err
 	}
 	all := append(slices.Clone(old), e)
 	o.epochs.Store(&all)
-	return overlay.Published{Envelope: e.envelope, Record: e.record, Stream: e.stream}, nil
+	return event.Published{Envelope: e.envelope, Record: e.record, Stream: e.stream}, nil
 }
 
 // make makes an epoch: from the collection, or from an epoch before.
@@ -181,7 +182,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 
 // prefix is the first parts of an epoch: one for all who hold it.
 func (r *run) prefix(h summary.Header, parts int) *summary.Prefix {
-	o := r.origin(idOf(overlay.PeerID(h.Origin)))
+	o := r.origin(idOf(wire.PeerID(h.Origin)))
 	e := o.epoch(h.Epoch.Sequence)
 	if e.stream.Header().Chain != h.Chain {
 		e = e.twin
@@ -211,12 +212,12 @@ func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summa
 
 // peerID is the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory, for
 // every machine keeps those of its links and of all origins that it knows.
-func peerID(p strategy.ID) overlay.PeerID {
+func peerID(p strategy.ID) wire.PeerID {
 	if 0 <= p && p < sharedNames {
 		all, at := allNames(), int(p)*peerIDBytes
-		return overlay.PeerID(all[at : at+peerIDBytes])
+		return wire.PeerID(all[at : at+peerIDBytes])
 	}
-	return overlay.PeerID(appendName(nil, p))
+	return wire.PeerID(appendName(nil, p))
 }
 
 // sharedNames is the number of peers whose names share their memory: more than a run has.
@@ -236,7 +237,7 @@ func appendName(b []byte, p strategy.ID) []byte {
 }
 
 // idOf is the peer of that name.
-func idOf(p overlay.PeerID) strategy.ID {
+func idOf(p wire.PeerID) strategy.ID {
 	return strategy.ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
 }
 
@@ -258,7 +259,7 @@ func (r *run) sample(p *summary.Prefix) compare.Sample {
 	if p.Parts() == 0 {
 		return compare.Sample{}
 	}
-	o := r.origin(idOf(overlay.PeerID(p.Header().Origin)))
+	o := r.origin(idOf(wire.PeerID(p.Header().Origin)))
 	if known := o.sample.Load(); known != nil && known.Is(p) {
 		return *known
 	}
@@ -267,7 +268,7 @@ func (r *run) sample(p *summary.Prefix) compare.Sample {
 	return s
 }
 
-func (r *run) openRecord(envelope []byte) (overlay.PeerID, error) {
+func (r *run) openRecord(envelope []byte) (wire.PeerID, error) {
 	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
 }
 

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -41,7 +41,7 @@ func TestSamplesAreKept(t *testing.T) {
 		c.SetOwn(published.Stream)
 		for _, i := range rng.Perm(2 * len(held)) { // each twice, in any order
 			q := held[i%len(held)]
-			if k := r.origins[idOf(overlay.PeerID(q.Header().Origin))].sample.Load(); k != nil && k.Is(q) {
+			if k := r.origins[idOf(wire.PeerID(q.Header().Origin))].sample.Load(); k != nil && k.Is(q) {
 				hits++
 			}
 			got, ok := c.With(r.sample(q), 0.95)

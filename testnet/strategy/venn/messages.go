@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -15,8 +16,8 @@ import (
 
 // Messages between venn's peers. The numbers of requests are the asker's.
 type (
-	hello        overlay.Hello
-	catalogue    []overlay.Item
+	hello        wire.Hello
+	catalogue    []wire.Item
 	graft        struct{ in bool }
 	subscription struct{} // to the topic of summaries
 
@@ -28,7 +29,7 @@ type (
 	}
 	partsRequest struct {
 		number uint64
-		parts  overlay.PartsRequested
+		parts  event.PartsRequested
 	}
 	partsAnswer struct {
 		number  uint64
@@ -36,9 +37,9 @@ type (
 		parts   parts
 	}
 
-	inquiry    struct{ inquiry overlay.Inquiry }
-	introduced struct{ names overlay.Names }
-	unknown    struct{ inquiry overlay.Inquiry } // the stream is refused: its protocol is not known
+	inquiry    struct{ inquiry wire.Inquiry }
+	introduced struct{ names wire.Names }
+	unknown    struct{ inquiry wire.Inquiry } // the stream is refused: its protocol is not known
 
 	haveAsk struct {
 		query routing.QueryID
@@ -117,7 +118,7 @@ func (p parts) bytes() int {
 	return overlay.RunBytes(p.run, p.envelope, p.record)
 }
 
-func helloBytes(h overlay.Hello) int { return streamBytes + 1 + len(wire.AppendHello(nil, h)) }
+func helloBytes(h wire.Hello) int { return streamBytes + 1 + len(wire.AppendHello(nil, h)) }
 
 func askBytes(a routing.Asked, now time.Duration) int {
 	return streamBytes + 2 + len(wire.AppendQuery(nil, wire.Query{
@@ -141,11 +142,11 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case graft:
 		v.grafted(now, from, b.in)
 	case hello:
-		v.step(now, overlay.HelloReceived{Peer: p, Hello: overlay.Hello(b)})
+		v.step(now, event.HelloReceived{Peer: p, Hello: wire.Hello(b)})
 	case catalogue:
-		v.step(now, overlay.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
+		v.step(now, event.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
 	case parts:
-		v.step(now, b.received(p, overlay.Pubsub, m.Bytes))
+		v.step(now, b.received(p, event.Pubsub, m.Bytes))
 	case partsRequest:
 		in := b.parts
 		in.From, in.Request = p, b.number
@@ -158,12 +159,12 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 			return
 		}
 		v.asked = m.Query
-		v.step(now, overlay.PeersAsked{From: p, Inquiry: b.inquiry})
+		v.step(now, event.PeersAsked{From: p, Inquiry: b.inquiry})
 		v.asked = 0
 	case unknown:
-		v.step(now, overlay.PeersSilent{From: p})
+		v.step(now, event.PeersSilent{From: p})
 	case introduced:
-		v.step(now, overlay.PeersNamed{From: p, Names: b.names})
+		v.step(now, event.PeersNamed{From: p, Names: b.names})
 	case tailItems:
 		v.step(now, tails.Received{From: p, Items: b})
 	case haveAsk:
@@ -176,7 +177,7 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 			v.audited(from, b)
 		}
 	case auditAnswer:
-		v.step(now, overlay.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
+		v.step(now, event.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
 	case ask:
 		v.serve(now, from, m.Query, b)
 	case names:
@@ -184,24 +185,24 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-func (p parts) received(from overlay.PeerID, way overlay.Transport, bytes int) overlay.PartsReceived {
-	return overlay.PartsReceived{
+func (p parts) received(from wire.PeerID, way event.Transport, bytes int) event.PartsReceived {
+	return event.PartsReceived{
 		From: from, Transport: way, Group: p.group, Envelope: p.envelope, Record: p.record, Run: p.run, Delta: p.delta, Bytes: bytes,
 	}
 }
 
-func (v *node) partsAnswered(now time.Duration, from overlay.PeerID, b partsAnswer, bytes int) {
+func (v *node) partsAnswered(now time.Duration, from wire.PeerID, b partsAnswer, bytes int) {
 	asked, ok := v.pending[b.number]
 	if !ok {
 		return
 	}
 	delete(v.pending, b.number)
 	if b.refused {
-		v.step(now, overlay.FetchFailed{From: from, Group: asked.group})
+		v.step(now, event.FetchFailed{From: from, Group: asked.group})
 		return
 	}
 	b.parts.group = asked.group
-	v.step(now, b.parts.received(from, overlay.Direct, bytes))
+	v.step(now, b.parts.received(from, event.Direct, bytes))
 }
 
 // serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection
@@ -216,7 +217,7 @@ func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b 
 	v.served++
 	in.From, in.Request = peerID(from), v.served
 	v.serving[in.Request] = served{from: from, number: b.number, query: q}
-	if in.Kind == routing.Search {
+	if in.Kind == wire.Search {
 		v.host.Look(q, strategy.ParseKey(in.Key))
 	}
 	for _, e := range v.machine.Step(now, in) {
@@ -246,7 +247,7 @@ func (v *node) belongs(e core.Effect, request uint64, q strategy.QueryID) {
 }
 
 // named takes in an answer to a question of ours.
-func (v *node) named(now time.Duration, from overlay.PeerID, b names, bytes int) {
+func (v *node) named(now time.Duration, from wire.PeerID, b names, bytes int) {
 	asked, ok := v.pending[b.number]
 	if !ok {
 		return
@@ -291,11 +292,11 @@ func (v *node) route(now time.Duration, e core.Effect) {
 		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now}, haveAskBytes, v.queries[e.ID].id)
 	case routing.AskCandidates:
 		v.askNames(now, e.ID, idOf(e.To), namesKind, routing.Asked{
-			Kind: routing.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+			Kind: wire.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
 		})
 	case routing.Forward:
 		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
-			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+			Kind: wire.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
 			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 		})
 	case routing.Answer:
@@ -319,7 +320,7 @@ func (v *node) askNames(now time.Duration, id routing.QueryID, to strategy.ID, k
 }
 
 // hops returns the distance in hops from here to each peer named in an answer: 0 to ourselves, 1 to a peer known here.
-func (v *node) hops(search routing.QueryID, named []overlay.Record) []int {
+func (v *node) hops(search routing.QueryID, named []wire.Record) []int {
 	hops := make([]int, len(named))
 	for i, r := range named {
 		if p := idOf(r.Peer); p != v.host.Self() {

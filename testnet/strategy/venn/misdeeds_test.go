@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -69,7 +69,7 @@ func TestMadeUpPeersAreOffered(t *testing.T) {
 	}
 	said.Records = nil
 	least := h.of.Number * recordOverhead
-	if more := host.sent.Bytes - helloBytes(overlay.Hello(said)); more < least {
+	if more := host.sent.Bytes - helloBytes(wire.Hello(said)); more < least {
 		t.Errorf("the records take %d bytes, want %d and more", more, least)
 	}
 }

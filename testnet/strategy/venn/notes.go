@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -54,7 +56,7 @@ type Ended struct {
 }
 
 // IDOf is the peer with that name in another's overlay.
-func IDOf(p overlay.PeerID) strategy.ID { return idOf(p) }
+func IDOf(p wire.PeerID) strategy.ID { return idOf(p) }
 
 // notes are what a peer notes; nil notes nothing.
 type notes struct {
@@ -79,14 +81,14 @@ func (n *notes) published(now time.Duration, s *summary.Prefix) {
 	n.taken.Published = append(n.taken.Published, Published{now, s.Header(), whole.Parts(), whole.EncodedBytes()})
 }
 
-func (n *notes) learned(now time.Duration, e overlay.Learned) {
+func (n *notes) learned(now time.Duration, e event.Learned) {
 	if n == nil {
 		return
 	}
 	switch {
 	case e.Delta > 0:
 		n.bytes.Delta += e.Delta
-	case e.Transport == overlay.Direct:
+	case e.Transport == event.Direct:
 		n.bytes.Direct += e.Bytes
 	default:
 		n.bytes.Pubsub += e.Bytes

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -26,12 +26,12 @@ func TestOlderWaitsForNobody(t *testing.T) {
 	simtest.Run(t, sim.Config{
 		Strategy: older, Data: simtest.Clusters(t, 40, 60), Warmup: time.Minute, Asking: time.Second, Params: strategy.Params{Origins: 10},
 	})
-	want := overlay.ContactsWanted{Search: 1, Ask: 100}
+	want := event.ContactsWanted{Search: 1, Ask: 100}
 	asked := 0
 	for i, v := range all {
 		before := 0
 		for _, e := range v.machine.Step(v.now, want) {
-			if _, ok := e.(overlay.AskPeers); ok {
+			if _, ok := e.(event.AskPeers); ok {
 				before++
 			}
 			v.do(v.now, e)
@@ -39,7 +39,7 @@ func TestOlderWaitsForNobody(t *testing.T) {
 		v.step(v.now, want)
 		after := 0
 		for _, e := range v.machine.Step(v.now, want) {
-			if _, ok := e.(overlay.AskPeers); ok {
+			if _, ok := e.(event.AskPeers); ok {
 				after++
 			}
 		}

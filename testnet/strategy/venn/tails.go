@@ -14,7 +14,7 @@ import (
 )
 
 // tailItems is a message of tails.
-type tailItems []tails.Item
+type tailItems []wire.TailItem
 
 const signatureBytes = 64
 
@@ -81,7 +81,9 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 }
 
 // tailsBytes is a message of tails on a stream that is open.
-func tailsBytes(items []tails.Item) int { return strategy.Overhead + len(wire.AppendTails(nil, items)) }
+func tailsBytes(items []wire.TailItem) int {
+	return strategy.Overhead + len(wire.AppendTails(nil, items))
+}
 
 // knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.
 type knock struct{}

@@ -9,8 +9,10 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	routes "github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
@@ -103,8 +105,8 @@ type node struct {
 	served   uint64                    // number of the last of them
 	asked    strategy.QueryID          // the search for which we are asked for peers; 0: none
 	ties     ties
-	fetches  map[strategy.ID][]overlay.RequestParts // that wait for a link
-	swept    time.Duration                          // when the mesh and idle links were last looked at
+	fetches  map[strategy.ID][]event.RequestParts // that wait for a link
+	swept    time.Duration                        // when the mesh and idle links were last looked at
 	wake     time.Duration
 	todo     []any // inputs that the machine has not been given yet
 	busy     bool  // the machine is being stepped
@@ -140,7 +142,7 @@ type served struct {
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, fetches: map[strategy.ID][]overlay.RequestParts{},
+		serving: map[uint64]served{}, fetches: map[strategy.ID][]event.RequestParts{},
 		notes: newNotes(r.world.Notes),
 	}
 }
@@ -180,7 +182,7 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 		closing := v.ties.of(in.Peer).closing
 		v.ties.change(in.Peer, func(t *tie) { *t = tie{peer: t.peer} })
 		if closing {
-			v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
+			v.step(now, event.LinkClosed{Peer: peerID(in.Peer)})
 		} else {
 			v.step(now, core.LinkLost{Peer: peerID(in.Peer)})
 		}
@@ -247,9 +249,9 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 	id := routing.QueryID(q.ID)
 	v.queries[id] = query{id: q.ID}
 	v.notes.began(id, q)
-	mode := routing.Any
+	mode := wire.Any
 	if q.All {
-		mode = routing.All
+		mode = wire.All
 	}
 	v.step(now, routing.Start{Query: routing.Query{
 		ID: id, Key: q.Key.AppendBinary(nil), Fingerprint: q.Key.Fingerprint, Mode: mode, Deadline: q.Deadline,
@@ -261,10 +263,10 @@ func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	if in.Outbound {
 		v.ties.change(in.Peer, func(t *tie) { t.made, t.used = true, now })
 	}
-	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
+	v.step(now, event.LinkOpened{Peer: p, Outbound: in.Outbound})
 	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
 	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
-	v.step(now, overlay.RoundTrip{Peer: p, RTT: rtt})
+	v.step(now, event.RoundTrip{Peer: p, RTT: rtt})
 	if in.Outbound && v.ties.meshed() < meshWanted {
 		v.graft(now, in.Peer)
 	}
@@ -287,25 +289,25 @@ const (
 // pubsub sends what pubsub says by itself. It counts against the peer's budget.
 func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Named, bytes int) {
 	v.send(to, body, bytes, 0)
-	v.step(now, overlay.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
+	v.step(now, event.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
 }
 
 func (v *node) graft(now time.Duration, p strategy.ID) {
 	v.ties.change(p, func(t *tie) { t.mesh = true })
 	v.pubsub(now, p, graft{true}, graftBytes)
-	v.step(now, overlay.Grafted{Peer: peerID(p)})
+	v.step(now, event.Grafted{Peer: peerID(p)})
 }
 
 func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	switch {
 	case !in:
 		v.ties.change(p, func(t *tie) { t.mesh = false })
-		v.step(now, overlay.Pruned{Peer: peerID(p)})
+		v.step(now, event.Pruned{Peer: peerID(p)})
 	case v.ties.meshed() >= meshMost && !v.ties.of(p).mesh:
 		v.pubsub(now, p, graft{false}, graftBytes)
 	default:
 		v.ties.change(p, func(t *tie) { t.mesh = true })
-		v.step(now, overlay.Grafted{Peer: peerID(p)})
+		v.step(now, event.Grafted{Peer: peerID(p)})
 	}
 }
 
@@ -369,42 +371,42 @@ func (v *node) do(now time.Duration, e core.Effect) {
 		v.step(now, v.touched.take())
 	case core.MakeEpoch:
 		v.makeEpoch(now)
-	case overlay.SayHello:
+	case event.SayHello:
 		v.send(idOf(e.To), hello(e.Hello), helloBytes(e.Hello), 0)
-	case overlay.SendCatalogue:
+	case event.SendCatalogue:
 		v.send(idOf(e.To), catalogue(e.Items), overlay.CatalogueBytes(len(e.Items)), 0)
-	case overlay.SendParts:
+	case event.SendParts:
 		parts := parts{group: e.Group, envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
 		v.send(idOf(e.To), parts, parts.bytes(), 0)
-	case overlay.RequestParts:
+	case event.RequestParts:
 		v.fetch(e)
-	case overlay.AnswerParts:
+	case event.AnswerParts:
 		v.answerParts(e)
-	case overlay.AskPeers:
+	case event.AskPeers:
 		if v.older {
-			v.step(now, overlay.PeersSilent{From: e.To.Peer, Later: true})
+			v.step(now, event.PeersSilent{From: e.To.Peer, Later: true})
 			return
 		}
 		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
-	case overlay.AnswerPeers:
+	case event.AnswerPeers:
 		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), v.asked)
-	case overlay.Connect:
+	case event.Connect:
 		v.ties.change(idOf(e.To.Peer), func(t *tie) { t.keeps = true })
 		v.host.Connect(idOf(e.To.Peer))
-	case overlay.Protect:
+	case event.Protect:
 		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = true })
-	case overlay.Disconnect:
+	case event.Disconnect:
 		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = false }) // the link is closed when it is idle
-	case overlay.Audit:
+	case event.Audit:
 		if !v.older {
 			v.audit(e)
 		}
-	case overlay.Learned:
+	case event.Learned:
 		v.notes.learned(now, e)
 	case tails.Send:
 		v.send(idOf(e.To), tailItems(e.Items), tailsBytes(e.Items), 0)
 	case tails.Advanced:
-	case overlay.Report: // nobody lies here
+	case event.Report: // nobody lies here
 	default:
 		v.route(now, e)
 	}
@@ -417,7 +419,7 @@ func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.Q
 
 // fetch asks a peer for parts, once there is a link. Without a record no link is made: if it has just ended, the peer
 // refuses.
-func (v *node) fetch(e overlay.RequestParts) {
+func (v *node) fetch(e event.RequestParts) {
 	to := idOf(e.From.Peer)
 	if v.linked(to) || len(e.From.Envelope) == 0 {
 		v.requestParts(e)
@@ -436,10 +438,10 @@ func (v *node) linked(p strategy.ID) bool {
 	return false
 }
 
-func (v *node) requestParts(e overlay.RequestParts) {
+func (v *node) requestParts(e event.RequestParts) {
 	to := idOf(e.From.Peer)
 	n := v.ask(pending{group: e.Group, to: to, kind: partsKind})
-	v.send(to, partsRequest{n, overlay.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
+	v.send(to, partsRequest{n, event.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
 }
 
 // ask numbers a request of ours.
@@ -449,7 +451,7 @@ func (v *node) ask(p pending) uint64 {
 	return v.requests
 }
 
-func (v *node) answerParts(e overlay.AnswerParts) {
+func (v *node) answerParts(e event.AnswerParts) {
 	parts := parts{envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
 	size := parts.bytes()
 	if e.Refused {
@@ -464,16 +466,16 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 	switch b := in.Message.Body.(type) {
 	case nil:
 		v.ties.change(in.To, func(t *tie) { t.keeps = false })
-		v.step(now, overlay.DialFailed{Peer: p})
+		v.step(now, event.DialFailed{Peer: p})
 		for _, f := range v.fetches[in.To] {
-			v.step(now, overlay.FetchFailed{From: p, Group: f.Group})
+			v.step(now, event.FetchFailed{From: p, Group: f.Group})
 		}
 		delete(v.fetches, in.To)
 	case partsRequest:
 		delete(v.pending, b.number)
-		v.step(now, overlay.FetchFailed{From: p, Group: b.parts.Group})
+		v.step(now, event.FetchFailed{From: p, Group: b.parts.Group})
 	case inquiry:
-		v.step(now, overlay.PeersSilent{From: p})
+		v.step(now, event.PeersSilent{From: p})
 	case knock:
 		v.step(now, tails.Unreachable{Peer: p})
 	case haveAsk:

@@ -94,13 +94,13 @@ func TestVennCountsAllHops(t *testing.T) {
 
 // The messages' sizes are those that the wire has, within the framing that the overlay's budgets foresee.
 func TestVennSizes(t *testing.T) {
-	b := wire.AppendHello(nil, overlay.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60})
-	if got, counted := len(b), overlay.HelloBytes(overlay.Hello{}); got > counted || counted > 2*got {
+	b := wire.AppendHello(nil, wire.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60})
+	if got, counted := len(b), overlay.HelloBytes(wire.Hello{}); got > counted || counted > 2*got {
 		t.Errorf("a hello has %d bytes, %d are counted", got, counted)
 	}
-	items := make([]overlay.Item, 50)
+	items := make([]wire.Item, 50)
 	for i := range items {
-		items[i] = overlay.Item{Have: 12}
+		items[i] = wire.Item{Have: 12}
 	}
 	if got, counted := len(wire.AppendCatalogue(nil, items)), overlay.CatalogueBytes(50); got > counted || counted > got+80+3*50 {
 		t.Errorf("a catalogue has %d bytes, %d are counted", got, counted)
