@@ -79,6 +79,7 @@ var layers = []layer{
 	{"node/nodetest", []string{"summary/...", "overlay/...", "node/internal/..."}},
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/join", "node/defence", "node/keystore", "node/signed", "node/interfaces", "node/store", "node/internal/..."}},
 	{"node/httpapi", []string{"summary/...", "node"}},
+	{"node/mirror", []string{"overlay/wire", "node", "node/internal/tasks"}},
 	{"testnet/holdings", nil},
 	{"testnet/judge", []string{"testnet/holdings"}},
 	{"testnet/link", []string{"summary/...", "node/core", "overlay/wire"}},

@@ -1,0 +1,301 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+)
+
+// board is a network in memory: who has what.
+type board struct {
+	mu   sync.Mutex
+	held map[string]map[peer.ID]peer.AddrInfo
+}
+
+func newBoard() *board { return &board{held: make(map[string]map[peer.ID]peer.AddrInfo)} }
+
+// view is the board as one peer sees it.
+type view struct {
+	*board
+	self peer.AddrInfo
+}
+
+func (v view) Ready(context.Context) (bool, error) { return true, nil }
+
+func (v view) Lookup(_ context.Context, key []byte) iter.Seq[peer.AddrInfo] {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	held := maps.Clone(v.held[string(key)])
+	delete(held, v.self.ID)
+	return maps.Values(held)
+}
+
+func (v view) Advertise(_ context.Context, keys ...[]byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, k := range keys {
+		if v.held[string(k)] == nil {
+			v.held[string(k)] = make(map[peer.ID]peer.AddrInfo)
+		}
+		v.held[string(k)][v.self.ID] = v.self
+	}
+	return nil
+}
+
+func (v view) Withdraw(_ context.Context, keys ...[]byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, k := range keys {
+		delete(v.held[string(k)], v.self.ID)
+	}
+	return nil
+}
+
+// has reports whether a peer advertises content.
+func (v view) has(s Sum) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, ok := v.held[string(s.Key())][v.self.ID]
+	return ok
+}
+
+func newHost(t *testing.T) host.Host {
+	t.Helper()
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableMetrics(), libp2p.DisableRelay())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// testTimes are short, but for a machine that does much else.
+var testTimes = times{
+	lookup: 2 * time.Second, answer: time.Second, silent: 300 * time.Millisecond, slow: time.Second, origin: 3 * time.Second, busy: 20 * time.Second,
+}
+
+// peerOf is a mirror in a test, with its front for clients.
+type peerOf struct {
+	*Mirror
+	view
+	url string
+}
+
+// start runs a mirror on the board.
+func (b *board) start(t *testing.T, up Upstream, change ...func(*Config)) peerOf {
+	t.Helper()
+	h := newHost(t)
+	v := view{b, *host.InfoFromHost(h)}
+	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, f := range change {
+		f(&c)
+	}
+	m, err := newMirror(c, testTimes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	s := httptest.NewServer(m.Handler())
+	t.Cleanup(s.Close)
+	return peerOf{m, v, s.URL}
+}
+
+// registry is an origin: blobs and manifests by digest, tags.
+type registry struct {
+	*httptest.Server
+	mu    sync.Mutex
+	blobs map[string][]byte
+	tags  map[string]string // digests
+	gets  map[string]int    // requests by path
+	sent  int64
+	rate  int // bytes a second; 0: all at once
+	// before answers a request in place of the registry, if it returns true.
+	before func(http.ResponseWriter, *http.Request) bool
+}
+
+func newRegistry(t *testing.T) *registry {
+	o := &registry{blobs: make(map[string][]byte), tags: make(map[string]string), gets: make(map[string]int)}
+	o.Server = httptest.NewServer(o)
+	t.Cleanup(o.Close)
+	return o
+}
+
+// add puts content into the registry.
+func (o *registry) add(b []byte) (digest string, sum Sum) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sum = Sum{Plain, sha256.Sum256(b)}
+	digest = "sha256:" + strings.TrimPrefix(sum.String(), "sha256-")
+	o.blobs[digest] = b
+	return digest, sum
+}
+
+func (o *registry) set(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f()
+}
+
+func (o *registry) count(prefix string) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for path, times := range o.gets {
+		if strings.HasPrefix(path, prefix) {
+			n += times
+		}
+	}
+	return n
+}
+
+func (o *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	o.gets[r.Method+" "+r.URL.Path]++
+	ref := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	if d, ok := o.tags[ref]; ok {
+		ref = d
+	}
+	b, ok := o.blobs[ref]
+	before, rate := o.before, o.rate
+	o.mu.Unlock()
+	switch {
+	case before != nil && before(w, r):
+	case r.URL.Path == "/v2/":
+		_, _ = io.WriteString(w, "{}")
+	case !ok:
+		http.Error(w, `{"errors":[]}`, http.StatusNotFound)
+	default:
+		w.Header().Set("Etag", `"`+ref+`"`)
+		w.Header().Set("Content-Type", "application/octet-stream")
+		http.ServeContent(w, r, "", time.Time{}, &slowBody{Reader: bytes.NewReader(b), rate: rate, sent: func(n int) { o.set(func() { o.sent += int64(n) }) }})
+	}
+}
+
+// slowBody gives bytes at a rate.
+type slowBody struct {
+	*bytes.Reader
+	rate int
+	sent func(int)
+}
+
+func (s *slowBody) Read(p []byte) (int, error) {
+	if s.rate > 0 {
+		time.Sleep(10 * time.Millisecond)
+		p = p[:min(len(p), max(1, s.rate/100))]
+	}
+	n, err := s.Reader.Read(p)
+	s.sent(n)
+	return n, err
+}
+
+// WriteTo is there so that nobody reads in another way.
+func (s *slowBody) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(struct{ io.Writer }{w}, struct{ io.Reader }{s})
+}
+
+// some returns random bytes.
+func some(n int, seed uint64) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	_, _ = r.Read(b)
+	return b
+}
+
+// answer is what a client got.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error // the answer was cut off
+}
+
+func get(t *testing.T, url string, header ...string) answer {
+	t.Helper()
+	return do(t, http.MethodGet, url, header...)
+}
+
+func do(t *testing.T, method, url string, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, b, err}
+}
+
+// is fails the test unless the answer is whole, and the content.
+func (a answer) is(t *testing.T, want []byte) {
+	t.Helper()
+	if a.err != nil || a.status != http.StatusOK || !bytes.Equal(a.body, want) {
+		t.Fatalf("status %d, %d bytes of %d, same %v: %v\n%.200s", a.status, len(a.body), len(want), bytes.Equal(a.body, want), a.err, a.header)
+	}
+}
+
+// notWrong fails the test if the answer passes for whole and is something else than the content.
+func (a answer) notWrong(t *testing.T, want []byte) {
+	t.Helper()
+	if a.err == nil && a.status == http.StatusOK && !bytes.Equal(a.body, want) {
+		t.Fatalf("wrong content was served as whole: %d bytes", len(a.body))
+	}
+}
+
+// liar is a peer that says that it has content, and answers as it likes.
+func (b *board) liar(t *testing.T, s Sum, answer http.HandlerFunc) host.Host {
+	t.Helper()
+	h := newHost(t)
+	m := &Mirror{cfg: Config{Network: "test"}}
+	l, err := gostream.Listen(h, m.protocol())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: answer, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	if err := (view{b, *host.InfoFromHost(h)}).Advertise(t.Context(), s.Key()); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// claims has a liar say that it has content of a size whole.
+func claims(w http.ResponseWriter, size int) {
+	state{whole: true, have: int64(size), size: int64(size)}.write(w.Header())
+}
+
+// tried fails the test unless the last fetch noted something.
+func (p peerOf) tried(t *testing.T, what string) {
+	t.Helper()
+	for _, f := range p.Status().Recent {
+		if slices.ContainsFunc(f.Tried, func(s string) bool { return strings.Contains(s, what) }) {
+			return
+		}
+	}
+	t.Fatalf("nothing about %q in %v", what, fmt.Sprint(p.Status().Recent))
+}

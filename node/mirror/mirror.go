@@ -1,0 +1,182 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/expirable"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/venn-p2p/venn/node/internal/tasks"
+)
+
+// Config is what a mirror works with. Host, Router, Dir and Size are required.
+type Config struct {
+	Host     host.Host // stays the caller's
+	Network  string    // name of the network: mirrors of another one do not speak the same protocol
+	Router   Router
+	Dir      string                // of the cache; one mirror uses it at a time
+	Size     int64                 // bytes that the cache may take, 16 MiB or more
+	Place    string                // label of where this mirror is, as zone/rack; of peers as near, those with more in common come first
+	Upstream Upstream              // the origins
+	Log      *slog.Logger          // nil: slog.Default
+	Register prometheus.Registerer // gets the metrics until Close; nil: none
+}
+
+// Upstream is the origins: URLs with http or https. Those that are empty are not mirrored.
+type Upstream struct {
+	Go, Nix, HF, Apt string
+	OCI              []string // registries; one without a scheme is asked by https
+}
+
+// LeastSize is the least size of a cache, in bytes.
+const LeastSize = 16 << 20
+
+// Mirror is a mirror. It is safe for concurrent use.
+type Mirror struct {
+	cfg     Config
+	log     *slog.Logger
+	quiet   *log.Logger // for net/http
+	cache   *cache
+	times   times
+	metrics *metrics
+	peers   *http.Transport
+	origin  *http.Client
+	origins origins
+	served  served
+	blamed  *expirable.LRU[peer.ID, int]
+	open    *expirable.LRU[string, bool] // whether everybody may have what is below a name
+	asking  singleflight.Group           // for names
+	names   names
+	recent  recent
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	tasks  tasks.Group
+	close  func() error
+
+	mu      sync.Mutex
+	flights map[Sum]*flight
+}
+
+// New opens a mirror's cache, advertises what it holds, and serves peers. The errors: what is wrong with cfg, all of it;
+// ErrInUse; those of the disk and of the router.
+func New(cfg Config) (*Mirror, error) { return newMirror(cfg, defaultTimes) }
+
+func newMirror(cfg Config, t times) (*Mirror, error) {
+	origins, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	m := &Mirror{
+		cfg: cfg, log: cfg.Log, times: t, metrics: newMetrics(), flights: make(map[Sum]*flight), origins: origins,
+		served: served{of: make(map[peer.ID]int)},
+		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
+		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
+	}
+	if m.log == nil {
+		m.log = slog.Default()
+	}
+	m.quiet = slog.NewLogLogger(m.log.Handler(), slog.LevelDebug)
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.peers, m.origin = m.newTransport(), m.newOrigin()
+	m.close = sync.OnceValue(m.closeAll)
+	if err := m.start(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// check returns the origins, or everything that is wrong.
+func (c Config) check() (origins, error) {
+	var errs []error
+	if c.Host == nil || c.Router == nil || c.Dir == "" {
+		errs = append(errs, errors.New("mirror: host, router and folder are required"))
+	}
+	if c.Size < LeastSize {
+		errs = append(errs, fmt.Errorf("mirror: size of %d bytes, must be %d or more", c.Size, LeastSize))
+	}
+	if len(c.Place) > maxPlace {
+		errs = append(errs, fmt.Errorf("mirror: place of %d bytes, at most %d", len(c.Place), maxPlace))
+	}
+	origins, err := c.Upstream.parse()
+	return origins, errors.Join(append(errs, err)...)
+}
+
+// start opens the cache, tells peers of it, and serves them.
+func (m *Mirror) start() error {
+	cache, whole, left, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
+	if err != nil {
+		return err
+	}
+	m.cache = cache
+	m.withdraw(left...)
+	if err := m.cache.reserve(0); err != nil { // the bound may be lower than before
+		return err
+	}
+	if err := m.names.load(m.cfg.Dir); err != nil {
+		return err
+	}
+	var keys [][]byte
+	for _, s := range whole {
+		if _, there := m.cache.size(s); there {
+			keys = append(keys, s.Key())
+		}
+	}
+	if err := m.cfg.Router.Advertise(m.ctx, keys...); err != nil {
+		return fmt.Errorf("mirror: %w", err)
+	}
+	if m.cfg.Register != nil {
+		if err := m.cfg.Register.Register(collector{m}); err != nil {
+			m.cfg.Register = nil
+			return fmt.Errorf("mirror: metrics: %w", err)
+		}
+	}
+	return m.servePeers()
+}
+
+// withdrawTime bounds the time that taking back keys may take.
+const withdrawTime = 10 * time.Second
+
+// withdraw takes the keys of content back. It does so while the mirror closes, too.
+func (m *Mirror) withdraw(sums ...Sum) {
+	if len(sums) == 0 {
+		return
+	}
+	keys := make([][]byte, len(sums))
+	for i, s := range sums {
+		keys[i] = s.Key()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), withdrawTime)
+	defer cancel()
+	if err := m.cfg.Router.Withdraw(ctx, keys...); err != nil {
+		m.log.Warn("mirror: content that goes is still told to peers", "keys", len(keys), "err", err)
+	}
+}
+
+// Close ends what is being fetched, and serves nobody any more. What the cache holds stays advertised, for the next run.
+func (m *Mirror) Close() error { return m.close() }
+
+func (m *Mirror) closeAll() error {
+	m.cancel()
+	m.tasks.Close()
+	m.tasks.Wait()
+	m.peers.CloseIdleConnections()
+	m.origin.CloseIdleConnections()
+	if m.cfg.Register != nil {
+		m.cfg.Register.Unregister(collector{m})
+	}
+	if m.cache == nil {
+		return nil
+	}
+	return m.cache.close()
+}

@@ -1,0 +1,399 @@
+package mirror
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+)
+
+const blobs = "/v2/some/image/blobs/"
+
+func TestOneOfManyAsksTheOrigin(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(3<<20, 1)
+	digest, _ := o.add(content)
+	o.rate = 6 << 20
+	var all []peerOf
+	for range 8 {
+		all = append(all, b.start(t, Upstream{OCI: []string{o.URL}}))
+	}
+	var wg sync.WaitGroup
+	for _, p := range all {
+		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+	}
+	wg.Wait()
+	if n := o.count("GET " + blobs); n != 1 || o.sent != int64(len(content)) {
+		t.Errorf("the origin was asked %d times, and sent %d bytes of %d", n, o.sent, len(content))
+	}
+}
+
+func TestManyClientsShareAFetch(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1<<20, 2)
+	digest, sum := o.add(content)
+	o.rate = 4 << 20
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+	}
+	wg.Wait()
+	get(t, p.url+blobs+digest).is(t, content)
+	part := get(t, p.url+blobs+digest, "Range", "bytes=1000-1999")
+	if part.status != http.StatusPartialContent || !bytes.Equal(part.body, content[1000:2000]) {
+		t.Errorf("a range: status %d, %d bytes", part.status, len(part.body))
+	}
+	if n := o.count("GET " + blobs); n != 1 || !p.has(sum) {
+		t.Errorf("the origin was asked %d times; advertised: %v", n, p.has(sum))
+	}
+}
+
+func TestSeveralHoldersGiveRanges(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(5*segment+12345, 3)
+	digest, _ := o.add(content)
+	up := Upstream{OCI: []string{o.URL}}
+	first, second := b.start(t, up), b.start(t, up)
+	get(t, first.url+blobs+digest).is(t, content)
+	get(t, second.url+blobs+digest).is(t, content)
+	o.Close()
+	third := b.start(t, up)
+	get(t, third.url+blobs+digest).is(t, content)
+	if n := o.count("GET " + blobs); n != 1 {
+		t.Errorf("the origin was asked %d times", n)
+	}
+	for i, p := range []peerOf{first, second} {
+		given := p.served.of
+		if got := counter(t, p, "venn_mirror_given_bytes_total", "peers"); got < segment || len(given) != 0 {
+			t.Errorf("holder %d gave %v bytes, %d requests are open", i, got, len(given))
+		}
+	}
+}
+
+func TestKilledHolderIsReplaced(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(2<<20, 4)
+	digest, sum := o.add(content)
+	killed := make(chan struct{})
+	var dead host.Host
+	dead = b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+		claims(w, len(content))
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Range", "bytes 0-2097151/2097152")
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(content[:1<<20])
+			close(killed)
+			_ = dead.Close()
+		}
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	begun := time.Now()
+	get(t, p.url+blobs+digest).is(t, content)
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("took %v", took)
+	}
+	<-killed
+	if o.sent > int64(len(content))-500<<10 {
+		t.Errorf("the origin sent %d bytes, the first half was there", o.sent)
+	}
+}
+
+// TestLyingPeers has peers that answer in bad ways. The client gets the content all the same, if at the second try.
+func TestLyingPeers(t *testing.T) {
+	content := some(1<<20, 5)
+	wrong := bytes.Clone(content)
+	wrong[700] ^= 1
+	size := len(content)
+	partial := func(w http.ResponseWriter, contentRange string) {
+		claims(w, size)
+		w.Header().Set("Content-Range", contentRange)
+		w.WriteHeader(http.StatusPartialContent)
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		noted  string
+	}{
+		"wrong bytes": {func(w http.ResponseWriter, _ *http.Request) {
+			partial(w, "bytes 0-1048575/1048576")
+			_, _ = w.Write(wrong)
+		}, ""},
+		"stops": {func(w http.ResponseWriter, r *http.Request) {
+			partial(w, "bytes 0-1048575/1048576")
+			_, _ = w.Write(content[:1000])
+			_ = http.NewResponseController(w).Flush()
+			if r.Method == http.MethodGet {
+				<-r.Context().Done()
+			}
+		}, "mirror: the peer"},
+		"drips": {func(w http.ResponseWriter, r *http.Request) {
+			partial(w, "bytes 0-1048575/1048576")
+			for i := 0; i < size && r.Method == http.MethodGet; i++ {
+				if _, err := w.Write(content[i : i+1]); err != nil || http.NewResponseController(w).Flush() != nil {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}, errSlow.Error()},
+		"another range": {func(w http.ResponseWriter, _ *http.Request) {
+			partial(w, "bytes 5-1048575/1048576")
+			_, _ = w.Write(content[5:])
+		}, errRange.Error()},
+		"another size": {func(w http.ResponseWriter, _ *http.Request) { partial(w, "bytes 0-1048575/9999999999") }, "another"},
+		"too long": {func(w http.ResponseWriter, r *http.Request) {
+			partial(w, "bytes 0-1048575/1048576")
+			for r.Method == http.MethodGet {
+				if _, err := w.Write(content); err != nil {
+					return
+				}
+			}
+		}, ""},
+		"all instead of a range": {func(w http.ResponseWriter, _ *http.Request) {
+			claims(w, size)
+			_, _ = w.Write(content)
+		}, errRange.Error()},
+		"an absurd size": {func(w http.ResponseWriter, _ *http.Request) {
+			claims(w, 1<<62)
+			w.Header().Set("Content-Range", "bytes 0-4611686018427387903/4611686018427387904")
+			w.WriteHeader(http.StatusPartialContent)
+		}, "peer"},
+		"never answers": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ""},
+		"breaks off":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			digest, sum := o.add(content)
+			b.liar(t, sum, c.answer)
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			a := get(t, p.url+blobs+digest)
+			a.notWrong(t, content)
+			if a.err != nil || a.status != http.StatusOK {
+				get(t, p.url+blobs+digest).is(t, content)
+			}
+			if c.noted != "" {
+				p.tried(t, c.noted)
+			}
+		})
+	}
+}
+
+func TestPeersOfWrongBytesAreAskedNoMore(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1<<20, 6)
+	digest, sum := o.add(content)
+	h := b.liar(t, sum, func(w http.ResponseWriter, _ *http.Request) {
+		claims(w, len(content))
+		w.Header().Set("Content-Range", "bytes 0-1048575/1048576")
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(make([]byte, len(content)))
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	get(t, p.url+blobs+digest).notWrong(t, content)
+	get(t, p.url+blobs+digest).is(t, content)
+	if !p.isBlamed(h.ID()) {
+		t.Error("the peer is still trusted")
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
+	content := some(LeastSize+1<<20, 7)
+	digest, sum := o.add(content)
+	get(t, p.url+blobs+digest).is(t, content)
+	if p.has(sum) {
+		t.Error("what was not kept is advertised")
+	}
+	if err := os.RemoveAll(filepath.Join(p.cfg.Dir, partialFolder)); err != nil {
+		t.Fatal(err)
+	}
+	small := some(1000, 8)
+	digest, _ = o.add(small)
+	get(t, p.url+blobs+digest).is(t, small)
+}
+
+func TestEvictedContentIsWithdrawn(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
+	var sums []Sum
+	for i := range uint64(6) {
+		content := some(4<<20, 100+i)
+		digest, sum := o.add(content)
+		sums = append(sums, sum)
+		get(t, p.url+blobs+digest).is(t, content)
+	}
+	for i, s := range sums {
+		_, there := p.cache.size(s)
+		_, err := os.Stat(p.cache.path(s))
+		if there != p.has(s) || there != (err == nil) || there != (i >= 2) {
+			t.Errorf("content %d: there %v, advertised %v, file: %v", i, there, p.has(s), err)
+		}
+	}
+	if used, _ := p.cache.usage(); used > LeastSize {
+		t.Errorf("%d bytes are used", used)
+	}
+}
+
+func TestOriginDown(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(300_000, 9)
+	digest, _ := o.add(content)
+	o.tags["v1"] = digest
+	up := Upstream{OCI: []string{o.URL}}
+	first, second := b.start(t, up), b.start(t, up)
+	get(t, first.url+blobs+digest).is(t, content)
+	get(t, first.url+"/v2/some/image/manifests/v1").is(t, content)
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request) bool{
+		"429": func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return true
+		},
+		"503": func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		},
+		"cuts off":  func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) },
+		"is silent": func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true },
+	} {
+		o.set(func() { o.before = answer })
+		get(t, second.url+blobs+digest).is(t, content)
+		tag := get(t, first.url+"/v2/some/image/manifests/v1")
+		if name != "is silent" {
+			tag.is(t, content)
+			if tag.header.Get("Age") == "" || tag.header.Get("Warning") == "" {
+				t.Errorf("%s: the last word has no age: %v", name, tag.header)
+			}
+		}
+		lost := get(t, second.url+blobs+"sha256:"+strings.Repeat("ab", 32))
+		if lost.status != http.StatusBadGateway && lost.status != http.StatusServiceUnavailable && lost.status != http.StatusTooManyRequests {
+			t.Errorf("%s: status %d for what nobody has", name, lost.status)
+		}
+		if name == "429" && lost.header.Get("Retry-After") != "7" {
+			t.Errorf("429 is passed on without its time: %v", lost.header)
+		}
+	}
+}
+
+func TestOriginThatBreaksOffIsResumed(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1<<20, 10)
+	digest, _ := o.add(content)
+	o.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || r.Header.Get("Range") != "" {
+			return false
+		}
+		w.Header().Set("Content-Length", "1048576")
+		_, _ = w.Write(content[:600_000])
+		panic(http.ErrAbortHandler)
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	get(t, p.url+blobs+digest).is(t, content)
+	if o.sent > int64(len(content))-500_000 {
+		t.Errorf("%d bytes were sent again", o.sent)
+	}
+}
+
+func TestOriginOfWrongBytes(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	digest, sum := o.add(some(1<<20, 11))
+	o.set(func() { o.blobs[digest] = some(1<<20, 12) })
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	a := get(t, p.url+blobs+digest)
+	if a.err == nil && a.status == http.StatusOK {
+		t.Error("wrong content was served as whole")
+	}
+	if _, there := p.cache.size(sum); there || p.has(sum) {
+		t.Error("wrong content was kept, or is advertised")
+	}
+}
+
+func TestDamagedCache(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(200_000, 13)
+	digest, sum := o.add(content)
+	up := Upstream{OCI: []string{o.URL}}
+	p := b.start(t, up)
+	other := b.start(t, up)
+	for name, damage := range map[string]func(string) error{
+		"other bytes": func(path string) error { return os.WriteFile(path, make([]byte, len(content)), 0o600) },
+		"cut":         func(path string) error { return os.Truncate(path, 1000) },
+		"gone":        os.Remove,
+	} {
+		get(t, p.url+blobs+digest).is(t, content)
+		time.Sleep(20 * time.Millisecond) // file systems keep times in ticks
+		if err := damage(p.cache.path(sum)); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, other.url+blobs+digest); name != "gone" {
+			got.notWrong(t, content)
+		}
+		get(t, p.url+blobs+digest).is(t, content)
+		other.cache.drop(sum)
+	}
+}
+
+func TestTwoMirrorsOnOneFolder(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	c := p.cfg
+	c.Host = newHost(t)
+	if _, err := New(c); !errors.Is(err, ErrInUse) {
+		t.Fatalf("a second mirror: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(c)
+	if err != nil {
+		t.Fatalf("after the first has ended: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCrash looks at a folder as a crash leaves it: with whole content, and some that was being fetched.
+func TestCrash(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(100_000, 14)
+	digest, sum := o.add(content)
+	_, half := o.add(some(100_000, 15))
+	up := Upstream{OCI: []string{o.URL}}
+	p := b.start(t, up)
+	get(t, p.url+blobs+digest).is(t, content)
+	f, err := p.cache.create(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = f.Write(make([]byte, 5000))
+	_ = f.Close()
+	_ = p.Advertise(t.Context(), half.Key())
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := p.cfg.Host
+	again := b.start(t, up, func(c *Config) { c.Dir, c.Host, c.Router = p.cfg.Dir, h, p.view })
+	o.Close()
+	get(t, again.url+blobs+digest).is(t, content)
+	if !p.has(sum) || p.has(half) {
+		t.Errorf("advertised: whole %v, half %v", p.has(sum), p.has(half))
+	}
+	left, err := os.ReadDir(filepath.Join(p.cfg.Dir, partialFolder))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func counter(t *testing.T, p peerOf, name, label string) float64 {
+	t.Helper()
+	return counted(t, collector{p.Mirror}, name, label)
+}

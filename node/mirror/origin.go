@@ -1,0 +1,244 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// origins is the parsed Upstream.
+type origins struct {
+	base map[string]*url.URL // of go, nix, hf and apt
+	oci  []*url.URL
+}
+
+var errURL = errors.New("mirror: no URL with http or https and a host")
+
+// parse returns the origins, or everything that is wrong with them.
+func (u Upstream) parse() (o origins, err error) {
+	o.base = make(map[string]*url.URL)
+	var errs []error
+	for name, text := range map[string]string{"go": u.Go, "nix": u.Nix, "hf": u.HF, "apt": u.Apt} {
+		if text == "" {
+			continue
+		}
+		if o.base[name], err = parseURL(text); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	for _, text := range u.OCI {
+		if !strings.Contains(text, "://") {
+			text = "https://" + text
+		}
+		at, err := parseURL(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("oci: %w", err))
+			continue
+		}
+		o.oci = append(o.oci, at)
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return o, errors.Join(errs...)
+}
+
+// Check returns everything that is wrong with the origins.
+func (u Upstream) Check() error {
+	_, err := u.parse()
+	return err
+}
+
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%w: %q", errURL, text)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+// all yields every origin.
+func (o origins) all() []*url.URL {
+	all := slices.Clone(o.oci)
+	for _, u := range o.base {
+		all = append(all, u)
+	}
+	return all
+}
+
+// address is the host:port of a URL.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+var (
+	errPrivate  = errors.New("mirror: an origin that sends elsewhere must not send to a private address")
+	errRedirect = errors.New("mirror: the origin sends elsewhere too often, or from https to http")
+)
+
+const (
+	maxRedirects = 8
+	dialTime     = 10 * time.Second
+)
+
+// newOrigin returns the client for origins. It dials the addresses of the configured ones, and public addresses that
+// they send to. Credentials stay with the host that they were for.
+func (m *Mirror) newOrigin() *http.Client {
+	configured := make(map[string]bool)
+	for _, u := range m.origins.all() {
+		configured[address(u)] = true
+	}
+	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: publicOnly}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if configured[addr] {
+					return own.DialContext(ctx, network, addr)
+				}
+				return other.DialContext(ctx, network, addr)
+			},
+			DisableCompression: true, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: dialTime,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: redirected,
+	}
+}
+
+// redirected lets a request follow where the origin sends it.
+func redirected(req *http.Request, via []*http.Request) error {
+	before := via[len(via)-1].URL
+	if len(via) > maxRedirects || before.Scheme == "https" && req.URL.Scheme != "https" {
+		return errRedirect
+	}
+	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
+		req.Header.Del("Authorization")
+		req.Header.Del("Cookie")
+	}
+	return nil
+}
+
+// publicOnly refuses addresses that are not reached over the public network.
+func publicOnly(_, addr string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return err
+	}
+	ip := at.Addr().Unmap()
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return fmt.Errorf("%w: %s", errPrivate, ip)
+	}
+	return nil
+}
+
+// reserved are ranges that count as global unicast, and are not public: of providers, of translation, of tests.
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
+}
+
+// originError is an answer of the origin that is not the content.
+type originError struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (e *originError) Error() string {
+	return fmt.Sprintf("mirror: the origin answers with status %d", e.status)
+}
+
+// down reports whether the origin could not answer, or not now.
+func down(err error) bool {
+	var e *originError
+	return !errors.As(err, &e) || e.status >= 500 || e.status == http.StatusTooManyRequests
+}
+
+// maxErrorBody bounds the body of an error of the origin that is passed on.
+const maxErrorBody = 64 << 10
+
+// do sends a request to the origin. An answer without content is an originError.
+func (m *Mirror) do(req *http.Request) (*http.Response, error) {
+	resp, err := m.origin.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	return nil, &originError{resp.StatusCode, resp.Header, body}
+}
+
+// askOrigin asks the origin for content, from a byte on.
+func (m *Mirror) askOrigin(ctx context.Context, want Wanted, from int64) (*http.Response, error) {
+	req, err := want.Origin(ctx, http.MethodGet)
+	if err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	return m.do(req)
+}
+
+// requestTo returns what makes requests of the origin for a client's: only the headers that it names are passed on, and
+// the client's credentials.
+func requestTo(u *url.URL, r *http.Request, headers ...string) func(context.Context, string) (*http.Request, error) {
+	kept := make(http.Header)
+	for _, name := range append(headers, "Authorization", "User-Agent") {
+		if values := r.Header.Values(name); len(values) > 0 {
+			kept[http.CanonicalHeaderKey(name)] = slices.Clone(values)
+		}
+	}
+	return func(ctx context.Context, method string) (*http.Request, error) {
+		req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header = kept.Clone()
+		return req, nil
+	}
+}
+
+// anonymous returns the requests without credentials.
+func anonymous(origin func(context.Context, string) (*http.Request, error)) func(context.Context, string) (*http.Request, error) {
+	return func(ctx context.Context, method string) (*http.Request, error) {
+		req, err := origin(ctx, method)
+		if err == nil {
+			req.Header.Del("Authorization")
+		}
+		return req, err
+	}
+}
+
+var errPath = errors.New("mirror: a path must not have empty parts, . or ..")
+
+// below returns the URL of a client's path below an origin. escaped is as the client wrote it.
+func below(base *url.URL, escaped string) (*url.URL, error) {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errPath, err)
+	}
+	if plain == "" || path.Clean("/"+plain) != "/"+plain || strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r == '\\' || r == 0x7f }) {
+		return nil, fmt.Errorf("%w: %.200q", errPath, plain)
+	}
+	u := *base
+	u.Path, u.RawPath = base.Path+"/"+plain, base.EscapedPath()+"/"+escaped
+	return &u, nil
+}

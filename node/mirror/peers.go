@@ -1,0 +1,327 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+
+	"github.com/venn-p2p/venn/overlay/wire"
+)
+
+// ProtocolID is the protocol, HTTP/1.1 on a stream, that mirrors of a network give each other content by. The id on the
+// wire ends with a mark of the network (wire.ProtocolIn). The path is that of a Sum.
+const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
+
+// Headers between mirrors.
+const (
+	headerDepth = "Venn-Depth" // of the rank of who asks, or answers
+	headerHave  = "Venn-Have"  // bytes from the beginning on that can be given at once
+	headerSize  = "Venn-Size"  // of the content; -1: not known yet
+	headerWhole = "Venn-Whole" // 1: the content is whole and right
+	headerBusy  = "Venn-Busy"  // 1: others are given as much as can be
+	headerPlace = "Venn-Place" // label of who answers
+)
+
+var (
+	errBusy   = errors.New("mirror: the peer has no room for another")
+	errBehind = errors.New("mirror: the peer waits for this one, or for another like it")
+	errLacks  = errors.New("mirror: the peer does not have it")
+	errRange  = errors.New("mirror: a source sends another range than it was asked for")
+)
+
+const (
+	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
+	blameTime  = 10 * time.Minute
+	maxBlamed  = 4096
+	maxHeaders = 8 << 10 // bytes of a head between mirrors
+	maxPlace   = 128     // bytes of a label
+)
+
+// state is what a mirror says of content.
+type state struct {
+	whole, busy bool
+	have, size  int64
+	depth       int
+	place       string
+}
+
+// holder is a peer that has content, or fetches it.
+type holder struct {
+	peer.AddrInfo
+	state
+	trip time.Duration // from the question what it has to the answer
+}
+
+func (s state) write(h http.Header) {
+	mark := func(name string, yes bool) {
+		if yes {
+			h.Set(name, "1")
+		}
+	}
+	mark(headerWhole, s.whole)
+	mark(headerBusy, s.busy)
+	h.Set(headerHave, strconv.FormatInt(s.have, 10))
+	h.Set(headerSize, strconv.FormatInt(s.size, 10))
+	h.Set(headerDepth, strconv.Itoa(s.depth))
+	if s.place != "" {
+		h.Set(headerPlace, s.place)
+	}
+}
+
+// parseState reads what another mirror says. Numbers that are none count as not known.
+func parseState(h http.Header) state {
+	number := func(name string) int64 {
+		n, err := strconv.ParseInt(h.Get(name), 10, 64)
+		if err != nil || n < 0 {
+			return -1
+		}
+		return n
+	}
+	place := h.Get(headerPlace)
+	return state{
+		whole: h.Get(headerWhole) == "1", busy: h.Get(headerBusy) == "1", have: max(0, number(headerHave)), size: number(headerSize),
+		depth: parseDepth(h.Get(headerDepth)), place: place[:min(len(place), maxPlace)],
+	}
+}
+
+// parseDepth reads a depth. All that is out of range is undecided.
+func parseDepth(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxDepth {
+		return undecided
+	}
+	return n
+}
+
+// contentRange returns the range that an answer has, and the size of the whole.
+func contentRange(resp *http.Response) (got span, size int64, err error) {
+	text := resp.Header.Get("Content-Range")
+	bad := fmt.Errorf("%w: status %d, %.80q", errRange, resp.StatusCode, text)
+	rest, ok := strings.CutPrefix(text, "bytes ")
+	from, rest, ok1 := strings.Cut(rest, "-")
+	to, total, ok2 := strings.Cut(rest, "/")
+	if resp.StatusCode != http.StatusPartialContent || !ok || !ok1 || !ok2 {
+		return got, 0, bad
+	}
+	var errs [3]error
+	got.begin, errs[0] = strconv.ParseInt(from, 10, 63)
+	got.end, errs[1] = strconv.ParseInt(to, 10, 63)
+	size, errs[2] = strconv.ParseInt(total, 10, 63)
+	got.end++
+	if errors.Join(errs[:]...) != nil || got.begin < 0 || got.end <= got.begin || got.end > size {
+		return got, 0, bad
+	}
+	if length := resp.ContentLength; length >= 0 && length != got.end-got.begin {
+		return got, 0, bad
+	}
+	return got, size, nil
+}
+
+// newTransport returns what asks peers: URLs have their ids as hosts.
+func (m *Mirror) newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			name, _, err := net.SplitHostPort(addr)
+			if err != nil {
+				return nil, err
+			}
+			p, err := peer.Decode(name)
+			if err != nil {
+				return nil, err
+			}
+			return gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
+		},
+		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
+	}
+}
+
+func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
+
+// ask asks a peer for content, or for what it has of it. The errors tell what it said: errBusy, errBehind, errLacks.
+func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, depth int, s *span) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+sum.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set(headerDepth, strconv.Itoa(depth))
+	req.Header.Set("User-Agent", "")
+	if s != nil {
+		bytes := fmt.Sprintf("bytes=%d-", s.begin)
+		if s.end >= 0 {
+			bytes += strconv.FormatInt(s.end-1, 10)
+		}
+		req.Header.Set("Range", bytes)
+	}
+	resp, err := m.peers.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := refusal(resp.StatusCode); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// refusal is the error that a status between mirrors stands for.
+func refusal(status int) error {
+	switch status {
+	case http.StatusOK, http.StatusPartialContent:
+		return nil
+	case http.StatusConflict:
+		return errBehind
+	case http.StatusServiceUnavailable:
+		return errBusy
+	case http.StatusNotFound:
+		return errLacks
+	}
+	return fmt.Errorf("mirror: the peer answered with status %d", status)
+}
+
+// probe asks a peer what it has of a flight's content.
+func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight) (state, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.times.answer)
+	defer cancel()
+	resp, err := m.ask(ctx, http.MethodHead, p, f.want.Sum, f.depth(), nil)
+	if err != nil {
+		return state{}, err
+	}
+	_ = resp.Body.Close()
+	return parseState(resp.Header), nil
+}
+
+// blame counts against a peer that gave what it should not.
+func (m *Mirror) blame(p peer.ID, much int) {
+	before, _ := m.blamed.Get(p)
+	m.blamed.Add(p, before+max(1, much))
+}
+
+func (m *Mirror) isBlamed(p peer.ID) bool {
+	much, _ := m.blamed.Get(p)
+	return much >= maxBlame
+}
+
+// search is a look for holders.
+type search struct {
+	named   chan peer.AddrInfo
+	answers chan holder // closed when all that were named have answered, and nobody else is named
+}
+
+// search looks for holders, and asks each what it has.
+func (m *Mirror) search(ctx context.Context, f *flight, failed map[peer.ID]bool) search {
+	s := search{make(chan peer.AddrInfo, enough), make(chan holder, enough)}
+	look := func() {
+		defer close(s.answers)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		asked := 0
+		for p := range m.cfg.Router.Lookup(ctx, f.want.Sum.Key()) {
+			if p.ID == m.cfg.Host.ID() || failed[p.ID] || m.isBlamed(p.ID) {
+				continue
+			}
+			if asked++; asked > enough {
+				return
+			}
+			s.named <- p
+			wg.Go(func() { m.meet(ctx, f, p, s.answers) })
+		}
+	}
+	if !m.tasks.Run(look) {
+		close(s.answers)
+	}
+	return s
+}
+
+// meet asks a peer what it has, and sends it to answers if that is of use.
+func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers chan<- holder) {
+	begun := time.Now()
+	if err := m.cfg.Host.Connect(ctx, p); err != nil {
+		return
+	}
+	said, err := m.probe(ctx, p.ID, f)
+	if err != nil || said.whole && said.size < 0 {
+		return
+	}
+	answers <- holder{p, said, time.Since(begun)}
+}
+
+// holders returns the peers that have content whole, and those that fetch it and can be taken from, the best first. It
+// waits a little after the first has answered, for others that are as near.
+func (m *Mirror) holders(f *flight, failed map[peer.ID]bool) (whole, parents []holder) {
+	ctx, cancel := context.WithTimeout(f.ctx, lookupTime)
+	defer cancel()
+	begun := time.Now()
+	s := m.search(ctx, f, failed)
+	defer func() { m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
+	timer := time.NewTimer(m.times.lookup)
+	defer timer.Stop()
+	for named := s.named; ; {
+		select {
+		case <-named:
+			named = nil
+			timer.Reset(m.times.lookup + m.times.answer)
+		case h, more := <-s.answers:
+			if !more {
+				return ordered(m.cfg.Place, whole), ordered(m.cfg.Place, parents)
+			}
+			if len(whole)+len(parents) == 0 {
+				timer.Reset(min(m.times.lookup, 2*time.Since(begun)))
+			}
+			if h.whole {
+				whole = append(whole, h)
+			} else {
+				parents = append(parents, h)
+			}
+		case <-timer.C:
+			return ordered(m.cfg.Place, whole), ordered(m.cfg.Place, parents)
+		}
+	}
+}
+
+// ordered sorts holders: those with room first, then those nearer to the origin, then by round trip. Round trips within
+// a factor of two, or below 2 ms, count as the same: then the place decides.
+func ordered(place string, all []holder) []holder {
+	slices.SortFunc(all, func(a, b holder) int {
+		return cmp.Or(
+			compareBool(a.busy, b.busy), cmp.Compare(a.depth, b.depth),
+			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
+			cmp.Compare(common(place, b.place), common(place, a.place)), cmp.Compare(a.trip, b.trip),
+		)
+	})
+	return all
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// common returns how many parts two labels such as zone/rack have in common from the beginning on.
+func common(a, b string) (n int) {
+	if a == "" || b == "" {
+		return 0
+	}
+	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	for n < min(len(as), len(bs)) && as[n] == bs[n] {
+		n++
+	}
+	return n
+}

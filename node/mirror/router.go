@@ -1,0 +1,67 @@
+package mirror
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// Router tells who has content, by its key. It is what a mirror needs of a network, and the four calls that other
+// mirrors of registries ask of theirs. It is safe for concurrent use.
+type Router interface {
+	// Ready reports whether the other calls can work.
+	Ready(ctx context.Context) (bool, error)
+	// Lookup yields peers that have the content, as they are found, until all were asked or ctx ends. This peer is not
+	// among them.
+	Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo]
+	// Advertise has others find this peer for the keys, until Withdraw. Who looks after it has returned finds it.
+	Advertise(ctx context.Context, keys ...[]byte) error
+	// Withdraw takes keys back.
+	Withdraw(ctx context.Context, keys ...[]byte) error
+}
+
+// Over returns the router of a node. Its keys are those of the node: one that was added otherwise as well is taken back
+// by Withdraw, too.
+func Over(n *node.Node) Router { return over{n} }
+
+type over struct{ n *node.Node }
+
+// enough is the number of holders that a lookup finds at most. lookupTime bounds it: a peer that is linked and does not
+// answer would hold it up.
+const (
+	enough     = 16
+	lookupTime = 2 * time.Second
+)
+
+func (o over) Ready(context.Context) (bool, error) { return o.n.Ready(), nil }
+
+// Lookup asks linked peers, however new their word is: a pull asks for what another has just begun to fetch.
+func (o over) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
+	return func(yield func(peer.AddrInfo) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		found, err := o.n.Query(ctx, key, node.QueryOptions{Want: enough, Others: true, Fresh: -1, Timeout: lookupTime})
+		if err != nil {
+			return
+		}
+		for p := range found.Providers() {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func (o over) Advertise(ctx context.Context, keys ...[]byte) error {
+	_, err := o.n.Add(ctx, keys...)
+	return err
+}
+
+func (o over) Withdraw(ctx context.Context, keys ...[]byte) error {
+	_, err := o.n.Remove(ctx, keys...)
+	return err
+}

@@ -1,0 +1,164 @@
+package mirror
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	mh "github.com/multiformats/go-multihash"
+	"golang.org/x/mod/sumdb/dirhash"
+)
+
+// Kind says what a Sum is the hash of.
+type Kind uint8
+
+const (
+	Plain Kind = iota // the bytes
+	GoZip             // the list of a Go module's files with their hashes, as in go.sum
+	GoMod             // the same for a go.mod file alone
+)
+
+var kinds = [...]string{"sha256", "gozip", "gomod"}
+
+// Sum is what content is known by: a SHA-256 hash, and what it is the hash of.
+type Sum struct {
+	Kind Kind
+	Hash [sha256.Size]byte
+}
+
+// errSum says that a text is no sum.
+var errSum = errors.New("mirror: no sum")
+
+// Key returns the content's key in the network: a multihash.
+func (s Sum) Key() []byte {
+	key, err := mh.Encode(s.Hash[:], mh.SHA2_256)
+	if err != nil {
+		panic(err) // the code and the length are right
+	}
+	return key
+}
+
+// String returns the sum as KIND-HEX. It is the name of its file, and of its path at peers.
+func (s Sum) String() string { return kinds[s.Kind] + "-" + hex.EncodeToString(s.Hash[:]) }
+
+// ParseSum reads what String writes.
+func ParseSum(text string) (Sum, error) {
+	for kind, name := range kinds {
+		if digits, ok := strings.CutPrefix(text, name+"-"); ok {
+			return parseHex(Kind(kind), digits)
+		}
+	}
+	return Sum{}, fmt.Errorf("%w: %.80q", errSum, text)
+}
+
+// parseHex reads the lower-case hex digits of a sum.
+func parseHex(kind Kind, digits string) (s Sum, err error) {
+	b, err := hex.DecodeString(digits)
+	if err != nil || len(b) != len(s.Hash) || strings.ToLower(digits) != digits {
+		return s, fmt.Errorf("%w: %.80q is not %d lower-case hex digits", errSum, digits, 2*len(s.Hash))
+	}
+	return Sum{kind, [32]byte(b)}, nil
+}
+
+// parseH1 reads a hash as it stands in go.sum.
+func parseH1(kind Kind, text string) (s Sum, err error) {
+	digits, ok := strings.CutPrefix(text, "h1:")
+	b, err := base64.StdEncoding.DecodeString(digits)
+	if !ok || err != nil || len(b) != len(s.Hash) {
+		return s, fmt.Errorf("%w: %.80q is no h1 hash", errSum, text)
+	}
+	return Sum{kind, [32]byte(b)}, nil
+}
+
+// errWrong says that content is not what its sum says.
+var errWrong = errors.New("mirror: content has another hash")
+
+// check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
+// that is known already.
+func (s Sum) check(f *os.File, size int64, running hash.Hash) error {
+	var got []byte
+	switch s.Kind {
+	case Plain:
+		if running == nil {
+			running = sha256.New()
+			if _, err := io.Copy(running, io.NewSectionReader(f, 0, size)); err != nil {
+				return err
+			}
+		}
+		got = running.Sum(nil)
+	default:
+		h1, err := goHash(s.Kind, f, size)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errWrong, err)
+		}
+		found, err := parseH1(s.Kind, h1)
+		if err != nil {
+			return err
+		}
+		got = found.Hash[:]
+	}
+	if !bytes.Equal(got, s.Hash[:]) {
+		return errWrong
+	}
+	return nil
+}
+
+// maxGoMod and maxGoZip bound a go.mod file, and what a module has unpacked: what the go command takes.
+const (
+	maxGoMod = 16 << 20
+	maxGoZip = 500 << 20
+)
+
+// goHash returns the h1 hash of a go.mod file or of a module.
+func goHash(kind Kind, f *os.File, size int64) (string, error) {
+	if kind == GoMod {
+		if size > maxGoMod {
+			return "", fmt.Errorf("go.mod of %d bytes", size)
+		}
+		return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+			return io.NopCloser(io.NewSectionReader(f, 0, size)), nil
+		})
+	}
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		return "", err
+	}
+	var total uint64
+	var names []string
+	files := make(map[string]*zip.File)
+	for _, file := range z.File {
+		total += file.UncompressedSize64
+		if total > maxGoZip || file.UncompressedSize64 > maxGoZip {
+			return "", fmt.Errorf("unpacks to more than %d bytes", maxGoZip)
+		}
+		names = append(names, file.Name)
+		files[file.Name] = file
+	}
+	return dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return openBounded(files[name]) })
+}
+
+// bounded is a file of an archive that gives no more bytes than it declares.
+type bounded struct {
+	io.Reader
+	io.Closer
+}
+
+func openBounded(f *zip.File) (io.ReadCloser, error) {
+	if f == nil {
+		return nil, fs.ErrNotExist
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	return bounded{io.LimitReader(r, int64(f.UncompressedSize64)), r}, nil
+}
