@@ -70,6 +70,7 @@ func daemonCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "bootstrap", Usage: "`MULTIADDR` with /p2p/ID of a peer to connect to, besides those of the configuration; may be repeated"},
 			&cli.BoolFlag{Name: "init", Usage: "make the peer first, as venn init does, if there is none"},
 			&cli.StringFlag{Name: "identity-from", Usage: "with --init, give a new peer the identity in `FILE`, a copy of an identity.key, if there is such a file"},
+			&cli.StringFlag{Name: "place", Usage: "label of where this peer is, as `ZONE/RACK`, in place of mirror.place"},
 			jsonFlag("what comes on standard output as a JSON object"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -109,7 +110,7 @@ func runDaemon(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	level := new(slog.LevelVar)
-	o := daemon.Options{Version: buildVersion().Version, Log: newLog(c.Root().ErrWriter, cfg.Log, level), Level: level}
+	o := daemon.Options{Place: c.String("place"), Version: buildVersion().Version, Log: newLog(c.Root().ErrWriter, cfg.Log, level), Level: level}
 	for _, text := range c.StringSlice("bootstrap") {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {
@@ -132,6 +133,9 @@ func printStarted(w io.Writer, s daemon.Started) error {
 	}
 	if s.HTTP != "" {
 		fmt.Fprintf(w, "and to programs on %s; look at %s/ui/\n", s.HTTP, s.HTTP)
+	}
+	if s.Mirror != "" {
+		fmt.Fprintf(w, "and to clients of the mirror on %s\n", s.Mirror)
 	}
 	_, err := fmt.Fprintln(w, "ready; Ctrl-C ends it")
 	return err

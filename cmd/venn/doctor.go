@@ -95,7 +95,7 @@ func examine(ctx context.Context, cl *client) []finding {
 	if err := cl.get(ctx, "/api/v1/peers", nil, &peers); err == nil {
 		out = append(out, versions(s.Version, peers))
 	}
-	out = append(out, ownSummary(s), losses(s))
+	out = append(out, ownSummary(s), losses(s), mirrorFinding(cfg.Mirror, s.Mirror))
 	sources, err := cl.repo.Sources()
 	if err != nil {
 		out = append(out, finding{"sources", false, err.Error(), ""})

@@ -22,7 +22,7 @@ func (notFoundError) Is(target error) bool { return target == errNone } //nolint
 // nodeCommands are the commands of a peer of one's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), similarCommand(), overlapCommand(),
+		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), mirrorCommand(), similarCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
 		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(), hidden(pathCommand()),
 		{Name: "neighbours", Usage: "list the peers that the peer chose to stay connected with: venn peers --neighbours", Hidden: true, Flags: []cli.Flag{jsonFlag("as a JSON array")}, Action: listNeighbours},

@@ -67,6 +67,7 @@ type Status struct {
 	Refused      map[string]uint64 `json:"refused"`
 	Dropped      map[string]uint64 `json:"dropped"`
 	Removals     string            `json:"removals,omitempty"` // a mark that changes when keys are removed
+	Mirror       *Mirror           `json:"mirror,omitempty"`   // absent: there is none
 }
 
 // Standing returns the text of why the node is not linked with a peer to begin at: is full, is of another network, does
@@ -94,6 +95,9 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	if a.Removals != nil {
 		out.Removals = a.Removals.Mark()
+	}
+	if a.Mirror != nil {
+		out.Mirror = a.Mirror()
 	}
 	if s.Epoch.Sequence > 0 {
 		out.Epoch = s.Epoch.String()

@@ -37,6 +37,8 @@ type Config struct {
 	Removals Removals
 	// Backup writes what the node must not lose. nil: there is nothing.
 	Backup func(context.Context, io.Writer) error
+	// Mirror returns the status of the mirror, nil if there is none. nil: there is none.
+	Mirror func() *Mirror
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none

@@ -23,6 +23,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/interfaces"
+	"github.com/venn-p2p/venn/node/mirror"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -30,6 +31,7 @@ import (
 // Options are what the caller of a daemon decides.
 type Options struct {
 	Bootstrap []peer.AddrInfo // besides those of the configuration
+	Place     string          // of the mirror; empty: that of the configuration
 	Version   string
 	Log       *slog.Logger
 	Level     *slog.LevelVar // of Log; nil: it cannot be changed
@@ -41,6 +43,7 @@ type Started struct {
 	ID        string   `json:"id"`
 	Addresses []string `json:"addresses"`
 	HTTP      string   `json:"http,omitempty"`
+	Mirror    string   `json:"mirror,omitempty"`
 	Keys      int      `json:"keys"`
 }
 
@@ -59,7 +62,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	defer unlock()
 	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
 	defer func() { err = errors.Join(err, d.close()) }()
-	for _, step := range []func(context.Context) error{d.listenHTTP, d.checkHost, d.openStore, d.openHost, d.openNode} {
+	for _, step := range []func(context.Context) error{d.listenHTTP, d.listenMirror, d.checkHost, d.openStore, d.openHost, d.openNode, d.openMirror} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -86,6 +89,8 @@ type daemon struct {
 	serving    *serving
 	control    net.Listener
 	public     net.Listener // nil: none
+	clients    net.Listener // of the mirror; nil: there is none
+	mirror     *mirror.Mirror
 	closers    []func() error
 }
 
@@ -274,7 +279,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	errs := make(chan error, 4)
+	errs := make(chan error, 5)
 	run := func(f func() error) {
 		wg.Go(func() {
 			if err := f(); err != nil {
@@ -283,12 +288,17 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Backup: d.store.Backup, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Backup: d.store.Backup, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level, Mirror: d.mirrorStatus}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))
 		run(watch)
 		run(func() error { return httpapi.Serve(ctx, d.public, httpapi.Guard(public, d.cfg.HTTP.Names...)) })
+	}
+	if d.mirror != nil {
+		run(func() error {
+			return httpapi.Serve(ctx, d.clients, httpapi.Guard(d.mirror.Handler(), d.cfg.HTTP.Names...))
+		})
 	}
 	run(func() error { d.keeper.run(ctx); return nil })
 	run(func() error { return d.watch(ctx) })
@@ -325,6 +335,9 @@ func (d *daemon) started() Started {
 	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Count()}
 	if d.public != nil {
 		s.HTTP = "http://" + d.public.Addr().String()
+	}
+	if d.clients != nil {
+		s.Mirror = "http://" + d.clients.Addr().String()
 	}
 	return s
 }

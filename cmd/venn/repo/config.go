@@ -16,6 +16,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node/mirror"
 )
 
 // Config is the configuration of a daemon. The doc of a field stands in the file above it.
@@ -28,6 +30,7 @@ type Config struct {
 	Limits    Limits    `toml:"limits"`
 	HTTP      HTTP      `toml:"http"`
 	Log       Log       `toml:"log"`
+	Mirror    Mirror    `toml:"mirror"`
 }
 
 // Network says which network the daemon belongs to.
@@ -96,6 +99,23 @@ type Log struct {
 	Format string `toml:"format" doc:"Form of the log's lines: text or json."`
 }
 
+// Mirror says what the daemon fetches for clients of registries and package archives.
+type Mirror struct {
+	Listen   string   `toml:"listen" doc:"Address (host:port) at which clients ask the mirror: /v2/ for container images, /go, /nix, /hf and /apt; empty: there is no mirror. Names of this host other than localhost stand in http.names."`
+	Size     int64    `toml:"size" unit:"bytes" doc:"Bytes that the mirror keeps on disk at most; 16 MiB or more."`
+	Place    string   `toml:"place" doc:"Label of where this peer is, as zone/rack. Of holders that answer equally fast, those with more in common are asked first."`
+	Upstream Upstream `toml:"upstream"`
+}
+
+// Upstream says where what nobody has comes from.
+type Upstream struct {
+	Go  string   `toml:"go" doc:"URL of the module proxy behind /go; empty: none."`
+	Nix string   `toml:"nix" doc:"URL of the binary cache behind /nix; empty: none."`
+	HF  string   `toml:"hf" doc:"URL of the hub behind /hf; empty: none."`
+	Apt string   `toml:"apt" doc:"URL of the Debian archive behind /apt; empty: none."`
+	OCI []string `toml:"oci" doc:"Registries behind /v2/, hosts or URLs. One is chosen by ?ns=, or by the first part of a name; else it is the first. Without http:// they are asked by https."`
+}
+
 // ErrConfig is matched by all errors about the contents of a configuration.
 var ErrConfig = errors.New("configuration")
 
@@ -126,6 +146,7 @@ func newConfig() (Config, error) {
 		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Origins: 1 << 17, Cache: 32 << 20},
 		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
 		Log:       Log{Level: "info", Format: "text"},
+		Mirror:    Mirror{Size: 10 << 30, Upstream: Upstream{OCI: []string{}}},
 	}, nil
 }
 
@@ -319,10 +340,13 @@ func (c Config) Check() error {
 	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)
 	fault(c.Limits.Origins >= 1, "limits.origins is %d, must be 1 or more", c.Limits.Origins)
 	fault(c.Limits.Cache >= 1<<20, "limits.cache is %d bytes, must be 1048576 or more", c.Limits.Cache)
-	if c.HTTP.Listen != "" {
-		_, _, err := net.SplitHostPort(c.HTTP.Listen)
-		fault(err == nil, "http.listen: %q is no host:port", c.HTTP.Listen)
+	for _, at := range []struct{ key, listen string }{{"http", c.HTTP.Listen}, {"mirror", c.Mirror.Listen}} {
+		_, _, err := net.SplitHostPort(at.listen)
+		fault(err == nil || at.listen == "", "%s.listen: %q is no host:port", at.key, at.listen)
 	}
+	fault(c.Mirror.Size >= mirror.LeastSize, "mirror.size is %d bytes, must be %d or more", c.Mirror.Size, mirror.LeastSize)
+	err := mirror.Upstream(c.Mirror.Upstream).Check()
+	fault(err == nil, "mirror.upstream: %w", err)
 	fault(strings.Contains("|debug|info|warn|error|", "|"+c.Log.Level+"|"), "log.level is %q, must be debug, info, warn or error", c.Log.Level)
 	fault(c.Log.Format == "text" || c.Log.Format == "json", "log.format is %q, must be text or json", c.Log.Format)
 	return errors.Join(errs...)

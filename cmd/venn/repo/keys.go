@@ -21,18 +21,27 @@ func (e entry) name() string { return e.section + "." + e.key }
 
 // variable is the environment variable that overrides the key: network.name has VENN_NETWORK_NAME.
 func (e entry) variable() string {
-	return "VENN_" + strings.ToUpper(e.section) + "_" + strings.ToUpper(e.key)
+	return "VENN_" + strings.ToUpper(strings.ReplaceAll(e.name(), ".", "_"))
 }
 
 // entries are all keys of c, in the order of the file.
 func (c *Config) entries() (out []entry) {
-	v := reflect.ValueOf(c).Elem()
+	return entriesOf("", reflect.ValueOf(c).Elem())
+}
+
+// entriesOf are the keys of a section, and those of the sections in it, whose names it begins.
+func entriesOf(section string, v reflect.Value) (out []entry) {
 	for i := range v.NumField() {
-		section := v.Type().Field(i).Tag.Get("toml")
-		for j := range v.Field(i).NumField() {
-			f := v.Field(i).Type().Field(j)
-			out = append(out, entry{section, f.Tag.Get("toml"), f.Tag.Get("doc"), f.Tag.Get("unit"), v.Field(i).Field(j)})
+		f := v.Type().Field(i)
+		name := f.Tag.Get("toml")
+		if f.Type.Kind() != reflect.Struct {
+			out = append(out, entry{section, name, f.Tag.Get("doc"), f.Tag.Get("unit"), v.Field(i)})
+			continue
 		}
+		if section != "" {
+			name = section + "." + name
+		}
+		out = append(out, entriesOf(name, v.Field(i))...)
 	}
 	return out
 }
@@ -87,7 +96,7 @@ func (c *Config) Set(name, text string) error {
 
 // known says which keys the section of an unknown one has, or which sections there are.
 func known(name string) string {
-	section, _, _ := strings.Cut(name, ".")
+	section := name[:max(0, strings.LastIndex(name, "."))]
 	var keys, sections []string
 	for _, e := range new(Config).entries() {
 		if e.section == section {
@@ -252,13 +261,17 @@ func Keys() (names []string) {
 }
 
 // Map is c as nested maps, for JSON: of sections, of keys.
-func (c Config) Map() map[string]map[string]any {
-	out := make(map[string]map[string]any)
+func (c Config) Map() map[string]any {
+	out := make(map[string]any)
 	for _, e := range c.entries() {
-		if out[e.section] == nil {
-			out[e.section] = make(map[string]any)
+		at := out
+		for _, section := range strings.Split(e.section, ".") {
+			if at[section] == nil {
+				at[section] = make(map[string]any)
+			}
+			at = at[section].(map[string]any)
 		}
-		out[e.section][e.key] = e.value.Interface()
+		at[e.key] = e.value.Interface()
 	}
 	return out
 }

@@ -24,6 +24,7 @@ const (
 	lockFile     = "daemon.lock"
 	socketFile   = "control.sock"
 	storeFolder  = "store"
+	mirrorFolder = "mirror"
 	swarmFile    = "swarm.key"
 )
 
@@ -142,6 +143,9 @@ func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
 
 // Store is the folder of the store.
 func (r Repo) Store() string { return r.path(storeFolder) }
+
+// Mirror is the folder of the mirror's cache.
+func (r Repo) Mirror() string { return r.path(mirrorFolder) }
 
 // Socket is the Unix socket on which the daemon listens to commands.
 func (r Repo) Socket() string { return r.path(socketFile) }

@@ -1,0 +1,64 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/node/mirror"
+)
+
+// listenMirror opens the socket for the clients of the mirror, if there is to be one.
+func (d *daemon) listenMirror(ctx context.Context) (err error) {
+	if d.cfg.Mirror.Listen == "" {
+		return nil
+	}
+	d.clients, err = new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.Mirror.Listen)
+	if err != nil {
+		return fmt.Errorf("mirror.listen: %w; choose another with `venn config set mirror.listen HOST:PORT%s`", err, d.repo.Option())
+	}
+	d.onClose(func() error { return ignoreClosed(d.clients.Close()) })
+	return nil
+}
+
+// openMirror opens the mirror on the node.
+func (d *daemon) openMirror(context.Context) (err error) {
+	if d.clients == nil {
+		return nil
+	}
+	c := d.cfg.Mirror
+	d.mirror, err = mirror.New(mirror.Config{
+		Host: d.host, Network: d.cfg.Network.Name, Router: mirror.Over(d.node), Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
+		Upstream: mirror.Upstream(c.Upstream), Log: d.log, Register: d.registry,
+	})
+	if err != nil {
+		return err
+	}
+	d.onClose(d.mirror.Close)
+	return nil
+}
+
+// mirrorStatus is the mirror's status for the API; nil without a mirror.
+func (d *daemon) mirrorStatus() *httpapi.Mirror {
+	if d.mirror == nil {
+		return nil
+	}
+	s := d.mirror.Status()
+	out := &httpapi.Mirror{
+		Listen: d.clients.Addr().String(), Files: s.Files, Bytes: s.Bytes, Limit: s.Limit, Fetching: s.Fetching, FromPeers: s.FromPeers,
+		FromOrigin: s.FromOrigin, FromCache: s.FromCache, ToPeers: s.ToPeers, ToClients: s.ToClients, Recent: []httpapi.Fetch{},
+	}
+	for _, f := range s.Recent {
+		one := httpapi.Fetch{
+			Name: f.Name, Sum: f.Sum.String(), Ended: f.Ended, Took: float64(f.Took.Microseconds()) / 1000, FromPeers: f.FromPeers, FromOrigin: f.FromOrigin,
+			Tried: f.Tried,
+		}
+		if f.Err != nil {
+			one.Error = f.Err.Error()
+		}
+		out.Recent = append(out.Recent, one)
+	}
+	return out
+}
