@@ -56,16 +56,16 @@ var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
 		for k := range keys {
 			keys[k] = fmt.Append(nil, "lacking ", i, k)
 		}
-		send(ctx, h, n, HaveID, wire.AppendHaveRequest(nil, keys))
+		send(ctx, h, n, HaveID, wire.HaveRequest(keys).Append(nil))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
-		send(ctx, h, n, HelloID, wire.AppendHello(nil, wire.Hello{Origins: 1}))
+		send(ctx, h, n, HelloID, wire.Hello{Origins: 1}.Append(nil))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // garbage
 		send(ctx, h, n, QueryID, []byte{0xff, 0xff, 0xff})
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // inquiries
-		send(ctx, h, n, PeersID, wire.AppendInquiry(nil, wire.Inquiry{Near: true}))
+		send(ctx, h, n, PeersID, wire.Inquiry{Near: true}.Append(nil))
 	},
 	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
 		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", TailsID)); err == nil {
@@ -179,7 +179,7 @@ func askHave(ctx context.Context, h host.Host, n peer.ID, key []byte) bool {
 	}
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(2 * time.Second))
-	if wire.WriteFrame(s, wire.AppendHaveRequest(nil, [][]byte{key})) != nil {
+	if wire.WriteFrame(s, wire.HaveRequest{key}.Append(nil)) != nil {
 		return false
 	}
 	b, err := wire.ReadFrame(s, wire.MaxHaveAnswer, nil)

@@ -98,11 +98,11 @@ func sendAnswer(s *streams.Stream, a wire.Answer) error {
 	for len(a.Records) > wire.MaxAnswerRecords {
 		first := wire.Answer{Records: a.Records[:wire.MaxAnswerRecords], Messages: a.Messages}
 		a.Records = a.Records[wire.MaxAnswerRecords:]
-		if err := s.Send(wire.AppendAnswer(nil, first)); err != nil {
+		if err := s.Send(first.Append(nil)); err != nil {
 			return err
 		}
 	}
-	return s.Send(wire.AppendAnswer(nil, a))
+	return s.Send(a.Append(nil))
 }
 
 // askCandidates asks a linked peer who probably holds a key.
@@ -169,7 +169,7 @@ func (n *Node) query(p peer.ID, q wire.Query, take func(a wire.Answer, size int)
 		return err
 	}
 	defer func() { s.End(err) }()
-	question := wire.AppendQuery(nil, q)
+	question := q.Append(nil)
 	if err = s.Send(question); err != nil {
 		return err
 	}

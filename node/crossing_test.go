@@ -128,7 +128,7 @@ func changed(b []byte, change func(*wire.Hello)) []byte {
 		return b
 	}
 	change(&hello)
-	return wire.AppendHello(nil, hello)
+	return hello.Append(nil)
 }
 
 // noTails leaves out the field of tails on streams. It was no field of the versions before.

@@ -19,10 +19,10 @@ func (l *loop) carryOut(e core.Effect) {
 	case event.SendCatalogue:
 		l.sendCatalogue(e)
 	case event.SendParts:
-		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
+		msg := wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More}.Append(nil)
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
 	case tails.Send:
-		l.n.pipes.Send(peer.ID(e.To), wire.AppendTails(nil, e.Items))
+		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
 	case tails.Advanced:
 		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
@@ -104,7 +104,7 @@ func (l *loop) sendCatalogue(e event.SendCatalogue) {
 	}
 	for items := e.Items; len(items) > 0; {
 		k := min(len(items), wire.MaxItems)
-		l.n.mesh.SendCatalogue(peer.ID(e.To), wire.AppendCatalogue(nil, items[:k]))
+		l.n.mesh.SendCatalogue(peer.ID(e.To), wire.Catalogue(items[:k]).Append(nil))
 		items = items[k:]
 	}
 }

@@ -383,7 +383,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	add(t, n, []byte("public"))
 	ask := func(r *raw) (has []bool) {
 		t.Helper()
-		got, err := r.exchange(n, HaveID, frame(wire.AppendHaveRequest(nil, [][]byte{[]byte("private"), []byte("public")})))
+		got, err := r.exchange(n, HaveID, frame(wire.HaveRequest{[]byte("private"), []byte("public")}.Append(nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +412,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	}
 	for _, kind := range []wire.Kind{wire.Candidates, wire.Search} {
 		q := wire.Query{Kind: kind, Nonce: uint64(kind), Origin: wire.PeerID(id), Key: []byte("private"), Budget: 100, Want: 1, Within: time.Second, Hops: 3}
-		got, err := friend.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
+		got, err := friend.exchange(n, QueryID, frame(q.Append(nil)))
 		if err != nil {
 			t.Fatal(err)
 		}

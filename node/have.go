@@ -86,7 +86,7 @@ func (l *loop) confirmed(r confirmed) {
 
 // haveBytes is how many bytes a question for keys and its answer take for each key.
 func haveBytes(keys [][]byte) int {
-	both := len(wire.AppendHaveRequest(nil, keys)) + len(wire.AppendHaveAnswer(nil, make([]bool, len(keys))))
+	both := wire.HaveRequest(keys).Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
 	return (both + len(keys) - 1) / len(keys)
 }
 
@@ -122,7 +122,7 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 	defer func() { s.End(err) }()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	begun := time.Now()
-	if err = s.Send(wire.AppendHaveRequest(nil, keys)); err != nil {
+	if err = s.Send(wire.HaveRequest(keys).Append(nil)); err != nil {
 		return nil, 0, err
 	}
 	b, err := s.Receive(wire.MaxHaveAnswer, streams.IOTime)
@@ -153,5 +153,5 @@ func (n *Node) serveHave(s *streams.Stream) error {
 			return err // and says no to nothing
 		}
 	}
-	return s.Send(wire.AppendHaveAnswer(nil, has))
+	return s.Send(wire.HaveAnswer(has).Append(nil))
 }

@@ -65,7 +65,7 @@ func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	ctx, stop := context.WithCancel(l.n.ctx)
 	under := &helloing{stop: stop}
 	link.hello = under
-	msg := wire.AppendHello(nil, h)
+	msg := h.Append(nil)
 	l.n.tasks.Run(func() {
 		defer stop()
 		took, err := l.n.helloAgain(ctx, p, msg)
@@ -232,7 +232,7 @@ func (n *Node) part(p peer.ID) {
 	n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(n.ctx, streams.IOTime)
 		defer cancel()
-		if _, err := n.hello(ctx, p, wire.AppendHello(nil, wire.Hello{Parted: true})); err != nil {
+		if _, err := n.hello(ctx, p, wire.Hello{Parted: true}.Append(nil)); err != nil {
 			n.log.Debug("not parted", "peer", p, "err", err)
 		}
 	})

@@ -82,7 +82,7 @@ func TestHostile(t *testing.T) {
 		{"a record of another in a hello", "record", func(t *testing.T, n *Node, r *raw) {
 			o, other := newOrigin(t, "o", 1), newOrigin(t, "other", 1)
 			h := wire.Hello{Session: 1, Records: []wire.Record{{Peer: wire.PeerID(o.id), Envelope: other.record}}}
-			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, h))); err != nil {
+			if _, err := r.exchange(n, HelloID, frame(h.Append(nil))); err != nil {
 				t.Error(err)
 			}
 		}},
@@ -97,7 +97,7 @@ func TestHostile(t *testing.T) {
 			o := newOrigin(t, "o", 100)
 			it := o.item()
 			it.Have, it.Want = 0, it.Have
-			r.publish(n, topic, it.Group[:], nil, wire.AppendParts(nil, *o.parts(t, it)))
+			r.publish(n, topic, it.Group[:], nil, o.parts(t, it).Append(nil))
 		}},
 		{"header with a wrong signature", "header", asks(func(o origin, p *wire.Parts) {
 			p.Envelope = bytes.Clone(p.Envelope)
@@ -199,7 +199,7 @@ func (r *raw) push(t *testing.T, n *Node, o origin, delta []byte) {
 	if delta != nil {
 		p.Run, p.Delta = summary.Run{}, delta
 	}
-	r.publish(n, Topic("venn"), it.Group[:], nil, wire.AppendParts(nil, *p))
+	r.publish(n, Topic("venn"), it.Group[:], nil, p.Append(nil))
 }
 
 func replays(t *testing.T, n *Node, r *raw) {

@@ -98,11 +98,11 @@ type remoteSet struct {
 // Size implements join.Source.
 func (s *remoteSet) Size(ctx context.Context) (wire.JoinSize, error) {
 	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
-		lies := p.Size.Bytes < p.Size.Keys || p.Size.Bytes/join.KeyBytes(wire.MaxKey) > p.Size.Keys
-		if lies || p.Size.Keys > s.most && !s.n.cfg.off.Has(defence.JoinSize) {
-			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Size.Keys, p.Size.Bytes, s.most)
+		lies := p.Set.Bytes < p.Set.Keys || p.Set.Bytes/join.KeyBytes(wire.MaxKey) > p.Set.Keys
+		if lies || p.Set.Keys > s.most && !s.n.cfg.off.Has(defence.JoinSize) {
+			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Set.Keys, p.Set.Bytes, s.most)
 		}
-		s.size = p.Size
+		s.size = p.Set
 		return nil
 	})
 	return s.size, err
@@ -158,7 +158,7 @@ func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte,
 	}
 	defer func() { st.End(err) }()
 	defer context.AfterFunc(ctx, func() { _ = st.Reset() })()
-	if err = st.Send(wire.AppendJoinRequest(nil, r)); err != nil {
+	if err = st.Send(r.Append(nil)); err != nil {
 		return err
 	}
 	if err = sendPieces(st, message); err != nil {
@@ -186,7 +186,7 @@ func sendPieces(s *streams.Stream, message []byte) error {
 	for len(message) > 0 {
 		k := min(len(message), wire.MaxPieceData)
 		p := wire.JoinPiece{Filter: message[:k], Final: k == len(message)}
-		if err := s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime); err != nil {
+		if err := s.SendWithin(p.Append(nil), streams.TransferTime); err != nil {
 			return err
 		}
 		message = message[k:]
@@ -235,7 +235,7 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 		if err != nil {
 			return err
 		}
-		return s.Send(wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
+		return s.Send(wire.JoinPiece{Set: size, Final: true}.Append(nil))
 	case r.Filter == 0:
 		message, err := set.Filter(ctx, r.Params)
 		if err != nil {
@@ -264,7 +264,7 @@ func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r w
 	flush := func(final bool) error {
 		p := wire.JoinPiece{Keys: batch, Final: final}
 		batch, size = batch[:0], 0
-		return s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime)
+		return s.SendWithin(p.Append(nil), streams.TransferTime)
 	}
 	err := set.Matching(ctx, r.Params, message, func(key []byte) error {
 		if size += 3 + len(key); size > wire.MaxPieceData {

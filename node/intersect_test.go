@@ -71,8 +71,8 @@ func TestHostileJoin(t *testing.T) {
 	add(t, n, []byte("k"))
 	r := newRaw(t, n)
 	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
-	request := func(r wire.JoinRequest) []byte { return frame(wire.AppendJoinRequest(nil, r)) }
-	piece := func(p wire.JoinPiece) []byte { return frame(wire.AppendJoinPiece(nil, p)) }
+	request := func(r wire.JoinRequest) []byte { return frame(r.Append(nil)) }
+	piece := func(p wire.JoinPiece) []byte { return frame(p.Append(nil)) }
 	for name, b := range map[string][]byte{
 		"a filter too long":       append(request(wire.JoinRequest{Params: p, Filter: 2}), piece(wire.JoinPiece{Filter: make([]byte, 3)})...),
 		"a filter that is none":   append(request(wire.JoinRequest{Params: p, Filter: 2}), piece(wire.JoinPiece{Filter: make([]byte, 2)})...),
@@ -111,7 +111,7 @@ func TestSlowJoin(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { slow.End(nil) })
-			if err := slow.Send(wire.AppendJoinRequest(nil, wire.JoinRequest{Params: p, Filter: 100})); err != nil {
+			if err := slow.Send(wire.JoinRequest{Params: p, Filter: 100}.Append(nil)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -51,7 +51,7 @@ func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err erro
 		return p, 0, err
 	}
 	defer func() { s.End(err) }()
-	req := wire.AppendPartsRequest(nil, wire.PartsRequest{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases})
+	req := wire.PartsRequest{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}.Append(nil)
 	n.in.Charged(s.Peer, len(req)+requestOverhead)
 	if err = s.Send(req); err != nil {
 		return p, 0, err
@@ -84,5 +84,5 @@ func (n *Node) serveParts(s *streams.Stream) error {
 		return err
 	}
 	p, _ := a.(wire.Parts)
-	return s.SendWithin(wire.AppendParts(nil, p), streams.TransferTime)
+	return s.SendWithin(p.Append(nil), streams.TransferTime)
 }

@@ -43,7 +43,7 @@ func (n *Node) inquireOnce(e event.AskPeers) (names wire.Names, err error) {
 		return names, err
 	}
 	defer func() { s.End(err) }()
-	if err = s.Send(wire.AppendInquiry(nil, e.Inquiry)); err != nil {
+	if err = s.Send(e.Inquiry.Append(nil)); err != nil {
 		return names, err
 	}
 	return n.receiveNames(s, PeersID)
@@ -88,7 +88,7 @@ func (n *Node) answerNames(s *streams.Stream, request func(reply) any) error {
 		return err
 	}
 	names, _ := a.(wire.Names)
-	return s.SendWithin(wire.AppendNames(nil, names), streams.TransferTime)
+	return s.SendWithin(names.Append(nil), streams.TransferTime)
 }
 
 // askLoop hands a request of a peer to the loop, and waits for the core's answer for as long as a transfer may take.

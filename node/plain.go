@@ -66,7 +66,7 @@ func sampleMessage(b built) []byte {
 	if err != nil {
 		return nil
 	}
-	msg := wire.AppendParts(nil, wire.Parts{Envelope: b.envelope, Record: b.record, Run: run})
+	msg := wire.Parts{Envelope: b.envelope, Record: b.record, Run: run}.Append(nil)
 	if len(msg) > wire.MaxSample {
 		return nil
 	}

@@ -79,7 +79,7 @@ func (p plainPeer) next(t *testing.T) *pubsub.Message {
 func (o origin) message(t *testing.T) []byte {
 	it := o.item()
 	it.Have, it.Want = 0, 1
-	return wire.AppendParts(nil, *o.parts(t, it))
+	return o.parts(t, it).Append(nil)
 }
 
 // TestPlainPeerGetsTheSample: a peer whose pubsub knows no partial messages gets the sample of a node's summary, when
@@ -178,22 +178,22 @@ func TestPlainMessages(t *testing.T) {
 	for name, msg := range map[string][]byte{
 		"empty":     nil,
 		"too large": append(bytes.Clone(good), make([]byte, wire.MaxSample)...),
-		"all parts": wire.AppendParts(nil, *o.parts(t, full)),
-		"refusal":   wire.AppendParts(nil, wire.Parts{Refused: true}),
-		"delta":     wire.AppendParts(nil, wire.Parts{Envelope: o.envelope, Record: o.record, Delta: []byte{1}}),
+		"all parts": o.parts(t, full).Append(nil),
+		"refusal":   wire.Parts{Refused: true}.Append(nil),
+		"delta":     wire.Parts{Envelope: o.envelope, Record: o.record, Delta: []byte{1}}.Append(nil),
 		"no record": func() []byte {
 			it := full
 			it.Want = 1
 			p := *o.parts(t, it)
 			p.Record = nil
-			return wire.AppendParts(nil, p)
+			return p.Append(nil)
 		}(),
 		"other's one": func() []byte {
 			it := full
 			it.Want = 1
 			p := *o.parts(t, it)
 			p.Record = other.record
-			return wire.AppendParts(nil, p)
+			return p.Append(nil)
 		}(),
 	} {
 		if _, err := n.openSample(o.id, msg); err == nil {

@@ -88,7 +88,7 @@ func (r *raw) greet(n *Node) {
 	if err := r.h.Connect(r.t.Context(), info(n)); err != nil {
 		r.t.Fatal(err)
 	}
-	if got, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1}))); err != nil || len(got) > 0 {
+	if got, err := r.exchange(n, HelloID, frame(wire.Hello{Session: 1}.Append(nil))); err != nil || len(got) > 0 {
 		r.t.Fatalf("hello: % x, %v", got, err)
 	}
 }
@@ -159,7 +159,7 @@ func (r *raw) publish(n *Node, topic string, group, metadata, parts []byte) {
 // announce sends a catalogue.
 func (r *raw) announce(n *Node, items ...wire.Item) {
 	r.t.Helper()
-	r.publish(n, Topic("venn"), []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
+	r.publish(n, Topic("venn"), []byte(wire.CatalogueGroup), wire.Catalogue(items).Append(nil), nil)
 }
 
 // incoming answers asks.
@@ -184,7 +184,7 @@ func (r *raw) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Partia
 			continue
 		}
 		r.sentBack++
-		group, msg := it.Group, wire.AppendParts(nil, *p)
+		group, msg := it.Group, p.Append(nil)
 		go func() {
 			_ = pubsub.PublishPartial(r.ps, Topic("venn"), group[:], func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 				clear(states)

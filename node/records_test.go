@@ -53,7 +53,7 @@ func (r *raw) sayRecords(n *Node, records ...wire.Record) {
 	for len(records) > 0 {
 		k := min(len(records), 16)
 		eventually(r.t, "they are taken", func() bool { // the queue may be full for a moment
-			_, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1, Records: records[:k]})))
+			_, err := r.exchange(n, HelloID, frame(wire.Hello{Session: 1, Records: records[:k]}.Append(nil)))
 			return err == nil
 		})
 		records = records[k:]

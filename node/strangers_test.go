@@ -68,7 +68,7 @@ func TestOldRecord(t *testing.T) {
 		r, s := newRaw(t, n), newStranger(t)
 		say := func(rec wire.Record) {
 			t.Helper()
-			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, wire.Hello{Session: 1, Records: []wire.Record{rec}}))); err != nil {
+			if _, err := r.exchange(n, HelloID, frame(wire.Hello{Session: 1, Records: []wire.Record{rec}}.Append(nil))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 		opened := 0
 		err := n.view(t.Context(), func(*loop) { // the loop stands still meanwhile
 			before := n.cfg.headers.Opened()
-			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, h))); err != nil {
+			if _, err := r.exchange(n, HelloID, frame(h.Append(nil))); err != nil {
 				t.Error(err)
 			}
 			opened = n.cfg.headers.Opened() - before
@@ -250,7 +250,7 @@ func TestLaterVersion(t *testing.T) {
 	for i := range 30 {
 		for _, q := range []wire.Query{{Kind: 7}, {Mode: 7}, {Kind: 254, Mode: 254}} {
 			q.Key, q.Nonce, q.Origin, q.Within = []byte("k"), uint64(i), wire.PeerID(r.h.ID()), time.Second
-			got, err := r.exchange(n, QueryID, frame(wire.AppendQuery(nil, q)))
+			got, err := r.exchange(n, QueryID, frame(q.Append(nil)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func rounds(net *overlaytest.Network) *[]round {
 			if !ok {
 				return // asked before
 			}
-			all = append(all, round{q, e.Names, len(wire.AppendInquiry(nil, q)), len(wire.AppendNames(nil, e.Names))})
+			all = append(all, round{q, e.Names, q.Size(), e.Names.Size()})
 		}
 	}
 	return &all
@@ -52,7 +52,7 @@ func rounds(net *overlaytest.Network) *[]round {
 // introductionBytes is the size of summaries that are passed on.
 func introductionBytes(all []wire.Introduction) (n int) {
 	for _, i := range all {
-		n += len(wire.AppendParts(nil, wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run})) + elementFields
+		n += wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run}.Size() + elementFields
 	}
 	return n
 }

@@ -67,7 +67,7 @@ func (n *net) roomOf(p *peer, q wire.PeerID) int {
 
 // carry sends a message over the lines of both ends, one after another.
 func (p *peer) carry(e tails.Send) {
-	size := lengthBytes + len(wire.AppendTails(nil, e.Items))
+	size := lengthBytes + wire.Tails(e.Items).Size()
 	from, to := p.lines[p.id], p.lines[e.To]
 	p.roomOf(p, e.To)
 	from.links[e.To].tokens -= float64(size)

@@ -3,8 +3,7 @@ package wire
 import (
 	"iter"
 	"math"
-
-	"google.golang.org/protobuf/encoding/protowire"
+	"slices"
 
 	"github.com/venn-p2p/venn/overlay/group"
 )
@@ -32,32 +31,33 @@ type Bases uint8
 // CatalogueGroup is the group id of the partial messages that carry catalogues.
 const CatalogueGroup = "c"
 
-// AppendCatalogue appends at most MaxItems items to b, in 18 to 23 bytes each.
-func AppendCatalogue(b []byte, items []Item) []byte {
-	groups := make([]byte, 0, groupBytes*len(items))
-	var have, want, bases []byte
-	wanted, based := false, false
-	for _, it := range items {
-		groups = append(groups, it.Group[:]...)
-		have = protowire.AppendVarint(have, uint64(it.Have))
-		want = protowire.AppendVarint(want, uint64(it.Want))
-		bases = protowire.AppendVarint(bases, uint64(it.Bases))
-		wanted = wanted || it.Want > 0
-		based = based || it.Bases != 0
+// Catalogue says what a peer holds and wants: at most [MaxItems] items.
+type Catalogue []Item
+
+// Append appends at most MaxItems items to b, in 18 to 23 bytes each.
+func (c Catalogue) Append(b []byte) []byte { return appendTo(b, c) }
+
+// Size returns the number of bytes that Append appends.
+func (c Catalogue) Size() int { return sizeOf(c) }
+
+func (c Catalogue) fields(w *writer) {
+	w.made(1, groupBytes*len(c), func(b []byte) []byte {
+		for i := range c {
+			b = append(b, c[i].Group[:]...)
+		}
+		return b
+	})
+	w.packed(2, len(c), func(i int) uint64 { return uint64(c[i].Have) })
+	if slices.ContainsFunc(c, func(it Item) bool { return it.Want > 0 }) {
+		w.packed(3, len(c), func(i int) uint64 { return uint64(c[i].Want) })
 	}
-	b = appendBytes(b, 1, groups)
-	b = appendBytes(b, 2, have)
-	if wanted {
-		b = appendBytes(b, 3, want)
+	if slices.ContainsFunc(c, func(it Item) bool { return it.Bases != 0 }) {
+		w.packed(4, len(c), func(i int) uint64 { return uint64(c[i].Bases) })
 	}
-	if based {
-		b = appendBytes(b, 4, bases)
-	}
-	return b
 }
 
 // ParseCatalogue reads a whole message.
-func ParseCatalogue(b []byte) ([]Item, error) {
+func ParseCatalogue(b []byte) (Catalogue, error) {
 	var groups, have, want, bases []byte
 	d := decode("catalogue", b, MaxCatalogue)
 	for d.next() {
@@ -82,7 +82,7 @@ func ParseCatalogue(b []byte) ([]Item, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	items := make([]Item, n)
+	items := make(Catalogue, n)
 	for i := range items {
 		copy(items[i].Group[:], groups[i*groupBytes:])
 	}

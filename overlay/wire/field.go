@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -207,48 +205,4 @@ func (d *decoder) required(nums ...protowire.Number) {
 			d.malformed("field %d missing", n)
 		}
 	}
-}
-
-// The writers leave out what has its zero value.
-
-func appendUint(b []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return b
-	}
-	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
-}
-
-func appendBool(b []byte, num protowire.Number, v bool) []byte {
-	return appendUint(b, num, protowire.EncodeBool(v))
-}
-
-func appendFixed64(b []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return b
-	}
-	return protowire.AppendFixed64(protowire.AppendTag(b, num, protowire.Fixed64Type), v)
-}
-
-func appendBytes(b []byte, num protowire.Number, v []byte) []byte {
-	if len(v) == 0 {
-		return b
-	}
-	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
-}
-
-// appendNested is appendBytes for what do appends, without a copy of that elsewhere.
-func appendNested(b []byte, num protowire.Number, do func(b []byte) []byte) []byte {
-	start := len(b)
-	b = do(b)
-	var room [2 * binary.MaxVarintLen64]byte
-	head := protowire.AppendVarint(protowire.AppendTag(room[:0], num, protowire.BytesType), uint64(len(b)-start))
-	return slices.Insert(b, start, head...)
-}
-
-// sizeBytes is what appendBytes appends for n bytes behind a tag of one byte.
-func sizeBytes(n int) int {
-	if n == 0 {
-		return 0
-	}
-	return 1 + protowire.SizeBytes(n)
 }

@@ -22,16 +22,23 @@ func HaveFits(keys [][]byte) int {
 	return len(keys)
 }
 
-// AppendHaveRequest appends the question which of the keys the receiver holds. There must be as many as HaveFits says.
-func AppendHaveRequest(b []byte, keys [][]byte) []byte {
+// HaveRequest asks which of some keys the receiver holds.
+type HaveRequest [][]byte
+
+// Append appends the question which of the keys the receiver holds. There must be as many as HaveFits says.
+func (keys HaveRequest) Append(b []byte) []byte { return appendTo(b, keys) }
+
+// Size returns the number of bytes that Append appends.
+func (keys HaveRequest) Size() int { return sizeOf(keys) }
+
+func (keys HaveRequest) fields(w *writer) {
 	for _, k := range keys {
-		b = appendBytes(b, 1, k)
+		w.bytes(1, k)
 	}
-	return b
 }
 
 // ParseHaveRequest reads a whole message.
-func ParseHaveRequest(b []byte) (keys [][]byte, err error) {
+func ParseHaveRequest(b []byte) (keys HaveRequest, err error) {
 	d := decode("have request", b, MaxHave)
 	for d.next() {
 		if d.num == 1 {
@@ -47,19 +54,27 @@ func ParseHaveRequest(b []byte) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// AppendHaveAnswer appends the answer: has[i] says whether key i is held.
-func AppendHaveAnswer(b []byte, has []bool) []byte {
+// HaveAnswer says of each key of a [HaveRequest] whether it is held.
+type HaveAnswer []bool
+
+// Append appends the answer: has[i] says whether key i is held.
+func (has HaveAnswer) Append(b []byte) []byte { return appendTo(b, has) }
+
+// Size returns the number of bytes that Append appends.
+func (has HaveAnswer) Size() int { return sizeOf(has) }
+
+func (has HaveAnswer) fields(w *writer) {
 	bitmap := make([]byte, (len(has)+7)/8)
 	for i, h := range has {
 		if h {
 			bitmap[i/8] |= 1 << (i % 8)
 		}
 	}
-	return appendBytes(b, 1, bitmap)
+	w.bytes(1, bitmap)
 }
 
 // ParseHaveAnswer reads the whole answer to a request of the given number of keys.
-func ParseHaveAnswer(b []byte, keys int) ([]bool, error) {
+func ParseHaveAnswer(b []byte, keys int) (HaveAnswer, error) {
 	if keys < 1 || keys > MaxHaveKeys {
 		panic(fmt.Sprintf("wire: answer to a request of %d keys", keys))
 	}
@@ -77,7 +92,7 @@ func ParseHaveAnswer(b []byte, keys int) ([]bool, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	has := make([]bool, keys)
+	has := make(HaveAnswer, keys)
 	for i := range has {
 		has[i] = bitmap[i/8]>>(i%8)&1 == 1
 	}

@@ -29,23 +29,28 @@ type Hello struct {
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }
 
-// AppendHello appends the message to b.
-func AppendHello(b []byte, h Hello) []byte {
-	b = appendUint(b, 1, h.Up)
-	b = appendUint(b, 2, h.Down)
-	b = appendFixed64(b, 3, math.Float64bits(h.FalseMatches))
-	b = appendUint(b, 4, uint64(h.Origins))
-	b = appendBool(b, 5, h.Neighbour)
-	b = appendFixed64(b, 6, h.Session)
-	b = appendRecords(b, 7, h.Records)
-	b = appendBool(b, 8, h.Full)
-	b = appendUint(b, 9, h.Measured)
-	b = appendUint(b, 11, uint64(h.Depth))
-	b = appendUint(b, 12, uint64(h.Network))
-	b = appendBool(b, 13, h.Again)
-	b = appendBool(b, 15, h.Tails)
-	b = appendBool(b, 16, h.Parted)
-	return appendUint(b, 17, uint64(h.Seed))
+// Append appends the message to b.
+func (h Hello) Append(b []byte) []byte { return appendTo(b, h) }
+
+// Size returns the number of bytes that Append appends.
+func (h Hello) Size() int { return sizeOf(h) }
+
+func (h Hello) fields(w *writer) {
+	w.uint(1, h.Up)
+	w.uint(2, h.Down)
+	w.fixed64(3, math.Float64bits(h.FalseMatches))
+	w.uint(4, uint64(h.Origins))
+	w.bool(5, h.Neighbour)
+	w.fixed64(6, h.Session)
+	w.records(7, h.Records)
+	w.bool(8, h.Full)
+	w.uint(9, h.Measured)
+	w.uint(11, uint64(h.Depth))
+	w.uint(12, uint64(h.Network))
+	w.bool(13, h.Again)
+	w.bool(15, h.Tails)
+	w.bool(16, h.Parted)
+	w.uint(17, uint64(h.Seed))
 }
 
 // ParseHello reads a whole message.

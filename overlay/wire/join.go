@@ -22,14 +22,19 @@ type JoinRequest struct {
 	Filter int // bytes of the message of the filter that follows
 }
 
-// AppendJoinRequest appends the request. Its Params must have the default scheme.
-func AppendJoinRequest(b []byte, r JoinRequest) []byte {
-	b = appendUint(b, 1, r.Params.BlockBits)
-	b = appendUint(b, 2, uint64(r.Params.Blocks))
-	b = appendUint(b, 3, uint64(r.Params.Hashes))
-	b = appendFixed64(b, 4, r.Params.Hasher.K0)
-	b = appendFixed64(b, 5, r.Params.Hasher.K1)
-	return appendUint(b, 6, uint64(r.Filter))
+// Append appends the request. Its Params must have the default scheme.
+func (r JoinRequest) Append(b []byte) []byte { return appendTo(b, r) }
+
+// Size returns the number of bytes that Append appends.
+func (r JoinRequest) Size() int { return sizeOf(r) }
+
+func (r JoinRequest) fields(w *writer) {
+	w.uint(1, r.Params.BlockBits)
+	w.uint(2, uint64(r.Params.Blocks))
+	w.uint(3, uint64(r.Params.Hashes))
+	w.fixed64(4, r.Params.Hasher.K0)
+	w.fixed64(5, r.Params.Hasher.K1)
+	w.uint(6, uint64(r.Filter))
 }
 
 // ParseJoinRequest reads a whole message. Params other than zero are valid, and within MaxJoinBits.
@@ -73,7 +78,7 @@ type JoinSize struct {
 
 // JoinPiece is a piece of a filter, or of the answer to a JoinRequest.
 type JoinPiece struct {
-	Size   JoinSize // of the set
+	Set    JoinSize // its size
 	Filter []byte   // of its message, from where the last piece ended
 	Keys   [][]byte // of 1 to MaxKey bytes each
 	Final  bool
@@ -91,16 +96,21 @@ func JoinFits(keys [][]byte) int {
 	return len(keys)
 }
 
-// AppendJoinPiece appends the piece. Its Filter must have at most MaxPieceData bytes, and its keys at most the number
+// Append appends the piece. Its Filter must have at most MaxPieceData bytes, and its keys at most the number
 // that JoinFits returns.
-func AppendJoinPiece(b []byte, p JoinPiece) []byte {
-	b = appendUint(b, 1, uint64(p.Size.Keys))
-	b = appendUint(b, 2, uint64(p.Size.Bytes))
-	b = appendBytes(b, 3, p.Filter)
+func (p JoinPiece) Append(b []byte) []byte { return appendTo(b, p) }
+
+// Size returns the number of bytes that Append appends.
+func (p JoinPiece) Size() int { return sizeOf(p) }
+
+func (p JoinPiece) fields(w *writer) {
+	w.uint(1, uint64(p.Set.Keys))
+	w.uint(2, uint64(p.Set.Bytes))
+	w.bytes(3, p.Filter)
 	for _, k := range p.Keys {
-		b = appendBytes(b, 4, k)
+		w.bytes(4, k)
 	}
-	return appendBool(b, 5, p.Final)
+	w.bool(5, p.Final)
 }
 
 // ParseJoinPiece reads a whole message.
@@ -109,9 +119,9 @@ func ParseJoinPiece(b []byte) (p JoinPiece, err error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			p.Size.Keys = d.int(math.MaxInt32)
+			p.Set.Keys = d.int(math.MaxInt32)
 		case 2:
-			p.Size.Bytes = d.int(math.MaxInt)
+			p.Set.Bytes = d.int(math.MaxInt)
 		case 3:
 			p.Filter = d.bytes(1, MaxPieceData)
 		case 4:

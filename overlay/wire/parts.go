@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,12 +23,17 @@ type PartsRequest struct {
 	Bases      Bases // a delta from one of these may answer
 }
 
-// AppendPartsRequest appends the message to b.
-func AppendPartsRequest(b []byte, r PartsRequest) []byte {
-	b = appendBytes(b, 1, r.Group[:])
-	b = appendUint(b, 2, uint64(r.First))
-	b = appendUint(b, 3, uint64(r.End))
-	return appendUint(b, 4, uint64(r.Bases))
+// Append appends the message to b.
+func (r PartsRequest) Append(b []byte) []byte { return appendTo(b, r) }
+
+// Size returns the number of bytes that Append appends.
+func (r PartsRequest) Size() int { return sizeOf(r) }
+
+func (r PartsRequest) fields(w *writer) {
+	w.bytes(1, r.Group[:])
+	w.uint(2, uint64(r.First))
+	w.uint(3, uint64(r.End))
+	w.uint(4, uint64(r.Bases))
 }
 
 // ParsePartsRequest reads a whole message.
@@ -65,19 +72,25 @@ type Parts struct {
 	More             bool   // another message to the same peer follows at once
 }
 
-// AppendParts appends the message to b.
-func AppendParts(b []byte, p Parts) []byte {
+// Append appends the message to b.
+func (p Parts) Append(b []byte) []byte { return appendTo(b, p) }
+
+// Size returns the number of bytes that Append appends.
+func (p Parts) Size() int { return sizeOf(p) }
+
+func (p Parts) fields(w *writer) {
 	if p.Refused {
-		return appendBool(b, 1, true)
+		w.bool(1, true)
+		return
 	}
-	b = appendBytes(b, 2, p.Envelope)
-	b = appendBytes(b, 3, p.Record)
+	w.bytes(2, p.Envelope)
+	w.bytes(3, p.Record)
 	if len(p.Delta) > 0 {
-		b = appendBytes(b, 5, p.Delta)
+		w.bytes(5, p.Delta)
 	} else {
-		b = appendNested(b, 4, p.Run.AppendBinary)
+		w.made(4, runBytes(p.Run), p.Run.AppendBinary)
 	}
-	return appendBool(b, 6, p.More)
+	w.bool(6, p.More)
 }
 
 // ParseParts reads a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
@@ -114,4 +127,13 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 		return Parts{}, d.err
 	}
 	return p, nil
+}
+
+// runBytes returns the size of a run's canonical form.
+func runBytes(r summary.Run) int {
+	n := protowire.SizeVarint(uint64(r.First)) + protowire.SizeVarint(uint64(len(r.Parts))) + len(r.Next)
+	for _, p := range r.Parts {
+		n += protowire.SizeBytes(len(p))
+	}
+	return n
 }

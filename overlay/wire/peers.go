@@ -68,21 +68,26 @@ const (
 	MaxLacks = 1 << space.MaxBits / 8
 )
 
-// AppendInquiry appends the message to b. Known must be sorted by place, each place once.
-func AppendInquiry(b []byte, q Inquiry) []byte {
+// Append appends the message to b. Known must be sorted by place, each place once.
+func (q Inquiry) Append(b []byte) []byte { return appendTo(b, q) }
+
+// Size returns the number of bytes that Append appends.
+func (q Inquiry) Size() int { return sizeOf(q) }
+
+func (q Inquiry) fields(w *writer) {
 	known := make([]byte, 0, knownBytes*len(q.Known))
 	for _, k := range q.Known {
 		known = binary.BigEndian.AppendUint32(known, k.Place)
 		known = binary.BigEndian.AppendUint16(known, k.Sequence)
 	}
-	b = appendUint(b, 1, uint64(q.Depth))
-	b = appendBool(b, 2, q.Near)
-	b = appendBytes(b, 3, q.Lacks)
-	b = appendUint(b, 4, uint64(q.Least))
-	b = appendBytes(b, 5, known)
-	b = appendIntroductions(b, 6, q.Own)
-	b = appendBool(b, 7, q.Nearer)
-	return appendFixed64(b, 8, uint64(q.Meet))
+	w.uint(1, uint64(q.Depth))
+	w.bool(2, q.Near)
+	w.bytes(3, q.Lacks)
+	w.uint(4, uint64(q.Least))
+	w.bytes(5, known)
+	w.introductions(6, q.Own)
+	w.bool(7, q.Nearer)
+	w.fixed64(8, uint64(q.Meet))
 }
 
 // ParseInquiry reads a whole message.
@@ -137,18 +142,23 @@ func (d *decoder) known() []KnownOrigin {
 	return out
 }
 
-// AppendNames appends the message to b. The ids of the named peers are left out: their records say whose they are.
-func AppendNames(b []byte, n Names) []byte {
-	b = appendUint(b, 1, uint64(n.Depth))
+// Append appends the message to b. The ids of the named peers are left out: their records say whose they are.
+func (n Names) Append(b []byte) []byte { return appendTo(b, n) }
+
+// Size returns the number of bytes that Append appends.
+func (n Names) Size() int { return sizeOf(n) }
+
+func (n Names) fields(w *writer) {
+	w.uint(1, uint64(n.Depth))
 	for _, p := range n.Peers {
-		b = appendBytes(b, 2, p.Record.Envelope)
+		w.bytes(2, p.Record.Envelope)
 	}
 	depths := make([]byte, len(n.Peers))
 	for i, p := range n.Peers {
 		depths[i] = byte(p.Depth)
 	}
-	b = appendBytes(b, 3, depths)
-	return appendIntroductions(b, 4, n.Similar)
+	w.bytes(3, depths)
+	w.introductions(4, n.Similar)
 }
 
 // ParseNames reads a whole message. The ids of the named peers are for the caller to fill in, from their records.
@@ -185,11 +195,10 @@ func ParseNames(b []byte) (Names, error) {
 	return n, nil
 }
 
-func appendIntroductions(b []byte, num protowire.Number, all []Introduction) []byte {
+func (w *writer) introductions(num protowire.Number, all []Introduction) {
 	for _, i := range all {
-		b = appendBytes(b, num, AppendParts(nil, Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run}))
+		w.nested(num, Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run})
 	}
-	return b
 }
 
 // introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and

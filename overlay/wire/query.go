@@ -56,19 +56,24 @@ type Query struct {
 	Fresh        time.Duration // see routing.Query; in whole milliseconds on the wire, rounded down
 }
 
-// AppendQuery appends the message to b.
-func AppendQuery(b []byte, q Query) []byte {
-	b = appendUint(b, 1, uint64(q.Kind)+1)
-	b = appendUint(b, 2, uint64(q.Mode)+1)
-	b = appendFixed64(b, 3, q.Nonce)
-	b = appendBytes(b, 4, []byte(q.Origin))
-	b = appendBytes(b, 5, q.Key)
-	b = appendUint(b, 6, count(q.Want))
-	b = appendUint(b, 7, count(q.Budget))
-	b = appendUint(b, 8, milliseconds(q.Within))
-	b = appendUint(b, 9, uint64(q.Hops))
-	b = appendBytes(b, 10, markBytes(q.Visited))
-	return appendUint(b, 11, freshField(q.Fresh))
+// Append appends the message to b.
+func (q Query) Append(b []byte) []byte { return appendTo(b, q) }
+
+// Size returns the number of bytes that Append appends.
+func (q Query) Size() int { return sizeOf(q) }
+
+func (q Query) fields(w *writer) {
+	w.uint(1, uint64(q.Kind)+1)
+	w.uint(2, uint64(q.Mode)+1)
+	w.fixed64(3, q.Nonce)
+	w.bytes(4, []byte(q.Origin))
+	w.bytes(5, q.Key)
+	w.uint(6, count(q.Want))
+	w.uint(7, count(q.Budget))
+	w.uint(8, milliseconds(q.Within))
+	w.uint(9, uint64(q.Hops))
+	w.bytes(10, markBytes(q.Visited))
+	w.uint(11, freshField(q.Fresh))
 }
 
 // count is a number that is not below 0, as far as it fits in a field.
@@ -180,13 +185,18 @@ type Answer struct {
 	AsOf     time.Duration // age of the oldest knowledge that the answer relies on, in whole milliseconds on the wire, rounded up
 }
 
-// AppendAnswer appends the message to b: at most MaxAnswerRecords records.
-func AppendAnswer(b []byte, a Answer) []byte {
-	b = appendRecords(b, 1, a.Records)
-	b = appendUint(b, 2, count(a.Messages))
-	b = appendBool(b, 3, a.Final)
-	b = appendUint(b, 4, uint64(a.Depth))
-	return appendUint(b, 5, milliseconds(a.AsOf+time.Millisecond-1))
+// Append appends the message to b: at most MaxAnswerRecords records.
+func (a Answer) Append(b []byte) []byte { return appendTo(b, a) }
+
+// Size returns the number of bytes that Append appends.
+func (a Answer) Size() int { return sizeOf(a) }
+
+func (a Answer) fields(w *writer) {
+	w.records(1, a.Records)
+	w.uint(2, count(a.Messages))
+	w.bool(3, a.Final)
+	w.uint(4, uint64(a.Depth))
+	w.uint(5, milliseconds(a.AsOf+time.Millisecond-1))
 }
 
 // ParseAnswer reads a whole message.

@@ -23,13 +23,15 @@ type Record struct {
 // maxRecordField bounds an encoded Record with its tag and length.
 const maxRecordField = MaxPeer + MaxRecord + 16
 
-func appendRecords(b []byte, num protowire.Number, records []Record) []byte {
+func (r Record) fields(w *writer) {
+	w.bytes(1, []byte(r.Peer))
+	w.bytes(2, r.Envelope)
+}
+
+func (w *writer) records(num protowire.Number, records []Record) {
 	for _, r := range records {
-		m := make([]byte, 0, sizeBytes(len(r.Peer))+sizeBytes(len(r.Envelope)))
-		m = appendBytes(m, 1, []byte(r.Peer))
-		b = appendBytes(b, num, appendBytes(m, 2, r.Envelope))
+		w.nested(num, r)
 	}
-	return b
 }
 
 // record reads one of a repeated field of records.

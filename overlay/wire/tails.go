@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -66,49 +65,31 @@ func (it *TailItem) About(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// AppendTails appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
+// Tails are updates, at most [MaxTailItems].
+type Tails []TailItem
+
+// Append appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
 // its length and 3 bytes.
-func AppendTails(b []byte, items []TailItem) []byte {
-	size := 0
-	for i := range items {
-		size += 1 + protowire.SizeBytes(sizeTailItem(&items[i]))
+func (t Tails) Append(b []byte) []byte { return appendTo(b, t) }
+
+// Size returns the number of bytes that Append appends.
+func (t Tails) Size() int { return sizeOf(t) }
+
+func (t Tails) fields(w *writer) {
+	for i := range t {
+		w.nested(1, &t[i])
 	}
-	b = slices.Grow(b, size)
-	for i := range items {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(sizeTailItem(&items[i])))
-		b = appendTailItem(b, &items[i])
-	}
-	return b
 }
 
-func appendTailItem(b []byte, it *TailItem) []byte {
-	b = appendBytes(b, 1, tailGroup(it))
-	b = appendUint(b, 2, uint64(it.Number))
+func (it *TailItem) fields(w *writer) {
+	w.bytes(1, tailGroup(it))
+	w.uint(2, uint64(it.Number))
 	for _, t := range it.Tails {
-		b = appendBytes(b, 3, t)
+		w.bytes(3, t)
 	}
 	for i, set := range tailFlags(it) {
-		b = appendBool(b, protowire.Number(4+i), set)
+		w.bool(protowire.Number(4+i), set)
 	}
-	return b
-}
-
-// sizeTailItem is how many bytes appendTailItem appends.
-func sizeTailItem(it *TailItem) (n int) {
-	n = sizeBytes(len(tailGroup(it)))
-	if it.Number > 0 {
-		n += 1 + protowire.SizeVarint(uint64(it.Number))
-	}
-	for _, t := range it.Tails {
-		n += sizeBytes(len(t))
-	}
-	for _, set := range tailFlags(it) {
-		if set {
-			n += 2
-		}
-	}
-	return n
 }
 
 func tailGroup(it *TailItem) []byte {
@@ -124,8 +105,8 @@ func tailFlags(it *TailItem) [6]bool {
 }
 
 // ParseTails reads a whole message. The tails are not looked into.
-func ParseTails(b []byte) ([]TailItem, error) {
-	var items []TailItem
+func ParseTails(b []byte) (Tails, error) {
+	var items Tails
 	d := decode("tails", b, MaxTails)
 	for d.next() {
 		if d.num != 1 {

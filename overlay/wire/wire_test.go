@@ -28,17 +28,12 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 type kind struct {
 	name    string
 	limit   int
-	example any
-	parse   func([]byte) (any, error)
-	encode  func(any) []byte
+	example Message
+	parse   func([]byte) (Message, error)
 }
 
-func parser[T any](f func([]byte) (T, error)) func([]byte) (any, error) {
-	return func(b []byte) (any, error) { return f(b) }
-}
-
-func encoder[T any](f func([]byte, T) []byte) func(any) []byte {
-	return func(v any) []byte { return f(nil, v.(T)) }
+func parser[T Message](f func([]byte) (T, error)) func([]byte) (Message, error) {
+	return func(b []byte) (Message, error) { return f(b) }
 }
 
 const answerKeys = 11
@@ -47,78 +42,78 @@ var kinds = []kind{
 	{"hello", MaxHello, Hello{
 		Up: 2_000_000, Down: 10_000_000, FalseMatches: 0.75, Origins: 120, Neighbour: true, Full: true, Session: 0x1122334455667788,
 		Records: []Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
-	}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-measured", MaxHello, Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-range", MaxHello, Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello), encoder(AppendHello)},
+	}, parser(ParseHello)},
+	{"hello-measured", MaxHello, Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello)},
+	{"hello-range", MaxHello, Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello)},
 	{"inquiry", MaxInquiry, Inquiry{
 		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
 		Own: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
-	}, parser(ParseInquiry), encoder(AppendInquiry)},
-	{"inquiry-nearer", MaxInquiry, Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
-	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
+	}, parser(ParseInquiry)},
+	{"inquiry-nearer", MaxInquiry, Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry)},
+	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry)},
 	{"names", MaxNames, Names{
 		Depth:   5,
 		Peers:   []Named{{Record: Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: Record{Envelope: []byte{4}}}},
 		Similar: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
-	}, parser(ParseNames), encoder(AppendNames)},
-	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-parted", MaxHello, Hello{Parted: true}, parser(ParseHello), encoder(AppendHello)},
-	{"tails-left", MaxTails, []TailItem{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
-	{"tails-short", MaxTails, []TailItem{
+	}, parser(ParseNames)},
+	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
+	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello)},
+	{"hello-parted", MaxHello, Hello{Parted: true}, parser(ParseHello)},
+	{"tails-left", MaxTails, Tails{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails)},
+	{"tails-short", MaxTails, Tails{
 		{Group: group.ID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},
 		{Group: group.ID{5}, Short: true, Fed: true},
 		{Group: group.ID{6}, Short: true, Tails: [][]byte{{1, 2}}},
-	}, parser(ParseTails), encoder(AppendTails)},
-	{"tails", MaxTails, []TailItem{
+	}, parser(ParseTails)},
+	{"tails", MaxTails, Tails{
 		{Group: group.ID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
 		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
-	}, parser(ParseTails), encoder(AppendTails)},
-	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
-	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
+	}, parser(ParseTails)},
+	{"have-request", MaxHave, HaveRequest{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest)},
+	{"have-answer", MaxHaveAnswer, HaveAnswer{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) (HaveAnswer, error) {
 		return ParseHaveAnswer(b, answerKeys)
-	}), encoder(AppendHaveAnswer)},
+	})},
 	{"query", MaxQuery, Query{
 		Kind: Search, Mode: All, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 3, Budget: 64,
 		Within: 1500 * time.Millisecond, Hops: 2,
-	}, parser(ParseQuery), encoder(AppendQuery)},
+	}, parser(ParseQuery)},
 	{"query-visited", MaxQuery, Query{
 		Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Visited: []uint32{7, 1 << 31, 7},
-	}, parser(ParseQuery), encoder(AppendQuery)},
-	{"query-fresh", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: 1500 * time.Millisecond}, parser(ParseQuery), encoder(AppendQuery)},
-	{"query-asks-all", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: -1}, parser(ParseQuery), encoder(AppendQuery)},
-	{"answer-as-of", MaxAnswer, Answer{Messages: 5, Final: true, AsOf: 400 * time.Millisecond}, parser(ParseAnswer), encoder(AppendAnswer)},
+	}, parser(ParseQuery)},
+	{"query-fresh", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: 1500 * time.Millisecond}, parser(ParseQuery)},
+	{"query-asks-all", MaxQuery, Query{Kind: Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: -1}, parser(ParseQuery)},
+	{"answer-as-of", MaxAnswer, Answer{Messages: 5, Final: true, AsOf: 400 * time.Millisecond}, parser(ParseAnswer)},
 	{"answer", MaxAnswer, Answer{
 		Records: []Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
-	}, parser(ParseAnswer), encoder(AppendAnswer)},
-	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
-	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
+	}, parser(ParseAnswer)},
+	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
+	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: [sha256.Size]byte{31: 11}},
-	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) })},
 	{"parts-more", MaxParts, Parts{
 		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: [sha256.Size]byte{31: 11}}, More: true,
-	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
-	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) })},
+	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) })},
 	{
 		"delta", MaxParts,
 		Parts{Envelope: []byte{4, 5}, Record: []byte{6}, Delta: []byte{7, 8, 9}},
-		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts),
+		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }),
 	},
 	{"join-request", MaxJoinRequest, JoinRequest{
 		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Hasher: bloom.Hasher{K0: 1, K1: 2}}, Filter: 70_000,
-	}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
-	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
+	}, parser(ParseJoinRequest)},
+	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest)},
 	{"join-piece", MaxJoinPiece, JoinPiece{
-		Size: JoinSize{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
-	}, parser(ParseJoinPiece), encoder(AppendJoinPiece)},
-	{"catalogue-bases", MaxCatalogue, []Item{
+		Set: JoinSize{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
+	}, parser(ParseJoinPiece)},
+	{"catalogue-bases", MaxCatalogue, Catalogue{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
-	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
-	{"catalogue", MaxCatalogue, []Item{
+	}, parser(ParseCatalogue)},
+	{"catalogue", MaxCatalogue, Catalogue{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
-	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
+	}, parser(ParseCatalogue)},
 }
 
 // TestGolden holds the bytes of an example of every message, which never change within a version.
@@ -126,7 +121,7 @@ func TestGolden(t *testing.T) {
 	const path = "testdata/messages.txt"
 	var got strings.Builder
 	for _, k := range kinds {
-		fmt.Fprintf(&got, "%s %s\n", k.name, hex.EncodeToString(k.encode(k.example)))
+		fmt.Fprintf(&got, "%s %s\n", k.name, hex.EncodeToString(k.example.Append(nil)))
 	}
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
@@ -144,20 +139,23 @@ func TestGolden(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	for _, k := range kinds {
-		v, err := k.parse(k.encode(k.example))
+		v, err := k.parse(k.example.Append(nil))
 		if err != nil || !reflect.DeepEqual(v, k.example) {
 			t.Errorf("%s: got %+v, %v", k.name, v, err)
+		}
+		if got, want := k.example.Size(), len(k.example.Append(nil)); got != want {
+			t.Errorf("%s: a size of %d, but %d bytes", k.name, got, want)
 		}
 	}
 }
 
 // TestLargeNumbers: numbers that the receiver would refuse travel as the largest that it takes.
 func TestLargeNumbers(t *testing.T) {
-	q, err := ParseQuery(AppendQuery(nil, Query{Key: []byte("k"), Want: math.MaxInt, Budget: math.MaxInt}))
+	q, err := ParseQuery(Query{Key: []byte("k"), Want: math.MaxInt, Budget: math.MaxInt}.Append(nil))
 	if err != nil || q.Want != math.MaxInt32 || q.Budget != math.MaxInt32 {
 		t.Errorf("%+v, %v", q, err)
 	}
-	a, err := ParseAnswer(AppendAnswer(nil, Answer{Messages: math.MaxInt}))
+	a, err := ParseAnswer(Answer{Messages: math.MaxInt}.Append(nil))
 	if err != nil || a.Messages != math.MaxInt32 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -166,7 +164,7 @@ func TestLargeNumbers(t *testing.T) {
 // TestLaterVersion appends fields that this version does not know, one of every wire type.
 func TestLaterVersion(t *testing.T) {
 	for _, k := range kinds {
-		b := k.encode(k.example)
+		b := k.example.Append(nil)
 		if k.limit-len(b) < 40 {
 			t.Fatalf("%s: no room", k.name)
 		}
@@ -177,13 +175,16 @@ func TestLaterVersion(t *testing.T) {
 		if v, err := k.parse(b); err != nil || !reflect.DeepEqual(v, k.example) {
 			t.Errorf("%s: got %+v, %v", k.name, v, err)
 		}
+		if got, want := k.example.Size(), len(k.example.Append(nil)); got != want {
+			t.Errorf("%s: a size of %d, but %d bytes", k.name, got, want)
+		}
 	}
 }
 
 // TestCut cuts every message short: what is left is refused, or is a message of its own.
 func TestCut(t *testing.T) {
 	for _, k := range kinds {
-		b := k.encode(k.example)
+		b := k.example.Append(nil)
 		for n := range len(b) {
 			v, err := k.parse(b[:n])
 			if err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrLimit) && !errors.Is(err, summary.ErrMalformed) {
@@ -290,7 +291,7 @@ func TestHaveFits(t *testing.T) {
 			t.Errorf("%d keys of %d bytes: %d fit, want %d", c.n, c.size, got, c.want)
 		}
 		if got > 0 {
-			if _, err := ParseHaveRequest(AppendHaveRequest(nil, ks[:got])); err != nil {
+			if _, err := ParseHaveRequest(HaveRequest(ks[:got]).Append(nil)); err != nil {
 				t.Errorf("%d keys of %d bytes: %v", got, c.size, err)
 			}
 		}
@@ -346,7 +347,7 @@ func fuzz(f *testing.F, name string) {
 	}
 	for _, x := range kinds {
 		if strings.HasPrefix(x.name, name) || name == "parts" && x.name == "delta" {
-			f.Add(x.encode(x.example))
+			f.Add(x.example.Append(nil))
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -359,7 +360,11 @@ func fuzz(f *testing.F, name string) {
 			}
 			t.Fatalf("error %v", err)
 		}
-		again, err := k.parse(k.encode(v))
+		encoded := v.Append(nil)
+		if v.Size() != len(encoded) {
+			t.Fatalf("%+v: a size of %d, but %d bytes", v, v.Size(), len(encoded))
+		}
+		again, err := k.parse(encoded)
 		if err != nil || !reflect.DeepEqual(v, again) {
 			t.Fatalf("%+v became %+v, %v", v, again, err)
 		}

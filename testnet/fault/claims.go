@@ -68,11 +68,11 @@ func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 func (p *Peer) unasked(_ context.Context, to peer.ID) {
 	parts := p.claim.parts(wire.Item{Want: 1}, p.cfg.Record)
 	group := group.New(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
-	p.publish(to, group[:], nil, wire.AppendParts(nil, parts))
+	p.publish(to, group[:], nil, parts.Append(nil))
 }
 
 func (p *Peer) announce(to peer.ID, items ...wire.Item) {
-	p.publish(to, []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
+	p.publish(to, []byte(wire.CatalogueGroup), wire.Catalogue(items).Append(nil), nil)
 }
 
 // parts is what a holder of the summary would answer.

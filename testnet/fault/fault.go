@@ -177,6 +177,6 @@ func (p *Peer) lack(s network.Stream) {
 		return
 	}
 	if keys, err := wire.ParseHaveRequest(b); err == nil {
-		_, _ = s.Write(frame(wire.AppendHaveAnswer(nil, make([]bool, len(keys)))))
+		_, _ = s.Write(frame(wire.HaveAnswer(make([]bool, len(keys))).Append(nil)))
 	}
 }

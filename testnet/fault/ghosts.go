@@ -15,7 +15,7 @@ const ghostsInHello = 16
 // greet says hello with some records: a fast line, well informed, a neighbour already.
 func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...wire.Record) error {
 	hello := wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
-	return p.send(ctx, to, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
+	return p.send(ctx, to, p.cfg.Hello, frame(hello.Append(nil)))
 }
 
 // some are made up.
@@ -37,5 +37,5 @@ func (p *Peer) invent(s network.Stream) {
 	if _, err := wire.ReadFrame(s, wire.MaxQuery, nil); err != nil {
 		return
 	}
-	_, _ = s.Write(frame(wire.AppendAnswer(nil, wire.Answer{Records: p.cfg.Ghosts[:min(4, len(p.cfg.Ghosts))], Messages: 1, Final: true})))
+	_, _ = s.Write(frame(wire.Answer{Records: p.cfg.Ghosts[:min(4, len(p.cfg.Ghosts))], Messages: 1, Final: true}.Append(nil)))
 }

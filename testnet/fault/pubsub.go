@@ -51,7 +51,7 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 	defer p.mu.Unlock()
 	for _, it := range items {
 		if it.Want > it.Have && it.Group == p.group() {
-			msg := wire.AppendParts(nil, p.answer(it))
+			msg := p.answer(it).Append(nil)
 			go p.publish(from, it.Group[:], nil, msg) // ends with pubsub at the latest
 		}
 	}

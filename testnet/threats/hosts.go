@@ -108,7 +108,7 @@ func (c *cast) linked(ctx context.Context, n *node.Node, records ...wire.Record)
 }
 
 func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...wire.Record) error {
-	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.AppendHello(nil, wire.Hello{Session: 1, Records: records}))
+	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1, Records: records}.Append(nil))
 	return err
 }
 
@@ -249,7 +249,7 @@ func manyAddresses(ctx context.Context, defended bool) (float64, error) {
 	evil.SetStreamHandler(wire.ProtocolIn("venn", node.HelloID), func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
 	evil.SetStreamHandler(wire.ProtocolIn("venn", node.QueryID), func(st network.Stream) { // it names the stranger as a holder
 		defer func() { _ = st.Close() }()
-		_ = wire.WriteFrame(st, wire.AppendAnswer(nil, wire.Answer{Records: []wire.Record{r}, Final: true}))
+		_ = wire.WriteFrame(st, wire.Answer{Records: []wire.Record{r}, Final: true}.Append(nil))
 	})
 	if err := n.Connect(ctx, *host.InfoFromHost(evil)); err != nil {
 		return 0, err
@@ -283,7 +283,7 @@ func privateKey(ctx context.Context, defended bool) (float64, error) {
 	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
 		return 0, err
 	}
-	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.AppendHaveRequest(nil, [][]byte{[]byte("private")}))
+	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{[]byte("private")}.Append(nil))
 	if err != nil || len(got) == 0 {
 		return 0, err
 	}

@@ -81,7 +81,7 @@ func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
 
 // ask asks a node whether it holds keys. An error is no answer.
 func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
-	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.AppendHaveRequest(nil, keys))
+	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.HaveRequest(keys).Append(nil))
 	if err == nil && len(got) == 0 {
 		err = errors.New("no answer")
 	}
@@ -190,7 +190,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 	defer close(keys.release)
 	wg.Go(func() {
 		q := wire.Query{Kind: wire.Search, Nonce: 1, Origin: wire.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
-		_, _ = exchange(ctx, h, n.ID(), node.QueryID, wire.AppendQuery(nil, q))
+		_, _ = exchange(ctx, h, n.ID(), node.QueryID, q.Append(nil))
 	})
 	select {
 	case <-keys.hangs:
@@ -232,7 +232,7 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 		return 0, err
 	}
 	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
-		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)})
+		piece := wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)}.Append(nil)
 		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
 			taken.Add(wire.MaxPieceData)
 		}
@@ -249,14 +249,14 @@ func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	}
 	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 16, Bytes: 1 << 26}, func(s network.Stream, r wire.JoinRequest, taken *atomic.Int64) {
 		if r.Filter == 0 {
-			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: filterOf(r.Params), Final: true}))
+			_ = wire.WriteFrame(s, wire.JoinPiece{Filter: filterOf(r.Params), Final: true}.Append(nil))
 			return
 		}
 		var keys [][]byte
 		for i := range 16 {
 			keys = append(keys, bytes.Repeat([]byte{byte(i), 1}, 500))
 		}
-		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Keys: keys})
+		piece := wire.JoinPiece{Keys: keys}.Append(nil)
 		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
 			taken.Add(int64(len(piece)))
 		}
@@ -304,7 +304,7 @@ func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, a
 			return
 		}
 		if r.Params.Blocks == 0 {
-			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
+			_ = wire.WriteFrame(s, wire.JoinPiece{Set: size, Final: true}.Append(nil))
 			return
 		}
 		for b := 0; r.Filter > b; {

@@ -20,11 +20,11 @@ func auditBytes(keys int) int {
 	for i := range list {
 		list[i] = make([]byte, strategy.KeyBytes)
 	}
-	return streamBytes + 1 + len(wire.AppendHaveRequest(nil, list))
+	return streamBytes + 1 + wire.HaveRequest(list).Size()
 }
 
 func auditedBytes(keys int) int {
-	return strategy.Overhead + 1 + len(wire.AppendHaveAnswer(nil, make([]bool, keys)))
+	return strategy.Overhead + 1 + wire.HaveAnswer(make([]bool, keys)).Size()
 }
 
 func (v *node) audit(e event.Audit) {

@@ -107,8 +107,8 @@ const (
 )
 
 var (
-	haveAskBytes    = streamBytes + 1 + len(wire.AppendHaveRequest(nil, [][]byte{make([]byte, strategy.KeyBytes)}))
-	haveAnswerBytes = strategy.Overhead + 1 + len(wire.AppendHaveAnswer(nil, []bool{true}))
+	haveAskBytes    = streamBytes + 1 + wire.HaveRequest{make([]byte, strategy.KeyBytes)}.Size()
+	haveAnswerBytes = strategy.Overhead + 1 + wire.HaveAnswer{true}.Size()
 )
 
 func (p parts) bytes() int {
@@ -118,13 +118,13 @@ func (p parts) bytes() int {
 	return overlay.RunBytes(p.run, p.envelope, p.record)
 }
 
-func helloBytes(h wire.Hello) int { return streamBytes + 1 + len(wire.AppendHello(nil, h)) }
+func helloBytes(h wire.Hello) int { return streamBytes + 1 + h.Size() }
 
 func askBytes(a routing.Asked, now time.Duration) int {
-	return streamBytes + 2 + len(wire.AppendQuery(nil, wire.Query{
+	return streamBytes + 2 + len(wire.Query{
 		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
 		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited, Fresh: a.Fresh,
-	}))
+	}.Append(nil))
 }
 
 func namesBytes(a routing.Answer) int {

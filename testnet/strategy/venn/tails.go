@@ -82,7 +82,7 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 
 // tailsBytes is a message of tails on a stream that is open.
 func tailsBytes(items []wire.TailItem) int {
-	return strategy.Overhead + len(wire.AppendTails(nil, items))
+	return strategy.Overhead + wire.Tails(items).Size()
 }
 
 // knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.

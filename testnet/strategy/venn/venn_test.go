@@ -94,7 +94,7 @@ func TestVennCountsAllHops(t *testing.T) {
 
 // The messages' sizes are those that the wire has, within the framing that the overlay's budgets foresee.
 func TestVennSizes(t *testing.T) {
-	b := wire.AppendHello(nil, wire.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60})
+	b := wire.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60}.Append(nil)
 	if got, counted := len(b), overlay.HelloBytes(wire.Hello{}); got > counted || counted > 2*got {
 		t.Errorf("a hello has %d bytes, %d are counted", got, counted)
 	}
@@ -102,12 +102,12 @@ func TestVennSizes(t *testing.T) {
 	for i := range items {
 		items[i] = wire.Item{Have: 12}
 	}
-	if got, counted := len(wire.AppendCatalogue(nil, items)), overlay.CatalogueBytes(50); got > counted || counted > got+80+3*50 {
+	if got, counted := wire.Catalogue(items).Size(), overlay.CatalogueBytes(50); got > counted || counted > got+80+3*50 {
 		t.Errorf("a catalogue has %d bytes, %d are counted", got, counted)
 	}
 	run := summary.Run{Parts: [][]byte{make([]byte, 900), make([]byte, 100)}}
 	envelope, record := make([]byte, 236), make([]byte, 228)
-	got := len(wire.AppendParts(nil, wire.Parts{Envelope: envelope, Record: record, Run: run}))
+	got := wire.Parts{Envelope: envelope, Record: record, Run: run}.Size()
 	if counted := overlay.RunBytes(run, envelope, record); got > counted || counted > got+100 {
 		t.Errorf("parts have %d bytes, %d are counted", got, counted)
 	}

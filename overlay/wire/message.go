@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Message is a message that peers exchange.
+type Message interface {
+	// Append appends the bytes of the message to b.
+	Append(b []byte) []byte
+	// Size returns the number of bytes that Append appends. It makes none of them.
+	Size() int
+}
+
+// fields is a message as the list of its fields.
+type fields interface{ fields(w *writer) }
+
+// writer appends fields, or only counts their bytes. It leaves out what has its zero value.
+type writer struct {
+	b        []byte
+	size     int
+	counting bool
+}
+
+func sizeOf(m fields) int {
+	w := writer{counting: true}
+	m.fields(&w)
+	return w.size
+}
+
+func appendTo(b []byte, m fields) []byte {
+	w := writer{b: slices.Grow(b, sizeOf(m))}
+	m.fields(&w)
+	return w.b
+}
+
+// head writes the tag of a field, and the varint behind it: a value, or a length.
+func (w *writer) head(num protowire.Number, typ protowire.Type, v uint64) {
+	if w.counting {
+		w.size += protowire.SizeTag(num) + protowire.SizeVarint(v)
+		return
+	}
+	w.b = protowire.AppendVarint(protowire.AppendTag(w.b, num, typ), v)
+}
+
+func (w *writer) uint(num protowire.Number, v uint64) {
+	if v != 0 {
+		w.head(num, protowire.VarintType, v)
+	}
+}
+
+func (w *writer) bool(num protowire.Number, v bool) { w.uint(num, protowire.EncodeBool(v)) }
+
+func (w *writer) fixed64(num protowire.Number, v uint64) {
+	switch {
+	case v == 0:
+	case w.counting:
+		w.size += protowire.SizeTag(num) + protowire.SizeFixed64()
+	default:
+		w.b = protowire.AppendFixed64(protowire.AppendTag(w.b, num, protowire.Fixed64Type), v)
+	}
+}
+
+func (w *writer) bytes(num protowire.Number, v []byte) {
+	w.made(num, len(v), func(b []byte) []byte { return append(b, v...) })
+}
+
+// made writes a field of n bytes that f appends.
+func (w *writer) made(num protowire.Number, n int, f func(b []byte) []byte) {
+	if n == 0 {
+		return
+	}
+	w.head(num, protowire.BytesType, uint64(n))
+	if w.counting {
+		w.size += n
+		return
+	}
+	w.b = f(w.b)
+}
+
+// nested writes a message as a field.
+func (w *writer) nested(num protowire.Number, m fields) {
+	n := sizeOf(m)
+	if n == 0 {
+		return
+	}
+	w.head(num, protowire.BytesType, uint64(n))
+	if w.counting {
+		w.size += n
+		return
+	}
+	m.fields(w)
+}
+
+// packed writes n numbers as one field.
+func (w *writer) packed(num protowire.Number, n int, at func(i int) uint64) {
+	size := 0
+	for i := range n {
+		size += protowire.SizeVarint(at(i))
+	}
+	w.made(num, size, func(b []byte) []byte {
+		for i := range n {
+			b = binary.AppendUvarint(b, at(i))
+		}
+		return b
+	})
+}
+
+// sizeBytes returns the size of a field of n bytes behind a tag of one byte.
+func sizeBytes(n int) int { return 1 + protowire.SizeBytes(n) }
