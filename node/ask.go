@@ -105,55 +105,38 @@ func sendAnswer(s *streams.Stream, a wire.Answer) error {
 	return s.Send(a.Append(nil))
 }
 
-// askCandidates asks a linked peer who probably holds a key.
-func (n *Node) askCandidates(e routing.AskCandidates) {
-	all := routing.CandidatesReceived{ID: e.ID, From: e.To}
-	if err := n.reachContact(e); err != nil {
-		n.askFailed(e.ID, e.To, err)
-		return
+// askQuery puts a query to a peer, and hands its answers to the loop. That to who may hold the key is one, however many
+// messages it takes.
+func (n *Node) askQuery(e routing.Ask) {
+	all := routing.AnswerReceived{ID: e.ID, From: e.To.Peer, Kind: e.Kind}
+	err := n.reachContact(e)
+	if err == nil {
+		err = n.query(peer.ID(e.To.Peer), e.Query, func(a wire.Answer, size int) {
+			if e.Kind == wire.Search {
+				n.in.Result(n.ctx, routing.AnswerReceived{ID: e.ID, From: e.To.Peer, Kind: e.Kind, Answer: a, Bytes: size})
+				return
+			}
+			a.Records = append(all.Records, a.Records...)
+			all.Answer, all.Bytes = a, all.Bytes+size
+		})
 	}
-	q := wire.Query{Kind: wire.Candidates, Mode: e.Mode, Key: e.Key, Origin: wire.PeerID(n.host.ID()), Within: candidatesTime}
-	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
-		all.Bytes += size
-		all.Records = append(all.Records, a.Records...)
-		all.Messages, all.Depth = a.Messages, a.Depth
-	})
-	if err != nil {
-		n.askFailed(e.ID, e.To, err)
-		return
+	switch {
+	case err != nil:
+		n.log.Debug("query failed", "peer", peer.ID(e.To.Peer), "err", err)
+		n.in.Result(n.ctx, routing.AskFailed{ID: e.ID, Peer: e.To.Peer})
+	case e.Kind == wire.Candidates:
+		n.in.Result(n.ctx, all)
 	}
-	n.in.Result(n.ctx, all)
 }
 
 // reachContact connects to a peer that is asked for candidates, if there is no link.
-func (n *Node) reachContact(e routing.AskCandidates) error {
-	if len(e.Envelope) == 0 {
+func (n *Node) reachContact(e routing.Ask) error {
+	if len(e.To.Envelope) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, candidatesTime)
 	defer cancel()
-	return n.reach(ctx, wire.Record{Peer: e.To, Envelope: e.Envelope}, errandOf(e.ID))
-}
-
-// forward hands a query on to a linked peer.
-func (n *Node) forward(e routing.Forward, within time.Duration) {
-	q := wire.Query{
-		Kind: wire.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
-		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
-	}
-	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
-		n.in.Result(n.ctx, routing.ForwardReturned{
-			ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, AsOf: a.AsOf, Final: a.Final, Bytes: size,
-		})
-	})
-	if err != nil {
-		n.askFailed(e.ID, e.To, err)
-	}
-}
-
-func (n *Node) askFailed(id routing.QueryID, to wire.PeerID, err error) {
-	n.log.Debug("query failed", "peer", peer.ID(to), "err", err)
-	n.in.Result(n.ctx, routing.AskFailed{ID: id, Peer: to})
+	return n.reach(ctx, e.To, errandOf(e.ID))
 }
 
 // maxAnswers is the most messages of one answer: one for each holder, and the last.

@@ -52,13 +52,14 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
 	case routing.Confirm:
 		l.confirm(e)
-	case routing.AskCandidates:
-		l.n.tasks.Run(func() { l.n.askCandidates(e) })
-	case routing.Forward:
-		within := e.Deadline - l.n.now()
-		l.n.tasks.Run(func() { l.n.forward(e, within) })
+	case routing.Ask:
+		if e.Within = candidatesTime; e.Kind == wire.Search {
+			e.Within = e.Deadline - l.n.now()
+		}
+		l.n.tasks.Run(func() { l.n.askQuery(e) })
 	case routing.Answer:
-		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final, Depth: e.Depth, AsOf: e.AsOf}, e.Final)
+		e.Records = slices.Clone(e.Records)
+		l.answer(e.Request, e.Answer, e.Final)
 	case routing.Found:
 		l.found(e)
 	case routing.Done:

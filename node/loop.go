@@ -332,12 +332,10 @@ func (l *loop) request(r any) {
 	case refusedHello:
 		l.step(event.HelloRefused{Peer: wire.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
 	case asked:
-		q := r.query
 		l.n.checked = &r.held
 		l.step(routing.Asked{
-			Request: l.expect(r.reply), From: wire.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
-			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
-			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited, Fresh: q.Fresh,
+			Request: l.expect(r.reply), From: wire.PeerID(r.from), Query: r.query,
+			Fingerprint: l.n.hasher.Fingerprint(r.query.Key), Deadline: l.n.now() + r.query.Within,
 		})
 		l.n.checked = nil
 	case peersAsked:

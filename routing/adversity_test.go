@@ -117,7 +117,9 @@ func TestLyingChild(t *testing.T) {
 		for !asked && p.Now() < time.Minute {
 			p.RunUntil(p.Now() + time.Millisecond)
 		}
-		p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []wire.Record{{Peer: "nobody"}}, Final: true})
+		p.Step("b", routing.AnswerReceived{
+			ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true},
+		})
 		p.Run()
 		done := p.node("a").Done[0]
 		t.Log(done, done.Stats.Explain)
@@ -139,8 +141,10 @@ func TestChildNamesManyInVain(t *testing.T) {
 	for i := range routing.MaxNamesAny {
 		names = append(names, wire.Record{Peer: wire.PeerID(fmt.Sprintf("nobody %d", i))})
 	}
-	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names})
-	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names, Final: true})
+	p.Step("a", routing.AnswerReceived{ID: 1, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: names}})
+	p.Step("a", routing.AnswerReceived{
+		ID: 1, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: names, Final: true},
+	})
 	p.Run()
 	s := p.node("a").Done[0].Stats
 	if s.Found != 0 || s.Probes > 12 {
@@ -169,8 +173,7 @@ func TestPoisonedName(t *testing.T) {
 			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 				_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
 				p.Step("c", routing.Asked{
-					Request: 1 << 40, From: "evil", Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
-					Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
+					Request: 1 << 40, From: "evil", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
 				})
 			}
 		}
@@ -189,8 +192,7 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: wire.Any, Deadline: 2 * time.Second})
 	p.RunUntil(time.Second)
 	ask := routing.Asked{
-		From: "a", Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"),
-		Fingerprint: routingtest.Fingerprint([]byte("k")), Budget: 9, Deadline: time.Minute,
+		From: "a", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: time.Minute, Query: wire.Query{Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"), Budget: 9},
 	}
 	var answers []string
 	p.Trace = func(s string) {
@@ -469,8 +471,7 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 			}
 		}
 		p.Step("b", routing.Asked{
-			Request: 99, From: "a", Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Fingerprint: routingtest.Fingerprint([]byte("k")),
-			Want: 1, Budget: c.budget, Hops: 1, Deadline: p.Now() + 10*time.Second,
+			Request: 99, From: "a", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + 10*time.Second, Query: wire.Query{Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Want: 1, Budget: c.budget, Hops: 1},
 		})
 		p.Run()
 		named := 0

@@ -122,7 +122,7 @@ func (r *Router) fail(q *search, c *candidate) {
 	}
 }
 
-func (r *Router) candidatesReceived(in CandidatesReceived) {
+func (r *Router) candidatesReceived(in AnswerReceived) {
 	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {

@@ -141,7 +141,7 @@ func (r *Router) askContacts(q *search) {
 		}
 		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
-		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
+		r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p, Envelope: c.Record}, Query: wire.Query{Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode}})
 	}
 }
 
@@ -351,7 +351,7 @@ func (q *search) answeredFor(a *referrer) {
 }
 
 // contactAnswered handles a contact's answer, apart from the names in it.
-func (r *Router) contactAnswered(q *search, a *referrer, in CandidatesReceived) {
+func (r *Router) contactAnswered(q *search, a *referrer, in AnswerReceived) {
 	a.heard, a.depth = true, min(max(in.Depth, 0), space.MaxDepth)
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)

@@ -27,7 +27,7 @@
 // same inputs at the same times give the same effects. What the driver owes:
 //
 //   - one goroutine (or event loop) calls Step; time never goes back;
-//   - every [Confirm], [AskCandidates] and [Forward] is answered by the input that brings its result or its failure. A
+//   - every [Confirm] and [Ask] is answered by the input that brings its result or its failure. A
 //     lost answer costs only time: the machine has time limits of its own;
 //   - every [Asked] is answered by [Answer] effects of the same Request, the last of them Final, and by nothing after
 //     it;

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Effect is something that the driver must do. The set is sealed: the types of this file.
@@ -19,31 +18,14 @@ type Confirm struct {
 	Key []byte
 }
 
-// AskCandidates asks a peer who may hold the key.
-type AskCandidates struct {
-	ID          QueryID
-	To          wire.PeerID
-	Envelope    []byte // its record, to dial it by; nil: it is linked
-	Key         []byte
-	Fingerprint summary.Fingerprint
-	Mode        wire.Mode
-}
-
-// Forward hands the query to a linked peer, which may spend Budget messages on it besides its own first answer.
-type Forward struct {
-	ID          QueryID
-	To          wire.PeerID
-	Key         []byte
-	Fingerprint summary.Fingerprint
-	Mode        wire.Mode
-	Want        int
-	Budget      int
-	Nonce       uint64
-	Origin      wire.PeerID
-	Deadline    time.Duration
-	Hops        int
-	Visited     []uint32      // marks of peers that have had it (see [Mark]), at most [wire.MaxVisited]
-	Fresh       time.Duration // see [Query]
+// Ask puts a query to a peer. It asks who may hold the key: the peer is dialled by its record then, and linked if that
+// has no envelope. Or it hands the search on to a linked peer, which may spend Budget messages on it besides its own
+// first answer. Within is for the driver to fill in.
+type Ask struct {
+	ID QueryID
+	To wire.Record
+	wire.Query
+	Deadline time.Duration // of a search
 }
 
 // Found streams a confirmed provider to the caller; each one once.
@@ -60,15 +42,10 @@ type Done struct {
 }
 
 // Answer answers an [Asked]. Messages is what the request has cost here so far in all, this answer not included when it
-// is the first. Depth is that of the range around this node that its directory covers. AsOf is the age of the oldest
-// knowledge on which it relied so far, see [Stats].
+// is the first. AsOf is the age of the oldest knowledge on which it relied so far, see [Stats].
 type Answer struct {
-	Request  uint64
-	Depth    int
-	Records  []wire.Record
-	Messages int
-	AsOf     time.Duration
-	Final    bool
+	Request uint64
+	wire.Answer
 }
 
 // Outcome tells the overlay how a peer's claim to hold a key fared. Misses count only where the match was so sure that
@@ -98,8 +75,7 @@ type WantContacts struct {
 type Wake struct{ At time.Duration }
 
 func (Confirm) effect()        {}
-func (AskCandidates) effect()  {}
-func (Forward) effect()        {}
+func (Ask) effect()            {}
 func (Found) effect()          {}
 func (Done) effect()           {}
 func (Answer) effect()         {}
@@ -110,13 +86,12 @@ func (Wake) effect()           {}
 
 func (e Confirm) String() string { return fmt.Sprintf("Confirm %s %s %q", e.ID, e.To.Peer, e.Key) }
 
-func (e AskCandidates) String() string {
-	return fmt.Sprintf("AskCandidates %s %s %q %s", e.ID, e.To, e.Key, e.Mode)
-}
-
-func (e Forward) String() string {
+func (e Ask) String() string {
+	if e.Kind == wire.Candidates {
+		return fmt.Sprintf("AskCandidates %s %s %q %s", e.ID, e.To.Peer, e.Key, e.Mode)
+	}
 	return fmt.Sprintf("Forward %s %s %q %s want=%d budget=%d origin=%s nonce=%x deadline=%v hops=%d%s",
-		e.ID, e.To, e.Key, e.Mode, e.Want, e.Budget, e.Origin, e.Nonce, e.Deadline, e.Hops, unlessZero(" fresh=", e.Fresh))
+		e.ID, e.To.Peer, e.Key, e.Mode, e.Want, e.Budget, e.Origin, e.Nonce, e.Deadline, e.Hops, unlessZero(" fresh=", e.Fresh))
 }
 
 func (e Found) String() string { return fmt.Sprintf("Found %s %s", e.ID, e.Provider.Peer) }

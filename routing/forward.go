@@ -101,15 +101,15 @@ func (r *Router) forward(q *search) bool {
 func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
 	r.refer(q, referrer{child: true, reserved: budget}, until, Reason{Peer: p, Why: Forwarded})
-	r.emit(Forward{
-		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
-		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1, Visited: visited, Fresh: q.Fresh,
-	})
+	r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p}, Deadline: until, Query: wire.Query{
+		Kind: wire.Search, Key: q.Key, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
+		Nonce: q.nonce, Origin: q.origin, Hops: q.hops - 1, Visited: visited, Fresh: q.Fresh,
+	}})
 }
 
 // forwardReturned handles what a child found. The cost that it reports is believed up to what was set aside; the rest
 // returns to the budget.
-func (r *Router) forwardReturned(in ForwardReturned) {
+func (r *Router) forwardReturned(in AnswerReceived) {
 	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {
@@ -121,7 +121,7 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	}
 	c.reported = min(max(c.reported, in.Messages), c.reserved)
 	reason := &q.stats.Explain[c.reason]
-	reason.Names += len(in.Providers)
+	reason.Names += len(in.Records)
 	reason.Bytes += in.Bytes
 	if in.AsOf > 0 { // its age may be as old as the question to the child
 		q.rely(q.started + reason.At - in.AsOf)
@@ -132,9 +132,9 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 		q.spent -= c.reserved - c.reported
 	}
 	if q.serves != nil {
-		r.passOn(q, c, in.Providers)
+		r.passOn(q, c, in.Records)
 	} else {
-		r.returned(q, c, q.fewNames(c, in.Providers))
+		r.returned(q, c, q.fewNames(c, in.Records))
 	}
 	r.advance(q)
 }

@@ -36,50 +36,30 @@ type ConfirmFailed struct {
 	Here bool
 }
 
-// CandidatesReceived is a contact's answer, likeliest holders first. Messages is what the answer cost the contact.
-type CandidatesReceived struct {
-	ID       QueryID
-	From     wire.PeerID
-	Records  []wire.Record
-	Messages int
-	Depth    int // of the range around its place that it covers; 0: everybody
-	Bytes    int // of question and answer, for [Reason] alone
-}
-
-// AskFailed says that an [AskCandidates] or a [Forward] brought no (further) answer.
+// AskFailed says that an [Ask] brought no (further) answer.
 type AskFailed struct {
 	ID   QueryID
 	Peer wire.PeerID
 }
 
-// ForwardReturned is an answer, one of any number, to a forwarded query. Messages is the cost so far, in all.
-type ForwardReturned struct {
-	ID        QueryID
-	From      wire.PeerID
-	Providers []wire.Record
-	Messages  int
-	AsOf      time.Duration // age of the oldest knowledge on which it relied so far, see [Stats]; 0: on none
-	Final     bool
-	Bytes     int // of this answer, that of the first with the question, for [Reason] alone
+// AnswerReceived is an answer to an [Ask] of some kind. A search has any number of them until one is final, and Messages is
+// its cost so far, in all. The answer to who may hold the key is one, the likeliest holders first.
+type AnswerReceived struct {
+	ID   QueryID
+	From wire.PeerID
+	Kind wire.Kind
+	wire.Answer
+	Bytes int // of this answer, that of the first with the question, for [Reason] alone
 }
 
-// Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin,
-// Want, Budget, Deadline, Hops and Visited matter to searches only.
+// Asked is a peer's query. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,
+// Budget, Deadline, Hops and Visited matter to searches only. Within does not count.
 type Asked struct {
-	Request     uint64
-	From        wire.PeerID
-	Kind        wire.Kind
-	Nonce       uint64
-	Origin      wire.PeerID
-	Key         []byte
+	Request uint64
+	From    wire.PeerID
+	wire.Query
 	Fingerprint summary.Fingerprint
-	Mode        wire.Mode
-	Want        int
-	Budget      int
 	Deadline    time.Duration
-	Hops        int           // that the query may still travel from here
-	Visited     []uint32      // marks of peers that have had it (see [Mark]); of more than [wire.MaxVisited] the first are ignored
-	Fresh       time.Duration // see [Query]
 }
 
 // Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
@@ -102,19 +82,18 @@ type ContactsNamed struct {
 // Tick says that time has passed.
 type Tick struct{}
 
-func (Start) input()              {}
-func (Cancel) input()             {}
-func (Confirmed) input()          {}
-func (ConfirmFailed) input()      {}
-func (CandidatesReceived) input() {}
-func (AskFailed) input()          {}
-func (ForwardReturned) input()    {}
-func (Asked) input()              {}
-func (Reached) input()            {}
-func (Doubted) input()            {}
-func (Unheard) input()            {}
-func (ContactsNamed) input()      {}
-func (Tick) input()               {}
+func (Start) input()          {}
+func (Cancel) input()         {}
+func (Confirmed) input()      {}
+func (ConfirmFailed) input()  {}
+func (AskFailed) input()      {}
+func (AnswerReceived) input() {}
+func (Asked) input()          {}
+func (Reached) input()        {}
+func (Doubted) input()        {}
+func (Unheard) input()        {}
+func (ContactsNamed) input()  {}
+func (Tick) input()           {}
 
 func (i Start) String() string {
 	q := i.Query
@@ -129,14 +108,13 @@ func (i Confirmed) String() string {
 
 func (i ConfirmFailed) String() string { return fmt.Sprintf("ConfirmFailed %s %s", i.ID, i.Peer) }
 
-func (i CandidatesReceived) String() string {
-	return fmt.Sprintf("CandidatesReceived %s from=%s %s", i.ID, i.From, peers(i.Records))
-}
-
 func (i AskFailed) String() string { return fmt.Sprintf("AskFailed %s %s", i.ID, i.Peer) }
 
-func (i ForwardReturned) String() string {
-	return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", i.ID, i.From, peers(i.Providers), i.Messages, unlessZero(" as of ", i.AsOf)+final(i.Final))
+func (i AnswerReceived) String() string {
+	if i.Kind == wire.Candidates {
+		return fmt.Sprintf("CandidatesReceived %s from=%s %s", i.ID, i.From, peers(i.Records))
+	}
+	return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", i.ID, i.From, peers(i.Records), i.Messages, unlessZero(" as of ", i.AsOf)+final(i.Final))
 }
 
 func (i Asked) String() string {

@@ -32,8 +32,8 @@ type driver struct {
 	requests uint64
 	nextID   routing.QueryID
 	confirms []routing.Confirm
-	asks     []routing.AskCandidates
-	forwards []routing.Forward
+	asks     []routing.Ask // for candidates
+	forwards []routing.Ask
 	wants    []routing.WantContacts // not yet answered with how many are asked
 
 	ranged bool // the directory covers a part of the network
@@ -215,23 +215,26 @@ func (d *driver) input() routing.Input {
 		if len(d.asks) > 0 {
 			a := d.asks[d.byte()%len(d.asks)]
 			if kind == 9 {
-				return routing.AskFailed{ID: a.ID, Peer: a.To}
+				return routing.AskFailed{ID: a.ID, Peer: a.To.Peer}
 			}
-			return routing.CandidatesReceived{ID: a.ID, From: a.To, Records: d.records(), Messages: d.byte() - 8, Depth: d.byte()%40 - 2}
+			return routing.AnswerReceived{
+				ID: a.ID, From: a.To.Peer, Kind: wire.Candidates, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Depth: d.byte()%40 - 2},
+			}
 		}
 	case 10, 11:
 		if len(d.forwards) > 0 {
 			f := d.forwards[d.byte()%len(d.forwards)]
-			return routing.ForwardReturned{
-				ID: f.ID, From: f.To, Providers: d.records(), Messages: d.byte() - 8, Final: kind == 11,
+			return routing.AnswerReceived{
+				ID: f.ID, From: f.To.Peer, Kind: wire.Search, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Final: kind == 11},
 			}
 		}
 	case 12, 13:
 		d.requests++
 		return routing.Asked{
-			Request: d.requests, From: from, Kind: wire.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()),
-			Key: make([]byte, d.byte()%3), Mode: wire.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2,
-			Deadline: d.now + time.Duration(d.byte()-10)*time.Second, Hops: d.byte() - 2,
+			Request: d.requests, From: from, Query: wire.Query{
+				Kind: wire.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()), Key: make([]byte, d.byte()%3),
+				Mode: wire.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2, Hops: d.byte() - 2,
+			}, Deadline: d.now + time.Duration(d.byte()-10)*time.Second,
 		}
 	case 14:
 		d.now += time.Duration(d.byte()) * 50 * time.Millisecond
@@ -256,9 +259,15 @@ func (d *driver) step(in routing.Input) {
 		}
 	case routing.Asked:
 		d.served[in.Request] = false
-	case routing.CandidatesReceived:
+	case routing.AnswerReceived:
 		const askTimeout = 4 * time.Second
-		if l := d.open[in.ID]; l != nil && d.now < l.contacts[in.From]+askTimeout {
+		l := d.open[in.ID]
+		switch {
+		case l == nil:
+		case in.Kind == wire.Search && in.Final:
+			l.spent -= l.set[in.From] // what it really spent isn't known here
+			l.set[in.From] = 0
+		case in.Kind == wire.Candidates && d.now < l.contacts[in.From]+askTimeout:
 			delete(l.contacts, in.From)
 		}
 	case routing.AskFailed:
@@ -266,11 +275,6 @@ func (d *driver) step(in routing.Input) {
 			if _, silent := l.contacts[in.Peer]; silent {
 				l.contacts[in.Peer] = -time.Hour // what it says later comes too late
 			}
-		}
-	case routing.ForwardReturned:
-		if l := d.open[in.ID]; l != nil && in.Final {
-			l.spent -= l.set[in.From] // what it really spent isn't known here
-			l.set[in.From] = 0
 		}
 	}
 	fmt.Fprintln(&d.trace, d.now, in)
@@ -303,33 +307,14 @@ func (d *driver) check(e routing.Effect) {
 				d.fail("asked a third time: %v", e)
 			}
 		}
-	case routing.AskCandidates:
-		d.asks = append(d.asks, e)
-		if l := d.ledger(e.ID); l != nil {
-			l.spent += 2
-			if l.spoke[e.To] {
-				d.fail("asked for candidates twice: %v", e)
-			}
-			l.spoke[e.To] = true
-			if len(e.Envelope) > 0 {
-				l.contacts[e.To] = d.now
-			}
-		}
+	case routing.Ask:
+		d.checkAsk(e)
 	case routing.WantContacts:
 		d.wants = append(d.wants, e)
 		if l := d.ledger(e.ID); l != nil {
 			if l.wants++; l.wants > 4 {
 				d.fail("wants more contacts a fifth time: %v", e)
 			}
-		}
-	case routing.Forward:
-		d.forwards = append(d.forwards, e)
-		if e.Budget < 0 || e.Hops < 0 || e.Deadline <= d.now || e.To == e.Origin {
-			d.fail("bad forward: %v", e)
-		}
-		if l := d.ledger(e.ID); l != nil {
-			l.spent += 2 + e.Budget
-			l.set[e.To] = e.Budget
 		}
 	case routing.Found:
 		l := d.ledger(e.ID)
@@ -349,6 +334,33 @@ func (d *driver) check(e routing.Effect) {
 		if e.At <= d.now {
 			d.fail("wakes in the past at %v: %v", d.now, e)
 		}
+	}
+}
+
+func (d *driver) checkAsk(e routing.Ask) {
+	l := d.ledger(e.ID)
+	if e.Kind == wire.Search {
+		d.forwards = append(d.forwards, e)
+		if e.Budget < 0 || e.Hops < 0 || e.Deadline <= d.now || e.To.Peer == e.Origin {
+			d.fail("bad forward: %v", e)
+		}
+		if l != nil {
+			l.spent += 2 + e.Budget
+			l.set[e.To.Peer] = e.Budget
+		}
+		return
+	}
+	d.asks = append(d.asks, e)
+	if l == nil {
+		return
+	}
+	l.spent += 2
+	if l.spoke[e.To.Peer] {
+		d.fail("asked for candidates twice: %v", e)
+	}
+	l.spoke[e.To.Peer] = true
+	if len(e.To.Envelope) > 0 {
+		l.contacts[e.To.Peer] = d.now
 	}
 }
 

@@ -42,7 +42,7 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 		}
 	}
 	net.Start(poor.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
-	in := routing.CandidatesReceived{ID: 1, From: asked}
+	in := routing.AnswerReceived{ID: 1, From: asked, Kind: wire.Candidates}
 	for i := range 12 {
 		in.Records = append(in.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
 	}
@@ -123,7 +123,9 @@ func TestRefusedCounts(t *testing.T) {
 	busy := s.Explain[0].Peer
 	net.Node("p07").Holds["k"] = true
 	for i := range 20000 { // more than it does for one peer
-		net.Step(busy, routing.Asked{Request: 1 << 40, From: poor.ID, Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}})
+		net.Step(busy, routing.Asked{
+			Request: 1 << 40, From: poor.ID, Query: wire.Query{Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}},
+		})
 	}
 	poor.Judged = nil
 	s, _ = find(net, poor, wire.All)

@@ -10,7 +10,7 @@ import (
 )
 
 // QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries. The machine uses those
-// above for requests that it serves, and they appear in its Confirm, AskCandidates and Forward effects.
+// above for requests that it serves, and they appear in its Confirm and Ask effects.
 type QueryID uint64
 
 // MaxQueryID is the first ID that callers may not use.

@@ -61,12 +61,14 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		r.confirmed(in)
 	case ConfirmFailed:
 		r.confirmFailed(in)
-	case CandidatesReceived:
-		r.candidatesReceived(in)
 	case AskFailed:
 		r.askFailed(in)
-	case ForwardReturned:
-		r.forwardReturned(in)
+	case AnswerReceived:
+		if in.Kind == wire.Candidates {
+			r.candidatesReceived(in)
+		} else {
+			r.forwardReturned(in)
+		}
 	case Asked:
 		r.asked(in)
 	case Doubted:

@@ -69,7 +69,7 @@ func TestOwnWordIsAwaited(t *testing.T) {
 		t.Fatalf("%d contacts are asked, want two", len(contacts))
 	}
 	answer := func(from wire.PeerID, names ...wire.PeerID) {
-		in := routing.CandidatesReceived{ID: 1, From: from, Depth: 3}
+		in := routing.AnswerReceived{ID: 1, From: from, Kind: wire.Candidates, Answer: wire.Answer{Depth: 3}}
 		for _, p := range names {
 			in.Records = append(in.Records, wire.Record{Peer: p})
 		}

@@ -31,13 +31,13 @@ func (r *Router) asked(in Asked) {
 	case ok && in.Kind == wire.Candidates:
 		names := r.candidatesFor(in)
 		r.demand.charge(in.From, nameCost*len(names))
-		r.emit(Answer{Request: in.Request, Depth: r.view.Precise().Depth(), Records: names, Final: true})
+		r.emit(Answer{in.Request, wire.Answer{Depth: r.view.Precise().Depth(), Records: names, Final: true}})
 	case ok && in.Kind == wire.Search && r.admit(in):
 		r.search(in)
 	case in.Kind == wire.Candidates:
-		r.emit(Answer{Request: in.Request, Depth: space.MaxDepth, Final: true}) // depth 0 would deny for everybody
+		r.emit(Answer{in.Request, wire.Answer{Depth: space.MaxDepth, Final: true}}) // depth 0 would deny for everybody
 	default:
-		r.emit(Answer{Request: in.Request, Final: true})
+		r.emit(Answer{in.Request, wire.Answer{Final: true}})
 	}
 }
 
@@ -149,7 +149,7 @@ func (r *Router) pass(q *search, rec wire.Record) {
 		return
 	}
 	q.spent++
-	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent})
+	r.emit(Answer{s.number, wire.Answer{Records: s.queue, Messages: q.spent}})
 	s.queue = nil
 }
 
@@ -200,5 +200,5 @@ func (r *Router) finishServing(q *search) {
 		delete(r.serving, s.from)
 	}
 	r.demand.charge(s.from, q.spent)
-	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true})
+	r.emit(Answer{s.number, wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}})
 }

@@ -72,7 +72,9 @@ func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration)
 	case 0:
 		return routing.Start{Query: routing.Query{ID: routing.QueryID(1 + rng.Uint64N(1000)), Key: key, Deadline: now + time.Second, Mode: wire.Mode(rng.IntN(2)), Want: 1, Budget: rng.IntN(20)}}
 	case 1:
-		return routing.Asked{Request: rng.Uint64(), From: peer(), Key: key, Nonce: rng.Uint64(), Origin: peer(), Budget: rng.IntN(20), Hops: rng.IntN(4), Deadline: now + time.Second}
+		return routing.Asked{
+			Request: rng.Uint64(), From: peer(), Deadline: now + time.Second, Query: wire.Query{Key: key, Nonce: rng.Uint64(), Origin: peer(), Budget: rng.IntN(20), Hops: rng.IntN(4)},
+		}
 	case 2:
 		return tails.Changed{Added: []summary.Fingerprint{summary.Fingerprint(rng.Uint32())}}
 	case 3, 4, 5:

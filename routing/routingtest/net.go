@@ -38,12 +38,10 @@ type Net struct {
 	rand     *rand.Rand
 }
 
-// pending is a request under way: its sender and its query.
+// pending is a request under way.
 type pending struct {
 	asker *Node
-	id    routing.QueryID
-	to    wire.PeerID
-	kind  wire.Kind
+	ask   routing.Ask
 }
 
 // NewNet makes an empty net whose randomness follows from seed.
@@ -237,13 +235,8 @@ func (n *Node) do(e routing.Effect) {
 	switch e := e.(type) {
 	case routing.Confirm:
 		n.confirm(e)
-	case routing.AskCandidates:
-		n.request(e.ID, e.To, routing.Asked{Kind: wire.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode})
-	case routing.Forward:
-		n.request(e.ID, e.To, routing.Asked{
-			Kind: wire.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
-		})
+	case routing.Ask:
+		n.request(e)
 	case routing.Answer:
 		n.answer(e)
 	case routing.Found:
@@ -300,16 +293,18 @@ func (n *Node) confirm(e routing.Confirm) {
 	})
 }
 
-func (n *Node) request(id routing.QueryID, to wire.PeerID, a routing.Asked) {
-	net, peer := n.net, n.net.nodes[to]
-	a.Request, a.From = uint64(len(net.requests)), n.ID
-	net.requests = append(net.requests, pending{n, id, to, a.Kind})
+func (n *Node) request(e routing.Ask) {
+	net, peer := n.net, n.net.nodes[e.To.Peer]
+	a := routing.Asked{
+		Request: uint64(len(net.requests)), From: n.ID, Query: e.Query, Fingerprint: Fingerprint(e.Key), Deadline: e.Deadline,
+	}
+	net.requests = append(net.requests, pending{n, e})
 	net.at(net.RTT/2, func() {
 		switch {
 		case peer == nil || peer.Down:
-			net.at(net.RTT/2, func() { net.Step(n.ID, routing.AskFailed{ID: id, Peer: to}) })
+			net.at(net.RTT/2, func() { net.Step(n.ID, routing.AskFailed{ID: e.ID, Peer: e.To.Peer}) })
 		case !peer.Mute:
-			net.Step(to, a)
+			net.Step(e.To.Peer, a)
 		}
 	})
 }
@@ -321,16 +316,10 @@ func (n *Node) answer(e routing.Answer) {
 	}
 	p := net.requests[e.Request]
 	net.at(net.RTT/2, func() {
-		if p.kind == wire.Candidates {
-			if n.Boasts {
-				e.Records = nil
-			}
-			net.Step(p.asker.ID, routing.CandidatesReceived{ID: p.id, From: p.to, Records: e.Records, Depth: e.Depth})
-			return
+		if n.Boasts && p.ask.Kind == wire.Candidates {
+			e.Records = nil
 		}
-		net.Step(p.asker.ID, routing.ForwardReturned{
-			ID: p.id, From: p.to, Providers: e.Records, Messages: e.Messages, AsOf: e.AsOf, Final: e.Final,
-		})
+		net.Step(p.asker.ID, routing.AnswerReceived{ID: p.ask.ID, From: p.ask.To.Peer, Kind: p.ask.Kind, Answer: e.Answer})
 	})
 }
 

@@ -161,12 +161,14 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 	case "failed":
 		return routing.ConfirmFailed{ID: q, Peer: p}
 	case "named":
-		return routing.CandidatesReceived{ID: q, From: p, Records: records(d)}
+		return routing.AnswerReceived{
+			ID: q, From: p, Kind: wire.Candidates, Answer: wire.Answer{Records: records(d)},
+		}
 	case "ask-failed":
 		return routing.AskFailed{ID: q, Peer: p}
 	case "returned":
-		return routing.ForwardReturned{
-			ID: q, From: p, Providers: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final"),
+		return routing.AnswerReceived{
+			ID: q, From: p, Kind: wire.Search, Answer: wire.Answer{Records: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final")},
 		}
 	}
 	panic(fmt.Sprintf("unknown input %q", kind))
@@ -177,10 +179,7 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 func (s *Script) asked(d *datadriven.TestData) routing.Input {
 	key := []byte(word(d, 6))
 	a := routing.Asked{
-		Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Mode: mode(d, 5), Key: key, Fingerprint: Fingerprint(key),
-		Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")),
-		Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3),
-		Deadline: s.net.now + duration(d, "for", 10*time.Second),
+		Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Fingerprint: Fingerprint(key), Deadline: s.net.now + duration(d, "for", 10*time.Second), Query: wire.Query{Mode: mode(d, 5), Key: key, Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")), Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3)},
 	}
 	s.net.keys[a.Fingerprint] = string(key)
 	if word(d, 4) == "search" {

@@ -183,7 +183,9 @@ func lyingChild(off defence.Off) (float64, error) {
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []wire.Record{{Peer: "nobody"}}, Final: true})
+	p.Step("b", routing.AnswerReceived{
+		ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true},
+	})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
@@ -202,7 +204,9 @@ func inventor(off defence.Off) (float64, error) {
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("a", routing.CandidatesReceived{ID: 1, From: "inventor", Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}})
+	p.Step("a", routing.AnswerReceived{
+		ID: 1, From: "inventor", Kind: wire.Candidates, Answer: wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}},
+	})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
@@ -226,7 +230,9 @@ func named(off defence.Off, names ...wire.PeerID) *place {
 		var q uint64
 		if i := strings.Index(s, "a > AskCandidates q"); i >= 0 && strings.Contains(s, " inventor ") {
 			_, _ = fmt.Sscanf(s[i:], "a > AskCandidates q%d", &q)
-			p.later = append(p.later, routing.CandidatesReceived{ID: routing.QueryID(q), From: "inventor", Records: records})
+			p.later = append(p.later, routing.AnswerReceived{
+				ID: routing.QueryID(q), From: "inventor", Kind: wire.Candidates, Answer: wire.Answer{Records: records},
+			})
 		}
 	}
 	return p
@@ -307,7 +313,9 @@ func grandchild(off defence.Off) (float64, error) {
 	if !asked {
 		return 0, errors.New("the liar is not asked")
 	}
-	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: ghosts, Messages: 16, Final: true})
+	p.Step("b", routing.AnswerReceived{
+		ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: ghosts, Messages: 16, Final: true},
+	})
 	p.Run()
 	return float64(vain), nil
 }
@@ -320,8 +328,7 @@ func poisoned(off defence.Off) (float64, error) {
 		if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 			_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
 			p.Step("c", routing.Asked{
-				Request: 1 << 40, From: "evil", Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
-				Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
+				Request: 1 << 40, From: "evil", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
 			})
 		}
 	}
@@ -413,8 +420,7 @@ func crowd(cfg routing.Config) (p *place, spent *int) {
 
 func search(key string, request uint64, budget int, deadline time.Duration) routing.Asked {
 	return routing.Asked{
-		Request: request, From: "stranger", Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All,
-		Fingerprint: routingtest.Fingerprint([]byte(key)), Budget: budget, Hops: 4, Deadline: deadline,
+		Request: request, From: "stranger", Fingerprint: routingtest.Fingerprint([]byte(key)), Deadline: deadline, Query: wire.Query{Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All, Budget: budget, Hops: 4},
 	}
 }
 
@@ -479,8 +485,7 @@ func popular(cfg routing.Config) (float64, error) {
 	named, began := 0, p.Now()
 	for i := range uint64(10 * seconds) {
 		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, routing.Asked{
-			Request: 1<<40 + i, From: "stranger", Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All,
-			Fingerprint: routingtest.Fingerprint([]byte("k")),
+			Request: 1<<40 + i, From: "stranger", Fingerprint: routingtest.Fingerprint([]byte("k")), Query: wire.Query{Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All},
 		})
 		for _, e := range effects {
 			if a, ok := e.(routing.Answer); ok {

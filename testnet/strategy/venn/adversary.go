@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -87,7 +86,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 	}
 	switch b := in.Message.Body.(type) {
 	case ask:
-		a := routing.Answer{Request: b.number, Records: h.some(4), Messages: 1, Final: true}
+		a := wire.Answer{Records: h.some(4), Messages: 1, Final: true}
 		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, namesBytes(a), in.Message.Query)
 		return true
 	case partsRequest:

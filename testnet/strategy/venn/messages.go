@@ -54,12 +54,11 @@ type (
 
 	ask struct {
 		number uint64
-		query  routing.QueryID
-		asked  routing.Asked
+		routing.Ask
 	}
 	names struct {
 		number uint64
-		answer routing.Answer
+		answer wire.Answer
 		hops   []int // from the answering peer to each of the answer's records
 	}
 )
@@ -83,14 +82,6 @@ func (haveAsk) Kind() string      { return "haveask" }
 func (haveAnswer) Kind() string   { return "haveanswer" }
 func (ask) Kind() string          { return "ask" }
 func (names) Kind() string        { return "names" }
-
-type kind uint8
-
-const (
-	partsKind kind = iota
-	namesKind
-	searchKind
-)
 
 // Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which
 // the answer comes.
@@ -120,14 +111,16 @@ func (p parts) bytes() int {
 
 func helloBytes(h wire.Hello) int { return streamBytes + 1 + h.Size() }
 
-func askBytes(a routing.Asked, now time.Duration) int {
-	return streamBytes + 2 + len(wire.Query{
-		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
-		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited, Fresh: a.Fresh,
-	}.Append(nil))
+// askBytes is the size of a question: one for candidates is counted without who asks, and for how long.
+func askBytes(e routing.Ask, now time.Duration) int {
+	e.Within = max(0, e.Deadline-now)
+	if e.Kind == wire.Candidates {
+		e.Origin, e.Within = "", 0
+	}
+	return streamBytes + 2 + e.Size()
 }
 
-func namesBytes(a routing.Answer) int {
+func namesBytes(a wire.Answer) int {
 	n := strategy.Overhead + 2 + 8
 	for _, r := range a.Records {
 		n += len(r.Peer) + len(r.Envelope) + 8
@@ -208,17 +201,17 @@ func (v *node) partsAnswered(now time.Duration, from wire.PeerID, b partsAnswer,
 // serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection
 // too.
 func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
-	in := b.asked
 	if v.denies {
-		no := routing.Answer{Final: true, Depth: v.machine.Overlay.Vouched()}
+		no := wire.Answer{Final: true, Depth: v.machine.Overlay.Vouched()}
 		v.send(from, names{b.number, no, nil}, namesBytes(no), q)
 		return
 	}
 	v.served++
-	in.From, in.Request = peerID(from), v.served
+	key := strategy.ParseKey(b.Key)
+	in := routing.Asked{Request: v.served, From: peerID(from), Query: b.Query, Fingerprint: key.Fingerprint, Deadline: b.Deadline}
 	v.serving[in.Request] = served{from: from, number: b.number, query: q}
 	if in.Kind == wire.Search {
-		v.host.Look(q, strategy.ParseKey(in.Key))
+		v.host.Look(q, key)
 	}
 	for _, e := range v.machine.Step(now, in) {
 		v.belongs(e, in.Request, q)
@@ -232,9 +225,7 @@ func (v *node) belongs(e core.Effect, request uint64, q strategy.QueryID) {
 	switch e := e.(type) {
 	case routing.Confirm:
 		id = e.ID
-	case routing.AskCandidates:
-		id = e.ID
-	case routing.Forward:
+	case routing.Ask:
 		id = e.ID
 	}
 	if _, known := v.queries[id]; !known && id >= routing.MaxQueryID {
@@ -257,15 +248,7 @@ func (v *node) named(now time.Duration, from wire.PeerID, b names, bytes int) {
 		delete(v.pending, b.number)
 	}
 	v.learned(asked.query, b)
-	if asked.kind == namesKind {
-		v.step(now, routing.CandidatesReceived{
-			ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages, Depth: b.answer.Depth, Bytes: bytes,
-		})
-		return
-	}
-	v.step(now, routing.ForwardReturned{
-		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, AsOf: b.answer.AsOf, Final: b.answer.Final, Bytes: bytes,
-	})
+	v.step(now, routing.AnswerReceived{ID: asked.query, From: from, Kind: asked.kind, Answer: b.answer, Bytes: bytes})
 }
 
 // learned notes over how many hops names came.
@@ -290,15 +273,10 @@ func (v *node) route(now time.Duration, e core.Effect) {
 	switch e := e.(type) {
 	case routing.Confirm:
 		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now}, haveAskBytes, v.queries[e.ID].id)
-	case routing.AskCandidates:
-		v.askNames(now, e.ID, idOf(e.To), namesKind, routing.Asked{
-			Kind: wire.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-		})
-	case routing.Forward:
-		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
-			Kind: wire.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
-		})
+	case routing.Ask:
+		bytes := askBytes(e, now)
+		n := v.ask(pending{query: e.ID, to: idOf(e.To.Peer), kind: e.Kind, bytes: bytes})
+		v.send(idOf(e.To.Peer), ask{n, e}, bytes, v.queries[e.ID].id)
 	case routing.Answer:
 		v.answer(e)
 	case routing.Found:
@@ -311,12 +289,6 @@ func (v *node) route(now time.Duration, e core.Effect) {
 		delete(v.queries, e.ID)
 		v.notes.ended(now, e)
 	}
-}
-
-func (v *node) askNames(now time.Duration, id routing.QueryID, to strategy.ID, kind kind, a routing.Asked) {
-	bytes := askBytes(a, now)
-	n := v.ask(pending{query: id, to: to, kind: kind, bytes: bytes})
-	v.send(to, ask{n, id, a}, bytes, v.queries[id].id)
 }
 
 // hops returns the distance in hops from here to each peer named in an answer: 0 to ourselves, 1 to a peer known here.
@@ -335,7 +307,7 @@ func (v *node) answer(e routing.Answer) {
 	if !ok {
 		return
 	}
-	v.send(s.from, names{s.number, e, v.hops(s.search, e.Records)}, namesBytes(e), s.query)
+	v.send(s.from, names{s.number, e.Answer, v.hops(s.search, e.Records)}, namesBytes(e.Answer), s.query)
 	if e.Final {
 		delete(v.serving, e.Request)
 		delete(v.queries, s.search)

@@ -127,8 +127,8 @@ type pending struct {
 	query routing.QueryID
 	group group.ID // of parts
 	to    strategy.ID
-	kind  kind
-	bytes int // of the question to name peers, until an answer has come
+	kind  wire.Kind // of a query
+	bytes int       // of the question to name peers, until an answer has come
 }
 
 // served is a request of another.
@@ -440,7 +440,7 @@ func (v *node) linked(p strategy.ID) bool {
 
 func (v *node) requestParts(e event.RequestParts) {
 	to := idOf(e.From.Peer)
-	n := v.ask(pending{group: e.Group, to: to, kind: partsKind})
+	n := v.ask(pending{group: e.Group, to: to})
 	v.send(to, partsRequest{n, event.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
 }
 
@@ -482,6 +482,6 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
 	case ask:
 		delete(v.pending, b.number)
-		v.step(now, routing.AskFailed{ID: b.query, Peer: p})
+		v.step(now, routing.AskFailed{ID: b.ID, Peer: p})
 	}
 }
