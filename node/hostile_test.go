@@ -226,10 +226,11 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
-	delta, err := summary.EncodeDelta(o.stream, next.stream, next.stream.Parts())
+	relative, err := next.stream.RunRelative(0, next.stream.Parts(), o.stream, o.stream.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
+	delta := relative.AppendBinary(nil)
 	delta[len(delta)-1] ^= 1
 	r.push(t, n, next, delta)
 }

@@ -75,10 +75,10 @@ type Config struct {
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	// Sample is the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
 	Sample func(*summary.Prefix) compare.Sample
-	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of
+	// RunRelative and ExtendRelative code parts given another summary, and decode them; nil: those of
 	// package summary. A driver supplies a shared cache here.
-	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
-	ApplyDelta  func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)
+	RunRelative    func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
+	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
 
 	// Keep returns what is kept in place of a signed header or record that came. That is the same bytes, in memory of
 	// their own or shared with others that keep them. Nil: those that came, for a driver that does not cut them out of
@@ -133,11 +133,11 @@ func (c *Config) defaults() {
 		c.Sample = compare.SampleOf
 	}
 	var unshared *cache.Cache
-	if c.EncodeDelta == nil {
-		c.EncodeDelta = unshared.EncodeDelta
+	if c.RunRelative == nil {
+		c.RunRelative = unshared.RunRelative
 	}
-	if c.ApplyDelta == nil {
-		c.ApplyDelta = unshared.ApplyDelta
+	if c.ExtendRelative == nil {
+		c.ExtendRelative = unshared.ExtendRelative
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *Config) directory() directory.Config {
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
 		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Outdated: c.Outdated, NewPrefix: c.NewPrefix, Extend: c.Extend,
-		ApplyDelta: c.ApplyDelta, Keep: c.Keep,
+		ExtendRelative: c.ExtendRelative, Keep: c.Keep,
 		Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
@@ -190,7 +190,7 @@ func (c *Config) directory() directory.Config {
 // exchange is the exchange's part of the configuration; up and down are the rates as declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, EncodeDelta: c.EncodeDelta, Rand: c.Rand, Undefended: c.Undefended,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, RunRelative: c.RunRelative, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
 

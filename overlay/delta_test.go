@@ -175,8 +175,8 @@ func TestWrongDelta(t *testing.T) {
 	}
 }
 
-// Another shape has no delta: parts come, and nobody is at fault.
-func TestNoDeltaToAnotherShape(t *testing.T) {
+// A new epoch of another shape is coded given the one before, too.
+func TestDeltaToAnotherShape(t *testing.T) {
 	net := line(t, 2)
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
@@ -184,7 +184,7 @@ func TestNoDeltaToAnotherShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	net.Run(40 * time.Second)
-	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 0 || net.Peers[1].Fallbacks != 1 || len(net.Peers[1].Faults) > 0 {
+	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 1 || net.Peers[1].Fallbacks != 0 || len(net.Peers[1].Faults) > 0 {
 		t.Errorf("epoch %d, whole: %v, by %d deltas, %d fallbacks, faults %v", seq, whole, net.Peers[1].Deltas, net.Peers[1].Fallbacks, net.Peers[1].Faults)
 	}
 }

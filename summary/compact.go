@@ -7,7 +7,7 @@ import "fmt"
 const shallowBytes = 1 << 10
 
 // Compact returns p without its encoded parts, which are about half of its memory. Queries behave the same. Run, Extend
-// and EncodeDelta re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so
+// and RunRelative re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so
 // the bytes are those that came from the origin. The result shares the rest with p. Of a small summary, all that is
 // known is in two pieces of memory then, beside the header.
 func (p *Prefix) Compact() *Prefix {

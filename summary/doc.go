@@ -16,7 +16,8 @@
 // than coding the deepest level at once. An array of c n bits takes n (log2 c + 1.44) bits, at a false-positive rate of
 // about 1/c.
 //
-// Between epochs, [EncodeDelta] says what changed. [EstimateOverlap] compares two prefixes of any depth and shape.
+// Parts can be coded given another summary that the receiver holds, such as that of an earlier epoch or of a peer like
+// the origin: [Prefix.RunRelative]. [EstimateOverlap] compares two prefixes of any depth and shape.
 // [Filter] is what a prefix knows without its bytes, to be folded, sampled and united.
 //
 // The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order. Whoever holds

@@ -80,23 +80,30 @@ func ExampleEstimateOverlap() {
 	// 4002 of 4000 in common, likely 4000 to 4004
 }
 
-func ExampleEncodeDelta() {
-	old, now := build(collection(0, 10_000), 1), build(collection(50, 10_000), 2)
-	held := old.Truncate(9) // what a neighbour holds
-	delta, err := summary.EncodeDelta(held, now, held.Parts())
+// A summary given that of a peer which holds three of four of its keys.
+func ExamplePrefix_RunRelative() {
+	held, wanted := build(collection(0, 10_000), 1), build(collection(2500, 10_000), 2)
+	r, err := wanted.RunRelative(0, wanted.Parts(), held, held.Parts())
 	if err != nil {
 		panic(err)
 	}
-	base, parts, err := summary.DeltaBase(delta)
-	fmt.Println("for holders of", parts, "parts of epoch", base, err)
-	fresh, err := summary.ApplyDelta(held, now.Header(), delta)
+	message := r.AppendBinary(nil)
+
+	// The receiver holds the base, and has verified the signature of the header.
+	if r, err = summary.ParseRelative(message); err != nil {
+		panic(err)
+	}
+	none, err := summary.NewPrefix(wanted.Header())
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d bytes instead of %d bring %d parts to epoch %v\n", len(delta), fresh.EncodedBytes(), fresh.Parts(), fresh.Header().Epoch)
+	p, err := none.ExtendRelative(held, r)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d bytes instead of %d bring %d of %d parts\n", len(message), p.EncodedBytes(), p.Parts(), wanted.Parts())
 	// Output:
-	// for holders of 9 parts of epoch 1.1 <nil>
-	// 232 bytes instead of 10171 bring 9 parts to epoch 1.2
+	// 5819 bytes instead of 16479 bring 14 of 14 parts
 }
 
 // The smallest summary of 100,000 keys with a false-positive rate of 1 %.

@@ -14,7 +14,7 @@ import (
 type File struct {
 	Envelope []byte // signed header, at most 1024 bytes; of the new epoch if the file holds a delta
 	Run      Run    // of a summary: its first parts
-	Delta    []byte // what EncodeDelta returned; nil in the file of a summary
+	Delta    []byte // a relative run in binary form; nil in the file of a summary
 }
 
 // Errors about files.
@@ -52,7 +52,7 @@ func (f File) AppendBinary(b []byte) []byte {
 }
 
 // ParseFile is the inverse of AppendBinary; the result shares memory with b, which may be a mapped file. It returns
-// ErrKind, ErrVersion, ErrLimit or ErrMalformed. The parts are not verified: [Prefix.Extend] and [ApplyDelta] do that
+// ErrKind, ErrVersion, ErrLimit or ErrMalformed. The parts are not verified: [Prefix.Extend] and [Prefix.ExtendRelative] do that
 // against the header. The first six bytes are enough for ErrKind and ErrVersion. O(parts).
 func ParseFile(b []byte) (File, error) {
 	const head = len(fileMagic) + 2

@@ -49,8 +49,8 @@ func congruential(n int) []Fingerprint {
 func TestGolden(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# n fingerprints, the top 48 bits of x = x*6364136223846793005 + 1442695040888963407, starting from x = n;\n")
-	b.WriteString("# keys sampleBytes sampleLevel [levels]; parts, their bytes, SHA-256 of all, h_0, the delta to the same without\n")
-	b.WriteString("# the first of every hundred, for all parts: its bytes and SHA-256\n")
+	b.WriteString("# keys sampleBytes sampleLevel [levels]; parts, their bytes, SHA-256 of all, h_0, all parts without the first\n")
+	b.WriteString("# of every hundred given these: their bytes and SHA-256\n")
 	for _, n := range []int{0, 1, 10, 100, 1100, 5000, 20_000, 100_000, 600_000} {
 		for i, s := range []Shape{{}, {Levels: []uint8{uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 2)}}, {SampleBytes: 4000, SampleLevel: uint8(ceilLog2(n) + 5), Levels: []uint8{uint8(ceilLog2(n) + 4), 5}}} {
 			if n > 100_000 && i > 0 {
@@ -65,10 +65,7 @@ func TestGolden(t *testing.T) {
 			}
 			old, next := epochs(t, fps, fewer, s)
 			all := bytes.Join(old.parts, nil)
-			d, err := EncodeDelta(old, next, maxParts)
-			if err != nil {
-				d = nil
-			}
+			d := related(t, next, next.Parts(), old).AppendBinary(nil)
 			h := old.Header()
 			fmt.Fprintf(&b, "%d: %d %d %d %v; %d %d %x %x %d %x\n", n, h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels,
 				old.Parts(), len(all), sha256.Sum256(all), h.Chain, len(d), sha256.Sum256(d))
@@ -161,11 +158,38 @@ func formatExamples(t *testing.T) string {
 	}
 	r, _ := p.Run(0, 2)
 	fmt.Fprintf(&b, "run of parts 0 and 1 %x\n```\n", r.AppendBinary(nil))
-	big, changed := epochs(t, congruential(300), congruential(300)[1:], Shape{})
-	d, err := EncodeDelta(big, changed, maxParts)
+	b.WriteString(relativeExamples(t, p, fps[2:12]))
+	return b.String()
+}
+
+// relativeExamples writes parts of p given a base of other keys and another shape.
+func relativeExamples(t *testing.T, p *Prefix, fps []Fingerprint) string {
+	var b strings.Builder
+	h := p.Header()
+	h.Origin, h.Epoch, h.Shape = "\x00\x01other", Epoch{1, 1}, Shape{Keys: 8, Levels: []uint8{9, 6}}
+	base, err := Build(fps, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.Header().Origin, big.Header().Epoch, changed.Header().Epoch, d)
+	r, _ := base.Run(0, base.Parts())
+	fmt.Fprintf(&b, "\nThe base: keys 2 to 11, origin %x, epoch %v, shape of %d keys, no sample, blocks to levels %v. Then relative runs\n", h.Origin, h.Epoch, h.Shape.Keys, h.Shape.Levels)
+	b.WriteString("of keys 0 to 9 given it, each with its segments (cells, from, to, given; - for none) and its code alone:\n\n```\n")
+	fmt.Fprintf(&b, "group  %s\nrun    %x\n", exampleGroup(base.Header()), r.AppendBinary(nil))
+	level := func(l int) string { return strings.Replace(fmt.Sprint(l), "-1", "-", 1) }
+	for _, c := range []struct{ first, end, parts int }{{0, 4, 2}, {0, 1, 1}, {2, 4, 2}} {
+		r, err := p.RunRelative(c.first, c.end, base, c.parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "parts %d to %d given %d: %x\n", c.first, c.end-1, c.parts, r.AppendBinary(nil))
+		coder := newRelativeCoder(p.plan, c.first, c.end, base, c.parts)
+		for block, trie := range p.Blocks() {
+			for _, s := range p.plan.segments(block, c.first, c.end, &coder.base) {
+				fmt.Fprintf(&b, "  block %d, cells %d to %d, %s, %d, %s: %x\n", block, s.begin, s.end-1, level(s.from), s.to, level(s.given),
+					coder.appendSegment(nil, block, trie, s))
+			}
+		}
+	}
+	b.WriteString("```\n")
 	return b.String()
 }

@@ -207,15 +207,16 @@ func TestAnyByteLarge(t *testing.T) {
 			t.Fatalf("part %d: %v", k, err)
 		}
 	}
-	d, err := EncodeDelta(old, full, maxParts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := related(t, full, full.Parts(), old).AppendBinary(nil)
 	for range 50 {
 		at, x := rng.IntN(len(d)), byte(1+rng.IntN(255))
 		d[at] ^= x
-		if _, err := ApplyDelta(old, full.Header(), d); err == nil {
-			t.Fatalf("byte %d of a delta changed by %#x: accepted", at, x)
+		r, err := ParseRelative(d)
+		if err == nil {
+			_, err = held[0].ExtendRelative(old, r)
+		}
+		if err == nil {
+			t.Fatalf("byte %d of a relative run changed by %#x: accepted", at, x)
 		}
 		d[at] ^= x
 	}

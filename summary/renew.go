@@ -7,7 +7,7 @@ import "fmt"
 // Takes time O(1).
 func (p *Prefix) Under(h Header) (*Prefix, error) {
 	old := p.Header()
-	if h.Chain != old.Chain || h.N != old.N || sameSeries(old, h) != nil {
+	if h.Chain != old.Chain || h.N != old.N || h.Origin != old.Origin || h.Seed != old.Seed || !h.Shape.equal(old.Shape) {
 		return nil, fmt.Errorf("summary: %v under the header of another collection: %w", old.Epoch, ErrChain)
 	}
 	if err := h.check(); err != nil {

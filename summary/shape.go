@@ -22,7 +22,7 @@ const (
 type Shape struct {
 	// Keys is the number of keys the parts are laid out for; 0 stands for the number of keys at hand. Under one shape a
 	// collection may grow by half, or shrink to half (a small one by a little more). Publishers keep the shape while
-	// [Shape.Fits], so that the parts of successive epochs line up and deltas are small.
+	// [Shape.Fits], so that the parts of successive epochs line up and nothing more than changes need be sent.
 	Keys int
 	// SampleBytes is the target size of part 0, at most 60 KiB, so that a collection can grow. 0: no sample.
 	SampleBytes int

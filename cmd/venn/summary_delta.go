@@ -19,7 +19,7 @@ func deltaCommand() *cli.Command {
 		Usage:     "write what makes a new summary of an old one",
 		ArgsUsage: "OLD NEW",
 		Description: "The two must be of one signer and seed. As many parts as both have come out when the delta is applied. Where a\n" +
-			"delta would be no smaller, or the shapes differ, the file is NEW itself; apply takes that as well.",
+			"delta would be no smaller, the file is NEW itself; apply takes that as well.",
 		Flags:  []cli.Flag{outFlag()},
 		Action: runDelta,
 	}
@@ -42,14 +42,13 @@ func runDelta(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
-	changes, err := summary.EncodeDelta(old.prefix, next.prefix, parts)
-	b := summary.File{Envelope: next.file.Envelope, Delta: changes}.AppendBinary(nil)
-	if errors.Is(err, summary.ErrNoDelta) {
-		b, err = next.file.AppendBinary(nil), nil
-		parts, full = next.prefix.Parts(), true
-	}
+	changes, err := next.prefix.RunRelative(0, parts, old.prefix, old.prefix.Parts())
 	if err != nil {
 		return err
+	}
+	b := summary.File{Envelope: next.file.Envelope, Delta: changes.AppendBinary(nil)}.AppendBinary(nil)
+	if plain := next.file.AppendBinary(nil); len(plain) <= len(b) {
+		b, parts, full = plain, next.prefix.Parts(), true
 	}
 	out := c.String("out")
 	if err := writeOut(c, out, b); err != nil {
@@ -139,10 +138,23 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err := sameOrigin(names[0], old.prefix.Header(), names[1], h); err != nil {
 		return nil, err
 	}
-	p, err := summary.ApplyDelta(old.prefix, h, d.Delta)
+	p, err := extended(old.prefix, h, d.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
 	}
 	r, err := p.Run(0, p.Parts())
 	return &openedSummary{summary.File{Envelope: d.Envelope, Run: r}, p}, err
+}
+
+// extended returns the parts under a header that a delta makes of an old summary.
+func extended(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error) {
+	r, err := summary.ParseRelative(delta)
+	if err != nil {
+		return nil, err
+	}
+	none, err := summary.NewPrefix(h)
+	if err != nil {
+		return nil, err
+	}
+	return none.ExtendRelative(old, r)
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result:
-// Extend gives what [summary.Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do.
+// Cache shares decoded, verified prefixes, and relative runs made, among the nodes of one process. It changes no result:
+// its methods give what those of package summary with their names give.
 // Safe for concurrent use; a nil cache shares nothing.
 type Cache struct {
-	mu     sync.Mutex
-	limit  int
-	size   int
-	recent *list.List // of *summary.Prefix, the one used last in front
-	byKey  map[cacheKey]*list.Element
-	lent   map[cacheKey]weak.Pointer[summary.Prefix] // those that went from recent; nodes may hold them still
-	swept  int                                       // how many of these there were after the last sweep
-	deltas deltaCache
+	mu        sync.Mutex
+	limit     int
+	size      int
+	recent    *list.List // of *summary.Prefix, the one used last in front
+	byKey     map[cacheKey]*list.Element
+	lent      map[cacheKey]weak.Pointer[summary.Prefix] // those that went from recent; nodes may hold them still
+	swept     int                                       // how many of these there were after the last sweep
+	relatives relatives
 }
 
 // cacheKey names a prefix: the chain binds all its parts, the group the header.
@@ -39,7 +39,7 @@ type cacheKey struct {
 func New(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}, lent: map[cacheKey]weak.Pointer[summary.Prefix]{},
-		deltas: deltaCache{limit: bytes / 4, made: map[deltaKey][]byte{}, applied: map[appliedKey]bool{}},
+		relatives: relatives{limit: bytes / 4, made: map[relativeKey]summary.Relative{}, decoded: map[decodedKey]bool{}},
 	}
 }
 

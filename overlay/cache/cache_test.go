@@ -59,43 +59,45 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was
-// applied.
-func TestCacheDeltas(t *testing.T) {
+// TestCacheRelatives: a cache gives what RunRelative and ExtendRelative give, refuses what they refuse, and shares what
+// was decoded.
+func TestCacheRelatives(t *testing.T) {
 	keys := someKeys(3, 5010)
 	old, next := build(keys[:5000], 1), build(keys[10:], 2)
 	c := New(1 << 20)
 	for _, parts := range []int{1, 3, old.Parts()} {
-		want, err := summary.EncodeDelta(old.Truncate(parts), next, parts)
+		none := next.Truncate(0)
+		want, err := next.RunRelative(0, parts, old, parts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []*Cache{nil, c, c} {
-			got, err := c.EncodeDelta(old, next, parts)
-			if err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got), len(want), err)
+			got, err := c.RunRelative(next, 0, parts, old, parts)
+			if err != nil || !bytes.Equal(got.AppendBinary(nil), want.AppendBinary(nil)) {
+				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got.Code), len(want.Code), err)
 			}
-			p, err := c.ApplyDelta(old, next.Header(), got)
+			p, err := c.ExtendRelative(none, old, got)
 			if err != nil || p.Parts() != parts || !slices.EqualFunc(run(p).Parts, run(next.Truncate(parts)).Parts, bytes.Equal) {
 				t.Fatalf("%d parts: %v", parts, err)
 			}
 		}
-		p, _ := c.ApplyDelta(old, next.Header(), want)
-		if q, _ := c.ApplyDelta(old, next.Header(), want); p != q {
+		p, _ := c.ExtendRelative(none, old, want)
+		if q, _ := c.ExtendRelative(none, old, want); p != q {
 			t.Error("not shared")
 		}
-		wrong := bytes.Clone(want)
-		wrong[len(wrong)-1] ^= 1
-		if _, err := c.ApplyDelta(old, next.Header(), wrong); err == nil {
-			t.Error("a wrong delta was applied")
+		wrong := want
+		wrong.Code = bytes.Clone(want.Code)
+		wrong.Code[len(wrong.Code)-1] ^= 1
+		if _, err := c.ExtendRelative(none, old, wrong); err == nil {
+			t.Error("a wrong run was accepted")
 		}
 		if parts > 1 {
-			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, summary.ErrNoDelta) {
+			if _, err := c.ExtendRelative(none, old.Truncate(parts-1), want); !errors.Is(err, summary.ErrBase) {
 				t.Errorf("on too few parts: %v", err)
 			}
 		}
 	}
-	if c.deltas.size > c.deltas.limit || c.size > c.limit {
+	if c.relatives.size > c.relatives.limit || c.size > c.limit {
 		t.Error("over the limit")
 	}
 }

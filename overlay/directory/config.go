@@ -24,13 +24,13 @@ type Config struct {
 	Loop       bool                     // answer queries without an index, and keep encoded parts
 	Compared   int                      // how many of the best shares are estimated again as more is known
 
-	OpenHeader func(envelope []byte) (summary.Header, error)
-	OpenRecord func(envelope []byte) (wire.PeerID, error)
-	Outdated   func(p wire.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
-	NewPrefix  func(summary.Header) (*summary.Prefix, error)
-	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	ApplyDelta func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)
-	Keep       func(signed []byte) []byte // what is kept in place of signed bytes that came; nil: they themselves
+	OpenHeader     func(envelope []byte) (summary.Header, error)
+	OpenRecord     func(envelope []byte) (wire.PeerID, error)
+	Outdated       func(p wire.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
+	NewPrefix      func(summary.Header) (*summary.Prefix, error)
+	Extend         func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
+	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
+	Keep           func(signed []byte) []byte // what is kept in place of signed bytes that came; nil: they themselves
 
 	Rand       *rand.Rand
 	Undefended defence.Off // for tests

@@ -40,6 +40,6 @@ func alone(rng *rand.Rand, cfg Config) *Directory {
 	cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
 	cfg.NewPrefix, cfg.Extend = summary.NewPrefix, (*summary.Prefix).Extend
 	var unshared *cache.Cache
-	cfg.ApplyDelta = unshared.ApplyDelta
+	cfg.ExtendRelative = unshared.ExtendRelative
 	return New(cfg)
 }

@@ -92,23 +92,26 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	switch {
 	case err == nil:
 		return p, Result{Applied: true}
-	case errors.Is(err, summary.ErrNoDelta):
+	case errors.Is(err, summary.ErrBase):
 		return nil, Result{Unapplied: true}
 	}
 	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
 }
 
 func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {
-	epoch, parts, err := summary.DeltaBase(in.Delta)
+	r, err := summary.ParseRelative(in.Delta)
 	if err != nil {
 		return nil, err
 	}
+	if empty.Plan().N > MaxDeltaKeys {
+		return nil, summary.ErrBase
+	}
 	for old := range e.prefixes {
-		if h := old.Header(); h.Epoch == epoch && in.Group.Epoch().After(epoch) && old.Parts() >= parts && max(h.N, empty.Header().N) <= MaxDeltaKeys {
-			return d.cfg.ApplyDelta(old, empty.Header(), in.Delta)
+		if group.Of(old.Header()) == r.Base && old.Parts() >= r.BaseParts && old.Plan().N <= MaxDeltaKeys {
+			return d.cfg.ExtendRelative(empty, old, r)
 		}
 	}
-	return nil, summary.ErrNoDelta
+	return nil, summary.ErrBase
 }
 
 // open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's

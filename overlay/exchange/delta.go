@@ -110,7 +110,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.B
 	if !l.out.allowsWhole(DeltaBytes(nil, envelope, nil)) {
 		return nil, nil, deltaWaits
 	}
-	delta, s = x.deltas.make(x.cfg.EncodeDelta, e.Index(), old, p, end)
+	delta, s = x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
 	if s != deltaGoes {
 		return nil, nil, s
 	}
@@ -164,7 +164,10 @@ type madeDelta struct {
 }
 
 // make returns the delta between the first parts of two prefixes.
-func (d *madeDeltas) make(encode func(old, next *summary.Prefix, parts int) ([]byte, error), of int, old, next *summary.Prefix, parts int) ([]byte, serving) {
+func (d *madeDeltas) make(
+	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error),
+	of int, old, next *summary.Prefix, parts int,
+) ([]byte, serving) {
 	for _, m := range d.made {
 		if m.old == old && m.next == next && m.parts == parts {
 			return m.delta, m.answer()
@@ -175,8 +178,11 @@ func (d *madeDeltas) make(encode func(old, next *summary.Prefix, parts int) ([]b
 		return nil, deltaWaits
 	}
 	d.keys += n
-	delta, err := encode(old, next, parts)
-	if err != nil || len(delta) > maxDeltaBytes {
+	var delta []byte
+	if r, err := encode(next, 0, parts, old, min(parts, old.Parts())); err == nil {
+		delta = r.AppendBinary(nil)
+	}
+	if run, err := next.Run(0, parts); err != nil || len(delta) > maxDeltaBytes || len(delta) >= run.EncodedBytes() {
 		delta = nil
 	}
 	m := madeDelta{of, old, next, parts, delta}

@@ -253,7 +253,9 @@ func (c *Chaos) parts(p wire.PeerID) event.Input {
 	case 7, 8: // a delta from an earlier epoch, perhaps spoiled
 		if old := c.before(o); old != nil {
 			in.Run = summary.Run{}
-			in.Delta, _ = summary.EncodeDelta(old.Stream, o.Stream, 1+c.n(old.Parts()))
+			parts := 1 + c.n(min(old.Parts(), o.Parts()))
+			r, _ := o.Stream.RunRelative(0, parts, old.Stream, parts)
+			in.Delta = r.AppendBinary(nil)
 			in.Envelope, in.Record = o.Envelope, o.Record
 			if c.n(3) == 0 && len(in.Delta) > 0 {
 				in.Delta[len(in.Delta)-1] ^= 1

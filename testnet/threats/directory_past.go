@@ -40,12 +40,12 @@ var pastAttacks = []attack{
 	},
 }
 
-// past is a directory linked with an honest peer; applyDelta is what it applies deltas by.
-func past(off defence.Off, applyDelta func(*summary.Prefix, summary.Header, []byte) (*summary.Prefix, error)) *directory.Directory {
+// past is a directory linked with an honest peer; extend is what it decodes relative runs by.
+func past(off defence.Off, extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10, Undefended: off,
 		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
-		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ApplyDelta: applyDelta,
+		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ExtendRelative: extend,
 	})
 	d.Open(honest)
 	return d
@@ -64,7 +64,7 @@ func take(d *directory.Directory, now time.Duration, x overlaytest.Origin) direc
 }
 
 func replayed(off defence.Off) (float64, error) {
-	d := past(off, summary.ApplyDelta)
+	d := past(off, (*summary.Prefix).ExtendRelative)
 	now := overlaytest.Fingerprints(500, 0, 2)
 	old, err := epochOf(overlaytest.Fingerprints(500, 0, 1), 1)
 	if err != nil {
@@ -98,20 +98,20 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	delta, err := summary.EncodeDelta(old.Stream, forged.Stream, forged.Parts())
+	delta, err := forged.Stream.RunRelative(0, forged.Parts(), old.Stream, old.Parts())
 	if err != nil {
 		return 0, err
 	}
-	apply := summary.ApplyDelta
+	extend := (*summary.Prefix).ExtendRelative
 	if !defended {
-		apply = func(from *summary.Prefix, _ summary.Header, delta []byte) (*summary.Prefix, error) {
-			return summary.ApplyDelta(from, forged.Stream.Header(), delta)
+		extend = func(_, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
+			return forged.Stream.Truncate(0).ExtendRelative(base, r)
 		}
 	}
-	d := past(0, apply)
+	d := past(0, extend)
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
-	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
+	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta.AppendBinary(nil)})
 	believed := 0
 	for _, f := range chosen {
 		if e.Held().Contains(f) {

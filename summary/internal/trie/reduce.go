@@ -28,7 +28,7 @@ func Union(a, b *Block) *Block {
 			level := min(a.level(p.Set), b.level(q.Set))
 			v := p.Set.appendCells(nil, begin, end, a.level(p.Set)-level)
 			w := q.Set.appendCells(nil, begin<<finer, end<<finer, b.level(q.Set)-level)
-			set := NewSet(merge(v, w), begin, end, level-int(a.Start))
+			set := NewSet(Merge(v, w), begin, end, level-int(a.Start))
 			out.pieces = append(out.pieces, Piece{set, begin, end})
 		}
 		if p.End<<finer <= q.End {
@@ -40,8 +40,8 @@ func Union(a, b *Block) *Block {
 	return out
 }
 
-// merge is the nodes that are in v or w, both sorted without doubles.
-func merge(v, w []uint64) []uint64 {
+// Merge is the nodes that are in v or w, both sorted without doubles.
+func Merge(v, w []uint64) []uint64 {
 	out := make([]uint64, 0, len(v)+len(w))
 	for len(v) > 0 && len(w) > 0 {
 		a, b := v[0], w[0]

@@ -3,7 +3,6 @@ package venn
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -288,14 +287,10 @@ func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error
 	return r.prefix(p.Header(), run.First+len(run.Parts)), nil
 }
 
-// applyDelta is summary.ApplyDelta: what it leads to is known.
-func (r *run) applyDelta(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error) {
-	base, parts, err := summary.DeltaBase(delta)
-	if err != nil {
-		return nil, err
+// extendRelative is p.ExtendRelative(base, run): what it leads to is known.
+func (r *run) extendRelative(p, base *summary.Prefix, run summary.Relative) (*summary.Prefix, error) {
+	if run.End() <= p.Parts() || run.First > p.Parts() || run.BaseParts > base.Parts() {
+		return p.ExtendRelative(base, run)
 	}
-	if base != old.Header().Epoch || parts > old.Parts() {
-		return nil, fmt.Errorf("strategy: venn: delta to %v: %w", base, summary.ErrNoDelta)
-	}
-	return r.prefix(h, parts), nil
+	return r.prefix(p.Header(), run.End()), nil
 }

@@ -85,7 +85,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}
 	r.config = overlay.Config{
 		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend,
-		ApplyDelta: r.applyDelta, Sample: r.sample, MaxOrigins: w.Params.Origins,
+		ExtendRelative: r.extendRelative, Sample: r.sample, MaxOrigins: w.Params.Origins,
 		Memory: int(w.Params.Own[memory.Name]), Loop: true,
 	}
 	return r.newPeer, nil

@@ -1,0 +1,429 @@
+package summary
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
+	"github.com/venn-p2p/venn/summary/internal/trie"
+)
+
+// changed is keys after some were removed and as many added.
+func changed(seed uint64, keys []Fingerprint, removed, added int) []Fingerprint {
+	return append(slices.Clone(keys[removed:]), someKeys(seed+1e9, added)...)
+}
+
+// epochs builds two epochs in one shape.
+func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, next *Prefix) {
+	t.Helper()
+	old = mustBuild(t, before, s)
+	h := old.Header()
+	h.Epoch.Sequence++
+	next, err := Build(after, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return old, next
+}
+
+// related codes the first parts of a prefix given all of a base.
+func related(t testing.TB, p *Prefix, parts int, base *Prefix) Relative {
+	t.Helper()
+	r, err := p.RunRelative(0, parts, base, base.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// samePrefix reports an error if two prefixes do not have the same parts, chain and rate.
+func samePrefix(t testing.TB, got, want *Prefix) {
+	t.Helper()
+	if !slices.EqualFunc(got.parts, want.parts, slices.Equal) || !slices.Equal(got.chain, want.chain) || got.FalsePositiveRate() != want.FalsePositiveRate() {
+		t.Fatalf("%d parts, not the %d of the origin", got.Parts(), want.Parts())
+	}
+}
+
+// TestChangesSize codes a collection after a hundredth and a thousandth of 100,000 keys were exchanged, given its
+// earlier epoch, at about 8 bits a key.
+func TestChangesSize(t *testing.T) {
+	const n, envelope = 100_000, 240 // the signed header
+	keys := someKeys(1, n)
+	for _, c := range []struct {
+		changed int
+		most    float64
+	}{{1000, 0.28}, {100, 0.06}} {
+		old, next := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
+		parts := old.plan.PartsWithin(n)
+		old = old.Truncate(parts)
+		r := related(t, next, parts, old)
+		got := float64(8*(len(r.AppendBinary(nil))+envelope)) / n
+		t.Logf("%d changed at %.2f bits a key: with header %.4f bits a key", c.changed, 8*float64(old.EncodedBytes())/n, got)
+		if got > c.most {
+			t.Errorf("%d changed: %.4f bits a key, at most %v", c.changed, got, c.most)
+		}
+		q, err := next.Truncate(0).ExtendRelative(old, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samePrefix(t, q, next.Truncate(parts))
+	}
+}
+
+// entropy of n things of which k are of one kind, in bytes.
+func entropyBytes(n, k float64) float64 {
+	if k <= 0 || k >= n {
+		return 0
+	}
+	return (k*math.Log2(n/k) + (n-k)*math.Log2(n/(n-k))) / 8
+}
+
+// TestRelativeSize holds the code to 1.05 of the entropy of the nodes given those of the base, and that of a collection
+// which has nothing in common with the base to 1.01 of the plain parts.
+func TestRelativeSize(t *testing.T) {
+	for _, n := range []int{500, 1500, 5000, 30_000, 100_000} {
+		keys := someKeys(1, n)
+		for _, percent := range []int{5, 20, 30, 50, 100} {
+			m := n * percent / 100
+			base, next := epochs(t, keys, changed(1, keys, m, m), Shape{})
+			code, plain := float64(len(related(t, next, next.Parts(), base).Code)), float64(next.EncodedBytes())
+			level := int(next.Header().Shape.Levels[0])
+			had, has := base.Blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.Blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
+			both := float64(len(had) + len(has) - len(trie.Merge(had, has)))
+			least := entropyBytes(float64(len(had)), both) + entropyBytes(math.Ldexp(1, level)-float64(len(had)), float64(len(has))-both)
+			t.Logf("%d keys, %d %% exchanged: %.3f of the entropy, %.3f of the plain parts", n, percent, code/least, code/plain)
+			if code > 1.05*least+4 {
+				t.Errorf("%d keys, %d %% exchanged: %.0f bytes, entropy %.0f", n, percent, code, least)
+			}
+			if percent == 100 && code > 1.01*plain {
+				t.Errorf("%d keys, nothing in common: %.0f bytes, %.0f plain", n, code, plain)
+			}
+		}
+	}
+}
+
+// TestRelativeSlices codes a collection in many messages, each of which goes on where the one before ended. Even when
+// each brings one level of a few cells, it takes at most a fifth more than one message.
+func TestRelativeSlices(t *testing.T) {
+	const n = 20_000
+	keys := someKeys(1, n)
+	base, next := epochs(t, keys, changed(1, keys, n/3, n/3), Shape{})
+	whole := len(related(t, next, next.Parts(), base).Code)
+	p, all := next.Truncate(0), 0
+	for p.Parts() < next.Parts() {
+		r, err := next.RunRelative(p.Parts(), p.Parts()+1, base, base.Parts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err = p.ExtendRelative(base, r); err != nil {
+			t.Fatal(err)
+		}
+		all += len(r.Code)
+	}
+	samePrefix(t, p, next)
+	t.Logf("%d bytes in %d messages, %d in one", all, next.Parts(), whole)
+	if all > whole*6/5 {
+		t.Errorf("%d bytes in %d messages, %d in one", all, next.Parts(), whole)
+	}
+}
+
+// someRelation returns a collection and one that has some keys in common with it, as prefixes of any shape and depth,
+// and the number of parts of the second that the base of a relative run has.
+func someRelation(t testing.TB, rng *rand.Rand, seed uint64) (next, base *Prefix, baseParts int) {
+	n := 1 + rng.IntN(4000)
+	keys := someKeys(seed, n)
+	shape := someShape(rng, n)
+	other := changed(seed, keys, rng.IntN(n+1), rng.IntN(2*n+1))
+	shape2 := shape
+	if rng.IntN(2) == 0 || shape2.normal(len(other)).check(len(other)) != nil {
+		shape2 = someShape(rng, len(other))
+	}
+	next, base = mustBuild(t, keys, shape), mustBuild(t, other, shape2)
+	base = base.Truncate(1 + rng.IntN(base.Parts()))
+	return next, base, 1 + rng.IntN(base.Parts())
+}
+
+// FuzzRelative codes parts given another collection of any shape and depth, whole and with bytes changed. What is held
+// beyond the parts named makes no difference.
+func FuzzRelative(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed, uint16(seed*97), byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, where uint16, flip byte) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		next, base, baseParts := someRelation(t, rng, seed)
+		end := 1 + rng.IntN(next.Parts())
+		first := rng.IntN(end)
+		r, err := next.RunRelative(first, end, base, baseParts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut, err := next.Truncate(end).Compact().RunRelative(first, end, base.Truncate(baseParts).Compact(), baseParts)
+		if err != nil || !slices.Equal(cut.AppendBinary(nil), r.AppendBinary(nil)) {
+			t.Fatalf("another code where less is held: %v", err)
+		}
+		if slow := slowRelative(next, base, first, end, baseParts); !slices.Equal(slow, r.Code) {
+			t.Fatalf("%d bytes of code, not the %d of the slow twin", len(r.Code), len(slow))
+		}
+		b := r.AppendBinary(nil)
+		if r, err = ParseRelative(b); err != nil {
+			t.Fatal(err)
+		}
+		held := next.Truncate(first + rng.IntN(end-first))
+		q, err := held.ExtendRelative(base, r)
+		if err != nil {
+			t.Fatalf("%v given %v, parts %d to %d given %d: %v", next.plan.shape, base.plan.shape, first, end-1, baseParts, err)
+		}
+		samePrefix(t, q, next.Truncate(end))
+		if flip == 0 {
+			return
+		}
+		b[int(where)%len(b)] ^= flip
+		if r, err = ParseRelative(b); err == nil && r.End() > held.Parts() {
+			if q, err := held.ExtendRelative(base, r); err == nil && (q.Parts() != r.End() || r.Base != base.Header().Group()) {
+				t.Fatalf("byte %d changed: accepted, %d parts", int(where)%len(b), q.Parts())
+			} else if err == nil {
+				samePrefix(t, q, next.Truncate(r.End()))
+			}
+		}
+	})
+}
+
+// slowRelative writes the code of parts first to end-1 as FORMAT.md says, of sets of nodes.
+func slowRelative(next, base *Prefix, first, end, baseParts int) []byte {
+	var code []byte
+	for block, l := range next.plan.blocks {
+		level := func(parts, cell int) int { return levelIn(next.plan.knowledge(block, parts), cell) }
+		given := func(cell int) int {
+			if block >= len(base.plan.blocks) {
+				return unknownLevel
+			}
+			own := base.plan.blocks[block].start
+			least := maxLevel + 1
+			for c := uint64(cell) << own >> l.start; c < (uint64(cell+1)<<own+1<<l.start-1)>>l.start; c++ {
+				least = min(least, levelIn(base.plan.knowledge(block, baseParts), int(c)))
+			}
+			return least
+		}
+		helps := func(cell int) int {
+			if g := min(given(cell), level(end, cell)); g > level(first, cell) && g >= int(l.start) {
+				return g
+			}
+			return unknownLevel
+		}
+		uniform := func(a, b int) bool {
+			return level(first, a) == level(first, b) && level(end, a) == level(end, b) && helps(a) == helps(b)
+		}
+		cuts := map[int]bool{0: true, 1 << l.start: true}
+		for cell := 1; cell < 1<<l.start; cell++ {
+			if !uniform(cell-1, cell) {
+				cuts[cell] = true
+			}
+		}
+		bounds := slices.Sorted(maps.Keys(cuts))
+		for i, begin := range bounds[:len(bounds)-1] {
+			code = append(code, slowSegment(next, base, block, begin, bounds[i+1], level(first, begin), level(end, begin), helps(begin))...)
+		}
+	}
+	return code
+}
+
+// slowSegment writes the code of a segment.
+func slowSegment(next, base *Prefix, block, begin, end, from, to, given int) (code []byte) {
+	start := int(next.plan.blocks[block].start)
+	if from >= to {
+		return nil
+	}
+	nodes := func(p *Prefix, level int) map[uint64]bool {
+		set, t := map[uint64]bool{}, p.Blocks()[block]
+		for _, piece := range t.Pieces() {
+			for _, v := range t.AppendNodes(nil, piece.Begin, piece.End, int(t.Start)+piece.Set.Depth()) {
+				lower := int(t.Start) + piece.Set.Depth() - level
+				if lower < 0 {
+					continue
+				}
+				if v >>= lower; v >= uint64(begin)<<(level-start) && v < uint64(end)<<(level-start) {
+					set[v] = true
+				}
+			}
+		}
+		return set
+	}
+	sorted := func(set map[uint64]bool) []uint64 { return slices.Sorted(maps.Keys(set)) }
+	down := func(nodes []uint64, levels int) {
+		for lower := levels; lower > 0 && len(nodes) > 0; lower-- {
+			section, _ := appendDescent(nil, trie.AppendLowered(nil, nodes, lower-1))
+			code = append(code, section...)
+		}
+	}
+	if given == unknownLevel {
+		if from == unknownLevel {
+			code = appendArray(code, sorted(nodes(next, start)), uint64(begin), end-begin)
+			from = start
+		}
+		down(sorted(nodes(next, to)), to-from)
+		return code
+	}
+	own, has, parents := nodes(next, given), nodes(base, given), map[uint64]bool{0: true}
+	above := given
+	if from == unknownLevel {
+		above = 64
+	} else {
+		above -= from
+		parents = nodes(next, from)
+	}
+	var words []uint64
+	n, gone, keeps := 0, 0, map[uint64]bool{}
+	for _, v := range sorted(has) {
+		if !parents[v>>above] {
+			continue
+		}
+		words = append(words, make([]uint64, n/64+1-len(words))...)
+		if !own[v] {
+			words[n/64] |= 1 << (n % 64)
+			gone++
+		} else {
+			keeps[v>>above] = true
+		}
+		n++
+	}
+	if from == unknownLevel {
+		keeps[0] = true
+	}
+	code = bitcode.AppendBits(binary.AppendUvarint(code, uint64(gone)), words, n, gone)
+	var numbers, others []uint64
+	for _, v := range sorted(own) {
+		switch i, _ := slices.BinarySearch(sorted(keeps), v>>above); {
+		case has[v]:
+		case !keeps[v>>above]:
+			others = append(others, v)
+		case from == unknownLevel:
+			numbers = append(numbers, v-uint64(begin)<<(given-start))
+		default:
+			numbers = append(numbers, uint64(i)<<above+v%(1<<above))
+		}
+	}
+	room := uint64(len(keeps)) << (above % 64)
+	if from == unknownLevel {
+		room = uint64(end-begin) << (given - start)
+	}
+	code = bitcode.AppendSparse(binary.AppendUvarint(code, uint64(len(numbers))), numbers, room)
+	down(others, above)
+	down(sorted(nodes(next, to)), to-given)
+	return code
+}
+
+func TestRelativeAnyByte(t *testing.T) {
+	keys := someKeys(3, 2000)
+	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
+	none := next.Truncate(0)
+	b := related(t, next, next.Parts(), old).AppendBinary(nil)
+	accepted := func(b []byte) bool {
+		r, err := ParseRelative(b)
+		if err == nil {
+			_, err = none.ExtendRelative(old, r)
+		}
+		return err == nil
+	}
+	if !accepted(b) {
+		t.Fatal("refused")
+	}
+	for i := range b {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			b[i] ^= x
+			if accepted(b) {
+				t.Fatalf("byte %d changed by %#x: accepted", i, x)
+			}
+			b[i] ^= x
+		}
+	}
+	if accepted(append(slices.Clone(b), 0)) {
+		t.Fatal("a byte too many: accepted")
+	}
+	for n := range b {
+		if accepted(b[:n]) {
+			t.Fatalf("%d bytes of %d: accepted", n, len(b))
+		}
+	}
+}
+
+// TestRelativeBase gives what is refused for the base: another one, one that was cut, one of another seed. A run given
+// itself is the only circle that there can be, as bases are held in plain form; it brings nothing.
+func TestRelativeBase(t *testing.T) {
+	keys := someKeys(4, 2000)
+	old, next := epochs(t, keys, changed(4, keys, 20, 25), Shape{})
+	none, r := next.Truncate(0), related(t, next, next.Parts(), old)
+	lie := r
+	lie.Base = next.Header().Group()
+	for name, c := range map[string]struct {
+		base *Prefix
+		r    Relative
+		want error
+	}{
+		"another":      {next, r, ErrBase},
+		"cut":          {old.Truncate(1), r, ErrBase},
+		"a lie":        {next, lie, ErrMalformed},
+		"other parts":  {next, Relative{Base: lie.Base, BaseParts: 1, First: 1, Parts: 1}, ErrLimit},
+		"no parts":     {old, Relative{Base: r.Base, BaseParts: 1}, ErrLimit},
+		"too many":     {old, Relative{Base: r.Base, BaseParts: 1, Parts: next.Parts() + 1}, ErrLimit},
+		"more follows": {old, Relative{Base: r.Base, BaseParts: r.BaseParts, Parts: r.Parts, Next: digest{1}, Code: r.Code}, ErrChain},
+		"another end":  {old, Relative{Base: r.Base, BaseParts: r.BaseParts, Parts: r.Parts - 1, Next: digest{1}, Code: r.Code}, ErrMalformed},
+	} {
+		if _, err := none.ExtendRelative(c.base, c.r); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	h := testHeader(Shape{})
+	h.Seed.Number++
+	seeded, err := Build(keys, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.RunRelative(0, 1, seeded, 1); !errors.Is(err, ErrSeed) {
+		t.Error(err)
+	}
+	foreign := r
+	foreign.Base = seeded.Header().Group()
+	if _, err := none.ExtendRelative(seeded, foreign); !errors.Is(err, ErrSeed) {
+		t.Error(err)
+	}
+	itself, err := next.RunRelative(0, next.Parts(), next, next.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q, err := next.ExtendRelative(next, itself); q != next || err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRelativeBomb: a few bytes that promise many cells or nodes are refused before memory is taken for them.
+func TestRelativeBomb(t *testing.T) {
+	small := mustBuild(t, someKeys(1, 10), Shape{})
+	h := testHeader(Shape{Levels: []uint8{30}})
+	h.N, h.Shape.Keys = maxKeys, maxKeys
+	none, err := NewPrefix(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Relative{Base: small.Header().Group(), BaseParts: 1, Parts: none.plan.parts, Code: make([]byte, 100)}
+	taken := testing.AllocsPerRun(1, func() {
+		if _, err := none.ExtendRelative(small, r); !errors.Is(err, ErrMalformed) {
+			t.Error(err)
+		}
+	})
+	t.Logf("%.0f allocations", taken)
+	before := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			none.ExtendRelative(small, r)
+		}
+	}).AllocedBytesPerOp()
+	if before > 1<<16 {
+		t.Errorf("%d bytes of memory for 100", before)
+	}
+}

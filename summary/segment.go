@@ -1,0 +1,138 @@
+package summary
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
+)
+
+// segment is cells of a block, as many as possible, that the parts of a relative run bring from one level to a deeper
+// one. What is known of them before, after and in the base is of one level each. The run goes from the first to the last level at once: the
+// parts leave no trace in it.
+type segment struct {
+	begin, end int // cells
+	from, to   int // levels; from is unknownLevel where nothing was known before
+	given      int // level on the way, after from, that the base is taken at; unknownLevel where it says nothing
+}
+
+// segments returns what parts first to end-1 bring of a block, given a base.
+func (p *Plan) segments(block, first, end int, of *base) []segment {
+	start := p.blocks[block].start
+	before, after, given := p.knowledge(block, first), p.knowledge(block, end), of.block(block, start)
+	cuts := given.cuts()
+	for _, regions := range [][]trie.Region{before, after} {
+		for _, r := range regions {
+			cuts = append(cuts, r.Begin, r.End)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var out []segment
+	for i := 1; i < len(cuts); i++ {
+		s := segment{begin: cuts[i-1], end: cuts[i]}
+		s.from, s.to = levelIn(before, s.begin), levelIn(after, s.begin)
+		if s.given = min(given.level(s.begin), s.to); s.given <= s.from || s.given < int(start) {
+			s.given = unknownLevel
+		}
+		last := len(out) - 1
+		switch {
+		case s.from >= s.to:
+		case last >= 0 && out[last] == segment{out[last].begin, s.begin, s.from, s.to, s.given}:
+			out[last].end = s.end
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// levelIn returns the level of the region that has a cell, unknownLevel if none has.
+func levelIn(regions []trie.Region, cell int) int {
+	for _, r := range regions {
+		if r.Begin <= cell && cell < r.End {
+			return r.Level
+		}
+	}
+	return unknownLevel
+}
+
+// base is what the first parts of a summary say, to code another one given that.
+type base struct {
+	plan   *Plan
+	blocks []*trie.Block
+	parts  int
+}
+
+// block returns what the base says of a block whose cells are of a level.
+func (b *base) block(block int, start uint8) givenBlock {
+	if block >= len(b.blocks) {
+		return givenBlock{start: start}
+	}
+	return givenBlock{start, b.blocks[block], b.plan.knowledge(block, b.parts)}
+}
+
+// givenBlock is what a base says of a block, in cells of another level than its own.
+type givenBlock struct {
+	start   uint8
+	trie    *trie.Block
+	regions []trie.Region // in cells of the base
+}
+
+// from and until return the first cell of the base that has some of a cell's hash space, and the first behind it.
+func (g *givenBlock) from(cell int) int {
+	if own := g.trie.Start; own >= g.start {
+		return cell << (own - g.start)
+	}
+	return cell >> (g.start - g.trie.Start)
+}
+
+func (g *givenBlock) until(cell int) int {
+	if own := g.trie.Start; own >= g.start {
+		return (cell + 1) << (own - g.start)
+	}
+	return cell>>(g.start-g.trie.Start) + 1
+}
+
+// cuts returns where there may be an end of what is known at one level.
+func (g *givenBlock) cuts() (cuts []int) {
+	for _, r := range g.regions {
+		for _, bound := range []int{r.Begin, r.End} {
+			if own := g.trie.Start; own > g.start {
+				cuts = append(cuts, bound>>(own-g.start), (bound+1<<(own-g.start)-1)>>(own-g.start))
+			} else {
+				cuts = append(cuts, bound<<(g.start-own))
+			}
+		}
+	}
+	return cuts
+}
+
+// level returns the level at which all of a cell is known, unknownLevel if none is.
+func (g *givenBlock) level(cell int) int {
+	if g.trie == nil {
+		return unknownLevel
+	}
+	level := maxLevel
+	for at, end := g.from(cell), g.until(cell); at < end; {
+		r := slices.IndexFunc(g.regions, func(r trie.Region) bool { return r.Begin <= at && at < r.End })
+		if r < 0 {
+			return unknownLevel
+		}
+		level, at = min(level, g.regions[r].Level), g.regions[r].End
+	}
+	return level
+}
+
+// nodes returns the base's nodes of a segment.
+func (g *givenBlock) nodes(s segment) []uint64 {
+	nodes := g.trie.AppendNodes(nil, g.from(s.begin), g.until(s.end-1), s.given)
+	in := s.room(g.start)
+	from, _ := slices.BinarySearch(nodes, in.Begin)
+	until, _ := slices.BinarySearch(nodes, in.End)
+	return slices.Compact(nodes[from:until])
+}
+
+// room returns the nodes that the segment may have at the base's level.
+func (s segment) room(start uint8) trie.Span {
+	return trie.Region{Begin: s.begin, End: s.end, Level: s.given}.Nodes(start)
+}
