@@ -27,7 +27,7 @@ func (m *Mirror) Handler() http.Handler {
 	if len(m.origins.oci) > 0 {
 		adapters["v2"] = newOCI(m).serve
 	}
-	for name, make := range map[string]func(*Mirror, *url.URL) adapter{} {
+	for name, make := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
 		if base := m.origins.base[name]; base != nil {
 			adapters[name] = make(m, base)
 		}

@@ -76,6 +76,7 @@ func TestOnlyConfigured(t *testing.T) {
 		"/v2/some/..%2f..%2fimage/manifests/v1":              http.StatusBadRequest,
 		"/v2//blobs/" + digest:                               http.StatusBadRequest,
 		"/v2/some/image/manifests/%00":                       http.StatusBadRequest,
+		"/go/..%5c..%5cx/@v/list":                            http.StatusBadRequest,
 		"/nix/nix-cache-info":                                http.StatusNotFound,
 		"/other":                                             http.StatusNotFound,
 	} {
