@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/protocol"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/node"
@@ -79,7 +80,7 @@ type sought struct {
 func newAdds(r *run) *adds {
 	a := &adds{r: r, length: time.Duration(r.cfg.Minutes * float64(time.Minute)), sought: make([]sought, len(r.cfg.Links))}
 	seeds := r.cfg.random(adding)
-	for range r.ring.Peers() {
+	for range r.data.Peers() {
 		a.randoms = append(a.randoms, rand.New(rand.NewPCG(seeds.Uint64(), seeds.Uint64())))
 	}
 	a.lookups.SetLimit(mostLookups)
@@ -191,12 +192,8 @@ func (r *run) tailBytes(ctx context.Context) (sum uint64) {
 }
 
 // queryMessages is how many messages of confirmations and queries all peers have sent.
-func (r *run) queryMessages() (sum uint64) {
-	for _, m := range r.members {
-		sent := m.meter.written()
-		sum += sent[node.HaveID] + sent[node.QueryID]
-	}
-	return sum
+func (r *run) queryMessages() uint64 {
+	return r.sent(func(id protocol.ID) bool { return is(id, node.HaveID, node.QueryID) }).messages
 }
 
 // count adds up what was sent to the peers of each class since start.
@@ -204,11 +201,11 @@ func (a *adds) count() {
 	a.asked = a.r.queryMessages() - a.before
 	for _, m := range a.r.members {
 		for to, sent := range m.meter.marked() {
-			n, ok := a.r.number[to]
-			if !ok {
+			n := a.r.roster.number(to)
+			if n == stranger {
 				continue
 			}
-			s := &a.sought[a.r.classes[n]]
+			s := &a.sought[a.r.plan.Class[n]]
 			s.bytes += sent.bytes
 			s.use = max(s.use, a.r.linkUse(m, n, sent.worst))
 		}
@@ -225,13 +222,13 @@ func (a *adds) report() *Adds {
 	if c := a.r.churn; c != nil {
 		out.Changed += c.added + c.removed
 	}
-	peers := len(a.r.classes)
+	peers := len(a.r.plan.Class)
 	// Each change has all peers but one as receivers, and all peers make the same number of changes.
 	changes := float64(out.Changed) * float64(peers-1) / float64(peers)
 	var all sought
 	for i := range a.sought {
 		class := 0
-		for _, c := range a.r.classes {
+		for _, c := range a.r.plan.Class {
 			if c == i {
 				class++
 			}

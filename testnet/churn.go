@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 const (
@@ -65,7 +66,7 @@ type traffic struct{ summaries, spared uint64 }
 func newChurn(r *run) *churn {
 	c := &churn{
 		r: r, rng: r.cfg.random(changing), length: time.Duration(r.cfg.Minutes * float64(time.Minute)),
-		changes: judge.NewChanges(r.truth, changeGrace), peers: make([]changer, len(r.ring.Peers())),
+		changes: judge.NewChanges(r.start, changeGrace), peers: make([]changer, len(r.data.Peers())),
 	}
 	for i := range c.peers {
 		c.peers[i].next = time.Duration(c.rng.Int64N(int64(4 * changeEvery)))
@@ -113,21 +114,19 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 	m := c.r.members[peer]
 	if key, ok := m.keys.any(c.rng); ok {
 		c.changes.Note(time.Since(c.began), peer, key, false)
-		if _, err := m.node.Remove(ctx, c.r.ring.Key(key)); err == nil {
-			c.removed++
-		}
+		c.r.change(ctx, m.keys.of, key, false)
+		c.removed++
 	}
 	const tries = 50 // a peer that lacks hardly anything takes in less
 	for range tries {
 		other := c.r.members[c.rng.IntN(len(c.r.members))]
 		key, ok := other.keys.any(c.rng)
-		if !ok || m.keys.has(key) {
+		if !ok || c.r.holds(m.keys.of, key) {
 			continue
 		}
 		c.changes.Note(time.Since(c.began), peer, key, true)
-		if _, err := m.node.Add(ctx, c.r.ring.Key(key)); err == nil {
-			c.added++
-		}
+		c.r.change(ctx, m.keys.of, key, true)
+		c.added++
 		return
 	}
 }
@@ -157,17 +156,10 @@ func (c *churn) traffic(ctx context.Context) traffic {
 // now is the truth at the end.
 func (c *churn) now() *judge.Truth {
 	var all [][]uint32
-	for i, m := range c.r.members {
-		if m.keys == nil {
-			all = append(all, c.r.ring.Collection(i))
-			continue
-		}
-		all = append(all, m.keys.numbers())
+	for i := range c.peers {
+		all = append(all, c.r.collection(strategy.ID(i)))
 	}
-	for i := len(all); i < len(c.peers); i++ {
-		all = append(all, c.r.ring.Collection(i))
-	}
-	return judge.New(c.r.ring.Keys(), all)
+	return judge.New(c.r.data.Keys(), all)
 }
 
 func (c *churn) report() *Churn {

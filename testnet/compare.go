@@ -6,80 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/judge"
-	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
-
-// System is a way of finding holders that runs on libp2p hosts, to be compared with others by [Compare].
-type System struct {
-	Name string
-	Note string // what a reader should know of how it is run
-
-	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package
-	// drive.
-	Padded bool
-
-	// Announce is how many holdings of the whole network are announced at most, besides those of the keys that will be
-	// looked for. It is for systems that pay for each. 0: all of them.
-	Announce int
-	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two
-	// announcements: of half of Announce and of Announce, one after the other.
-	Marginal bool
-	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
-	Upkeep, Query func(protocol.ID) bool
-
-	// Open makes the peer of a place. It knows nothing of others but those to begin from.
-	Open func(Place) (Peer, error)
-}
-
-// Place is where a peer of a System runs.
-type Place struct {
-	Number int
-	Host   host.Host
-	Begin  []peer.AddrInfo // peers before it
-	Rate   uint64          // of its line, bit/s
-	Config *Config
-
-	all  *comparison
-	keys *collection
-}
-
-// peers is how many there are.
-func (p *Place) peers() int { return len(p.all.ring.Peers()) }
-
-// Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce once, in this
-// order.
-type Peer interface {
-	// Join joins the network, as far as a system separates that from announcing: all hosts are there.
-	Join(context.Context) error
-	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
-	Announce(ctx context.Context, keys [][]byte) error
-	// Find finds one holder, or all. What fails finds nothing, except that an error that matches ErrBroken ends the
-	// run.
-	Find(ctx context.Context, key []byte, all bool) (Answer, error)
-	// Close ends it. It is called before its host is closed, with some other peers at the same time.
-	Close() error
-}
-
-// Answer is what a query has brought.
-type Answer struct {
-	Holders []peer.ID
-	Found   time.Duration // until the last of them was known
-	Over    time.Duration // until the asker knew that there was nothing more to wait for; 0: it never does
-}
 
 // ErrBroken is matched by errors that end a system's run.
 var ErrBroken = errors.New("the system cannot go on")
@@ -145,23 +83,16 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	case cfg.Hold != nil:
 		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
 	}
-	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
+	plan, data, now, err := cfg.plan()
 	if err != nil {
 		return nil, err
 	}
-	if len(data.Peers()) < 2 {
-		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
-	}
 	cfg.Warmup = or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
-	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
-	c := &comparison{
-		cfg: cfg, ring: ring, truth: judge.New(data.Keys(), data.Collections()),
-		classes: cfg.Links.Assign(len(data.Peers()), cfg.random(linking)),
-	}
+	c := &comparison{cfg: cfg, plan: plan, data: data, now: now, truth: judge.New(data.Keys(), data.Collections())}
 	rng := cfg.random(asking)
-	c.one, c.all = ring.Queries(workload.FindOne, cfg.Queries, rng), ring.Queries(workload.FindAll, cfg.Queries, rng)
+	c.one, c.all = data.Queries(workload.FindOne, cfg.Queries, rng), data.Queries(workload.FindAll, cfg.Queries, rng)
 	out := &Comparison{
-		Peers: len(ring.Peers()), Keys: ring.Keys(), Holdings: ring.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
+		Peers: len(data.Peers()), Keys: data.Keys(), Holdings: data.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
 		Transport: cfg.Transport,
 	}
 	for _, s := range systems {
@@ -181,41 +112,40 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 // comparison is what all systems of a comparison have in common.
 type comparison struct {
 	cfg      Config
-	ring     *keyring
+	plan     *scenario.Plan
+	data     *workload.Data
+	now      *truth // nothing of it changes
 	truth    *judge.Truth
-	classes  []int
 	one, all []workload.Query
 }
 
 // contest is a system that runs.
 type contest struct {
-	*comparison
+	*stage
+	of     *comparison
 	system System
-	wires  *wires
-	hosts  []host.Host
-	meters []*meter
-	peers  []Peer
-	number map[peer.ID]int
 }
 
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
 	before := inUse() // by the data and what else the process holds
-	t := &contest{comparison: c, system: s, wires: newWires(&c.cfg), number: map[peer.ID]int{}}
+	t := &contest{of: c, stage: newStage(c.cfg, c.plan, c.now), system: s}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
-	if err := t.open(); err != nil {
+	if t.cast, err = s.open(t.stage); err != nil {
 		return row, err
 	}
-	if err := t.each(Meshing, func(i int) error { return t.peers[i].Join(ctx) }); err != nil {
+	if err := t.open(ctx); err != nil {
 		return row, err
 	}
-	_, joined := t.sent(t.system.Upkeep)
-	row.JoinBytes = float64(joined) / float64(len(t.peers))
+	if err := t.cast.join(ctx); err != nil {
+		return row, err
+	}
+	row.JoinBytes = float64(t.sent(t.cast.upkeep).bytes) / float64(len(t.members))
 	if err := t.announce(ctx, &row); err != nil {
 		return row, err
 	}
-	row.HostBytes = max(0, inUse()-before) / float64(len(t.peers))
+	row.HostBytes = max(0, inUse()-before) / float64(len(t.members))
 	row.FindOne, row.FindAll, err = t.query(ctx)
 	return row, err
 }
@@ -224,7 +154,7 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 // kind comes first in a turn follows the Thue–Morse sequence: fewer and fewer connections are cold, and it makes up for
 // a steady fall as for one that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
-	kinds := [2]*asked{{queries: t.one}, {queries: t.all}}
+	kinds := [2]*asked{{queries: t.of.one}, {queries: t.of.all}}
 	const turns = 16
 	for turn := range turns {
 		first := bits.OnesCount(uint(turn))
@@ -239,47 +169,14 @@ func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
 	return kinds[0].stats(), kinds[1].stats(), nil
 }
 
-// open makes the hosts, the same for every system, and the system's peers.
-func (t *contest) open() error {
-	identities, joins := t.cfg.random(identifying), t.cfg.random(joining)
-	var all []peer.AddrInfo
-	for i := range t.ring.Peers() {
-		key, err := identity(identities)
-		if err != nil {
-			return err
-		}
-		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
-		h, err := t.wires.host(i, key, class, m, netip.AddrPort{})
-		if err != nil {
-			return err
-		}
-		t.number[h.ID()] = i
-		t.hosts, t.meters = append(t.hosts, h), append(t.meters, m)
-		all = append(all, *host.InfoFromHost(h))
-		p, err := t.system.Open(t.place(i, class, beginnings(all, i, joins)))
-		if err != nil {
-			return err
-		}
-		t.peers = append(t.peers, p)
-		t.progress(Starting, i+1)
-	}
-	return nil
-}
-
-func (t *contest) place(i int, class link.Class, begin []peer.AddrInfo) Place {
-	return Place{
-		Number: i, Host: t.hosts[i], Begin: begin, Rate: class.Rate, Config: &t.cfg, all: t.comparison, keys: newCollection(t.ring, i),
-	}
-}
-
 // announce has all peers announce what is to be announced.
 func (t *contest) announce(ctx context.Context, row *SystemRow) error {
 	what := t.announced()
-	keys := make([][][]byte, len(t.peers))
-	for i := range t.peers {
-		for _, k := range t.ring.Collection(i) {
+	keys := make([][][]byte, len(t.members))
+	for i := range keys {
+		for _, k := range t.data.Collection(strategy.ID(i)) {
 			if what == nil || what[k] {
-				keys[i] = append(keys[i], t.ring.Key(k))
+				keys[i] = append(keys[i], t.key(k))
 				row.Announced++
 			}
 		}
@@ -308,18 +205,20 @@ func (t *contest) announce(ctx context.Context, row *SystemRow) error {
 
 // announcement is what announcing has cost.
 type announcement struct {
-	holdings        int
-	messages, bytes uint64
+	holdings int
+	volume
 }
 
 // spread has each peer announce its keys.
 func (t *contest) spread(ctx context.Context, keys [][][]byte) (announcement, error) {
-	messages, bytes := t.sent(t.system.Upkeep)
-	if err := t.each(Spreading, func(i int) error { return t.peers[i].Announce(ctx, keys[i]) }); err != nil {
+	before := t.sent(t.cast.upkeep)
+	if err := t.cast.begin(ctx, keys); err != nil {
 		return announcement{}, err
 	}
-	m, b := t.sent(t.system.Upkeep)
-	a := announcement{messages: m - messages, bytes: b - bytes}
+	if err := t.cast.settle(ctx, t.cfg.Warmup); err != nil {
+		return announcement{}, err
+	}
+	a := announcement{volume: t.sent(t.cast.upkeep).minus(before)}
 	for _, k := range keys {
 		a.holdings += len(k)
 	}
@@ -346,12 +245,12 @@ func (t *contest) announced() map[uint32]bool {
 		return nil
 	}
 	keys := map[uint32]bool{}
-	for _, q := range slices.Concat(t.one, t.all) {
+	for _, q := range slices.Concat(t.of.one, t.of.all) {
 		keys[q.Key] = true
 	}
 	holdings := 0
-	for _, k := range t.cfg.random(sampling).Perm(t.ring.Keys()) {
-		if holdings += len(t.truth.Holders(uint32(k))); holdings > t.system.Announce {
+	for _, k := range t.cfg.random(sampling).Perm(t.data.Keys()) {
+		if holdings += len(t.holders(uint32(k))); holdings > t.system.Announce {
 			break
 		}
 		keys[uint32(k)] = true
@@ -361,11 +260,11 @@ func (t *contest) announced() map[uint32]bool {
 
 // asked is what queries of one kind have brought so far.
 type asked struct {
-	queries         []workload.Query
-	score           judge.Score
-	over            []time.Duration
-	messages, bytes uint64 // sent meanwhile
-	done            int
+	queries []workload.Query
+	score   judge.Score
+	over    []time.Duration
+	volume  // sent meanwhile
+	done    int
 }
 
 func (a *asked) stats() FindStats {
@@ -382,30 +281,19 @@ func (a *asked) stats() FindStats {
 
 // ask runs the queries from one to before another.
 func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
-	ours := func(id protocol.ID) bool { return t.system.Upkeep(id) || t.system.Query(id) }
-	messages, bytes := t.sent(ours)
+	ours := func(id protocol.ID) bool { return t.cast.upkeep(id) || t.cast.query(id) }
+	before := t.sent(ours)
 	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(parallel)
-	for n, q := range a.queries[from:to] {
-		if ctx.Err() != nil {
-			break
-		}
-		group.Go(func() error {
-			answer, end, err := t.find(ctx, q)
-			mu.Lock()
-			defer mu.Unlock()
-			a.score.Add(t.truth, answer)
-			a.over = append(a.over, end)
-			return err
-		})
-		if t.cfg.Progress != nil {
-			t.cfg.Progress(Progress{Querying, from + n + 1, len(a.queries)})
-		}
-	}
-	err := group.Wait()
-	m, b := t.sent(ours)
-	a.messages, a.bytes, a.done = a.messages+m-messages, a.bytes+b-bytes, to
+	err := feed(ctx, to-from, parallel, 0, func(i int) error {
+		answer, end, err := t.find(ctx, a.queries[from+i])
+		mu.Lock()
+		defer mu.Unlock()
+		a.score.Add(t.of.truth, answer)
+		a.over = append(a.over, end)
+		t.progress(Querying, len(a.over), len(a.queries))
+		return err
+	})
+	a.volume, a.done = a.plus(t.sent(ours).minus(before)), to
 	return cmp.Or(err, ctx.Err())
 }
 
@@ -415,7 +303,7 @@ func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, tim
 	defer cancel()
 	began := time.Now()
 	all := q.Kind == workload.FindAll
-	found, err := t.peers[q.Asker].Find(ctx, t.ring.Key(q.Key), all)
+	found, err := t.cast.ask(ctx, q.Asker, q.Key, all)
 	if !errors.Is(err, ErrBroken) {
 		err = nil
 	}
@@ -423,13 +311,7 @@ func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, tim
 	if len(found.Holders) == 0 {
 		a.Latency = time.Since(began)
 	}
-	for _, p := range found.Holders {
-		n, ok := t.number[p]
-		if !ok {
-			n = -1 // a stranger: judged as wrong
-		}
-		a.Found = append(a.Found, n)
-	}
+	a.Found = t.numbers(found.Holders)
 	return a, found.Over, err
 }
 
@@ -440,62 +322,6 @@ func median(all []time.Duration) time.Duration {
 	}
 	slices.SortFunc(all, func(a, b time.Duration) int { return cmp.Compare(uint64(a-1), uint64(b-1)) })
 	return all[(len(all)-1)/2]
-}
-
-// sent is what all peers have sent so far by some protocols.
-func (t *contest) sent(by func(protocol.ID) bool) (messages, bytes uint64) {
-	for _, m := range t.meters {
-		for id, n := range m.sent() {
-			if by(id) {
-				bytes += n
-			}
-		}
-		for id, n := range m.written() {
-			if by(id) {
-				messages += n
-			}
-		}
-	}
-	return messages, bytes
-}
-
-// each does something with every peer, all at one time, and returns what went wrong.
-func (t *contest) each(phase Phase, do func(i int) error) error {
-	var mu sync.Mutex
-	done := 0
-	var group errgroup.Group
-	for i := range t.peers {
-		group.Go(func() error {
-			err := do(i)
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			t.progress(phase, done)
-			return err
-		})
-	}
-	return group.Wait()
-}
-
-func (t *contest) progress(phase Phase, done int) {
-	if t.cfg.Progress != nil {
-		t.cfg.Progress(Progress{phase, done, len(t.ring.Peers())})
-	}
-}
-
-func (t *contest) close() {
-	var group errgroup.Group
-	group.SetLimit(4 * runtime.GOMAXPROCS(0))
-	for i, h := range t.hosts {
-		group.Go(func() error {
-			if i < len(t.peers) {
-				_ = t.peers[i].Close()
-			}
-			return h.Close()
-		})
-	}
-	_ = group.Wait()
-	t.wires.close()
 }
 
 // inUse is the memory in use, without what is only waiting to be collected.

@@ -14,10 +14,10 @@ func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 		t.Fatal(err)
 	}
 	h := sha256.New()
-	for i, c := range r.ring.Collections() {
-		fmt.Fprintln(h, r.ring.Peers()[i], r.classes[i], len(c))
+	for i, c := range r.data.Collections() {
+		fmt.Fprintln(h, r.data.Peers()[i], r.plan.Class[i], len(c))
 		for _, k := range c {
-			fmt.Fprintf(h, "%x\n", r.ring.Key(k))
+			fmt.Fprintf(h, "%x\n", r.data.Key(k))
 		}
 	}
 	for _, q := range r.queries() {

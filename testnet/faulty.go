@@ -3,10 +3,7 @@ package testnet
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
-
-	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/wire"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -16,78 +13,84 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 const (
 	victims = 5  // peers that a faulty peer is linked with
-	ghosts  = 32 // peers that it names and that do not exist
+	ghosts  = 32 // peers that it names and that do not exist, where nothing else is said
 )
 
-// faulty is a peer that misbehaves: none of the members, and not asked anything.
+// faulty is a peer that misbehaves.
 type faulty struct {
-	host host.Host
-	peer *fault.Peer
+	number int
+	kind   string // of a scenario's adversaries
+	host   host.Host
+	ghosts []wire.Record // that it makes up
+	every  time.Duration    // between two misdeeds; 0: strategy.MisdeedEvery
 }
 
-// startFaulty starts the faulty peers, beside the members. Each claims to hold what one of its victims holds.
-func (r *run) startFaulty() error {
-	rng := r.cfg.random(misbehaving)
-	for i := range r.cfg.Faulty {
-		key, err := identity(rng)
-		if err != nil {
-			return fmt.Errorf("testnet: identity of faulty peer %d: %w", i, err)
-		}
-		h, err := r.wires.host(len(r.members)+i, key, r.cfg.Links[0], newMeter(r.started), netip.AddrPort{})
-		if err != nil {
-			return err
-		}
-		f := faulty{host: h}
-		r.faulty = append(r.faulty, &f)
-		cfg, err := r.misdeeds(h, rng)
-		if err == nil {
-			cfg.Twin = i%4 == 3
-			f.peer, err = fault.Start(h, cfg)
-		}
-		if err != nil {
-			return fmt.Errorf("testnet: faulty peer %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// misdeeds is what a faulty peer has to go by.
-func (r *run) misdeeds(h host.Host, rng *rand.Rand) (fault.Config, error) {
-	c, err := misdeedsOf(h, rng)
+// start has the peer misbehave. It is linked with some of the members that may be harmed, and claims what the first of
+// them holds. Where nobody may be harmed it does nothing, and the peer is nil.
+func (f *faulty) start(c *crew, rng *rand.Rand, harmed func(number int) bool) (*fault.Peer, error) {
+	cfg, err := f.config(rng)
 	if err != nil {
-		return c, err
+		return nil, fmt.Errorf("testnet: faulty peer %d: %w", f.number, err)
 	}
-	if c.Ghosts, err = madeUp(h, ghosts, rng); err != nil {
-		return c, err
+	for _, j := range rng.Perm(len(c.members)) {
+		m := c.members[j]
+		if len(cfg.Victims) == victims || !harmed(m.number) {
+			continue
+		}
+		if cfg.Victims = append(cfg.Victims, m.info()); cfg.Claims == nil {
+			cfg.Claims = c.claimed(m)
+		}
 	}
-	chosen := rng.Perm(len(r.members))[:min(victims, len(r.members))]
-	for _, j := range chosen {
-		c.Victims = append(c.Victims, *host.InfoFromHost(r.members[j].host))
+	if len(cfg.Victims) == 0 {
+		return nil, nil
 	}
-	for fp := range r.members[chosen[0]].keys.Fingerprints() {
-		c.Claims = append(c.Claims, fp)
+	p, err := fault.Start(f.host, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("testnet: faulty peer %d: %w", f.number, err)
 	}
-	return c, nil
+	return p, nil
 }
 
-// misdeedsOf is what any faulty peer on a host has to go by, except victims, claims and ghosts.
-func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
-	key := h.Peerstore().PrivKey(h.ID())
-	own, err := sealed(key, h.Addrs())
-	return fault.Config{
+// claimed are the fingerprints of a member's keys.
+func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
+	for f := range m.keys.Fingerprints() {
+		fps = append(fps, f)
+	}
+	return fps
+}
+
+// config is what the peer has to go by, except victims and claims.
+func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
+	key := f.host.Peerstore().PrivKey(f.host.ID())
+	own, err := sealed(key, f.host.Addrs())
+	c := fault.Config{
 		Topic: node.Topic(Network), Gossip: node.Gossip(true),
 		Hello: protocolID(node.HelloID), Have: protocolID(node.HaveID), Query: protocolID(node.QueryID),
 		Streams: []protocol.ID{protocolID(node.HelloID), protocolID(node.HaveID), protocolID(node.QueryID), protocolID(node.PartsID)},
-		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope,
-		Every: strategy.MisdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
-	}, err
+		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope, Ghosts: f.ghosts,
+		Every: or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+	}
+	switch f.kind {
+	case scenario.Twins:
+		c.Twin, c.Misdeeds = true, []string{fault.Claims}
+	case scenario.Identities:
+		c.Misdeeds = []string{fault.Ghosts}
+	case scenario.Faulty:
+		c.Twin = f.number%4 == 3
+	default:
+		c.Misdeeds = []string{f.kind}
+	}
+	return c, err
 }
 
 // madeUp are records of made-up peers. They give the addresses of h, which is none of them.
@@ -120,9 +123,42 @@ func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
 	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }
 
-func (f *faulty) close() {
-	if f.peer != nil {
-		f.peer.Close()
+// outsider is a faulty peer beside the members: nobody asks it for anything.
+type outsider struct {
+	host host.Host
+	peer *fault.Peer // nil: it has not started
+}
+
+// disturb starts a number of faulty peers beside the members.
+func (t *stage) disturb(number int) error {
+	rng := t.cfg.random(misbehaving)
+	everybody := func(int) bool { return true }
+	line := t.plan.Lines[0]
+	for i := range number {
+		key, err := identity(rng)
+		if err != nil {
+			return fmt.Errorf("testnet: identity of faulty peer %d: %w", i, err)
+		}
+		h, _, err := t.wires.host(site{number: len(t.all) + i, key: key, up: uint64(line.Up), down: uint64(line.Down)}, newMeter(t.began))
+		if err != nil {
+			return err
+		}
+		o := &outsider{host: h}
+		t.aside = append(t.aside, o)
+		f := faulty{number: i, kind: scenario.Faulty, host: h}
+		if f.ghosts, err = madeUp(h, ghosts, rng); err != nil {
+			return fmt.Errorf("testnet: identities of faulty peer %d: %w", i, err)
+		}
+		if o.peer, err = f.start(&t.crew, rng, everybody); err != nil {
+			return err
+		}
 	}
-	_ = f.host.Close()
+	return nil
+}
+
+func (o *outsider) close() {
+	if o.peer != nil {
+		o.peer.Close()
+	}
+	_ = o.host.Close()
 }

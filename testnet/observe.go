@@ -41,32 +41,29 @@ type Answered struct {
 }
 
 // observeStarted tells the observer that a peer runs.
-func (r *run) observeStarted(i int) {
-	if r.cfg.Observer == nil {
+func (v *nodes) observeStarted(m *member) {
+	if v.cfg.Observer == nil {
 		return
 	}
-	m := r.member(i)
-	class := r.cfg.Links[m.class]
-	r.cfg.Observer.Started(Running{
-		Number: i, Name: m.name, Class: class.Name, Rate: class.Rate, Node: m.node,
-		Change: func(ctx context.Context, add, remove int) (int, int, error) { return r.change(ctx, i, add, remove) },
+	v.cfg.Observer.Started(Running{
+		Number: m.number, Name: m.name, Class: v.class(m), Rate: uint64(v.plan.Line(m.keys.of).Up), Node: m.node,
+		Change: func(ctx context.Context, add, remove int) (int, int, error) { return v.exchange(ctx, m, add, remove) },
 	})
 }
 
-// change adds keys to a peer that others hold, and removes keys of its own.
-func (r *run) change(ctx context.Context, i, add, remove int) (added, removed int, err error) {
-	m := r.member(i)
+// exchange adds keys to a peer that others hold, and removes keys of its own.
+func (v *nodes) exchange(ctx context.Context, m *member, add, remove int) (added, removed int, err error) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	var adds, removes [][]byte
 	for tries := 0; len(adds) < add && tries < 50*add; tries++ {
-		other := r.members[rng.IntN(len(r.members))]
-		if key, ok := other.keys.any(rng); ok && !m.keys.has(key) {
-			adds = append(adds, r.ring.Key(key))
+		other := v.members[rng.IntN(len(v.members))]
+		if key, ok := other.keys.any(rng); ok && !v.holds(m.keys.of, key) {
+			adds = append(adds, v.key(key))
 		}
 	}
 	for range remove {
 		if key, ok := m.keys.any(rng); ok {
-			removes = append(removes, r.ring.Key(key))
+			removes = append(removes, v.key(key))
 		}
 	}
 	before := m.keys.count()

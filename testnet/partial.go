@@ -66,18 +66,18 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	for i, m := range r.members {
 		p.addNode(m.class, all[i])
 		for id, n := range all[i].Blamed {
-			if _, honest := r.number[id]; honest {
+			if r.roster.number(id) != stranger {
 				p.Wronged += n
 			}
-		}
-		for id, n := range m.meter.sent() {
-			p.Protocols[string(id)] += n
 		}
 		p.Connections = max(p.Connections, int(m.conns.most.Load()))
 		p.BudgetUse = max(p.BudgetUse, r.budgetUse(m))
 	}
+	for id, v := range r.volumes() {
+		p.Protocols[string(id)] = v.bytes
+	}
 	if r.churn != nil {
-		r.truth = r.churn.now()
+		r.start = r.churn.now()
 	}
 	p.Neighbours = r.neighbours(ctx)
 	return p
@@ -151,23 +151,14 @@ func (c *classSums) merge(o *classSums) {
 }
 
 // summaryBytes is what all peers have sent of summaries, with all that pubsub needs.
-func (r *run) summaryBytes() (sum uint64) {
-	for _, m := range r.members {
-		for id, n := range m.meter.sent() {
-			if carriesSummaries(id) {
-				sum += n
-			}
-		}
-	}
-	return sum
-}
+func (r *run) summaryBytes() uint64 { return r.sent(carriesSummaries).bytes }
 
 // budgetUse is the worst use of its budget among the links on which the peer sends. It compares the bytes of summaries
 // in a window with the link's rate × the window + its declared burst.
 func (r *run) budgetUse(m *member) float64 {
 	use := 0.0
 	for to, bytes := range m.meter.worst() {
-		if n, ok := r.number[to]; ok {
+		if n := r.roster.number(to); n != stranger {
 			use = max(use, r.linkUse(m, n, bytes))
 		}
 	}
@@ -176,26 +167,26 @@ func (r *run) budgetUse(m *member) float64 {
 
 // linkUse is the share that the bytes in a window are of the budget from a member to a peer.
 func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
-	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.classes[to]].Rate
+	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.plan.Class[to]].Rate
 	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
 	return float64(bytes) / (rate*window.Seconds() + overlay.Burst(rate))
 }
 
 // neighbours scores the neighbours that the nodes have chosen by overlap.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
-	chosen := make([][]int, len(r.ring.Peers()))
+	chosen := make([][]int, len(r.data.Peers()))
 	r.each(func(_ int, m *member) {
 		ids, err := m.similar(ctx)
 		if err != nil {
 			return
 		}
 		for _, p := range ids {
-			if n, ok := r.number[p]; ok {
+			if n := r.roster.number(p); n != stranger {
 				chosen[m.number] = append(chosen[m.number], n)
 			}
 		}
 	})
-	return r.truth.Neighbours(chosen)
+	return r.start.Neighbours(chosen)
 }
 
 // memory is what the process has got from the system, which is at least what it ever used at one time.

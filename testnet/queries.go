@@ -26,12 +26,12 @@ func (r *run) drawn(kind workload.Kind, rng *rand.Rand) (out []workload.Query) {
 		return out[:min(len(out), r.cfg.Queries)]
 	}
 	if r.cfg.queriesLike() == holdings.Uniform {
-		return r.ring.Queries(kind, r.cfg.Queries, rng)
+		return r.data.Queries(kind, r.cfg.Queries, rng)
 	}
-	drawer := holdings.Drawer[int32]{Rule: r.cfg.QueriesLike, Exponent: 0.8, Held: holdings.NewNow(r.truth.Table)}
+	drawer := holdings.Drawer[int32]{Rule: r.cfg.QueriesLike, Exponent: 0.8, Held: holdings.NewNow(r.start.Table)}
 	anybody := func(int32) bool { return true }
 	for range r.cfg.Queries {
-		if p, key, found := drawer.Query(r.ring.Keys(), rng, anybody, anybody); found {
+		if p, key, found := drawer.Query(r.data.Keys(), rng, anybody, anybody); found {
 			out = append(out, workload.Query{Kind: kind, Asker: int(p), Key: key})
 		}
 	}
@@ -49,7 +49,7 @@ func (r *run) readLog() error {
 		return fmt.Errorf("testnet: %w", err)
 	}
 	defer f.Close()
-	names := r.ring.Peers()
+	names := r.data.Peers()
 	peer := func(name string) (int32, bool) {
 		p := slices.Index(names, name)
 		if i, err := strconv.Atoi(name); p < 0 && err == nil && i >= 0 && i < len(names) {
@@ -57,9 +57,9 @@ func (r *run) readLog() error {
 		}
 		return int32(p), p >= 0
 	}
-	if r.logged, err = holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, holdings.KeyNames(r.ring.Keys(), r.ring.Lookup)); err != nil {
+	if r.logged, err = holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, holdings.KeyNames(r.data.Keys(), r.data.Lookup)); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, r.cfg.QueriesLike, err)
 	}
-	r.logged = slices.DeleteFunc(r.logged, func(q holdings.Logged[int32]) bool { return r.truth.Holds(q.Asker, q.Key) })
+	r.logged = slices.DeleteFunc(r.logged, func(q holdings.Logged[int32]) bool { return r.start.Holds(q.Asker, q.Key) })
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/workload"
@@ -19,7 +18,6 @@ func TestQueriesLike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	log := filepath.Join(t.TempDir(), "log.csv")
 	key := uint32(slices.IndexFunc(data.Collection(0), func(k uint32) bool { return !slices.Contains(data.Collection(1), k) }))
 	key = data.Collection(0)[key]
@@ -28,7 +26,7 @@ func TestQueriesLike(t *testing.T) {
 	}
 	mean := map[string]float64{} // holders of what is asked for
 	for _, like := range append(slices.Clone(holdings.Rules), log) {
-		r := &run{cfg: Config{Queries: 200, QueriesLike: like}, ring: ring, truth: judge.New(data.Keys(), data.Collections())}
+		r := &run{stage: &stage{cfg: Config{Queries: 200, QueriesLike: like}}, data: data, start: judge.New(data.Keys(), data.Collections())}
 		if err := r.readLog(); err != nil {
 			t.Fatal(err)
 		}
@@ -37,10 +35,10 @@ func TestQueriesLike(t *testing.T) {
 			t.Errorf("%s: %d queries, want %d", like, len(queries), want)
 		}
 		for _, q := range queries {
-			if r.truth.Has(q.Asker, q.Key) || r.truth.Findable(q.Asker, q.Key) == 0 || like == log && (q.Asker != 1 || q.Key != key) {
+			if r.start.Has(q.Asker, q.Key) || r.start.Findable(q.Asker, q.Key) == 0 || like == log && (q.Asker != 1 || q.Key != key) {
 				t.Fatalf("%s: %+v", like, q)
 			}
-			mean[like] += float64(r.truth.Findable(q.Asker, q.Key)) / float64(len(queries))
+			mean[like] += float64(r.start.Findable(q.Asker, q.Key)) / float64(len(queries))
 		}
 	}
 	if mean[holdings.Popular] <= mean[holdings.Uniform] {

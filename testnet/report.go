@@ -108,17 +108,17 @@ type Class struct {
 // report makes the report of all peers from what is known of them.
 func (r *run) report(p *partial) *Report {
 	rep := &Report{
-		Peers: len(r.ring.Peers()), Keys: r.ring.Keys(), Holdings: r.ring.Holdings(),
+		Peers: len(r.data.Peers()), Keys: r.data.Keys(), Holdings: r.data.Holdings(),
 		QueriesLike: r.cfg.queriesLike(),
 		Seed:        r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
 		Phase: p.Phase, Interrupted: p.Interrupted, Notes: p.Notes,
-		WallSeconds:   time.Since(r.started).Seconds(),
+		WallSeconds:   time.Since(r.began).Seconds(),
 		SummaryBytes:  float64(p.Summaries) / float64(max(1, p.Members)),
 		PubsubBytes:   p.Pubsub,
 		DirectBytes:   p.Direct,
 		LinkBudgetUse: p.BudgetUse, ProtocolBytes: p.Protocols, ConnectionsMax: p.Connections, Neighbours: p.Neighbours,
 		EpochsPublished: p.Epochs, Deltas: p.Deltas, DeltaBytes: p.DeltaBytes, FullBytes: p.FullBytes,
-		Faulty: len(r.faulty), Refused: p.Refused, Wronged: p.Wronged, Dropped: p.Dropped, MemoryBytes: p.Memory,
+		Faulty: len(r.aside), Refused: p.Refused, Wronged: p.Wronged, Dropped: p.Dropped, MemoryBytes: p.Memory,
 	}
 	if r.churn != nil {
 		rep.Churn = r.churn.report()

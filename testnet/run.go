@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -8,16 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/cache"
-
-	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/workload"
@@ -28,7 +20,6 @@ const (
 	meshTimeout = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
 	pollEvery   = 500 * time.Millisecond // of the nodes' status
 	parallel    = 16                     // queries under way at one time, and nodes asked for their status
-	cacheBytes  = 1 << 25                // of decoded summaries that no node holds just now, shared by all
 	settleTime  = time.Minute            // for goroutines to end: it is waited for only while some are left
 )
 
@@ -55,22 +46,13 @@ type Address struct{ Name, Class, Multiaddr string }
 
 // run is a run under way.
 type run struct {
-	cfg     Config
-	started time.Time
-	before  int // goroutines before the first peer
-
-	ring    *keyring
-	truth   *judge.Truth
-	logged  []holdings.Logged[int32] // queries to replay; nil: they are drawn
-	churn   *churn                   // nil: collections stay as they are
-	adds    *adds                    // nil: nobody adds new keys
-	classes []int                    // of links, by peer
-	wires   *wires
-	parts   *parts          // nil: all peers are members
-	members []*member       // peers of this process, ascending
-	roster  []peer.AddrInfo // of all peers
-	faulty  []*faulty
-	number  map[peer.ID]int
+	*stage
+	data   *workload.Data
+	start  *judge.Truth             // who holds what at the start
+	before int                      // goroutines before the first peer
+	logged []holdings.Logged[int32] // queries to replay; nil: they are drawn
+	churn  *churn                   // nil: collections stay as they are
+	adds   *adds                    // nil: nobody adds new keys
 
 	mu        sync.Mutex // what polling finds while queries run
 	converged time.Duration
@@ -112,7 +94,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	r.progress(Closing, 0, 1)
 	r.close()
 	left := r.goroutinesLeft()
-	report.GoroutinesLeft, report.WallSeconds = &left, time.Since(r.started).Seconds()
+	report.GoroutinesLeft, report.WallSeconds = &left, time.Since(r.began).Seconds()
 	return report, nil
 }
 
@@ -121,16 +103,16 @@ func newRun(cfg Config) (*run, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, started: time.Now(), before: runtime.NumGoroutine(), number: make(map[peer.ID]int)}
-	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
+	r, began := &run{before: runtime.NumGoroutine()}, time.Now()
+	plan, data, now, err := cfg.plan()
 	if err != nil {
 		return nil, err
 	}
-	if len(data.Peers()) < 2 {
-		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
+	r.stage, r.data, r.start = newStage(cfg, plan, now), data, judge.New(data.Keys(), data.Collections())
+	r.began = began
+	if r.cast, err = r.nodes(false); err != nil {
+		return nil, err
 	}
-	r.ring = newKeyring(data, summary.Seed{Network: Network}.Hasher())
-	r.truth = judge.New(data.Keys(), data.Collections())
 	if err := r.readLog(); err != nil {
 		return nil, err
 	}
@@ -138,17 +120,16 @@ func newRun(cfg Config) (*run, error) {
 		r.churn = newChurn(r)
 	}
 	if cfg.Adds > 0 {
-		r.ring.open = true
+		r.takeStrangers()
 		r.adds = newAdds(r)
 	}
-	r.classes = cfg.Links.Assign(len(data.Peers()), cfg.random(linking))
 	r.scores = make([]judge.Score, len(cfg.Links))
 	return r, nil
 }
 
 // phases goes through the phases and returns the one it got to.
 func (r *run) phases(ctx context.Context) (Phase, error) {
-	if err := r.start(ctx); err != nil {
+	if err := r.peers(ctx); err != nil {
 		return Starting, err
 	}
 	if err := r.mesh(ctx); err != nil {
@@ -163,89 +144,23 @@ func (r *run) phases(ctx context.Context) (Phase, error) {
 	return Closing, nil
 }
 
-// here says whether a peer is one of this process.
-func (r *run) here(peer int) bool { return r.cfg.Part.has(peer) }
-
-// member is a peer of this process by its number.
-func (r *run) member(peer int) *member { return r.members[peer/max(1, r.cfg.Part.Of)] }
-
-func (r *run) progress(p Phase, done, total int) {
-	if r.cfg.Progress != nil {
-		r.cfg.Progress(Progress{p, done, total})
-	}
-}
-
-// start makes the hosts of this process, then a node on each.
-func (r *run) start(ctx context.Context) error {
-	r.wires = newWires(&r.cfg)
-	identities := r.cfg.random(identifying)
-	for i, name := range r.ring.Peers() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		key, err := identity(identities)
-		if err != nil {
-			return fmt.Errorf("testnet: identity of peer %s: %w", name, err)
-		}
-		var info peer.AddrInfo
-		if r.here(i) {
-			info, err = r.startHost(i, key)
-		} else {
-			info, err = r.parts.peer(i, key)
-		}
-		if err != nil {
-			return err
-		}
-		r.number[info.ID] = i
-		r.roster = append(r.roster, info)
-	}
-	if err := r.parts.reach(ctx, hostsListen); err != nil {
+// peers opens the hosts and starts the nodes, and faulty peers beside them.
+func (r *run) peers(ctx context.Context) error {
+	if err := r.open(ctx); err != nil {
 		return err
 	}
-	return r.startNodes(ctx)
-}
-
-// startHost makes the host of a peer.
-func (r *run) startHost(i int, key crypto.PrivKey) (peer.AddrInfo, error) {
-	m := &member{number: i, name: r.ring.Peers()[i], class: r.classes[i], meter: newMeter(r.started)}
-	var err error
-	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, r.parts.listen(i)); err != nil {
-		return peer.AddrInfo{}, err
+	if err := r.cast.join(ctx); err != nil {
+		return err
 	}
-	m.host.Network().Notify(&m.conns)
-	r.members = append(r.members, m)
-	return *host.InfoFromHost(m.host), nil
-}
-
-func (r *run) startNodes(ctx context.Context) error {
-	shared := []node.Option{}
-	if !r.cfg.NoShare {
-		shared = append(shared, node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.roster))))
+	if err := r.cast.begin(ctx, nil); err != nil {
+		return err
 	}
-	decides := r.cfg.random(deciding)
-	started := 0
-	for i := range r.roster {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		begin, random := r.roster[:min(i, r.cfg.Begin)], decides.Uint64()
-		if !r.here(i) {
-			continue
-		}
-		m := r.member(i)
-		if err := m.start(&r.cfg, r.cfg.Links[m.class].Rate, newCollection(r.ring, i), shared, random, begin); err != nil {
-			return err
-		}
-		r.observeStarted(i)
-		started++
-		r.progress(Starting, started, len(r.members))
-	}
-	return r.startFaulty()
+	return r.disturb(r.cfg.Faulty)
 }
 
 // mesh waits until every peer has links to two others.
 func (r *run) mesh(ctx context.Context) error {
-	want := min(meshLinks, len(r.roster)-1)
+	want := min(meshLinks, len(r.all)-1)
 	deadline := time.Now().Add(meshTimeout)
 	for {
 		linked := 0
@@ -270,7 +185,7 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.roster), r.cfg.Links)))
+	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.all), r.cfg.Links)))
 	for {
 		all := r.poll(ctx)
 		r.known(all)
@@ -297,23 +212,11 @@ func (r *run) poll(ctx context.Context) []node.Status {
 	return all
 }
 
-// each does something with every member that has a node, several at one time.
-func (r *run) each(do func(i int, m *member)) {
-	var group errgroup.Group
-	group.SetLimit(parallel)
-	for i, m := range r.members {
-		if m.node != nil {
-			group.Go(func() error { do(i, m); return nil })
-		}
-	}
-	_ = group.Wait()
-}
-
 // held counts the pairs of peers in which one holds the other's sample. wanted is how many there may be: a peer keeps
 // those of the peers that it is linked with, and [Config.Origins] of others.
 func (r *run) held(all []node.Status) (held, wanted int) {
 	for _, s := range all {
-		most := len(r.roster) - 1
+		most := len(r.all) - 1
 		if r.cfg.Origins > 0 {
 			most = min(most, s.Links+r.cfg.Origins)
 		}
@@ -331,8 +234,8 @@ func (r *run) known(all []node.Status) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.converged == 0 && len(all) > 0 && len(r.faulty) == 0 && n == len(all)*(len(r.roster)-1) {
-		r.converged = time.Since(r.started)
+	if r.converged == 0 && len(all) > 0 && len(r.aside) == 0 && n == len(all)*(len(r.all)-1) {
+		r.converged = time.Since(r.began)
 	}
 }
 
@@ -377,33 +280,21 @@ func (r *run) ask(ctx context.Context) error {
 	if r.adds != nil {
 		length, stops = r.adds.length, append(stops, r.adds.start(ctx))
 	}
-	go r.feed(ctx, queries, length/time.Duration(max(1, len(queries))), done)
+	go func() {
+		defer close(done)
+		limit := max(1, parallel/max(1, r.cfg.Part.Of)) // about the same over all parts
+		_ = feed(ctx, len(queries), limit, length/time.Duration(max(1, len(queries))), func(i int) error {
+			r.query(ctx, queries[i])
+			done <- struct{}{}
+			return nil
+		})
+	}()
 	r.watch(ctx, done, len(queries))
 	for _, stop := range stops {
 		stop()
 	}
 	r.asking = time.Since(began)
 	return r.parts.reach(ctx, queriesOver)
-}
-
-// feed starts the queries, a limited number at one time and one every interval. It sends to done for each that is over,
-// and closes done after the last.
-func (r *run) feed(ctx context.Context, queries []workload.Query, every time.Duration, done chan<- struct{}) {
-	defer close(done)
-	var group errgroup.Group
-	group.SetLimit(max(1, parallel/max(1, r.cfg.Part.Of))) // about the same over all parts
-	began := time.Now()
-	for i, q := range queries {
-		if sleep(ctx, time.Until(began.Add(time.Duration(i)*every))) != nil {
-			break
-		}
-		group.Go(func() error {
-			r.query(ctx, q)
-			done <- struct{}{}
-			return nil
-		})
-	}
-	_ = group.Wait()
 }
 
 // watch tells of progress, and looks for convergence, until all queries are over.
@@ -429,56 +320,28 @@ func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 func (r *run) query(ctx context.Context, q workload.Query) {
 	began := time.Now()
 	m := r.member(q.Asker)
-	key, all := r.ring.Key(q.Key), q.Kind == workload.FindAll
-	found, stats, err := m.find(ctx, key, all, r.cfg.FindTimeout)
+	all := q.Kind == workload.FindAll
+	a, err := r.cast.ask(ctx, q.Asker, q.Key, all)
 	took := time.Since(began)
 	if ctx.Err() != nil {
 		return
 	}
+	stats := *cmp.Or(a.Stats, &node.QueryStats{})
 	cost := judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}
 	if r.cfg.Observer != nil {
-		r.cfg.Observer.Answered(Answered{Asker: q.Asker, Key: key, All: all, Found: found, Stats: stats, Err: err})
+		r.cfg.Observer.Answered(Answered{Asker: q.Asker, Key: r.key(q.Key), All: all, Found: a.Holders, Stats: stats, Err: err})
 	}
-	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Cost: cost, Latency: took}
-	for _, p := range found {
-		n, ok := r.number[p]
-		if !ok {
-			n = -1 // a stranger: judged as wrong
-		}
-		answer.Found = append(answer.Found, n)
-	}
+	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Cost: cost, Latency: took, Found: r.numbers(a.Holders)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
 		r.failed++
 	}
 	if r.churn == nil {
-		r.scores[m.class].Add(r.truth, answer)
+		r.scores[m.class].Add(r.start, answer)
 		return
 	}
 	r.churn.judge(&r.scores[m.class], answer, began)
-}
-
-// close ends all that was started: all nodes, then all hosts. A node that runs makes up for each link that it loses.
-func (r *run) close() {
-	r.parts.close()
-	var nodes, hosts errgroup.Group
-	nodes.SetLimit(32 * runtime.GOMAXPROCS(0)) // a node mostly waits while its goodbye goes out
-	for _, m := range r.members {
-		nodes.Go(func() error { m.closeNode(); return nil })
-	}
-	_ = nodes.Wait()
-	hosts.SetLimit(4 * runtime.GOMAXPROCS(0))
-	for _, m := range r.members {
-		hosts.Go(m.host.Close)
-	}
-	for _, f := range r.faulty {
-		hosts.Go(func() error { f.close(); return nil })
-	}
-	_ = hosts.Wait()
-	if r.wires != nil {
-		r.wires.close()
-	}
 }
 
 // goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get
@@ -495,7 +358,7 @@ func (r *run) goroutinesLeft() int {
 func (r *run) addresses() []Address {
 	all := make([]Address, len(r.members))
 	for i, m := range r.members {
-		all[i] = Address{Name: m.name, Class: r.cfg.Links[m.class].Name}
+		all[i] = Address{Name: m.name, Class: r.class(m)}
 		if a := m.host.Addrs(); len(a) > 0 {
 			all[i].Multiaddr = fmt.Sprintf("%s/p2p/%s", a[0], m.host.ID())
 		}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // TestNotStarted: a run that ends before its peers have been made says of none that they know each other.
 func TestNotStarted(t *testing.T) {
-	r := &run{roster: make([]peer.AddrInfo, 10)}
+	r := &run{stage: &stage{all: make([]peer.AddrInfo, 10)}}
 	if r.known(nil); r.converged != 0 {
 		t.Errorf("peers that never started know each other after %v", r.converged)
 	}
@@ -37,7 +37,7 @@ func TestNotStarted(t *testing.T) {
 func TestHeld(t *testing.T) {
 	all := []node.Status{{Origins: 9, Links: 4}, {Origins: 3, Links: 2}, {Origins: 7, Links: 8}}
 	for origins, want := range map[int][2]int{0: {19, 27}, 3: {7 + 3 + 7, 7 + 5 + 9}} {
-		r := &run{roster: make([]peer.AddrInfo, 10), cfg: Config{Origins: origins}}
+		r := &run{stage: &stage{all: make([]peer.AddrInfo, 10), cfg: Config{Origins: origins}}}
 		if held, wanted := r.held(all); held != want[0] || wanted != want[1] {
 			t.Errorf("origins %d: %d pairs of %d, want %v", origins, held, wanted, want)
 		}
@@ -153,7 +153,7 @@ func TestNodesCloseFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.start(t.Context()); err != nil {
+	if err := r.peers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range r.members {
@@ -352,7 +352,7 @@ func TestSameSeed(t *testing.T) {
 			}
 			ids = append(ids, string(raw))
 		}
-		return ids, r.classes, r.queries()
+		return ids, r.plan.Class, r.queries()
 	}
 	ids, classes, queries := draw(7)
 	ids2, classes2, queries2 := draw(7)

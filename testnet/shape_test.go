@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -18,7 +17,10 @@ import (
 // twoHosts are hosts of the classes, connected.
 func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 	t.Helper()
-	w := newWires(&Config{Transport: TCP, Shape: shape})
+	w := newWires(TCP, &roster{})
+	if shape {
+		w.shape(lineLatency)
+	}
 	t.Cleanup(w.close)
 	rng := rand.New(rand.NewPCG(1, 2))
 	hosts := make([]host.Host, 2)
@@ -27,7 +29,7 @@ func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hosts[i], err = w.host(i, key, c, newMeter(time.Now()), netip.AddrPort{}); err != nil {
+		if hosts[i], _, err = w.host(site{number: i, key: key, up: c.Rate, down: c.Rate}, newMeter(time.Now())); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { hosts[i].Close() })

@@ -56,15 +56,12 @@ type meter struct {
 	start            time.Time
 
 	mu        sync.Mutex
-	protocols map[protocol.ID]uint64 // bytes sent
-	writes    map[protocol.ID]uint64
-	lines     map[peer.ID]*line // of summaries, by receiver
+	protocols map[protocol.ID]volume // sent; a write is a message where each is one write
+	lines     map[peer.ID]*line      // of summaries, by receiver
 }
 
 func newMeter(start time.Time) *meter {
-	return &meter{
-		start: start, protocols: make(map[protocol.ID]uint64), writes: make(map[protocol.ID]uint64), lines: make(map[peer.ID]*line),
-	}
+	return &meter{start: start, protocols: make(map[protocol.ID]volume), lines: make(map[peer.ID]*line)}
 }
 
 // LogSentMessageStream counts n bytes written.
@@ -72,8 +69,7 @@ func (m *meter) LogSentMessageStream(n int64, id protocol.ID, to peer.ID) {
 	id = protocolName(id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.protocols[id] += uint64(n)
-	m.writes[id]++
+	m.protocols[id] = m.protocols[id].plus(volume{1, uint64(n)})
 	if !carriesSummaries(id) {
 		return
 	}
@@ -92,18 +88,11 @@ func (m *meter) LogRecvMessage(int64) {}
 // LogRecvMessageStream does nothing: bytes are counted where they are sent.
 func (m *meter) LogRecvMessageStream(int64, protocol.ID, peer.ID) {}
 
-// sent returns the bytes sent so far, by protocol; of nodes' protocols, by name.
-func (m *meter) sent() map[protocol.ID]uint64 {
+// sent returns the writes so far and their bytes, by protocol; of nodes' protocols, by name.
+func (m *meter) sent() map[protocol.ID]volume {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.protocols)
-}
-
-// written returns the number of writes so far, by protocol. That is the number of messages where each is one write.
-func (m *meter) written() map[protocol.ID]uint64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.writes)
 }
 
 // worst returns, by receiver, the most bytes of summaries in any window.

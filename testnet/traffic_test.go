@@ -54,7 +54,7 @@ func TestMeterCountsSummariesApart(t *testing.T) {
 	if s := m.marked(); s["b"] != (marked{}) || s["c"].bytes != 5 || s["d"] != (marked{2, 2}) {
 		t.Errorf("since the mark %v", s)
 	}
-	if s := m.sent(); s[node.PartsID] != 30 || s[node.HaveID] != 7 {
-		t.Errorf("bytes by protocol %v", s)
+	if s := m.sent(); s[node.PartsID] != (volume{4, 30}) || s[node.HaveID] != (volume{2, 7}) {
+		t.Errorf("sent by protocol %v", s)
 	}
 }

@@ -2,7 +2,6 @@ package testnet
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -10,33 +9,25 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // gate says between which peers there may be connections: those that are there, on the same side of a partition.
 type gate struct {
+	roster *roster
 	mu     sync.RWMutex
 	away   []bool
 	side   []uint8 // nil: there is no partition
-	number map[peer.ID]strategy.ID
 }
 
-func newGate(p *scenario.Plan) *gate {
-	g := &gate{away: make([]bool, p.Data.Peers()), number: map[peer.ID]strategy.ID{}}
+func newGate(p *scenario.Plan, of *roster) *gate {
+	g := &gate{roster: of, away: make([]bool, p.Data.Peers())}
 	for _, m := range p.Script.Moves {
 		if m.At <= 0 {
 			g.away[m.Peer] = !m.Online
 		}
 	}
 	return g
-}
-
-// name says which peer a host is.
-func (g *gate) name(id peer.ID, p strategy.ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.number[id] = p
 }
 
 func (g *gate) move(p strategy.ID, online bool) {
@@ -70,17 +61,20 @@ func (g *gate) there() (n int) {
 }
 
 // lets says whether a peer may have a connection to another.
-func (g *gate) lets(p strategy.ID, to peer.ID) bool {
+func (g *gate) lets(p int, to peer.ID) bool {
+	q := g.roster.number(to)
+	if q == stranger || p >= len(g.away) { // peers beside those of the plan are always there
+		return true
+	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	q, known := g.number[to]
-	return known && !g.away[p] && !g.away[q] && (g.side == nil || g.side[p] == g.side[q])
+	return !g.away[p] && !g.away[q] && (g.side == nil || g.side[p] == g.side[q])
 }
 
 // gater is the gate of one peer, for libp2p.
 type gater struct {
 	*gate
-	of strategy.ID
+	of int
 }
 
 // InterceptPeerDial is asked before a peer is dialled.
@@ -99,21 +93,3 @@ func (g gater) InterceptSecured(_ network.Direction, p peer.ID, _ network.ConnMu
 
 // InterceptUpgraded has been asked before.
 func (g gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
-
-// connections counts those that a host has had.
-type connections struct{ opened atomic.Int64 }
-
-// bytes is what this end sent to open them, as the simulator counts it.
-func (c *connections) bytes() int64 { return sim.HandshakeBytes * c.opened.Load() }
-
-// Connected counts a connection.
-func (c *connections) Connected(network.Network, network.Conn) { c.opened.Add(1) }
-
-// Disconnected does nothing.
-func (c *connections) Disconnected(network.Network, network.Conn) {}
-
-// Listen does nothing.
-func (c *connections) Listen(network.Network, ma.Multiaddr) {}
-
-// ListenClose does nothing.
-func (c *connections) ListenClose(network.Network, ma.Multiaddr) {}

@@ -18,15 +18,15 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasher := summary.Seed{Network: "test"}.Hasher()
-	ring := newKeyring(data, hasher)
+	hasher := summary.Seed{Network: Network}.Hasher()
+	now := must(truthOf(data))
 	var slow keystore.Memory
 	for k := range data.KeysOf(1) {
 		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var fast keystore.Keys = newCollection(ring, 1)
+	var fast keystore.Keys = now.keysOf(1)
 	for range 1000 {
 		key := data.Key(uint32(rng.IntN(data.Keys())))
 		if must(fast.Has(key)) != must(slow.Has(key)) {
@@ -48,23 +48,26 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d fingerprints differ from %d", len(got), len(want))
 	}
-	if again := newCollection(ring, 1); again.count() != len(data.Collection(1)) || again.count() == must(fast.Len()) {
+	if again := must(truthOf(data)).keysOf(1); again.count() != len(data.Collection(1)) || again.count() == must(fast.Len()) {
 		t.Errorf("a new collection has %d keys, the data %d, the changed one %d", again.count(), len(data.Collection(1)), must(fast.Len()))
+	}
+	if other := now.keysOf(0); other.count() != len(data.Collection(0)) {
+		t.Errorf("another peer has %d keys, had %d", other.count(), len(data.Collection(0)))
 	}
 	if _, err := fast.Add([]byte("strange"), 1); err == nil {
 		t.Error("took in a key that the data does not have")
 	}
 }
 
-// A collection of an open keyring takes in any key, as node's own store does.
+// Where the truth takes strange keys a collection takes in any key, as node's own store does.
 func TestOpenCollection(t *testing.T) {
 	data, err := workload.Load(workload.Config{Peers: 2, Chunk: 1 << 24, Rand: rand.New(rand.NewPCG(1, 0))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := newKeyring(data, summary.Seed{Network: "test"}.Hasher())
-	ring.open = true
-	c, of := newCollection(ring, 0), len(data.Collection(0))
+	now := must(truthOf(data))
+	now.takeStrangers()
+	c, of := now.keysOf(0), len(data.Collection(0))
 	key := []byte("strange")
 	for what, step := range []struct {
 		do            func() (bool, error)
@@ -91,7 +94,7 @@ func TestOpenCollection(t *testing.T) {
 	if fps := slices.Collect(c.Fingerprints()); listed != of+1 || len(fps) != of+1 || !slices.Contains(fps, 7) {
 		t.Errorf("lists %d keys and %d fingerprints, want %d", listed, len(fps), of+1)
 	}
-	if other := newCollection(ring, 1); must(other.Has(key)) {
+	if other := now.keysOf(1); must(other.Has(key)) {
 		t.Error("another peer has the key")
 	}
 }

@@ -1,0 +1,198 @@
+package testnet
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/cache"
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
+)
+
+// Network is the name under which the nodes of a testnet meet.
+const Network = scenario.Network
+
+const cacheBytes = 1 << 25 // of decoded summaries that no node holds just now, shared by all
+
+// crew are the peers of a run in this process, each on a host of its own.
+type crew struct {
+	roster  roster // of all peers of the run
+	wires   *wires
+	members []*member // ascending
+}
+
+// member is one peer: its host, and what is known of it from outside.
+type member struct {
+	number int
+	name   string
+	class  int // of its line
+	host   host.Host
+	line   *link.Line
+	meter  *meter
+	conns  connections
+	keys   *keys
+	node   *node.Node // nil: it runs none
+}
+
+// open makes the host of the next member. Bytes are counted since a time.
+func (c *crew) open(at site, since time.Time) (*member, error) {
+	m := &member{number: at.number, meter: newMeter(since)}
+	var err error
+	if m.host, m.line, err = c.wires.host(at, m.meter); err != nil {
+		return nil, err
+	}
+	m.host.Network().Notify(&m.conns)
+	c.roster.add(m.host.ID(), at.number)
+	c.members = append(c.members, m)
+	return m, nil
+}
+
+// info is how to reach a member.
+func (m *member) info() peer.AddrInfo { return *host.InfoFromHost(m.host) }
+
+// numbers are those of peers, or stranger.
+func (c *crew) numbers(of []peer.ID) (out []int) {
+	for _, p := range of {
+		out = append(out, c.roster.number(p))
+	}
+	return out
+}
+
+// volume is what was sent: writes, and their bytes.
+type volume struct{ messages, bytes uint64 }
+
+func (v volume) plus(o volume) volume  { return volume{v.messages + o.messages, v.bytes + o.bytes} }
+func (v volume) minus(o volume) volume { return volume{v.messages - o.messages, v.bytes - o.bytes} }
+
+// sent adds up what all members have sent by some protocols.
+func (c *crew) sent(by func(protocol.ID) bool) (sum volume) {
+	for id, v := range c.volumes() {
+		if by(id) {
+			sum = sum.plus(v)
+		}
+	}
+	return sum
+}
+
+// volumes adds up what all members have sent, by protocol.
+func (c *crew) volumes() map[protocol.ID]volume {
+	sums := map[protocol.ID]volume{}
+	for _, m := range c.members {
+		for id, v := range m.meter.sent() {
+			sums[id] = sums[id].plus(v)
+		}
+	}
+	return sums
+}
+
+// each does something with every member that has a node, several at one time.
+func (c *crew) each(do func(i int, m *member)) {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, m := range c.members {
+		if m.node != nil {
+			group.Go(func() error { do(i, m); return nil })
+		}
+	}
+	_ = group.Wait()
+}
+
+// closing is how many peers are closed at one time: a node mostly waits while its goodbye goes out.
+var closing = 32 * runtime.GOMAXPROCS(0)
+
+// closeNodes ends all nodes. Hosts are closed afterwards: a node that runs makes up for each link that it loses.
+func (c *crew) closeNodes() {
+	var nodes errgroup.Group
+	nodes.SetLimit(closing)
+	for _, m := range c.members {
+		if m.node != nil {
+			nodes.Go(m.node.Close)
+		}
+	}
+	_ = nodes.Wait()
+}
+
+// close ends all hosts.
+func (c *crew) close() {
+	var hosts errgroup.Group
+	hosts.SetLimit(4 * runtime.GOMAXPROCS(0))
+	for _, m := range c.members {
+		hosts.Go(m.host.Close)
+	}
+	_ = hosts.Wait()
+	if c.wires != nil {
+		c.wires.close()
+	}
+}
+
+// nodeOptions are those of all nodes of a run.
+func (c *Config) nodeOptions(peers int) []node.Option {
+	options := []node.Option{node.WithSummaryShare(c.SummaryShare)}
+	if !c.NoShare {
+		options = append(options, sharing(peers)...)
+	}
+	if c.Connections > 0 {
+		options = append(options, node.WithMaxConnections(c.Connections))
+	}
+	if c.Memory > 0 {
+		options = append(options, node.WithMemory(c.Memory))
+	}
+	if c.Origins > 0 {
+		options = append(options, node.WithOrigins(c.Origins))
+	}
+	return options
+}
+
+// sharing has the nodes of one process share what they decode.
+func sharing(peers int) []node.Option {
+	return []node.Option{node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(max(1<<12, 8*peers)))}
+}
+
+// similar lists the neighbours that the node chose by overlap.
+func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
+	neighbours, err := m.node.Neighbours(ctx)
+	var ids []peer.ID
+	for _, n := range neighbours {
+		if n.Kind == overlay.Similar.String() {
+			ids = append(ids, n.Peer)
+		}
+	}
+	return ids, err
+}
+
+// connections counts those of a host.
+type connections struct{ now, most, opened atomic.Int64 }
+
+// bytes is what this end sent to open them, as the simulator counts it.
+func (c *connections) bytes() int64 { return sim.HandshakeBytes * c.opened.Load() }
+
+// Connected counts a connection.
+func (c *connections) Connected(network.Network, network.Conn) {
+	c.opened.Add(1)
+	now := c.now.Add(1)
+	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); {
+		most = c.most.Load()
+	}
+}
+
+// Disconnected counts the end of a connection.
+func (c *connections) Disconnected(network.Network, network.Conn) { c.now.Add(-1) }
+
+// Listen does nothing.
+func (c *connections) Listen(network.Network, ma.Multiaddr) {}
+
+// ListenClose does nothing.
+func (c *connections) ListenClose(network.Network, ma.Multiaddr) {}

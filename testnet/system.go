@@ -1,0 +1,140 @@
+package testnet
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// System is a way of finding holders that runs on libp2p hosts, to be compared with others by [Compare].
+type System struct {
+	Name string
+	Note string // what a reader should know of how it is run
+
+	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package
+	// drive.
+	Padded bool
+
+	// Announce is how many holdings of the whole network are announced at most, besides those of the keys that will be
+	// looked for. It is for systems that pay for each. 0: all of them.
+	Announce int
+	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two
+	// announcements: of half of Announce and of Announce, one after the other.
+	Marginal bool
+	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
+	Upkeep, Query func(protocol.ID) bool
+
+	// Open makes the peer of a place. It knows nothing of others but those to begin from.
+	Open func(Place) (Peer, error)
+
+	cast func(*stage) (cast, error) // in place of Upkeep, Query and Open
+}
+
+// Place is where a peer of a System runs.
+type Place struct {
+	Number int
+	Host   host.Host
+	Begin  []peer.AddrInfo // peers before it
+	Rate   uint64          // of its line, bit/s
+}
+
+// Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce one after the
+// other, in this order.
+type Peer interface {
+	// Join joins the network, as far as a system separates that from announcing: all hosts are there.
+	Join(context.Context) error
+	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
+	Announce(ctx context.Context, keys [][]byte) error
+	// Find finds one holder, or all. What fails finds nothing, except that an error that matches ErrBroken ends the
+	// run.
+	Find(ctx context.Context, key []byte, all bool) (Answer, error)
+	// Close ends it. It is called before its host is closed, with some other peers at the same time.
+	Close() error
+}
+
+// VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary. That is done
+// when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
+func VennSystem() System {
+	return System{
+		Name: "venn", Note: "one summary a peer of all it holds; holders are confirmed",
+		cast: func(t *stage) (cast, error) { return t.nodes(false) },
+	}
+}
+
+// StrategySystem is any strategy of package strategy, or of one's own, with its default parameters: package drive runs
+// it on the hosts. Its links are those that package sim would give it: 8 a peer in a random topology. A strategy that
+// chooses its links itself has 4 to begin with. Announcing is over when no peer sends or plans anything any more, or
+// after Config.Warmup: gossip never ends.
+func StrategySystem(s strategy.Strategy) System {
+	return System{Name: s.Name, Note: s.Source, Padded: true, cast: func(t *stage) (cast, error) { return t.driven(s, true) }}
+}
+
+// open has the system play on a stage.
+func (s *System) open(t *stage) (cast, error) {
+	if s.cast != nil {
+		return s.cast(t)
+	}
+	return &company{stage: t, system: s}, nil
+}
+
+// company are the peers of a System that anybody wrote. They stay from the start to the end, with the same keys.
+type company struct {
+	*stage
+	system *System
+	peers  []Peer
+}
+
+func (c *company) upkeep(id protocol.ID) bool { return c.system.Upkeep(id) }
+func (c *company) query(id protocol.ID) bool  { return c.system.Query(id) }
+
+func (c *company) join(ctx context.Context) error {
+	rng := c.cfg.random(joining)
+	for i, m := range c.members {
+		p, err := c.system.Open(Place{Number: i, Host: m.host, Begin: earlier(c.all, i, rng), Rate: uint64(c.plan.Line(strategy.ID(i)).Up)})
+		if err != nil {
+			return err
+		}
+		c.peers = append(c.peers, p)
+	}
+	return c.together(Meshing, func(i int) error { return c.peers[i].Join(ctx) })
+}
+
+// earlier draws two peers before number i for it to begin from; the first peers have fewer before them.
+func earlier(all []peer.AddrInfo, i int, rng *rand.Rand) (begin []peer.AddrInfo) {
+	for _, j := range rng.Perm(i)[:min(i, 2)] {
+		begin = append(begin, all[j])
+	}
+	return begin
+}
+
+func (c *company) begin(ctx context.Context, keys [][][]byte) error {
+	return c.together(Spreading, func(i int) error { return c.peers[i].Announce(ctx, keys[i]) })
+}
+
+func (c *company) settle(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+func (c *company) ask(ctx context.Context, p int, key uint32, all bool) (Answer, error) {
+	return c.peers[p].Find(ctx, c.key(key), all)
+}
+
+func (c *company) leave(strategy.ID)                       {}
+func (c *company) come(context.Context, strategy.ID) error { return nil }
+func (c *company) change(context.Context, sim.Change)      {}
+func (c *company) heal()                                   {}
+
+func (c *company) close() {
+	var group errgroup.Group
+	group.SetLimit(closing)
+	for _, p := range c.peers {
+		group.Go(p.Close)
+	}
+	_ = group.Wait()
+}

@@ -1,0 +1,210 @@
+package testnet
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// errForeign says that a peer of the testnet was given a key that the data does not have.
+var errForeign = errors.New("testnet: no key of the data")
+
+// truth is who holds what as a run goes on. All peers share it, and their keys. It is safe for concurrent use.
+type truth struct {
+	data   *sim.Data                       // at the start
+	key    func(number uint32) []byte      // of the data
+	lookup func(key []byte) (uint32, bool) // its number
+
+	mu      sync.RWMutex
+	held    *sim.Held
+	strange []map[string]summary.Fingerprint // keys that the data does not have, by peer; nil: none are taken in
+}
+
+func newTruth(d *sim.Data, key func(uint32) []byte, lookup func([]byte) (uint32, bool)) *truth {
+	return &truth{data: d, key: key, lookup: lookup, held: sim.NewHeld(d)}
+}
+
+// truthOf begins with what was loaded. Keys are hashed once for all peers.
+func truthOf(d *workload.Data) (*truth, error) {
+	h := summary.Seed{Network: Network}.Hasher()
+	fps := make([]summary.Fingerprint, d.Keys())
+	for k := range fps {
+		fps[k] = h.Fingerprint(d.Key(uint32(k)))
+	}
+	data, err := sim.NewData(fps, d.Collections())
+	if err != nil {
+		return nil, err
+	}
+	return newTruth(data, d.Key, d.Lookup), nil
+}
+
+// planned begins with what a plan says.
+func planned(p *scenario.Plan) *truth {
+	numbers := make(map[string]uint32, len(p.Keys))
+	for k, key := range p.Keys {
+		numbers[string(key)] = uint32(k)
+	}
+	return newTruth(p.Data, func(n uint32) []byte { return p.Keys[n] }, func(key []byte) (uint32, bool) { n, known := numbers[string(key)]; return n, known })
+}
+
+// takeStrangers has peers take in keys that the data does not have.
+func (t *truth) takeStrangers() { t.strange = make([]map[string]summary.Fingerprint, t.data.Peers()) }
+
+// holds says whether a peer holds a key of the data now.
+func (t *truth) holds(p strategy.ID, key uint32) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.held.Holds(p, key)
+}
+
+// collection lists the keys of the data that a peer holds now, ascending. Not to be changed.
+func (t *truth) collection(p strategy.ID) []uint32 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.held.Collection(p)
+}
+
+// holders lists the peers that hold a key of the data now, ascending. Not to be changed.
+func (t *truth) holders(key uint32) []strategy.ID {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.held.Holders(key)
+}
+
+// fingerprints are those of the keys of the data that a peer holds.
+func (t *truth) fingerprints(p strategy.ID) []summary.Fingerprint {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.held.Fingerprints(p)
+}
+
+// change notes that a peer takes in a key of the data, or drops it; false: there was nothing to change.
+func (t *truth) change(p strategy.ID, key uint32, held bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held.Now.Change(p, key, held)
+}
+
+// keys is a peer's store of keys, a keystore.Keys: what the truth says that it holds.
+type keys struct {
+	*truth
+	of strategy.ID
+}
+
+func (t *truth) keysOf(peer int) *keys { return &keys{t, strategy.ID(peer)} }
+
+// Add takes in a key; only one of the data unless the truth takes strange ones.
+func (k *keys) Add(key []byte, f summary.Fingerprint) (bool, error) {
+	if number, known := k.lookup(key); known {
+		return k.change(k.of, number, true), nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.strange == nil {
+		return false, errForeign
+	}
+	if k.strange[k.of] == nil {
+		k.strange[k.of] = map[string]summary.Fingerprint{}
+	}
+	n := len(k.strange[k.of])
+	k.strange[k.of][string(key)] = f
+	return len(k.strange[k.of]) > n, nil
+}
+
+// Remove drops a key.
+func (k *keys) Remove(key []byte) (bool, error) {
+	if number, known := k.lookup(key); known {
+		return k.change(k.of, number, false), nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := len(k.strangers())
+	delete(k.strangers(), string(key))
+	return len(k.strangers()) < n, nil
+}
+
+// strangers are the peer's keys that the data does not have. The mutex is held.
+func (k *keys) strangers() map[string]summary.Fingerprint {
+	if k.strange == nil {
+		return nil
+	}
+	return k.strange[k.of]
+}
+
+// Has says whether the key is held; the error is always nil.
+func (k *keys) Has(key []byte) (bool, error) {
+	if number, known := k.lookup(key); known {
+		return k.holds(k.of, number), nil
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	_, held := k.strangers()[string(key)]
+	return held, nil
+}
+
+// any draws one of the data's keys that are held; false when there is none.
+func (k *keys) any(rng *rand.Rand) (number uint32, ok bool) {
+	held := k.collection(k.of)
+	if len(held) == 0 {
+		return 0, false
+	}
+	return held[rng.IntN(len(held))], true
+}
+
+// Len is count; the error is always nil.
+func (k *keys) Len() (int, error) { return k.count(), nil }
+
+// count is the number of keys held.
+func (k *keys) count() int {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return len(k.held.Collection(k.of)) + len(k.strangers())
+}
+
+// Keys are those held when the iteration begins; the error is always nil.
+func (k *keys) Keys(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		k.mu.RLock()
+		held, strange := k.held.Collection(k.of), slices.Sorted(maps.Keys(k.strangers()))
+		k.mu.RUnlock()
+		for _, n := range held {
+			if !yield(k.key(n), nil) {
+				return
+			}
+		}
+		for _, key := range strange {
+			if !yield([]byte(key), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Fingerprints are those of the keys held when the iteration begins.
+func (k *keys) Fingerprints() iter.Seq[summary.Fingerprint] {
+	return func(yield func(summary.Fingerprint) bool) {
+		k.mu.RLock()
+		held, strange := k.held.Collection(k.of), slices.Sorted(maps.Values(k.strangers()))
+		k.mu.RUnlock()
+		for _, n := range held {
+			if !yield(k.data.Key(n).Fingerprint) {
+				return
+			}
+		}
+		for _, f := range strange {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
