@@ -52,15 +52,21 @@ type Answer struct {
 	First   time.Duration    // until the first of them was known; 0 where a comparison has no use for it
 	Found   time.Duration    // until the last of them was known
 	Over    time.Duration    // until the asker knew that there was nothing more to wait for; 0: it never does
-	Stats   *node.QueryStats // what it has cost; nil: the asker does not know
+	Hops    int              // to the first of them; unknown, or 0 where a comparison has no use for it
+	Probes  int              // questions for the key
+	Wasted  int              // of them, those that found nothing
+	Stats   *node.QueryStats // what a node knows of it; nil: no node has asked
 }
+
+// unknown is what nobody can say of a query.
+const unknown = scenario.Unknown
 
 // nodes are venn's nodes.
 type nodes struct {
 	*stage
 	options []node.Option
 	ghosts  [][]wire.Record // that faulty peers make up
-	began   bool               // all have begun that were there from the start
+	began   bool            // all have begun that were there from the start
 
 	mu     sync.RWMutex  // of the members' nodes, too
 	faults []*fault.Peer // nil: away, or none
@@ -256,7 +262,7 @@ func (v *nodes) ask(ctx context.Context, p int, key uint32, all bool) (a Answer,
 	}
 	a.Over = time.Since(began)
 	stats, err := results.Stats()
-	a.Stats = &stats
+	a.Hops, a.Probes, a.Wasted, a.Stats = unknown, stats.Probes, stats.FalseProbes, &stats // confirmations go straight to holders
 	return a, err
 }
 

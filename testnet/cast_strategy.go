@@ -106,7 +106,7 @@ func (d *driven) ask(ctx context.Context, p int, key uint32, all bool) (Answer, 
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	a := Answer{First: found.First, Found: found.Found, Over: found.Over}
+	a := Answer{First: found.First, Found: found.Found, Over: found.Over, Hops: found.Hops, Probes: found.Probes, Wasted: found.Wasted}
 	for _, h := range found.Holders {
 		a.Holders = append(a.Holders, d.all[h].ID)
 	}

@@ -32,7 +32,7 @@ type faulty struct {
 	kind   string // of a scenario's adversaries
 	host   host.Host
 	ghosts []wire.Record // that it makes up
-	every  time.Duration    // between two misdeeds; 0: strategy.MisdeedEvery
+	every  time.Duration // between two misdeeds; 0: strategy.MisdeedEvery
 }
 
 // start has the peer misbehave. It is linked with some of the members that may be harmed, and claims what the first of

@@ -152,8 +152,9 @@ func (t *play) ask(ctx context.Context, q sim.Ask) error {
 		return err
 	}
 	right, wrong := 0, 0
-	if s := a.Stats; s != nil {
-		out.Messages, out.Probes, out.Wasted = s.Messages, s.Probes, s.FalseProbes
+	out.Hops, out.Probes, out.Wasted = a.Hops, a.Probes, a.Wasted
+	if out.Messages, out.Bytes = unknown, unknown; a.Stats != nil {
+		out.Messages = a.Stats.Messages
 	}
 	for _, h := range a.Holders {
 		if n := t.roster.number(h); n != stranger && t.holds(strategy.ID(n), q.Key) {
@@ -239,9 +240,9 @@ func (t *play) report(s strategy.Strategy) *scenario.Run {
 	}
 	slices.SortStableFunc(r.Queries, func(a, b scenario.Query) int { return cmp.Compare(a.At, b.At) })
 	n := float64(max(1, len(r.Queries)))
-	told := 0 // messages that the askers know of
+	told := 0 // messages that the askers know of: the meter cannot tell those of audits from those of confirmations
 	for _, q := range r.Queries {
-		told += q.Messages
+		told += max(0, q.Messages)
 	}
 	r.Messages = float64(told) / n
 	for id, k := range t.kinds() {

@@ -3,6 +3,7 @@ package testnet_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet"
@@ -102,6 +103,9 @@ func play(t *testing.T, by strategy.Strategy) {
 			v["recall"], len(r.Queries), len(r.Seconds), v["upkeep"], least, r.Engine)
 		if v["upkeep"] <= 0 || len(r.Kinds) < 2 {
 			t.Errorf("%v, %d kinds of messages", v, len(r.Kinds))
+		}
+		if nodes := by.Name == venn.Strategy.Name; nodes != math.IsNaN(v["hops"]) || !nodes && !(v["hops"] >= 1) || !(v["wasted"] > 0) && !nodes {
+			t.Errorf("%s: %v hops, %v wasted probes: hops are unknown of nodes alone", by.Name, v["hops"], v["wasted"])
 		}
 		if len(r.Queries) >= 140 && len(r.Seconds) >= 20 && v["recall"] >= 0.4 && least == 10 {
 			return

@@ -16,6 +16,9 @@ type Answer struct {
 	First   time.Duration // until the first of them was known
 	Found   time.Duration // until the last of them was known; who wanted one: the first
 	Over    time.Duration // until the strategy said that nothing more would be found; 0: it didn't
+	Hops    int           // to the first of them, as the strategy says; 0: none was found
+	Probes  int           // looks into collections, as the simulator counts them
+	Wasted  int           // of them, those that found nothing
 }
 
 // ask is a query under way.
@@ -117,8 +120,18 @@ func (a *asks) leave(id strategy.QueryID, now time.Duration) {
 	a.with(id, func(q *ask) { q.open, q.since = q.open-1, now })
 }
 
+// looked notes that a peer has looked into its collection.
+func (a *asks) looked(id strategy.QueryID, held bool) {
+	a.with(id, func(q *ask) {
+		q.answer.Probes++
+		if !held {
+			q.answer.Wasted++
+		}
+	})
+}
+
 // found notes a holder that the asker has found, once.
-func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, now time.Duration) {
+func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, hops int, now time.Duration) {
 	a.with(id, func(q *ask) {
 		r := &q.answer
 		if q.asker != asker || q.done || slices.Contains(r.Holders, holder) {
@@ -126,7 +139,7 @@ func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, now time.Du
 		}
 		r.Holders = append(r.Holders, holder)
 		if len(r.Holders) == 1 {
-			r.First = now - q.began
+			r.First, r.Hops = now-q.began, hops
 		}
 		if q.all || len(r.Holders) == 1 {
 			r.Found = now - q.began

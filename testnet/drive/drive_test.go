@@ -196,7 +196,7 @@ func TestFind(t *testing.T) {
 	b := newTestNetwork(t, 4, script(asking), star...)
 	b.settle(t)
 	first := b.find(t, true) // opens streams, which takes some bytes more
-	if slices.Sort(first.Holders); !slices.Equal(first.Holders, []strategy.ID{2, 3}) || first.Found <= 0 || first.Over != 0 {
+	if slices.Sort(first.Holders); !slices.Equal(first.Holders, []strategy.ID{2, 3}) || first.Found <= 0 || first.Over != 0 || first.Hops != 1 || first.Probes != 3 || first.Wasted != 1 {
 		t.Errorf("found %+v", first)
 	}
 	messages, bytes := b.meter.atLeast(drive.QueryID, 5)

@@ -16,6 +16,7 @@ type effect struct {
 	what    deed
 	peer    strategy.ID
 	message strategy.Message // to be sent; of found and done only the query
+	hops    int              // found
 }
 
 type deed uint8
@@ -44,7 +45,7 @@ func (m *member) do(e *effect) {
 			m.later(event{kind: closed, peer: e.peer})
 		}
 	case found:
-		m.net.asks.found(q, m.id, e.peer, m.now)
+		m.net.asks.found(q, m.id, e.peer, e.hops, m.now)
 	case done:
 		m.net.asks.done(q, m.id, m.now)
 	}
@@ -62,8 +63,12 @@ func (m *member) Links() []strategy.ID { return m.links.Open() }
 // Holds looks into the peer's collection.
 func (m *member) Holds(k strategy.Key) bool { return m.net.cfg.Holds(m.id, k) }
 
-// Look does too: the query's messages are counted when they are sent.
-func (m *member) Look(_ strategy.QueryID, k strategy.Key) bool { return m.Holds(k) }
+// Look does too, for a query that counts it.
+func (m *member) Look(q strategy.QueryID, k strategy.Key) bool {
+	held := m.Holds(k)
+	m.net.asks.looked(q, held)
+	return held
+}
 
 // Send sends a message after the step.
 func (m *member) Send(to strategy.ID, msg strategy.Message) {
@@ -85,8 +90,8 @@ func (m *member) Wake(at time.Duration) {
 }
 
 // Found notes a holder.
-func (m *member) Found(q strategy.QueryID, holder strategy.ID, _ int) {
-	m.note(effect{what: found, peer: holder, message: strategy.Message{Query: q}})
+func (m *member) Found(q strategy.QueryID, holder strategy.ID, hops int) {
+	m.note(effect{what: found, peer: holder, hops: hops, message: strategy.Message{Query: q}})
 }
 
 // Covered is for simulated runs: those of real hosts have no such figure.

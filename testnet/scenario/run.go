@@ -39,7 +39,11 @@ const (
 	Real      = "real"
 )
 
-// Query is what became of a query.
+// Unknown stands for a count of a query that nobody knows.
+const Unknown = -1
+
+// Query is what became of a query. Counts may be Unknown on real hosts: bytes, and messages but to nodes of venn, are
+// known of all queries together; hops are unknown of nodes.
 type Query struct {
 	At       float64 `json:"at_s"` // when it began
 	Asker    int     `json:"asker"`
@@ -127,17 +131,16 @@ func (s *Scenario) QueriesOf(figure string) float64 {
 func (s *Scenario) Values(r *Run) map[string]float64 {
 	v := map[string]float64{"recall": Recall(r.Queries), "wrong": float64(r.Wrong) / float64(max(1, len(r.Queries)))}
 	var latencies []float64
-	hops, wasted, answered := 0, 0, 0
+	var hops, wasted counts
 	for _, q := range r.Queries {
-		wasted += q.Wasted
+		wasted.add(q.Wasted)
 		if q.Latency >= 0 {
 			latencies = append(latencies, q.Latency)
-			hops, answered = hops+q.Hops, answered+1
+			hops.add(q.Hops)
 		}
 	}
-	n := float64(max(1, len(r.Queries)))
-	v["messages"], v["query_bytes"], v["wasted"] = r.Messages, r.Bytes, float64(wasted)/n
-	v["hops"] = float64(hops) / float64(answered)
+	v["messages"], v["query_bytes"], v["wasted"] = r.Messages, r.Bytes, wasted.mean()
+	v["hops"] = hops.mean()
 	v["latency_p50"], v["latency_p99"] = Quantile(latencies, 0.5), Quantile(latencies, 0.99)
 	startup, rest := int64(0), int64(0)
 	for _, sec := range r.Seconds {
@@ -155,6 +158,18 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 	}
 	return v
 }
+
+// counts are those that are known.
+type counts struct{ sum, number int }
+
+func (c *counts) add(n int) {
+	if n != Unknown {
+		c.sum, c.number = c.sum+n, c.number+1
+	}
+}
+
+// mean is not a number where none is known.
+func (c *counts) mean() float64 { return float64(c.sum) / float64(c.number) }
 
 // within are the queries that began in a window.
 func within(all []Query, w Window) []Query {
