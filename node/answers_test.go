@@ -68,7 +68,7 @@ func TestMalformedHaveAnswer(t *testing.T) {
 		_ = s.Close()
 	})
 	_, _, err := n.haveOnce(t.Context(), wire.Record{Peer: wire.PeerID(r.h.ID())}, [][]byte{[]byte("k")}, forQuery)
-	if got := refusals(t, n)["/venn/have/1.0.0 answer"]; err == nil || got != 1 {
+	if got := refusals(t, n)["/venn/have/1.0.0 answer malformed"]; err == nil || got != 1 {
 		t.Errorf("%v; %d refused", err, got)
 	}
 }

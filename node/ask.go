@@ -165,7 +165,7 @@ func (n *Node) query(p peer.ID, q wire.Query, take func(a wire.Answer, size int)
 		}
 		a, err := wire.ParseAnswer(b)
 		if err != nil {
-			n.refuse(p, string(QueryID)+" answer", err)
+			n.unread(p, QueryID, err)
 			return err
 		}
 		take(a, sent+len(b))

@@ -130,7 +130,7 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 		return nil, 0, err
 	}
 	if has, err = wire.ParseHaveAnswer(b, len(keys)); err != nil {
-		n.refuse(s.Peer, string(HaveID)+" answer", err)
+		n.unread(s.Peer, HaveID, err)
 	}
 	return has, time.Since(begun), err
 }

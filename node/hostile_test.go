@@ -70,8 +70,6 @@ func TestHostile(t *testing.T) {
 		attack       func(*testing.T, *Node, *raw)
 	}{
 		{"topic never joined", "rpc topic", publish("other", nobodys, []byte{1}, nil)},
-		{"group that is none", "rpc group", publish(topic, []byte("gg"), nil, []byte{1})},
-		{"parts in the catalogue's group", "rpc group", publish(topic, []byte("c"), nil, []byte{1})},
 		{"garbage for parts", "rpc malformed", publish(topic, nobodys, nil, bytes.Repeat([]byte{0xff}, 100))},
 		{"garbage for a catalogue", "rpc malformed", publish(topic, []byte("c"), bytes.Repeat([]byte{0xff}, 100), nil)},
 		{"parts of 600 KiB", "rpc over the limit", publish(topic, nobodys, nil, make([]byte, 600<<10))},

@@ -151,7 +151,7 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
 	st, err := s.n.streams.Open(ctx, s.peer, JoinID)
 	if err != nil {
-		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, s.n.protocol(JoinID)); err == nil && len(got) == 0 {
+		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, s.n.versions(JoinID)...); err == nil && len(got) == 0 {
 			return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
 		}
 		return err

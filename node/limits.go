@@ -14,11 +14,11 @@ import (
 // ServiceName names the node's streams to the resource manager.
 const ServiceName = "venn"
 
-// Topic is where the summaries of a network are exchanged. It ends with the version of their format. Peers of
-// different versions exchange no summaries. They still link, name peers to each other and answer queries.
+// Topic is where the summaries of a network are exchanged. It stays the same when their format changes.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
-// The protocols of streams. Their ids on the wire are those of [wire.ProtocolIn].
+// The protocols of streams, each by the oldest version that is spoken. Their ids on the wire are those of
+// [wire.ProtocolIn]. A stream is opened by the newest version that both ends speak.
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"
 	HaveID  protocol.ID = "/venn/have/1.0.0"
@@ -31,8 +31,8 @@ const (
 	PubsubID = mesh.ProtocolID
 )
 
-// isHello says whether a protocol is the hello of any network.
-func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), string(HelloID)) }
+// isHello says whether a protocol is the hello of any network, in any version.
+func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/hello/") }
 
 // Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes. It is for programs that
 // want the samples of a network's summaries without being a node. partial says whether it knows partial messages.

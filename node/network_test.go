@@ -60,7 +60,7 @@ func TestTwoNetworks(t *testing.T) {
 	if err := r.h.Connect(t.Context(), info(beta)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := r.h.NewStream(t.Context(), beta.ID(), alpha.protocol(HaveID), HaveID); err == nil {
+	if s, err := r.h.NewStream(t.Context(), beta.ID(), alpha.versions(HaveID)[0], HaveID); err == nil {
 		t.Errorf("%s is served", s.Protocol())
 	}
 	if got, err := r.exchange(beta, HaveID, frame(wire.HaveRequest{[]byte("beta's")}.Append(nil))); err != nil || len(got) == 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
@@ -189,7 +190,9 @@ func (n *Node) run(machine *core.Machine) error {
 		}
 	}
 	for id, handle := range n.handlers() {
-		n.host.SetStreamHandler(n.protocol(id), n.streams.Served(id, handle))
+		for _, version := range n.versions(id) {
+			n.host.SetStreamHandler(version, n.streams.Served(id, handle))
+		}
 	}
 	if err := n.watch(); err != nil {
 		return err
@@ -222,14 +225,24 @@ func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
 	return all
 }
 
-// protocol returns the id of a protocol in the node's network.
-func (n *Node) protocol(id protocol.ID) protocol.ID { return wire.ProtocolIn(n.cfg.seed.Network, id) }
+// versions returns the ids of a protocol in the node's network, the newest version first.
+func (n *Node) versions(id protocol.ID) (ids []protocol.ID) {
+	for _, version := range append(slices.Clone(n.cfg.later[id]), id) {
+		ids = append(ids, wire.ProtocolIn(n.cfg.seed.Network, version))
+	}
+	return ids
+}
+
+// says reports whether hello in the node's network is among protocols.
+func (n *Node) says(protocols []protocol.ID) bool {
+	return slices.ContainsFunc(n.versions(HelloID), func(id protocol.ID) bool { return slices.Contains(protocols, id) })
+}
 
 func (n *Node) newStreams() *streams.Node {
 	return &streams.Node{
 		Host:     n.host,
 		Service:  ServiceName,
-		Named:    n.protocol,
+		Versions: n.versions,
 		Done:     n.ctx,
 		Log:      n.log,
 		Tasks:    &n.tasks,
@@ -302,6 +315,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		Extend:         n.cfg.cache.Extend,
 		RunRelative:    n.cfg.cache.RunRelative,
 		ExtendRelative: n.cfg.cache.ExtendRelative,
+		Format:         n.cfg.format,
 		Rand:           rand.New(rand.NewPCG(n.cfg.random, 1)),
 		Undefended:     n.undefended(),
 	}
@@ -370,7 +384,9 @@ func (n *Node) closeAll() error {
 	}
 	n.tasks.Close()
 	for id := range n.handlers() {
-		n.host.RemoveStreamHandler(n.protocol(id))
+		for _, version := range n.versions(id) {
+			n.host.RemoveStreamHandler(version)
+		}
 	}
 	if n.mesh != nil {
 		n.mesh.Close()
@@ -413,6 +429,13 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
 	} else if len(from) > 0 {
 		canonicallog.LogMisbehavingPeer(p, from[0], ServiceName, err, reason)
+	}
+}
+
+// unread takes in that an answer of a peer on a protocol cannot be read. One of a later version is no fault.
+func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
+	if reason, bad := fault.Of(err); bad {
+		n.refuse(p, string(id)+" answer "+reason, err)
 	}
 }
 

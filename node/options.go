@@ -8,9 +8,12 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/wire"
+
 	ds "github.com/ipfs/go-datastore"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -55,6 +58,8 @@ type config struct {
 	mayAskPrivate  func(peer.ID) bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 	off            defence.Off
+	format         wire.Format                   // for tests of versions; 0: the newest
+	later          map[protocol.ID][]protocol.ID // for tests: later versions of protocols that the node speaks, newest first
 }
 
 // defaultNetwork is the name of the network without WithNetwork.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -61,9 +60,7 @@ func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err erro
 		return p, 0, err
 	}
 	p, err = wire.ParseParts(b, wire.MaxParts)
-	if reason, bad := fault.Of(err); bad {
-		n.refuse(s.Peer, string(PartsID)+" answer "+reason, err)
-	}
+	n.unread(s.Peer, PartsID, err)
 	return p, len(b), err
 }
 

@@ -26,7 +26,7 @@ func TestPassingIsNotMet(t *testing.T) {
 		t.Fatal(has, err)
 	}
 	for _, ends := range [][2]*Node{{a, b}, {b, a}} { // as when the host has changed and tells so before it is identified
-		updated(t, ends[0], ends[1].ID(), ends[0].protocol(HelloID), PubsubID)
+		updated(t, ends[0], ends[1].ID(), ends[0].versions(HelloID)[0], PubsubID)
 	}
 	connect(t, a, c)
 	met(t, a, c)

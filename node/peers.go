@@ -7,7 +7,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -60,9 +59,7 @@ func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names
 		r := &names.Peers[i].Record
 		r.Peer = signed.Signer(r.Envelope)
 	}
-	if reason, bad := fault.Of(err); bad {
-		n.refuse(s.Peer, string(id)+" answer "+reason, err)
-	}
+	n.unread(s.Peer, id, err)
 	return names, err
 }
 

@@ -127,7 +127,7 @@ func (r *raw) exchange(n *Node, id protocol.ID, b []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if id != PubsubID {
-		id = n.protocol(id)
+		id = n.versions(id)[0]
 	}
 	s, err := r.h.NewStream(ctx, n.ID(), id)
 	if err != nil {

@@ -377,7 +377,7 @@ func (n *Node) watch() error {
 // speaks takes in protocols that a peer speaks, and says whether it is of the node's network by them. One of another
 // network is refused.
 func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
-	if slices.Contains(protocols, n.protocol(HelloID)) {
+	if n.says(protocols) {
 		n.identified(p)
 		return true
 	}
@@ -391,7 +391,7 @@ func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 // elsewhere says whether a peer says hello, but not in the node's network.
 func (n *Node) elsewhere(p peer.ID) bool {
 	protocols, err := n.host.Peerstore().GetProtocols(p)
-	return err == nil && slices.ContainsFunc(protocols, isHello) && !slices.Contains(protocols, n.protocol(HelloID))
+	return err == nil && slices.ContainsFunc(protocols, isHello) && !n.says(protocols)
 }
 
 // identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On

@@ -85,6 +85,9 @@ type Config struct {
 	// larger messages.
 	Keep func(signed []byte) []byte
 
+	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Others are for tests of versions.
+	Format wire.Format
+
 	Rand *rand.Rand // the only source of randomness; required
 
 	Undefended defence.Off // defences that are switched off: for tests and experiments only
@@ -121,6 +124,7 @@ func (c *Config) defaults() {
 	setDefault(&c.NearSlots, rank.Default.Near)
 	setDefault(&c.RandomSlots, rank.Default.Random)
 	setDefault(&c.MaxLinks, 20)
+	setDefault(&c.Format, wire.NewestFormat)
 	setDefault(&c.SpreadLinks, maxSpread)
 	c.SpreadLinks = max(0, min(c.SpreadLinks, maxSpread, int(min(c.Up, c.Down, maxSpread*spreadRate)/spreadRate)))
 	if c.Extend == nil {
@@ -190,7 +194,7 @@ func (c *Config) directory() directory.Config {
 // exchange is the exchange's part of the configuration; up and down are the rates as declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, RunRelative: c.RunRelative, Rand: c.Rand, Undefended: c.Undefended,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
 

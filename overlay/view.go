@@ -69,6 +69,12 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
+// Reads returns the newest format that may be written to a linked peer.
+func (o *Overlay) Reads(p wire.PeerID) wire.Format { return o.exchange.Reads(p) }
+
+// AllRead reports whether all linked peers that have said hello, of which there is one at least, read the newest format.
+func (o *Overlay) AllRead() bool { return o.exchange.AllRead() }
+
 // OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor, while
 // the network rotates it, the previous one.
 func (o *Overlay) OtherSeeds() (n int) {

@@ -38,10 +38,11 @@ type Machine struct {
 	previousUntil time.Duration
 	leastSpacing  time.Duration // between epochs
 	announcer     announcer
+	formats       formats
 
 	now     time.Duration
 	effects []Effect
-	wakes   [4]wake // overlay's, routing's, tails', the announcer's
+	wakes   [5]wake // overlay's, routing's, tails', the announcer's, the formats'
 	said    wake    // the last one returned
 }
 
@@ -74,6 +75,7 @@ func New(c Config) (*Machine, error) {
 		Overlay: ov, seed: o.Seed, previousSeed: o.Previous.Tag(), previousUntil: o.PreviousUntil, leastSpacing: c.Spacing,
 	}
 	m.announcer.previous.spacing = MostSpacing
+	m.formats = newFormats(o.Format)
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		m.Tails = tails.New(t)
@@ -113,7 +115,9 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 	default:
 		panic(fmt.Sprintf("core: input of type %T", in))
 	}
+	m.judgeFormats()
 	m.announce()
+	m.wakes[4] = m.formats.due()
 	m.wakes[3] = m.announceDue()
 	m.wake()
 	return m.effects
@@ -153,6 +157,7 @@ func (m *Machine) happened(now time.Duration, in event.Input) {
 		m.published(in.Stream.Header())
 		m.tails(now, tails.Published{Header: in.Stream.Header()})
 	case event.HelloReceived:
+		m.heardFormat(in.Peer, in.Hello.Reads())
 		m.routing(now, routing.Reached{Peer: in.Peer})
 		if in.Hello.Tails && slices.Contains(m.Overlay.Linked(), in.Peer) {
 			m.tails(now, tails.LinkOpened{Peer: in.Peer})

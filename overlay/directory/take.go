@@ -17,6 +17,7 @@ type Result struct {
 	Fault     event.Fault    // what the sender did wrong, or with [event.FaultTwin] the origin; "": nobody is at fault
 	Applied   bool           // a delta led to a prefix
 	Unapplied bool           // a delta led nowhere: parts are to be asked for instead
+	Later     bool           // it is of a later version, which is not read here
 	Learned   *event.Learned // nil: nothing more is held than before
 }
 
@@ -38,9 +39,9 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	case base == nil && (in.Run.First > 0 || d.isPast(e, in.Group.Epoch())):
 		return onTheWay // overtaken: by a newer epoch, or by forgetting
 	case base == nil:
-		var fault event.Fault
-		if base, fault = d.open(now, e, in); base == nil {
-			return Result{Fault: fault}
+		var r Result
+		if base, r = d.open(now, e, in); base == nil {
+			return r
 		}
 		if d.outdated(e, wire.Record{Peer: wire.PeerID(base.Header().Origin), Envelope: in.Record}) {
 			in.Record = e.record
@@ -92,7 +93,7 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	switch {
 	case err == nil:
 		return p, Result{Applied: true}
-	case errors.Is(err, summary.ErrBase):
+	case errors.Is(err, summary.ErrBase), errors.Is(err, summary.ErrVersion):
 		return nil, Result{Unapplied: true}
 	}
 	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
@@ -116,31 +117,33 @@ func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsRecei
 
 // open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's
 // prefix of no parts; nil if it is not taken in, for which nobody may be at fault.
-func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, event.Fault) {
+func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, Result) {
 	h, err := d.cfg.OpenHeader(in.Envelope)
 	switch {
+	case errors.Is(err, summary.ErrVersion):
+		return nil, Result{Later: true}
 	case errors.Is(err, summary.ErrSeed) || err == nil && h.Seed.Network != d.cfg.Seed.Network:
-		return nil, event.FaultSeed
+		return nil, Result{Fault: event.FaultSeed}
 	case err != nil:
-		return nil, event.FaultHeader
+		return nil, Result{Fault: event.FaultHeader}
 	case group.Of(h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
-		return nil, event.FaultGroup
+		return nil, Result{Fault: event.FaultGroup}
 	case !d.accepts(h.Seed):
 		d.disown(now, e)
-		return nil, ""
+		return nil, Result{}
 	}
 	p, err := d.cfg.OpenRecord(in.Record)
 	if err != nil || string(p) != h.Origin {
-		return nil, event.FaultRecord
+		return nil, Result{Fault: event.FaultRecord}
 	}
 	if !d.joinGroup(now, e, wire.Record{Peer: p, Envelope: in.Record}, true) {
-		return nil, ""
+		return nil, Result{}
 	}
 	base, err := d.cfg.NewPrefix(h)
 	if err != nil {
-		return nil, event.FaultHeader
+		return nil, Result{Fault: event.FaultHeader}
 	}
-	return base, ""
+	return base, Result{}
 }
 
 // compare opens an envelope that came for the epoch of p, the prefix held, but is not its header. The same header may
@@ -149,6 +152,8 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	h, err := d.cfg.OpenHeader(envelope)
 	held := p.Header()
 	switch {
+	case errors.Is(err, summary.ErrVersion):
+		return ""
 	case err != nil:
 		return event.FaultHeader
 	case h.Origin != held.Origin || h.Epoch != held.Epoch:

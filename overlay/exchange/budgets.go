@@ -93,6 +93,25 @@ func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
 	return l.hello, true
 }
 
+// Reads returns the newest format that may be written to a linked peer: its own newest or the peer's, whichever is
+// older. Before the peer's hello that is the first.
+func (x *Exchange) Reads(p wire.PeerID) wire.Format {
+	h, _ := x.Said(p)
+	return min(h.Reads(), x.cfg.Format)
+}
+
+// AllRead reports whether all linked peers that have said hello, of which there is one at least, read the newest format.
+func (x *Exchange) AllRead() bool {
+	some := false
+	for _, l := range x.order {
+		if l.heard && l.hello.Reads() < x.cfg.Format {
+			return false
+		}
+		some = some || l.heard
+	}
+	return some
+}
+
 // Idle says whether nothing that was asked of a peer is outstanding.
 func (x *Exchange) Idle(p wire.PeerID) bool {
 	l, ok := x.links[p]

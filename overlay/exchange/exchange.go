@@ -67,6 +67,7 @@ type Config struct {
 	Up, Down                 uint64  // rates of the own line that are reckoned with, bit/s
 	DeclaredUp, DeclaredDown uint64  // the same as declared; 0: not declared
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
+	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
 	Rand                     Rand
 	Undefended               defence.Off // for tests

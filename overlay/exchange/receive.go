@@ -132,7 +132,7 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	switch {
 	case r.Fault == event.FaultTwin:
 		return
-	case r.Fault == "" && !useless:
+	case r.Fault == "" && !useless && !r.Later:
 		if a.mine {
 			x.progress(now, l, e, r)
 		}
@@ -141,7 +141,7 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	if a.mine {
 		x.endAsk(e)
 	}
-	if r.Fault != "" && r.Fault != event.FaultDelta {
+	if r.Later || r.Fault != "" && r.Fault != event.FaultDelta {
 		x.shun(l, e, now+12*shunFor)
 	}
 }

@@ -1,6 +1,7 @@
 package tails
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -29,7 +30,7 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure bool) 
 		}
 		t, err := OpenTail(b, h, m.cfg.Verify)
 		if err != nil {
-			if sure {
+			if sure && !errors.Is(err, summary.ErrVersion) {
 				m.refuse(from, FaultTail)
 				m.mute(from)
 			}

@@ -13,6 +13,8 @@ var (
 	ErrMalformed = errors.New("wire: malformed")
 	// ErrLimit says that a message, or a field of it, is longer or larger than the limit that its Max constant states.
 	ErrLimit = errors.New("wire: over the limit")
+	// ErrLater says that a message has a form that only a later version knows. That is nobody's fault.
+	ErrLater = errors.New("wire: of a later version")
 )
 
 // decoder walks the fields of one message. Its first error sticks: next then returns false and every value is zero.
@@ -26,6 +28,9 @@ type decoder struct {
 	v    uint64 // value of a varint or fixed64 field
 	data []byte // value of a field of bytes
 	seen uint64 // numbers, below 64, of the singular fields read
+
+	skips bool // the current field has not been read
+	later bool // a field before it was not
 }
 
 // decode begins to read a message of at most limit bytes.
@@ -39,9 +44,12 @@ func decode(name string, b []byte, limit int) decoder {
 
 // next moves to the next field.
 func (d *decoder) next() bool {
+	d.later = d.later || d.skips
+	d.skips = false
 	if d.err != nil || len(d.rest) == 0 {
 		return false
 	}
+	d.skips = true
 	tag := d.varint()
 	num, typ := protowire.DecodeTag(tag)
 	if d.err == nil && num < protowire.MinValidNumber {
@@ -112,8 +120,17 @@ func (d *decoder) fail(kind error, format string, args ...any) {
 	}
 }
 
-// is checks the type of the current field.
+// lacks says that a message has none of the forms that are known here. If it has fields that are not, that is no fault.
+func (d *decoder) lacks(format string, args ...any) {
+	if d.later {
+		d.fail(ErrLater, format, args...)
+	}
+	d.malformed(format, args...)
+}
+
+// is checks the type of the current field, which is known here.
 func (d *decoder) is(typ protowire.Type) bool {
+	d.skips = false
 	if d.err == nil && d.typ != typ {
 		d.malformed("field %d has wire type %d", d.num, d.typ)
 	}
@@ -202,7 +219,7 @@ func (d *decoder) sized(least, most int) []byte {
 func (d *decoder) required(nums ...protowire.Number) {
 	for _, n := range nums {
 		if d.seen&(1<<n) == 0 {
-			d.malformed("field %d missing", n)
+			d.lacks("field %d missing", n)
 		}
 	}
 }

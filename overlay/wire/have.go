@@ -46,7 +46,7 @@ func ParseHaveRequest(b []byte) (keys HaveRequest, err error) {
 		}
 	}
 	if len(keys) == 0 {
-		d.malformed("no key")
+		d.lacks("no key")
 	}
 	if d.err != nil {
 		return nil, d.err

@@ -26,8 +26,24 @@ type Hello struct {
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
 	Seed         uint32   // number of the seed of its summaries
+	Format       Format   // newest that the sender reads; less than FirstFormat: that
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }
+
+// Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest format
+// and the one before. What it writes to one peer is in the newest that both read. What it writes for all is in the one
+// before until all linked peers have said that they read its newest.
+type Format uint8
+
+const (
+	// FirstFormat is that of peers whose hello names none.
+	FirstFormat Format = 2
+	// NewestFormat is the newest that is read here.
+	NewestFormat = FirstFormat
+)
+
+// Reads returns the newest format that the sender of a hello reads.
+func (h Hello) Reads() Format { return max(h.Format, FirstFormat) }
 
 // Append appends the message to b.
 func (h Hello) Append(b []byte) []byte { return appendTo(b, h) }
@@ -51,6 +67,9 @@ func (h Hello) fields(w *writer) {
 	w.bool(15, h.Tails)
 	w.bool(16, h.Parted)
 	w.uint(17, uint64(h.Seed))
+	if h.Format > FirstFormat {
+		w.uint(18, uint64(h.Format))
+	}
 }
 
 // ParseHello reads a whole message.
@@ -89,6 +108,10 @@ func ParseHello(b []byte) (Hello, error) {
 			h.Parted = d.bool()
 		case 17:
 			h.Seed = uint32(d.uint(math.MaxUint32))
+		case 18:
+			if f := d.uint(math.MaxUint64); f > uint64(FirstFormat) {
+				h.Format = Format(min(f, math.MaxUint8))
+			}
 		}
 	}
 	if d.err != nil {

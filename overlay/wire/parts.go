@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"math"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/group"
@@ -49,12 +51,12 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 		case 3:
 			r.End = d.int(MaxPart)
 		case 4:
-			r.Bases = Bases(d.uint(uint64(MaxBases)))
+			r.Bases = Bases(d.uint(math.MaxUint64) & uint64(MaxBases)) // a later version may look further back
 		}
 	}
 	d.required(1)
 	if r.First >= r.End {
-		d.malformed("parts %d to %d", r.First, r.End)
+		d.lacks("parts %d to %d", r.First, r.End)
 	}
 	if d.err != nil {
 		return PartsRequest{}, d.err
@@ -119,6 +121,9 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 	}
 	if p.Refused && (p.Envelope != nil || p.Record != nil || p.Delta != nil || run != nil || p.More) {
 		d.malformed("a refusal and more")
+	}
+	if !p.Refused && p.Delta == nil && run == nil && d.later {
+		d.lacks("neither run nor delta")
 	}
 	if d.err == nil && !p.Refused && p.Delta == nil {
 		p.Run, d.err = summary.ParseRun(run)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -116,11 +117,13 @@ func ParseTails(b []byte) (Tails, error) {
 		if d.err != nil {
 			break
 		}
-		it, err := parseTailItem(b)
-		if err != nil {
+		switch it, err := parseTailItem(b); {
+		case errors.Is(err, ErrLater):
+		case err != nil:
 			return nil, err
+		default:
+			items = append(items, it)
 		}
-		items = append(items, it)
 	}
 	if d.err != nil {
 		return nil, d.err

@@ -234,19 +234,19 @@ func TestFullPubsub(t *testing.T) {
 	}
 }
 
-// TestFormerTails: a peer of an earlier version, which sends tails by pubsub, is not blamed for that.
-func TestFormerTails(t *testing.T) {
+// TestLaterGroups: a peer of a later version, which uses groups that this one does not know, is not blamed for that.
+func TestLaterGroups(t *testing.T) {
 	m, _ := newMesh()
 	blamed := 0
 	m.cfg.Refuse = func(peer.ID, string, error) { blamed++ }
 	for _, c := range []struct {
-		group string
-		blame int
-	}{{"t", 0}, {"u", 1}} {
+		topic, group string
+		blame        int
+	}{{"topic", "t", 0}, {"other", "t", 1}} {
 		blamed = 0
-		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String("topic"), GroupID: []byte(c.group), PartsMetadata: []byte("tails")}}}
+		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String(c.topic), GroupID: []byte(c.group), PartsMetadata: []byte("new")}}}
 		if err := m.inspect("p", rpc); err == nil || blamed != c.blame {
-			t.Errorf("group %q: %v, blamed %d times, want %d", c.group, err, blamed, c.blame)
+			t.Errorf("group %q of %s: %v, blamed %d times, want %d", c.group, c.topic, err, blamed, c.blame)
 		}
 	}
 }

@@ -397,11 +397,10 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if p == nil {
 		return nil
 	}
-	if string(p.GroupID) == formerTails {
-		return errGroup // dropped, and no peer is blamed
-	}
 	err := m.check(p)
-	if err != nil {
+	if errors.Is(err, wire.ErrLater) {
+		m.cfg.Counters.Drop("later")
+	} else if err != nil {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
 	}
 	return err
@@ -409,42 +408,41 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 
 var (
 	errTopic = errors.New("mesh: partial message of a topic never joined")
-	errGroup = errors.New("mesh: partial message of a group that is none")
 	errSize  = errors.New("mesh: partial message over the limit")
 )
 
-// formerTails is the group in which peers of an earlier version send tails.
-const formerTails = "t"
-
+// check returns what is wrong with a partial message. A group, or a use of one, that is not known here is of a later
+// version.
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	catalogue := string(p.GroupID) == wire.CatalogueGroup
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
 	case !catalogue && len(p.GroupID) != len(group.ID{}):
-		return errGroup
+		return fmt.Errorf("%w: group of %d bytes", wire.ErrLater, len(p.GroupID))
 	case len(p.PartsMetadata) > wire.MaxCatalogue || len(p.PartialMessage) > wire.MaxPartsRPC:
 		return errSize
 	case catalogue && len(p.PartialMessage) > 0 || !catalogue && len(p.PartsMetadata) > 0:
-		return errGroup
+		return fmt.Errorf("%w: parts with metadata, or a catalogue with parts", wire.ErrLater)
 	}
 	return nil
 }
 
 func reasonRPC(err error) string {
-	switch {
-	case errors.Is(err, errTopic):
+	if errors.Is(err, errTopic) {
 		return "topic"
-	case errors.Is(err, errSize):
-		return "over the limit"
 	}
-	return "group"
+	return "over the limit"
 }
 
 // received decodes a partial message and posts it. It runs on pubsub's goroutine.
 func (m *Mesh) received(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
 	msg, err := decodePartial(from, rpc)
+	if errors.Is(err, wire.ErrLater) {
+		m.cfg.Counters.Drop("later")
+		return nil
+	}
 	if err != nil {
 		reason, _ := fault.Of(err)
 		m.cfg.Refuse(from, "rpc "+reason, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -105,6 +106,9 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 	}
 	p, err := m.cfg.OpenSample(msg.GetFrom(), msg.Data)
 	switch {
+	case errors.Is(err, wire.ErrLater), errors.Is(err, summary.ErrVersion):
+		m.cfg.Counters.Drop("later")
+		return pubsub.ValidationIgnore
 	case errors.Is(err, summary.ErrSeed):
 		m.cfg.Counters.Refuse("message of another seed")
 		return pubsub.ValidationIgnore

@@ -49,12 +49,12 @@ func newEnd(t *testing.T) *end {
 	e := &end{h: h, tasks: &tasks.Group{}}
 	node := &streams.Node{
 		Host: h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
-		Named:   func(id protocol.ID) protocol.ID { return id },
-		Relayed: func(protocol.ID) bool { return false },
-		Lasting: func(protocol.ID) bool { return true },
-		Admit:   admit.New(admit.Config{Links: admit.Pool{Work: 1, Slots: 100}, Strangers: admit.Pool{Work: 1, Slots: 100}, Linked: func(peer.ID) bool { return true }}),
-		Refuse:  func(peer.ID, string, error) {},
-		Barred:  func(peer.ID) bool { return false },
+		Versions: func(id protocol.ID) []protocol.ID { return []protocol.ID{id} },
+		Relayed:  func(protocol.ID) bool { return false },
+		Lasting:  func(protocol.ID) bool { return true },
+		Admit:    admit.New(admit.Config{Links: admit.Pool{Work: 1, Slots: 100}, Strangers: admit.Pool{Work: 1, Slots: 100}, Linked: func(peer.ID) bool { return true }}),
+		Refuse:   func(peer.ID, string, error) {},
+		Barred:   func(peer.ID) bool { return false },
 	}
 	e.Pipes = New(Config{
 		Streams: node, ID: testID, Limit: limit, Within: 10 * time.Minute, Done: t.Context(), Tasks: e.tasks,

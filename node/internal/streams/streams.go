@@ -35,9 +35,9 @@ const (
 // Node holds the streams' parameters, which their node sets.
 type Node struct {
 	Host     host.Host
-	Service  string                        // for the resource manager
-	Named    func(protocol.ID) protocol.ID // returns the id on the wire of a protocol
-	Done     context.Context               // ends with the node
+	Service  string                          // for the resource manager
+	Versions func(protocol.ID) []protocol.ID // returns the ids on the wire of a protocol, the newest version first
+	Done     context.Context                 // ends with the node
 	Log      *slog.Logger
 	Tasks    *tasks.Group
 	Counters *counters.Counters
@@ -99,14 +99,15 @@ func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, er
 	return w, nil
 }
 
-// Open opens a stream to a peer, on a connection that exists. End must follow.
+// Open opens a stream to a peer, on a connection that exists, by the newest version of a protocol that both speak. End
+// must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
 	if n.Relayed(id) {
 		ctx = network.WithAllowLimitedConn(ctx, n.Service)
 	}
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "venn dials by certified addresses"), OpenTime)
 	defer cancel()
-	s, err := n.Host.NewStream(ctx, p, n.Named(id))
+	s, err := n.Host.NewStream(ctx, p, n.Versions(id)...)
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}
@@ -247,6 +248,10 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 		s.admitted = admitted
 		if err = s.Pay(openWork); err == nil {
 			err = handle(s)
+		}
+		if errors.Is(err, wire.ErrLater) { // it is answered with nothing
+			n.Counters.Drop("later")
+			err = nil
 		}
 		s.End(err)
 		if err == nil {
