@@ -19,8 +19,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case event.SendCatalogue:
 		l.sendCatalogue(e)
 	case event.SendParts:
-		msg := wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More}.Append(nil)
-		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
+		l.n.mesh.SendParts(peer.ID(e.To), e.Group, e.Parts.Append(nil))
 	case tails.Send:
 		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
 	case tails.Advanced:
@@ -31,7 +30,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case event.RequestParts:
 		l.n.tasks.Run(func() { l.n.fetch(e) })
 	case event.AnswerParts:
-		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta}, true)
+		l.answer(e.Request, e.Parts, true)
 	case event.AskPeers:
 		l.n.tasks.Run(func() { l.n.inquire(e) })
 	case event.AnswerPeers:

@@ -309,9 +309,7 @@ func (l *loop) message(p *inbox.Message) {
 		l.step(event.CatalogueReceived{From: wire.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:
 		l.step(event.PartsReceived{
-			From: wire.PeerID(p.From), Transport: p.Transport, Group: p.Group,
-			Envelope: p.Parts.Envelope, Record: p.Parts.Record, Run: p.Parts.Run, Delta: p.Parts.Delta, Bytes: p.Bytes,
-			More: p.Parts.More, Came: p.Came,
+			From: wire.PeerID(p.From), Transport: p.Transport, Group: p.Group, Parts: *p.Parts, Bytes: p.Bytes, Came: p.Came,
 		})
 	}
 }
@@ -341,10 +339,7 @@ func (l *loop) request(r any) {
 	case peersAsked:
 		l.step(event.PeersAsked{From: wire.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
 	case partsAsked:
-		l.step(event.PartsRequested{
-			From: wire.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,
-			First: r.request.First, End: r.request.End, Bases: r.request.Bases,
-		})
+		l.step(event.PartsRequested{From: wire.PeerID(r.from), Request: l.expect(r.reply), PartsRequest: r.request})
 	}
 }
 

@@ -27,7 +27,7 @@ func (n *Node) fetch(e event.RequestParts) {
 		return
 	}
 	n.in.Result(n.ctx, event.PartsReceived{
-		From: e.From.Peer, Transport: event.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
+		From: e.From.Peer, Transport: event.Direct, Group: e.Group, Parts: p, Bytes: size,
 	})
 }
 
@@ -50,7 +50,7 @@ func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err erro
 		return p, 0, err
 	}
 	defer func() { s.End(err) }()
-	req := wire.PartsRequest{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}.Append(nil)
+	req := e.PartsRequest.Append(nil)
 	n.in.Charged(s.Peer, len(req)+requestOverhead)
 	if err = s.Send(req); err != nil {
 		return p, 0, err

@@ -65,7 +65,9 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	line.From = "source"
 	step(t, told, 0, line)
 	step(t, told, time.Second/2, event.Tick{})
-	parts := event.PartsReceived{From: "source", Transport: event.Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
+	parts := event.PartsReceived{
+		From: "source", Transport: event.Pubsub, Group: line.Items[0].Group, Bytes: 500, Parts: wire.Parts{Envelope: x.envelope, Record: x.record, Run: run},
+	}
 	if n := lines(11*time.Second, parts); n != 1 {
 		t.Fatalf("told %d lines", n)
 	}

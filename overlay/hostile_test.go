@@ -67,7 +67,9 @@ func TestFloodLeavesTheLine(t *testing.T) {
 			for _, it := range c.Items {
 				for _, s := range all {
 					if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
-						step(t, o, now, event.PartsReceived{From: "honest", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+						step(t, o, now, event.PartsReceived{
+							From: "honest", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+						})
 					}
 				}
 			}
@@ -205,7 +207,9 @@ func TestManyIdentities(t *testing.T) {
 		for _, it := range asked {
 			for _, s := range all {
 				if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
-					step(t, o, now, event.PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+					step(t, o, now, event.PartsReceived{
+						From: "sybil", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+					})
 				}
 			}
 		}
@@ -233,7 +237,9 @@ func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
-		for _, e := range step(t, o, time.Second, event.PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
+		for _, e := range step(t, o, time.Second, event.PartsReceived{
+			From: "p", Group: group, Bytes: 300, Parts: wire.Parts{Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}},
+		}) {
 			if f, ok := e.(event.Report); ok && f.Fault == event.FaultHeader {
 				refused++
 			}

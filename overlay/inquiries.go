@@ -85,7 +85,7 @@ func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) r
 
 // introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says
 // whether it brought anything.
-func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Introduction) bool {
+func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) bool {
 	h, err := o.cfg.OpenHeader(i.Envelope)
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
 		return false
@@ -96,7 +96,7 @@ func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Introduc
 		return false
 	}
 	r := o.directory.Take(now, e, event.PartsReceived{
-		From: from, Transport: event.Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+		From: from, Transport: event.Direct, Group: group.Of(h), Parts: i,
 	})
 	if r.Fault != "" {
 		o.effects.Emit(event.Report{Peer: from, Fault: r.Fault})

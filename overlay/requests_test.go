@@ -28,7 +28,9 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		id := uint64(0)
 		request := func(from wire.PeerID) []event.Effect {
 			id++
-			return s.Overlay.Step(time.Second, event.PartsRequested{From: from, Request: id, Group: own.Group(), First: 0, End: 1})
+			return s.Overlay.Step(time.Second, event.PartsRequested{
+				From: from, Request: id, PartsRequest: wire.PartsRequest{Group: own.Group(), First: 0, End: 1},
+			})
 		}
 		for i := range silent {
 			for range 100 {

@@ -50,7 +50,7 @@ func rounds(net *overlaytest.Network) *[]round {
 }
 
 // introductionBytes is the size of summaries that are passed on.
-func introductionBytes(all []wire.Introduction) (n int) {
+func introductionBytes(all []wire.Parts) (n int) {
 	for _, i := range all {
 		n += wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run}.Size() + elementFields
 	}

@@ -265,15 +265,8 @@ func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate
 // CatalogueBytes is what a catalogue of the given number of items counts against a budget.
 func CatalogueBytes(items int) int { return exchange.CatalogueBytes(items) }
 
-// RunBytes is what a run, with the header and the record that go with it, counts against a budget.
-func RunBytes(r summary.Run, envelope, record []byte) int {
-	return exchange.RunBytes(r, envelope, record)
-}
-
-// DeltaBytes is what a delta, with the header and the record that go with it, counts against a budget.
-func DeltaBytes(delta, envelope, record []byte) int {
-	return exchange.DeltaBytes(delta, envelope, record)
-}
+// PartsBytes returns what a run or a delta, with the header and the record that go with it, counts against a budget.
+func PartsBytes(p wire.Parts) int { return exchange.PartsBytes(p) }
 
 // PlaceOf returns where a peer stands among all: see package space.
 func PlaceOf(p wire.PeerID) space.Place { return exchange.PlaceOf(p) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -21,7 +22,9 @@ func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
 	}
 	g := group.Of(s.stream.Header())
 	e := d.Add(0, "link", g.OriginTag())
-	d.Take(0, e, event.PartsReceived{From: "link", Group: g, Envelope: s.envelope, Record: s.record, Run: run})
+	d.Take(0, e, event.PartsReceived{
+		From: "link", Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+	})
 	const asked = 20 * time.Minute
 	d.Outcome(asked, "x", 0, 20)
 	d.Tidy(asked + time.Second)

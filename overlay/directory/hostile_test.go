@@ -23,7 +23,9 @@ func hear(d *Directory, now time.Duration, from wire.PeerID, s signed) (Result, 
 	if err != nil {
 		return Result{}, false
 	}
-	r := d.Take(now, e, event.PartsReceived{From: from, Group: group.Of(s.stream.Header()), Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+	r := d.Take(now, e, event.PartsReceived{
+		From: from, Group: group.Of(s.stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+	})
 	return r, r.Learned != nil
 }
 

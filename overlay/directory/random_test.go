@@ -137,7 +137,9 @@ func TestRandomSequences(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				d.Take(now, e, event.PartsReceived{From: from, Group: group.Of(s.stream.Header()), Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+				d.Take(now, e, event.PartsReceived{
+					From: from, Group: group.Of(s.stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+				})
 			case 11:
 				d.SetRoom(number(14))
 			case 12:

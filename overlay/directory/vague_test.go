@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -28,7 +29,9 @@ func TestVague(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := d.Take(0, e, event.PartsReceived{From: "link", Group: g, Envelope: s.envelope, Record: s.record, Run: run}); r.Learned == nil {
+			if r := d.Take(0, e, event.PartsReceived{
+				From: "link", Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+			}); r.Learned == nil {
 				t.Fatalf("parts %d to %d: %+v", first, end, r)
 			}
 		}

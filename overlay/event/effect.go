@@ -26,34 +26,24 @@ type SendCatalogue struct {
 // SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
 // Or it sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
-	To       wire.PeerID
-	Group    group.ID
-	Envelope []byte
-	Record   []byte
-	Run      summary.Run
-	Delta    []byte // nil: it is a run
-	More     bool   // another message to the same peer follows at once
+	To    wire.PeerID
+	Group group.ID
+	wire.Parts
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
 // it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the
 // Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
-	From       wire.Record
-	Group      group.ID
-	First, End int
-	Bases      wire.Bases
+	From wire.Record
+	wire.PartsRequest
 }
 
 // AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
 type AnswerParts struct {
-	To       wire.PeerID
-	Request  uint64
-	Envelope []byte
-	Record   []byte
-	Run      summary.Run
-	Delta    []byte // nil: it is a run
-	Refused  bool
+	To      wire.PeerID
+	Request uint64
+	wire.Parts
 }
 
 // Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.

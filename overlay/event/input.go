@@ -66,22 +66,16 @@ type PartsReceived struct {
 	From      wire.PeerID
 	Transport Transport
 	Group     group.ID
-	Envelope  []byte
-	Record    []byte
-	Run       summary.Run
-	Delta     []byte        // nil: it is a run
-	Bytes     int           // on the wire
-	More      bool          // the sender sent another message right after it
-	Came      time.Duration // when it came, if that was before now; 0: now
+	wire.Parts
+	Bytes int           // on the wire
+	Came  time.Duration // when it came, if that was before now; 0: now
 }
 
 // PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
 type PartsRequested struct {
-	From       wire.PeerID
-	Request    uint64
-	Group      group.ID
-	First, End int        // parts First..End-1
-	Bases      wire.Bases // held by the peer to at least End parts: a delta from one of them may answer
+	From    wire.PeerID
+	Request uint64
+	wire.PartsRequest
 }
 
 // FetchFailed says that a [RequestParts] brought nothing.

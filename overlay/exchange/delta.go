@@ -85,11 +85,6 @@ func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
 }
 
-// DeltaBytes is what a delta, with the header and the record that go with it, counts against a budget.
-func DeltaBytes(delta, envelope, record []byte) int {
-	return rpcOverhead + deltaOverhead + len(delta) + len(envelope) + len(record)
-}
-
 // serving is what became of an ask that a delta may answer.
 type serving uint8
 
@@ -100,41 +95,42 @@ const (
 )
 
 // makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds.
-// It charges the delta, if the budgets carry it now. record is nil when the asker has it.
-func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.Bases, end int) (delta, record []byte, s serving) {
+// It charges the delta, if the budgets carry it now. Its record is nil when the asker has it.
+func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.Bases, end int) (wire.Parts, serving) {
 	old := e.Base(p.Header().Epoch, bases, end)
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
-		return nil, nil, partsInstead
+		return wire.Parts{}, partsInstead
 	}
-	envelope := e.Envelope(p)
-	if !l.out.allowsWhole(DeltaBytes(nil, envelope, nil)) {
-		return nil, nil, deltaWaits
+	out := wire.Parts{Envelope: e.Envelope(p), Delta: []byte{}}
+	if !l.out.allowsWhole(PartsBytes(out)) {
+		return wire.Parts{}, deltaWaits
 	}
-	delta, s = x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
+	delta, s := x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
 	if s != deltaGoes {
-		return nil, nil, s
+		return wire.Parts{}, s
 	}
+	out.Delta = delta
 	if e.RecordSince().After(old.Header().Epoch) {
-		record = e.Record().Envelope
+		out.Record = e.Record().Envelope
 	}
-	n := DeltaBytes(delta, envelope, record)
+	n := PartsBytes(out)
 	if !l.out.allowsWhole(n) || !x.up.allowsWhole(n) {
-		return nil, nil, deltaWaits
+		return wire.Parts{}, deltaWaits
 	}
 	x.charge(l, n)
 	if e.Index() == 0 {
 		x.copies.taken(x.now, end)
 	}
-	return delta, record, deltaGoes
+	return out, deltaGoes
 }
 
 // serveDelta answers an ask on a mesh link by a delta, if there is one.
 func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, end int) serving {
-	delta, record, s := x.makeDelta(l, e, p, w.bases, end)
+	delta, s := x.makeDelta(l, e, p, w.bases, end)
 	if s != deltaGoes {
 		return s
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Envelope: e.Envelope(p), Record: record, Delta: delta})
+	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Parts: delta})
 	l.trade(e.Index()).claims(w.of, uint16(end))
 	l.unwant(e.Index())
 	return deltaGoes
@@ -142,9 +138,9 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 
 // answerDelta answers a direct request by a delta, if there is one.
 func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, in event.PartsRequested) serving {
-	delta, record, s := x.makeDelta(l, e, p, in.Bases, min(in.End, p.Parts()))
+	delta, s := x.makeDelta(l, e, p, in.Bases, min(in.End, p.Parts()))
 	if s == deltaGoes {
-		x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Envelope: e.Envelope(p), Record: record, Delta: delta})
+		x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: delta})
 	}
 	return s
 }

@@ -63,7 +63,7 @@ func (x *Exchange) mayWait(p wire.PeerID) bool {
 }
 
 func (x *Exchange) refuse(in event.PartsRequested) {
-	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Refused: true})
+	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: wire.Parts{Refused: true}})
 }
 
 // answerRequests answers the direct requests that the budgets allow, and refuses those that have waited too long.
@@ -100,14 +100,14 @@ func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
 	if s := x.answerDelta(l, e, p, in); s != partsInstead {
 		return s == deltaGoes
 	}
-	run, env, rec, ok := x.cut(l, e, p, in.First, min(in.End, p.Parts()))
+	cut, ok := x.cut(l, e, p, in.First, min(in.End, p.Parts()))
 	if !ok {
 		return false
 	}
 	if e.Index() == 0 {
-		x.copies.taken(x.now, run.First+len(run.Parts))
+		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
-	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
-	x.charge(l, RunBytes(run, env, rec))
+	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: cut})
+	x.charge(l, PartsBytes(cut))
 	return true
 }

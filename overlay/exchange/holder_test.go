@@ -47,7 +47,9 @@ func TestHolder(t *testing.T) {
 	}
 	e := w.d.Invite(0, far, g.OriginTag())
 	w.pass()
-	w.d.Take(0, e, event.PartsReceived{From: far, Transport: event.Direct, Group: g, Envelope: s.envelope, Record: s.record, Run: sample})
+	w.d.Take(0, e, event.PartsReceived{
+		From: far, Transport: event.Direct, Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: sample},
+	})
 	w.pass()
 	var asked []wire.Record
 	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {

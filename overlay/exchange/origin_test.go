@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -46,9 +47,11 @@ func TestOriginsAreSmall(t *testing.T) {
 func TestRemovedWhileWaiting(t *testing.T) {
 	w := many(3)
 	e := w.d.Entry(2)
-	in := event.PartsReceived{From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1})}
+	in := event.PartsReceived{
+		From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
+	}
 	a := w.x.AdmitMessage(in, e)
-	w.x.requests = append(w.x.requests, request{event.PartsRequested{From: "other", Request: 7, End: 1}, e, time.Hour})
+	w.x.requests = append(w.x.requests, request{event.PartsRequested{From: "other", Request: 7, PartsRequest: wire.PartsRequest{End: 1}}, e, time.Hour})
 	w.d.Remove(2)
 	w.pass()
 	other := w.d.Add(0, "link", 1000)

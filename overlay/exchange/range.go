@@ -145,6 +145,6 @@ func NamesBytes(a wire.Names) int {
 	return n
 }
 
-func introductionBytes(i wire.Introduction) int {
+func introductionBytes(i wire.Parts) int {
 	return len(i.Envelope) + len(i.Record) + i.Run.EncodedBytes() + 3*len(i.Run.Parts) + runOverhead
 }

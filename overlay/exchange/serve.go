@@ -3,6 +3,7 @@ package exchange
 import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -58,16 +59,17 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		}
 		w.bases = 0
 	}
-	run, env, rec, ok := x.cut(l, e, p, int(w.from), end)
+	cut, ok := x.cut(l, e, p, int(w.from), end)
 	if !ok {
 		return false
 	}
+	to := cut.Run.First + len(cut.Run.Parts)
 	if i == 0 {
-		x.copies.taken(x.now, run.First+len(run.Parts))
+		x.copies.taken(x.now, to)
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Envelope: env, Record: rec, Run: run})
-	x.charge(l, RunBytes(run, env, rec))
-	w.from, w.at = uint16(run.First+len(run.Parts)), x.now
+	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Parts: cut})
+	x.charge(l, PartsBytes(cut))
+	w.from, w.at = uint16(to), x.now
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
 		l.unwant(i)
@@ -86,15 +88,15 @@ func (x *Exchange) sendParts(l *link, s event.SendParts) {
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one
 // message. A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits
 // now.
-func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (run summary.Run, env, rec []byte, ok bool) {
+func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (out wire.Parts, ok bool) {
 	if from == 0 {
-		env, rec = e.Envelope(p), e.Record().Envelope
+		out.Envelope, out.Record = e.Envelope(p), e.Record().Envelope
 	}
 	most := maxRunBytes
 	if l.hello.Down == 0 {
 		most = trainRun
 	}
-	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
+	fixed := rpcOverhead + runOverhead + len(out.Envelope) + len(out.Record)
 	plan := p.Plan()
 	fits := func(to int) bool {
 		n := fixed + plan.EncodedBytes(to) - plan.EncodedBytes(from) + 3*(to-from)
@@ -105,11 +107,12 @@ func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (ru
 	}
 	to := from + 1
 	if !fits(to) {
-		return run, nil, nil, false
+		return wire.Parts{}, false
 	}
 	for to < end && fits(to+1) {
 		to++
 	}
 	run, err := p.Run(from, to)
-	return run, env, rec, err == nil
+	out.Run = run
+	return out, err == nil
 }

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // The budgets count what goes on the wire. These are the sizes that the core plans with; the driver's framing adds up
@@ -21,9 +20,13 @@ const (
 // CatalogueBytes is what a catalogue of the given number of items counts against a budget.
 func CatalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
 
-// RunBytes is what a run, with the header and the record that go with it, counts against a budget.
-func RunBytes(r summary.Run, envelope, record []byte) int {
-	return rpcOverhead + runOverhead + r.EncodedBytes() + 3*len(r.Parts) + len(envelope) + len(record)
+// PartsBytes returns what a run or a delta, with the header and the record that go with it, counts against a budget.
+func PartsBytes(p wire.Parts) int {
+	n := rpcOverhead + len(p.Envelope) + len(p.Record)
+	if p.Delta != nil {
+		return n + deltaOverhead + len(p.Delta)
+	}
+	return n + runOverhead + p.Run.EncodedBytes() + 3*len(p.Run.Parts)
 }
 
 // HelloBytes is what a hello counts against a budget.

@@ -97,7 +97,9 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 				if err != nil {
 					continue
 				}
-				in := event.PartsReceived{From: c.To, Group: it.Group, Run: run, Bytes: RunBytes(run, nil, nil)}
+				in := event.PartsReceived{
+					From: c.To, Group: it.Group, Bytes: PartsBytes(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
+				}
 				if it.Have == 0 {
 					in.Envelope, in.Record = s.envelope, s.record
 				}

@@ -165,7 +165,11 @@ func (c *Chaos) input() event.Input {
 		return c.parts(p)
 	case 21:
 		o := c.Origin()
-		return event.PartsRequested{From: p, Request: uint64(c.n(8)), Group: o.Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256))}
+		return event.PartsRequested{
+			From: p, Request: uint64(c.n(8)), PartsRequest: wire.PartsRequest{
+				Group: o.Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256)),
+			},
+		}
 	case 22:
 		return event.FetchFailed{From: p, Group: c.group()}
 	case 23:
@@ -298,10 +302,10 @@ func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 	return event.PeersAsked{From: p, Request: uint64(c.n(8)), Inquiry: q}
 }
 
-func (c *Chaos) introduction() wire.Introduction {
+func (c *Chaos) introduction() wire.Parts {
 	o := c.Origin()
 	in := c.bring("", o, 0, 1+c.n(3))
-	return wire.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+	return wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 }
 
 func (c *Chaos) names(p wire.PeerID) event.Input {

@@ -322,15 +322,11 @@ func (n *Network) do(i int, e event.Effect) {
 		size := overlay.CatalogueBytes(len(e.Items))
 		n.send(i, e.To, size, event.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
 	case event.SendParts:
-		size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 		if p.Silent {
 			return
 		}
 		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
-		n.send(i, e.To, size, event.PartsReceived{
-			From: p.ID, Transport: event.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
-			More: e.More,
-		})
+		n.sendParts(i, e.To, event.Pubsub, e.Group, e.Parts)
 	case event.RequestParts:
 		j, exists := n.index[e.From.Peer]
 		if !exists || n.Peers[j].Gone || len(e.From.Envelope) == 0 && !n.links[pair(i, j)] {
@@ -398,7 +394,7 @@ func (n *Network) request(i, j int, e event.RequestParts) {
 	}
 	n.requests = append(n.requests, e.Group)
 	n.step(j, event.PartsRequested{
-		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End, Bases: e.Bases,
+		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), PartsRequest: e.PartsRequest,
 	})
 }
 
@@ -408,19 +404,14 @@ func (n *Network) answer(i int, e event.AnswerParts) {
 		n.after(n.Latency, func() { n.step(n.index[e.To], event.FetchFailed{From: p.ID, Group: group}) })
 		return
 	}
-	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 	p.Served[p.ID] += e.Run.EncodedBytes()
-	n.send(i, e.To, size, event.PartsReceived{
-		From: p.ID, Transport: event.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
-	})
+	n.sendParts(i, e.To, event.Direct, group, e.Parts)
 }
 
-// sizeOf is what a message of a run or a delta counts.
-func sizeOf(r summary.Run, delta, envelope, record []byte) int {
-	if delta != nil {
-		return overlay.DeltaBytes(delta, envelope, record)
-	}
-	return overlay.RunBytes(r, envelope, record)
+func (n *Network) sendParts(i int, to wire.PeerID, way event.Transport, g group.ID, p wire.Parts) {
+	size := overlay.PartsBytes(p)
+	p.Delta = n.spoiled(i, p.Delta)
+	n.send(i, to, size, event.PartsReceived{From: n.Peers[i].ID, Transport: way, Group: g, Parts: p, Bytes: size})
 }
 
 // audited is how many keys an audit asks for; all that is claimed is held, or nothing.

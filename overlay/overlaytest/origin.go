@@ -55,11 +55,13 @@ func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	if err != nil {
 		panic(err)
 	}
-	in := event.PartsReceived{From: from, Transport: event.Pubsub, Group: o.Group(), Run: run}
+	in := event.PartsReceived{
+		From: from, Transport: event.Pubsub, Group: o.Group(), Parts: wire.Parts{Run: run},
+	}
 	if first == 0 {
 		in.Envelope, in.Record = o.Envelope, o.Record
 	}
-	in.Bytes = overlay.RunBytes(run, in.Envelope, in.Record)
+	in.Bytes = overlay.PartsBytes(in.Parts)
 	return in
 }
 

@@ -280,7 +280,7 @@ func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !s.exchange.Knows(to) {
 		if i, ok := introduction(own); ok {
-			q.Own = []wire.Introduction{i}
+			q.Own = []wire.Parts{i}
 			if len(s.told) >= maxTold {
 				clear(s.told)
 			}

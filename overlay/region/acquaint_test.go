@@ -48,7 +48,7 @@ func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origi
 			t.Fatal(err)
 		}
 		o.ask("friend")
-		step(t, o, 0, event.PeersNamed{From: "friend", Names: wire.Names{Similar: []wire.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		step(t, o, 0, event.PeersNamed{From: "friend", Names: wire.Names{Similar: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	}
 }
 

@@ -151,7 +151,7 @@ func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Nam
 
 // alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
 // that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
-func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Introduction {
+func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Parts {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
 		return nil
@@ -183,7 +183,7 @@ func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16
 		}
 	}
 	none := func(space.Place) bool { return false }
-	var out []wire.Introduction
+	var out []wire.Parts
 	for _, l := range Introduce(exchange.PlaceOf(from), least, none, all) {
 		if v := visitors[l.Place]; v != nil {
 			out = append(out, v.says)
@@ -233,10 +233,10 @@ func window[T any](all []T, n, from int) []T {
 }
 
 // introduction is the first parts of what is held of an entry.
-func introduction(e *directory.Entry) (wire.Introduction, bool) {
+func introduction(e *directory.Entry) (wire.Parts, bool) {
 	p := e.Newest()
 	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
-		return wire.Introduction{}, false
+		return wire.Parts{}, false
 	}
 	end := 1
 	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
@@ -244,7 +244,7 @@ func introduction(e *directory.Entry) (wire.Introduction, bool) {
 	}
 	run, err := p.Run(0, end)
 	if err != nil || run.EncodedBytes() > mostSample {
-		return wire.Introduction{}, false
+		return wire.Parts{}, false
 	}
-	return wire.Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
+	return wire.Parts{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
 }

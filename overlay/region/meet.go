@@ -41,7 +41,7 @@ type visitor struct {
 	peer   wire.PeerID
 	place  space.Place
 	prefix *summary.Prefix
-	says   wire.Introduction
+	says   wire.Parts
 	until  time.Duration
 }
 

@@ -37,7 +37,7 @@ func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
+	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}
 	for _, e := range step(t, o, now, event.PeersAsked{From: from, Inquiry: q}) {
 		if a, ok := e.(event.AnswerPeers); ok {
 			return a.Names

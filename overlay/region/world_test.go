@@ -186,7 +186,7 @@ func (o *world) onPeersNamed(now time.Duration, in event.PeersNamed) {
 	o.contactsNamed(in.From)
 }
 
-func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Introduction) bool {
+func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Parts) bool {
 	h, err := summary.ParseHeader(i.Envelope)
 	if err != nil || h.Origin == string(o.cfg.Self) {
 		return false
@@ -197,7 +197,7 @@ func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Introducti
 		return false
 	}
 	r := o.directory.Take(now, e, event.PartsReceived{
-		From: from, Transport: event.Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+		From: from, Transport: event.Direct, Group: group.Of(h), Parts: wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run},
 	})
 	o.directory.Judge(e)
 	o.pass()

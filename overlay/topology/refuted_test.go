@@ -43,7 +43,9 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := event.PartsReceived{From: peer, Transport: event.Message, Group: group.Of(s.Header()), Run: run, Envelope: envelope, Record: []byte(peer)}
+	in := event.PartsReceived{
+		From: peer, Transport: event.Message, Group: group.Of(s.Header()), Parts: wire.Parts{Run: run, Envelope: envelope, Record: []byte(peer)},
+	}
 	if r := d.Take(at, d.Add(at, peer, in.Group.OriginTag()), in); r.Learned == nil {
 		t.Fatalf("epoch %d: %+v", epoch, r)
 	}

@@ -69,7 +69,9 @@ func (w *town) arrive() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	in := event.PartsReceived{From: peer, Transport: event.Message, Group: group.Of(s.Header()), Run: run, Envelope: envelope, Record: []byte(p)}
+	in := event.PartsReceived{
+		From: peer, Transport: event.Message, Group: group.Of(s.Header()), Parts: wire.Parts{Run: run, Envelope: envelope, Record: []byte(p)},
+	}
 	if r := w.d.Take(w.now, w.d.Add(w.now, peer, in.Group.OriginTag()), in); r.Learned == nil {
 		w.t.Fatalf("%q: %+v", p, r)
 	}

@@ -7,7 +7,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/space"
-	"github.com/venn-p2p/venn/summary"
 )
 
 const (
@@ -21,14 +20,14 @@ const (
 // Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
 // most like it.
 type Inquiry struct {
-	Depth  int            // of the asker's own range
-	Near   bool           // it looks for peers of its own range
-	Nearer bool           // and only for those nearer to it than the sixteen nearest in Known
-	Meet   space.Place    // the meeting place that it looks up; 0: none
-	Lacks  []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
-	Least  uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
-	Known  []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
-	Own    []Introduction // its own summary, at most one; none if the peer has it
+	Depth  int           // of the asker's own range
+	Near   bool          // it looks for peers of its own range
+	Nearer bool          // and only for those nearer to it than the sixteen nearest in Known
+	Meet   space.Place   // the meeting place that it looks up; 0: none
+	Lacks  []byte        // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
+	Least  uint16        // the least overlap that is of interest, in units of 1/65535 of the asker's collection
+	Known  []KnownOrigin // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
+	Own    []Parts       // its own summary, at most one; none if the peer has it
 }
 
 // KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of
@@ -38,18 +37,11 @@ type KnownOrigin struct {
 	Sequence uint16
 }
 
-// Introduction is the summary of a peer that another passes on unasked: its first parts, with the signed header and
-// record.
-type Introduction struct {
-	Envelope, Record []byte
-	Run              summary.Run
-}
-
 // Names answers an [Inquiry].
 type Names struct {
-	Depth   int            // of the range around the answerer for which it can vouch
-	Peers   []Named        // near the asker, or of ranges that it lacks; at most [MaxNamed]
-	Similar []Introduction // the most like the asker first; at most [MaxSimilar]
+	Depth   int     // of the range around the answerer for which it can vouch
+	Peers   []Named // near the asker, or of ranges that it lacks; at most [MaxNamed]
+	Similar []Parts // the most like the asker first; at most [MaxSimilar]
 }
 
 // Named is a peer that can be asked about its range.
@@ -195,18 +187,18 @@ func ParseNames(b []byte) (Names, error) {
 	return n, nil
 }
 
-func (w *writer) introductions(num protowire.Number, all []Introduction) {
-	for _, i := range all {
-		w.nested(num, Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run})
+func (w *writer) introductions(num protowire.Number, all []Parts) {
+	for _, p := range all {
+		w.nested(num, p)
 	}
 }
 
 // introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and
 // record.
-func (d *decoder) introduction(have, allowed int) Introduction {
+func (d *decoder) introduction(have, allowed int) Parts {
 	b := d.element(have, allowed, 1, MaxIntroduction)
 	if d.err != nil {
-		return Introduction{}
+		return Parts{}
 	}
 	p, err := ParseParts(b, MaxIntroduction)
 	switch {
@@ -216,7 +208,7 @@ func (d *decoder) introduction(have, allowed int) Introduction {
 		d.malformed("field %d is no introduction", d.num)
 	}
 	if d.err != nil {
-		return Introduction{}
+		return Parts{}
 	}
-	return Introduction{Envelope: p.Envelope, Record: p.Record, Run: p.Run}
+	return p
 }

@@ -47,14 +47,14 @@ var kinds = []kind{
 	{"hello-range", MaxHello, Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello)},
 	{"inquiry", MaxInquiry, Inquiry{
 		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
-		Own: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
+		Own: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
 	}, parser(ParseInquiry)},
 	{"inquiry-nearer", MaxInquiry, Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry)},
 	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry)},
 	{"names", MaxNames, Names{
 		Depth:   5,
 		Peers:   []Named{{Record: Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: Record{Envelope: []byte{4}}}},
-		Similar: []Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
+		Similar: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames)},
 	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
 	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello)},

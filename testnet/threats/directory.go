@@ -187,9 +187,9 @@ func visitors(off defence.Off) (float64, error) {
 				return 0, err
 			}
 			in := x.Sent(x.ID, 0, 1)
-			own := wire.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+			own := wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second
-			o.Step(now, event.PeersAsked{From: x.ID, Inquiry: wire.Inquiry{Meet: space.Place(visits << 60), Own: []wire.Introduction{own}}})
+			o.Step(now, event.PeersAsked{From: x.ID, Inquiry: wire.Inquiry{Meet: space.Place(visits << 60), Own: []wire.Parts{own}}})
 			o.Step(now, event.Tick{})
 		}
 		taken[visits] = o.Memory()

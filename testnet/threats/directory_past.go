@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -111,7 +112,9 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	d := past(0, extend)
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
-	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta.AppendBinary(nil)})
+	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Parts: wire.Parts{
+		Envelope: next.Envelope, Record: next.Record, Delta: delta.AppendBinary(nil),
+	}})
 	believed := 0
 	for _, f := range chosen {
 		if e.Held().Contains(f) {

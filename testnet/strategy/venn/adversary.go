@@ -90,15 +90,15 @@ func (h *hostile) lies(in strategy.Received) bool {
 		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, namesBytes(a), in.Message.Query)
 		return true
 	case partsRequest:
-		p, mine := h.partsOf(b.parts.Group, b.parts.First, b.parts.End)
+		p, mine := h.partsOf(b.Group, b.First, b.End)
 		if mine {
-			h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
+			h.send(in.From, partsAnswer{b.number, p.Parts}, overlay.PartsBytes(p.Parts), 0)
 		}
 		return mine
 	case catalogue:
 		for _, it := range b {
 			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
-				h.send(in.From, p, p.bytes(), 0)
+				h.send(in.From, p, overlay.PartsBytes(p.Parts), 0)
 			}
 		}
 	}
@@ -115,17 +115,17 @@ func (h *hostile) spoil(in strategy.Received) bool {
 	g := group.Of(e.stream.Header())
 	switch b := in.Message.Body.(type) {
 	case partsRequest:
-		if b.parts.Group != g {
+		if b.Group != g {
 			return false
 		}
-		p := h.spoiled(e, b.parts.First, b.parts.End)
-		h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
+		p := h.spoiled(e, b.First, b.End)
+		h.send(in.From, partsAnswer{b.number, p.Parts}, overlay.PartsBytes(p.Parts), 0)
 		return true
 	case catalogue:
 		for _, it := range b {
 			if it.Group == g && it.Want > it.Have {
 				p := h.spoiled(e, int(it.Have), int(it.Want))
-				h.send(in.From, p, p.bytes(), 0)
+				h.send(in.From, p, overlay.PartsBytes(p.Parts), 0)
 				return true
 			}
 		}
@@ -142,21 +142,21 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 	}
 	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
 	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
-		p.run = summary.Run{First: first, Parts: [][]byte{{0}}}
+		p.Run = summary.Run{First: first, Parts: [][]byte{{0}}}
 		return p
 	}
-	p.run = run
+	p.Run = run
 	if first == 0 {
-		p.envelope, p.record = e.envelope, e.record
+		p.Envelope, p.Record = e.envelope, e.record
 	}
 	switch {
 	case h.answered%3 == 1 && first == 0:
-		p.envelope = slices.Clone(p.envelope)
-		p.envelope[len(p.envelope)-signatureEnd] = wrong
+		p.Envelope = slices.Clone(p.Envelope)
+		p.Envelope[len(p.Envelope)-signatureEnd] = wrong
 	case h.answered%3 == 2:
 		part := slices.Clone(run.Parts[0])
 		part[0] ^= 1
-		p.run.Parts = append([][]byte{part}, run.Parts[1:]...)
+		p.Run.Parts = append([][]byte{part}, run.Parts[1:]...)
 	}
 	return p
 }
@@ -197,9 +197,9 @@ func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 	if err != nil {
 		return p, false
 	}
-	p = parts{group: g, run: run}
+	p = parts{g, wire.Parts{Run: run}}
 	if first == 0 {
-		p.envelope, p.record = e.envelope, e.record
+		p.Envelope, p.Record = e.envelope, e.record
 	}
 	return p, true
 }
@@ -264,8 +264,11 @@ func (h *hostile) unasked(to strategy.ID) {
 	if err != nil {
 		return
 	}
-	p := parts{group: group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), envelope: e.envelope, record: e.record, run: run}
-	h.send(to, p, p.bytes(), 0)
+	p := parts{
+		group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}),
+		wire.Parts{Envelope: e.envelope, Record: e.record, Run: run},
+	}
+	h.send(to, p, overlay.PartsBytes(p.Parts), 0)
 }
 
 // invented are made-up origins. They are made when they are first spoken of.

@@ -44,7 +44,7 @@ func TestShortTwin(t *testing.T) {
 	}
 	h := &hostile{node: &node{host: &firstHost{}, run: r}}
 	for range 6 { // each way to spoil, of either
-		if p := h.spoiled(e, held, e.stream.Parts()); len(p.run.Parts) == 0 {
+		if p := h.spoiled(e, held, e.stream.Parts()); len(p.Run.Parts) == 0 {
 			t.Error("no parts")
 		}
 	}

@@ -4,13 +4,11 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -22,19 +20,16 @@ type (
 	subscription struct{} // to the topic of summaries
 
 	parts struct {
-		group            group.ID
-		envelope, record []byte
-		run              summary.Run
-		delta            []byte
+		group group.ID
+		wire.Parts
 	}
 	partsRequest struct {
 		number uint64
-		parts  event.PartsRequested
+		wire.PartsRequest
 	}
 	partsAnswer struct {
-		number  uint64
-		refused bool
-		parts   parts
+		number uint64
+		wire.Parts
 	}
 
 	inquiry    struct{ inquiry wire.Inquiry }
@@ -102,13 +97,6 @@ var (
 	haveAnswerBytes = strategy.Overhead + 1 + wire.HaveAnswer{true}.Size()
 )
 
-func (p parts) bytes() int {
-	if p.delta != nil {
-		return overlay.DeltaBytes(p.delta, p.envelope, p.record)
-	}
-	return overlay.RunBytes(p.run, p.envelope, p.record)
-}
-
 func helloBytes(h wire.Hello) int { return streamBytes + 1 + h.Size() }
 
 // askBytes is the size of a question: one for candidates is counted without who asks, and for how long.
@@ -139,11 +127,9 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case catalogue:
 		v.step(now, event.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
 	case parts:
-		v.step(now, b.received(p, event.Pubsub, m.Bytes))
+		v.step(now, event.PartsReceived{From: p, Transport: event.Pubsub, Group: b.group, Parts: b.Parts, Bytes: m.Bytes})
 	case partsRequest:
-		in := b.parts
-		in.From, in.Request = p, b.number
-		v.step(now, in)
+		v.step(now, event.PartsRequested{From: p, Request: b.number, PartsRequest: b.PartsRequest})
 	case partsAnswer:
 		v.partsAnswered(now, p, b, m.Bytes)
 	case inquiry:
@@ -178,24 +164,17 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-func (p parts) received(from wire.PeerID, way event.Transport, bytes int) event.PartsReceived {
-	return event.PartsReceived{
-		From: from, Transport: way, Group: p.group, Envelope: p.envelope, Record: p.record, Run: p.run, Delta: p.delta, Bytes: bytes,
-	}
-}
-
 func (v *node) partsAnswered(now time.Duration, from wire.PeerID, b partsAnswer, bytes int) {
 	asked, ok := v.pending[b.number]
 	if !ok {
 		return
 	}
 	delete(v.pending, b.number)
-	if b.refused {
+	if b.Refused {
 		v.step(now, event.FetchFailed{From: from, Group: asked.group})
 		return
 	}
-	b.parts.group = asked.group
-	v.step(now, b.parts.received(from, event.Direct, bytes))
+	v.step(now, event.PartsReceived{From: from, Transport: event.Direct, Group: asked.group, Parts: b.Parts, Bytes: bytes})
 }
 
 // serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection

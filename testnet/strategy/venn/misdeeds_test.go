@@ -24,7 +24,7 @@ func TestUnaskedIsSent(t *testing.T) {
 	h, host := misdoer(t, 2000)
 	h.unasked(1)
 	p, is := host.sent.Body.(parts)
-	if !is || len(p.run.Parts) != 1 || len(p.envelope) == 0 {
+	if !is || len(p.Run.Parts) != 1 || len(p.Envelope) == 0 {
 		t.Fatalf("sent %+v", host.sent)
 	}
 	if own := (*h.run.origin(0).epochs.Load())[0]; p.group == group.Of(own.stream.Header()) {

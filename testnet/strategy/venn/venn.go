@@ -376,8 +376,7 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	case event.SendCatalogue:
 		v.send(idOf(e.To), catalogue(e.Items), overlay.CatalogueBytes(len(e.Items)), 0)
 	case event.SendParts:
-		parts := parts{group: e.Group, envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
-		v.send(idOf(e.To), parts, parts.bytes(), 0)
+		v.send(idOf(e.To), parts{e.Group, e.Parts}, overlay.PartsBytes(e.Parts), 0)
 	case event.RequestParts:
 		v.fetch(e)
 	case event.AnswerParts:
@@ -441,7 +440,7 @@ func (v *node) linked(p strategy.ID) bool {
 func (v *node) requestParts(e event.RequestParts) {
 	to := idOf(e.From.Peer)
 	n := v.ask(pending{group: e.Group, to: to})
-	v.send(to, partsRequest{n, event.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
+	v.send(to, partsRequest{n, e.PartsRequest}, partsRequestBytes, 0)
 }
 
 // ask numbers a request of ours.
@@ -452,12 +451,11 @@ func (v *node) ask(p pending) uint64 {
 }
 
 func (v *node) answerParts(e event.AnswerParts) {
-	parts := parts{envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
-	size := parts.bytes()
+	size := overlay.PartsBytes(e.Parts)
 	if e.Refused {
 		size = refusalBytes
 	}
-	v.send(idOf(e.To), partsAnswer{e.Request, e.Refused, parts}, size, 0)
+	v.send(idOf(e.To), partsAnswer{e.Request, e.Parts}, size, 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.
@@ -473,7 +471,7 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 		delete(v.fetches, in.To)
 	case partsRequest:
 		delete(v.pending, b.number)
-		v.step(now, event.FetchFailed{From: p, Group: b.parts.Group})
+		v.step(now, event.FetchFailed{From: p, Group: b.Group})
 	case inquiry:
 		v.step(now, event.PeersSilent{From: p})
 	case knock:

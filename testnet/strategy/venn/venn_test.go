@@ -108,7 +108,7 @@ func TestVennSizes(t *testing.T) {
 	run := summary.Run{Parts: [][]byte{make([]byte, 900), make([]byte, 100)}}
 	envelope, record := make([]byte, 236), make([]byte, 228)
 	got := wire.Parts{Envelope: envelope, Record: record, Run: run}.Size()
-	if counted := overlay.RunBytes(run, envelope, record); got > counted || counted > got+100 {
+	if counted := overlay.PartsBytes(wire.Parts{Envelope: envelope, Record: record, Run: run}); got > counted || counted > got+100 {
 		t.Errorf("parts have %d bytes, %d are counted", got, counted)
 	}
 }
