@@ -52,7 +52,7 @@ func (c Catalogue) fields(w *writer) {
 		w.packed(3, len(c), func(i int) uint64 { return uint64(c[i].Want) })
 	}
 	if slices.ContainsFunc(c, func(it Item) bool { return it.Bases != 0 }) {
-		w.packed(4, len(c), func(i int) uint64 { return uint64(c[i].Bases) })
+		w.packed(5, len(c), func(i int) uint64 { return uint64(c[i].Bases) })
 	}
 }
 
@@ -68,7 +68,7 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 			have = d.bytes(0, MaxItems*3)
 		case 3:
 			want = d.bytes(0, MaxItems*3)
-		case 4:
+		case 5:
 			bases = d.bytes(0, MaxItems)
 		}
 	}

@@ -35,7 +35,7 @@ func (r PartsRequest) fields(w *writer) {
 	w.bytes(1, r.Group[:])
 	w.uint(2, uint64(r.First))
 	w.uint(3, uint64(r.End))
-	w.uint(4, uint64(r.Bases))
+	w.uint(5, uint64(r.Bases))
 }
 
 // ParsePartsRequest reads a whole message.
@@ -50,7 +50,7 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 			r.First = d.int(MaxPart)
 		case 3:
 			r.End = d.int(MaxPart)
-		case 4:
+		case 5:
 			r.Bases = Bases(d.uint(math.MaxUint64) & uint64(MaxBases)) // a later version may look further back
 		}
 	}
@@ -88,7 +88,7 @@ func (p Parts) fields(w *writer) {
 	w.bytes(2, p.Envelope)
 	w.bytes(3, p.Record)
 	if len(p.Delta) > 0 {
-		w.bytes(5, p.Delta)
+		w.bytes(7, p.Delta)
 	} else {
 		w.made(4, runBytes(p.Run), p.Run.AppendBinary)
 	}
@@ -110,10 +110,10 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 			p.Record = d.bytes(1, MaxRecord)
 		case 4:
 			run = d.bytes(1, limit)
-		case 5:
-			p.Delta = d.bytes(1, limit)
 		case 6:
 			p.More = d.bool()
+		case 7:
+			p.Delta = d.bytes(1, limit)
 		}
 	}
 	if p.Delta != nil && run != nil {

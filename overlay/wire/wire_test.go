@@ -200,7 +200,7 @@ func TestLaterForms(t *testing.T) {
 		}
 	}
 	group := field(1, make([]byte, 16))
-	if r, err := ParsePartsRequest(append(group, append(varint(3, 1), varint(4, 1<<40|5)...)...)); err != nil || r.Bases != 5 {
+	if r, err := ParsePartsRequest(append(group, append(varint(3, 1), varint(5, 1<<40|5)...)...)); err != nil || r.Bases != 5 {
 		t.Errorf("bases that look further back: %v, %v", r.Bases, err)
 	}
 	known := Tails{{Group: [16]byte{1}}}.Append(nil)
@@ -281,10 +281,10 @@ func TestRefused(t *testing.T) {
 		{"too many wants", "catalogue", append(item, field(3, []byte{1, 1})...), ErrMalformed},
 		{"number not shortest", "catalogue", append(field(1, long(16)), field(2, []byte{0x81, 0})...), ErrMalformed},
 		{"number 65536", "catalogue", append(field(1, long(16)), field(2, protowire.AppendVarint(nil, 65536))...), ErrLimit},
-		{"no delta", "parts", field(5, nil), ErrMalformed},
-		{"delta and run", "parts", append(field(4, append(long(2), long(32)...)), field(5, []byte{1})...), ErrMalformed},
-		{"bases 128", "catalogue", append(item, field(4, []byte{0x80, 1})...), ErrMalformed},
-		{"too few bases", "catalogue", append(item, field(4, nil)...), ErrMalformed},
+		{"no delta", "parts", field(7, nil), ErrMalformed},
+		{"delta and run", "parts", append(field(4, append(long(2), long(32)...)), field(7, []byte{1})...), ErrMalformed},
+		{"bases 128", "catalogue", append(item, field(5, []byte{0x80, 1})...), ErrMalformed},
+		{"too few bases", "catalogue", append(item, field(5, nil)...), ErrMalformed},
 		{"filter of 2^28+1 bits", "join-request", append(append(varint(1, 1<<27+1), varint(2, 2)...), varint(3, 1)...), ErrLimit},
 		{"filter without hashes", "join-request", append(varint(1, 8), varint(2, 2)...), ErrMalformed},
 		{"filter without params", "join-request", varint(6, 8), ErrMalformed},
