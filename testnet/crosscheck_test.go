@@ -13,22 +13,24 @@ import (
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // The simulator and real hosts play one plan: the same Debian data, three classes of lines, seed and queries. Recall is
-// within 0.005, messages and upkeep within 15 %.
+// within 0.005, messages and upkeep within 15 %. Latencies are within 30 % where the whole is played, which wants a
+// machine with nothing else to do; else they are only told.
 //
-// VENN_CROSSCHECK=1 has it play the whole of testdata/crosscheck.toml, which takes 90 s; else it plays the first 22 s
-// of 20 peers. `venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator` prints the same, with the
+// VENN_CROSSCHECK=1 has it play the whole of testdata/crosscheck.toml, which takes 50 s for each strategy; else it plays
+// the first 22 s of 20 peers. `venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator` prints the same, with the
 // kinds of messages.
 func TestCrossCheck(t *testing.T) {
 	long := os.Getenv("VENN_CROSSCHECK") != ""
 	if testing.Short() && !long {
 		t.Skip("takes 25 s")
 	}
-	for _, by := range []strategy.Strategy{flooding.Strategy, venn.Strategy} {
+	for _, by := range []strategy.Strategy{flooding.Strategy, attenuated.Strategy, venn.Strategy} {
 		s, err := scenario.Load("testdata/crosscheck.toml")
 		if err != nil {
 			t.Fatal(err)
@@ -39,15 +41,17 @@ func TestCrossCheck(t *testing.T) {
 			s.Patience = scenario.Duration(4 * time.Second)
 		}
 		t.Run(by.Name, func(t *testing.T) {
-			t.Parallel()
-			crossCheck(t, s, by)
+			if !long {
+				t.Parallel()
+			}
+			crossCheck(t, s, by, long)
 		})
 	}
 }
 
 // crossCheck holds one of three runs of real hosts to what the simulator says. A machine that is busy with something
 // else loses time that the simulator does not account for.
-func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
+func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy, latencies bool) {
 	p, err := s.Plan(0)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +65,7 @@ func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		apart := compared(t, by.Name, simulated, onHosts)
+		apart := compared(t, by.Name, simulated, onHosts, latencies)
 		if len(apart) == 0 {
 			return
 		}
@@ -71,7 +75,7 @@ func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 }
 
 // compared logs what two runs show, and returns what of it is too far apart.
-func compared(t *testing.T, name string, simulated, onHosts *scenario.Run) (apart []string) {
+func compared(t *testing.T, name string, simulated, onHosts *scenario.Run, latencies bool) (apart []string) {
 	for _, r := range []*scenario.Run{simulated, onHosts} {
 		for _, k := range r.Kinds {
 			t.Logf("%s, %s: %s: %d messages, %d bytes of upkeep a peer", name, r.Engine, k.Name, k.Messages/int64(r.Peers), k.Bytes/int64(r.Peers))
@@ -84,7 +88,14 @@ func compared(t *testing.T, name string, simulated, onHosts *scenario.Run) (apar
 	}
 	for _, r := range a.Ratios {
 		t.Logf("%s: %s: %.2f simulated, %.2f on real hosts, %+.1f %%", name, r.Name, r.Simulated, r.Real, 100*r.Apart())
-		if r.Name != "bytes a query" && math.Abs(r.Apart()) > 0.15 {
+		most := 0.15
+		switch {
+		case r.Name == "bytes a query", strings.HasPrefix(r.Name, "latency") && !latencies:
+			continue
+		case strings.HasPrefix(r.Name, "latency"):
+			most = 0.3
+		}
+		if math.Abs(r.Apart()) > most {
 			apart = append(apart, fmt.Sprintf("%s: %.2f simulated, %.2f on real hosts", r.Name, r.Simulated, r.Real))
 		}
 	}

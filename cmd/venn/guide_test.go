@@ -40,7 +40,7 @@ var guided = []struct {
 	{command: "venn experiment trace FILE", instead: "venn experiment run mine.toml --trials 1 --trace traces\nexec sh -c 'venn experiment trace traces/mine,venn,*.trace'"},
 	{command: "--trace DIR", skipped: "the command above has it"},
 	{command: "--queries-like RULE|FILE", instead: "venn experiment run routing --keys 20 --queries-like zipf" + small},
-	{command: "venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator", skipped: "100 s; mine.toml is played so above, and TestCrossCheck of package testnet plays this one"},
+	{command: "venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator", skipped: "150 s; mine.toml is played so above, and TestCrossCheck of package testnet plays this one"},
 	{command: "VENN_CROSSCHECK=1 go test ./testnet -run TestCrossCheck", skipped: "a test itself"},
 	{command: "go run . run own.toml --out made", skipped: "TestOwnModule of package command"},
 	{command: "go run . run own.toml --hosts", skipped: "TestOwnModule of package command"},
