@@ -83,6 +83,8 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	case cfg.Hold != nil:
 		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
 	}
+	ctx, cancel := cfg.limit(ctx)
+	defer cancel()
 	plan, data, now, err := cfg.plan()
 	if err != nil {
 		return nil, err

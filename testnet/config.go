@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -169,6 +170,14 @@ func (c *Config) check() error {
 		faults = append(faults, c.checkPart()...)
 	}
 	return errors.Join(faults...)
+}
+
+// limit has a run end after its Timeout.
+func (c *Config) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout > 0 {
+		return context.WithTimeout(ctx, c.Timeout)
+	}
+	return context.WithCancel(ctx)
 }
 
 func or[T comparable](value, otherwise T) T {

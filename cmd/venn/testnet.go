@@ -114,7 +114,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	stderr := c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	var known atomic.Bool
 	tell := func(p testnet.Progress) {
@@ -178,7 +178,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 				return
 			}
 			show.end()
-			err = writeReport(stdout, r, c.Bool("json"))
+			err = printReport(c, r)
 			printed = true
 			hold(ctx, stderr, all, c.Bool("hold"))
 		}
@@ -198,7 +198,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		printed = true // by part 0
 	}
 	if !printed {
-		err = writeReport(stdout, report, c.Bool("json"))
+		err = printReport(c, report)
 	}
 	if err == nil && report.Interrupted != "" {
 		return fmt.Errorf("testnet ended early: %s", report.Interrupted)
@@ -209,8 +209,10 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	return err
 }
 
-func writeReport(w io.Writer, r *testnet.Report, asJSON bool) error {
-	if !asJSON {
+// printReport prints a report as a table, or as JSON.
+func printReport(c *cli.Command, r interface{ WriteTable(w io.Writer) error }) error {
+	w := c.Root().Writer
+	if !c.Bool("json") {
 		return r.WriteTable(w)
 	}
 	e := json.NewEncoder(w)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -65,11 +64,6 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 	if c.Bool("hold") || c.IsSet("view") || c.IsSet("record") || cfg.Churn > 0 || cfg.Adds > 0 || cfg.Faulty > 0 {
 		return usageError{errors.New("--strategy compares: it goes with none of --hold, --view, --record, --churn, --adds and --faulty")}
 	}
-	if cfg.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cfg.Timeout)
-		defer cancel()
-	}
 	report, err := testnet.Compare(ctx, cfg, chosen...)
 	show.end()
 	if errors.Is(err, testnet.ErrConfig) {
@@ -78,7 +72,7 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 	if report == nil {
 		return err
 	}
-	if werr := writeComparison(c, report); err == nil {
+	if werr := printReport(c, report); err == nil {
 		err = werr
 	}
 	if err == nil && report.Stopped != "" {
@@ -88,14 +82,4 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 		err = writeSystems(c, report)
 	}
 	return err
-}
-
-func writeComparison(c *cli.Command, r *testnet.Comparison) error {
-	w := c.Root().Writer
-	if !c.Bool("json") {
-		return r.WriteTable(w)
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
