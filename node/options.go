@@ -161,8 +161,8 @@ func WithMaxConnections(n int) Option {
 
 // checkNeighbours says whether the neighbours that the node chooses have room, and are not mostly those by overlap.
 func (c *config) checkNeighbours() error {
-	overlap, all := cmp.Or(c.overlapSlots, rank.Default.Similar), 0
-	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.Default.Near), cmp.Or(c.randomSlots, rank.Default.Random)} {
+	overlap, all := cmp.Or(c.overlapSlots, rank.SimilarSlots), 0
+	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.NearSlots), cmp.Or(c.randomSlots, rank.RandomSlots)} {
 		if n < 0 || n > mostNeighbours {
 			return nil // WithNeighbours has said so
 		}

@@ -51,11 +51,8 @@ type Config struct {
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
-	// ComplementSlots is the number of neighbours chosen by how much they hold that we lack; 0: none. See package rank
-	// for which policy is for what.
-	ComplementSlots int
-	RandomSlots     int // outbound neighbours chosen at random; 0: 3
-	MaxLinks        int // neighbours in all, those that chose this node included; 0: 20
+	RandomSlots  int // outbound neighbours chosen at random; 0: 3
+	MaxLinks     int // neighbours in all, those that chose this node included; 0: 20
 	// SpreadLinks is how many neighbours at most are chosen besides MaxLinks, spread over the own range, where that is far
 	// wider than those of others. They are no more than the line bears, one for each 256 kbit/s, and 256. 0: no other bound.
 	// Below 0: none.
@@ -120,9 +117,9 @@ func (c *Config) defaults() {
 	setDefault(&c.Memory, 64<<20)
 	setDefault(&c.MaxOrigins, 1<<17)
 	setDefault(&c.MaxGroup, 64)
-	setDefault(&c.OverlapSlots, rank.Default.Similar)
-	setDefault(&c.NearSlots, rank.Default.Near)
-	setDefault(&c.RandomSlots, rank.Default.Random)
+	setDefault(&c.OverlapSlots, rank.SimilarSlots)
+	setDefault(&c.NearSlots, rank.NearSlots)
+	setDefault(&c.RandomSlots, rank.RandomSlots)
 	setDefault(&c.MaxLinks, 20)
 	setDefault(&c.Format, wire.NewestFormat)
 	setDefault(&c.SpreadLinks, maxSpread)
@@ -164,9 +161,9 @@ func (c *Config) check() error {
 	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
 	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
 	fault(c.MaxOrigins < 0 || c.MaxGroup < 0, "MaxOrigins is %d and MaxGroup is %d, one below 0", c.MaxOrigins, c.MaxGroup)
-	fault(c.OverlapSlots < 0 || c.ComplementSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
-	fault(c.OverlapSlots+c.ComplementSlots > c.NearSlots+c.RandomSlots,
-		"OverlapSlots and ComplementSlots are %d, more than half of all %d slots", c.OverlapSlots+c.ComplementSlots, c.slots())
+	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
+	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
+		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())
 	fault(c.MaxLinks < c.slots(), "MaxLinks is %d, below the %d slots", c.MaxLinks, c.slots())
 	if c.PreviousUntil > 0 {
 		p := c.Previous.Tag()
@@ -178,7 +175,7 @@ func (c *Config) check() error {
 	return errors.Join(errs...)
 }
 
-func (c *Config) slots() int { return c.OverlapSlots + c.ComplementSlots + c.NearSlots + c.RandomSlots }
+func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlots }
 
 // directory is the directory's part of the configuration.
 func (c *Config) directory() directory.Config {
@@ -201,7 +198,7 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 // topology is the topology's part of the configuration.
 func (c *Config) topology() topology.Config {
 	return topology.Config{
-		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks, Rand: c.Rand, Undefended: c.Undefended,
+		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
 

@@ -163,11 +163,10 @@ type Kind = topology.Kind
 
 // The kinds of neighbours; package topology documents each.
 const (
-	Random        = topology.Random
-	Similar       = topology.Similar
-	Near          = topology.Near
-	Inbound       = topology.Inbound
-	Complementary = topology.Complementary
+	Random  = topology.Random
+	Similar = topology.Similar
+	Near    = topology.Near
+	Inbound = topology.Inbound
 )
 
 // Neighbour is a peer that this node keeps a connection with.

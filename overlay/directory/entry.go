@@ -60,7 +60,6 @@ type Entry struct {
 
 	peer    wire.PeerID   // empty until a record or header came
 	overlap bounds        // of our collection that the peer holds
-	lacks   bounds        // keys that it holds and we do not
 	group   *addressGroup // nil: none
 
 	recordSince summary.Epoch // the epoch that the record came with
@@ -185,11 +184,7 @@ func (e *Entry) Rate() float64 {
 // Overlap returns the part of our collection that the peer holds, as estimated; the zero interval if it is not known.
 func (e *Entry) Overlap() estimate.Interval { return e.overlap.interval() }
 
-// Lacks returns the number of keys that the peer holds and we do not, as estimated; the zero interval if it is not
-// known.
-func (e *Entry) Lacks() estimate.Interval { return e.lacks.interval() }
-
-// Judged says whether [Entry.Overlap] and [Entry.Lacks] are estimates of late.
+// Judged says whether [Entry.Overlap] is an estimate of late.
 func (e *Entry) Judged() bool { return e.judged > 0 }
 
 // Answers returns the hits and misses of confirmations with the peer that still count.

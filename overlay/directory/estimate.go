@@ -91,9 +91,7 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 	e.judged, e.overlap = uint16(parts), bounds{}
 	if n := float64(own.Plan().N); n > 0 {
 		part := func(keys float64) float32 { return float32(min(1, keys/n)) }
-		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Plan().N)-keys)) }
 		e.overlap = bounds{part(i.Value), part(i.Low), part(i.High)}
-		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}
 }
 

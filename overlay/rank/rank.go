@@ -6,11 +6,12 @@
 //     package of a machine in the same role. Of keys withheld from one's own collection that 2 to 10 peers hold, such
 //     neighbours have several times as many as random ones. Of keys drawn evenly from all that one lacks they have few:
 //     they hold what one holds.
-//   - [Complementary], most of what I lack: for whoever wants just anything: a mirror that fills up, a search. It
-//     prefers the large, who then carry the load, and a large collection is easy to claim.
 //   - [Near], the shortest round trips: for speed when everybody has the same.
 //   - [Random]: keeps the network in one piece, and no attacker can place himself there. Always some.
-//   - [Mixed], some of each, is the default: at most half by overlap.
+//   - Some of each is the default ([SimilarSlots], [NearSlots], [RandomSlots]): at most half by overlap.
+//
+// The experiment also measures the choice of those that hold most of what one lacks. It prefers the large, who then carry
+// the load, and a large collection is easy to claim.
 //
 // Estimates are uncertain, so a neighbour gives way to another only when their intervals separate ([Swap]). The
 // challenger's low bound is then above the incumbent's high bound. With intervals at 95 % that keeps two peers of equal
@@ -29,36 +30,26 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
+// Numbers of neighbours by each policy, in the overlay's default configuration.
+const (
+	SimilarSlots = 4
+	NearSlots    = 1
+	RandomSlots  = 3
+)
+
 // Candidate is a peer that could be a neighbour.
 type Candidate struct {
 	Index   int               // the caller's name for it
 	Overlap estimate.Interval // part of the own collection that it holds
-	Lacks   estimate.Interval // keys that it holds and the own collection does not
-	Known   bool              // Overlap and Lacks are estimates
+	Known   bool              // Overlap is an estimate
 	RTT     time.Duration     // 0: not measured
 }
 
-// Measure picks an estimate of a candidate: [Shared] or [Lacked].
-type Measure func(Candidate) estimate.Interval
-
-// Shared is the part of the own collection that a candidate holds.
-func Shared(c Candidate) estimate.Interval { return c.Overlap }
-
-// Lacked is how many keys a candidate holds that the own collection lacks.
-func Lacked(c Candidate) estimate.Interval { return c.Lacks }
-
 // Similar returns the n candidates that hold the most of the own collection, best first. Candidates without an estimate
 // are not taken.
-func Similar(cands []Candidate, n int) []Candidate { return best(cands, n, Shared) }
-
-// Complementary returns the n candidates that hold the most that the own collection lacks, best first. Candidates
-// without an estimate are not taken.
-func Complementary(cands []Candidate, n int) []Candidate { return best(cands, n, Lacked) }
-
-// best returns the first n candidates by a measure, greatest value first, then by index.
-func best(cands []Candidate, n int, by Measure) []Candidate {
+func Similar(cands []Candidate, n int) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.Known }, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(by(b).Value, by(a).Value), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(b.Overlap.Value, a.Overlap.Value), cmp.Compare(a.Index, b.Index))
 	})
 }
 
@@ -98,21 +89,21 @@ func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 }
 
 // Weakest returns the candidate whose high bound is the least, the first of equals. There must be at least one.
-func Weakest(incumbents []Candidate, by Measure) Candidate {
+func Weakest(incumbents []Candidate) Candidate {
 	return slices.MinFunc(incumbents, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(by(a).High, by(b).High), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(a.Overlap.High, b.Overlap.High), cmp.Compare(a.Index, b.Index))
 	})
 }
 
 // Swap returns the weakest incumbent and the strongest challenger when the challenger is better beyond doubt: its low
 // bound above the incumbent's high bound.
-func Swap(incumbents, challengers []Candidate, by Measure) (out, in Candidate, ok bool) {
+func Swap(incumbents, challengers []Candidate) (out, in Candidate, ok bool) {
 	if len(incumbents) == 0 {
 		return out, in, false
 	}
-	out = Weakest(incumbents, by)
+	out = Weakest(incumbents)
 	for _, c := range challengers {
-		if c.Known && by(c).Low > by(out).High && (!ok || by(c).Low > by(in).Low) {
+		if c.Known && c.Overlap.Low > out.Overlap.High && (!ok || c.Overlap.Low > in.Overlap.Low) {
 			in, ok = c, true
 		}
 	}

@@ -19,7 +19,6 @@ func some(n int, rng *rand.Rand) []rank.Candidate {
 		out[i] = rank.Candidate{
 			Index: i, Known: i%3 != 0,
 			Overlap: estimate.Interval{Value: v, Low: v - 0.1, High: v + 0.1},
-			Lacks:   estimate.Interval{Value: 1000 * (1 - v), Low: 900 * (1 - v), High: 1100 * (1 - v)},
 		}
 		if i%4 != 0 {
 			out[i].RTT = time.Duration(1+rng.IntN(1000)) * time.Millisecond
@@ -60,9 +59,8 @@ func TestRulesAgainstSlowTwin(t *testing.T) {
 		cands, n := some(rng.IntN(40), rng), rng.IntN(12)
 		known := func(c rank.Candidate) bool { return c.Known }
 		for name, pair := range map[string][2][]int{
-			"similar":       {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Overlap.Value })},
-			"complementary": {indexes(rank.Complementary(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Lacks.Value })},
-			"near":          {indexes(rank.Near(cands, n)), slowBest(cands, n, func(c rank.Candidate) bool { return c.RTT > 0 }, func(c rank.Candidate) float64 { return -float64(c.RTT) })},
+			"similar": {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Overlap.Value })},
+			"near":    {indexes(rank.Near(cands, n)), slowBest(cands, n, func(c rank.Candidate) bool { return c.RTT > 0 }, func(c rank.Candidate) float64 { return -float64(c.RTT) })},
 		} {
 			if !slices.Equal(pair[0], pair[1]) {
 				t.Fatalf("%s: %v, want %v", name, pair[0], pair[1])
@@ -71,46 +69,19 @@ func TestRulesAgainstSlowTwin(t *testing.T) {
 	}
 }
 
-func TestMixed(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	cands := some(60, rng)
-	for _, name := range rank.Policies() {
-		m, ok := rank.Policy(name, 8)
-		if !ok {
-			t.Fatalf("no policy %q", name)
-		}
-		chosen := indexes(m.Choose(cands, rng))
-		distinct := slices.Compact(slices.Sorted(slices.Values(chosen)))
-		if len(chosen) != 8 || len(distinct) != 8 {
-			t.Errorf("%s chose %v", name, chosen)
-		}
-	}
-	if m, _ := rank.Policy("mixed", 8); m != rank.Default {
-		t.Errorf("mixed is %+v, the default %+v", m, rank.Default)
-	}
-	if _, ok := rank.Policy("nonsense", 8); ok {
-		t.Error("a policy of nonsense")
-	}
-	// Slots that nobody is known for are filled at random.
-	unknown := []rank.Candidate{{Index: 0}, {Index: 1}, {Index: 2}}
-	if got := rank.Default.Choose(unknown, rng); len(got) != 3 {
-		t.Errorf("chose %d of 3 without an estimate", len(got))
-	}
-}
-
 func TestSwapNeedsSeparateIntervals(t *testing.T) {
 	at := func(i int, low, high float64) rank.Candidate {
 		return rank.Candidate{Index: i, Known: true, Overlap: estimate.Interval{Value: (low + high) / 2, Low: low, High: high}}
 	}
 	incumbents := []rank.Candidate{at(0, 0.3, 0.5), at(1, 0.1, 0.4)}
-	if _, _, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.39, 0.9)}, rank.Shared); ok {
+	if _, _, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.39, 0.9)}); ok {
 		t.Error("swapped although the intervals overlap")
 	}
-	out, in, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.41, 0.5), at(3, 0.45, 0.5), {Index: 4}}, rank.Shared)
+	out, in, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.41, 0.5), at(3, 0.45, 0.5), {Index: 4}})
 	if !ok || out.Index != 1 || in.Index != 3 {
 		t.Errorf("swapped %d for %d (%v), want 1 for 3", out.Index, in.Index, ok)
 	}
-	if _, _, ok := rank.Swap(nil, incumbents, rank.Shared); ok {
+	if _, _, ok := rank.Swap(nil, incumbents); ok {
 		t.Error("swapped nobody")
 	}
 }
@@ -148,24 +119,6 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-func ExampleMixed() {
-	overlaps := []float64{0.1, 0.9, 0.5, 0.2}
-	var cands []rank.Candidate
-	for i, s := range overlaps {
-		cands = append(cands, rank.Candidate{
-			Index: i, Known: true,
-			Overlap: estimate.Interval{Value: s}, Lacks: estimate.Interval{Value: float64(100 * i)},
-		})
-	}
-	m := rank.Mixed{Similar: 1, Complementary: 1}
-	for _, c := range m.Choose(cands, rand.New(rand.NewPCG(1, 1))) {
-		fmt.Println("peer", c.Index)
-	}
-	// Output:
-	// peer 1
-	// peer 3
-}
-
 func ExampleAudit() {
 	a := rank.Audit{Asked: 20, Confirmed: 3, Expected: 0.95}
 	fmt.Println(a.Refuted())
@@ -175,7 +128,7 @@ func ExampleAudit() {
 func ExampleSwap() {
 	poor := rank.Candidate{Index: 1, Known: true, Overlap: estimate.Interval{Value: 0.2, Low: 0.1, High: 0.3}}
 	rich := rank.Candidate{Index: 2, Known: true, Overlap: estimate.Interval{Value: 0.5, Low: 0.4, High: 0.6}}
-	out, in, ok := rank.Swap([]rank.Candidate{poor}, []rank.Candidate{rich}, rank.Shared)
+	out, in, ok := rank.Swap([]rank.Candidate{poor}, []rank.Candidate{rich})
 	fmt.Println(out.Index, in.Index, ok)
 	// Output: 1 2 true
 }

@@ -43,7 +43,7 @@ func TestRankAgainstSlowTwin(t *testing.T) {
 			}
 		}
 		old := draw(rng.IntN(4), 100)
-		out, in, ok := rank.Swap(old, cands, rank.Shared)
+		out, in, ok := rank.Swap(old, cands)
 		can := false
 		for _, a := range old {
 			for _, c := range cands {

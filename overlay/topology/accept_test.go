@@ -46,23 +46,21 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 	}
 }
 
-// Random neighbours that stood in for others go once these have accepted, of whichever kind they are.
+// Random neighbours that stood in for others go once these have accepted.
 func TestDropExtra(t *testing.T) {
-	for _, kind := range []Kind{Similar, Complementary} {
-		top := New(Config{Overlap: 1, Complement: 1, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))})
-		for _, p := range []wire.PeerID{"a", "b", "c", "d"} {
-			top.Open(p)
-			top.add(0, p, neighbour{kind: Random, accepted: true})
-		}
-		top.dropExtra(func(wire.PeerID) bool { return true })
-		if n := top.count(Random); n != 4 {
-			t.Errorf("%d random neighbours of 4 stay, want all: no other has accepted", n)
-		}
-		top.add(0, "x", neighbour{kind: kind, accepted: true})
-		top.dropExtra(func(wire.PeerID) bool { return true })
-		if n := top.count(Random); n != 3 {
-			t.Errorf("%d random neighbours of 4 stay beside a %v one, want 3", n, kind)
-		}
+	top := New(Config{Overlap: 2, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))})
+	for _, p := range []wire.PeerID{"a", "b", "c", "d"} {
+		top.Open(p)
+		top.add(0, p, neighbour{kind: Random, accepted: true})
+	}
+	top.dropExtra(func(wire.PeerID) bool { return true })
+	if n := top.count(Random); n != 4 {
+		t.Errorf("%d random neighbours of 4 stay, want all: no other has accepted", n)
+	}
+	top.add(0, "x", neighbour{kind: Similar, accepted: true})
+	top.dropExtra(func(wire.PeerID) bool { return true })
+	if n := top.count(Random); n != 3 {
+		t.Errorf("%d random neighbours of 4 stay beside one by overlap, want 3", n)
 	}
 }
 

@@ -30,7 +30,7 @@ func (t *Topology) Check(peers Peers) error {
 	// Random ones stand in for others, and go one at a time. Those of the range and spread ones come on top.
 	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random + region.RangeLinks + t.cfg.Spread
 	want(len(t.neighbours) <= most, "%d neighbours, at most %d", len(t.neighbours), most)
-	want(t.count(Similar) <= t.cfg.Overlap && t.count(Complementary) <= t.cfg.Complement && t.count(Near) <= t.cfg.Near,
+	want(t.count(Similar) <= t.cfg.Overlap && t.count(Near) <= t.cfg.Near,
 		"%v neighbours of each kind, more than slots", count)
 	want(t.count(Random) <= t.cfg.slots(), "%d random neighbours, more than %d slots", t.count(Random), t.cfg.slots())
 	want(t.count(Ranged) <= region.RangeLinks, "%d neighbours in the range, at most %d", t.count(Ranged), region.RangeLinks)

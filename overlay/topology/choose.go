@@ -62,14 +62,13 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 	}
 	if t.comparable(now, known) {
 		room = t.fillSimilar(now, known.Peers, room)
-		room = t.fill(now, known.Peers, Complementary, t.cfg.Complement, room, rank.Complementary)
 		t.swap(now, known.Peers)
 		if t.within == nil {
 			room = t.fill(now, known.Peers, Near, t.cfg.Near, room, rank.Near)
 		}
 		t.dropExtra(known.Idle)
 	}
-	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary) - t.count(Ranged)
+	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Ranged)
 	if t.within != nil || known.Starting { // nobody stands in for those who come by gossip
 		free = min(free, t.cfg.slots()-t.similarSlots()-region.RangeLinks)
 		random = linkedFirst
@@ -103,7 +102,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 // eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
-		k.byOverlap() && e.Refuted() || k == Ranged && !t.within(e) {
+		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
 		return false
 	}
 	nb, is := t.neighbours[e.Peer()]
@@ -111,7 +110,7 @@ func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may f
 }
 
 func candidate(e *directory.Entry) rank.Candidate {
-	return rank.Candidate{Index: e.Index(), Overlap: e.Overlap(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
+	return rank.Candidate{Index: e.Index(), Overlap: e.Overlap(), Known: e.Judged(), RTT: e.RTT()}
 }
 
 // unlinked is 1 for a candidate that there is no connection to, else 0.
@@ -192,13 +191,13 @@ func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 }
 
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet. For
-// slots of a measure random neighbours are candidates, too: they stood in for others.
+// those by round trip random neighbours are candidates, too: they stood in for others.
 func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-t.count(k))
 	if n <= 0 {
 		return room
 	}
-	may := func(nb *neighbour) bool { return nb.kind == Random && (k == Complementary || k == Near) }
+	may := func(nb *neighbour) bool { return nb.kind == Random && k == Near }
 	for _, c := range rule(t.candidates(now, peers, k, may), n) {
 		if t.choose(now, peers.Entry(c.Index), k) {
 			room--
@@ -226,24 +225,18 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	return !linked
 }
 
-// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt: of one kind, then of the
-// other. A neighbour whose claims an audit refuted goes at once.
+// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt. A
+// neighbour whose claims an audit refuted goes at once.
 func (t *Topology) swap(now time.Duration, peers Peers) {
 	if !t.due.Take(dueSwap, now) {
 		return
 	}
 	t.due.By(dueSwap, now+swapLazily)
 	t.dropRefuted(now, peers)
-	if t.swapKind(now, peers, Similar, rank.Shared) || t.swapKind(now, peers, Complementary, rank.Lacked) {
-		t.due.By(dueSwap, now)
-	}
-}
-
-func (t *Topology) swapKind(now time.Duration, peers Peers, k Kind, by rank.Measure) bool {
 	var incumbents []rank.Candidate
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
-		if !is || nb.kind != k || now-nb.since < t.keepFor() {
+		if !is || nb.kind != Similar || now-nb.since < t.keepFor() {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil && e.Judged() {
@@ -251,25 +244,24 @@ func (t *Topology) swapKind(now time.Duration, peers Peers, k Kind, by rank.Meas
 		}
 	}
 	if len(incumbents) == 0 {
-		return false
+		return
 	}
-	out, in, ok := rank.Swap(incumbents, t.challengers(now, peers, k, by, by(rank.Weakest(incumbents, by)).High), by)
-	if ok {
+	if out, in, ok := rank.Swap(incumbents, t.challengers(now, peers, rank.Weakest(incumbents).Overlap.High)); ok {
 		t.giveUp(peers.Entry(out.Index).Peer())
-		t.choose(now, peers.Entry(in.Index), k)
+		t.choose(now, peers.Entry(in.Index), Similar)
+		t.due.By(dueSwap, now)
 	}
-	return ok
 }
 
 // challengers are the candidates for a neighbour's slot whose low bound is above one's high bound: few of many.
-func (t *Topology) challengers(now time.Duration, peers Peers, k Kind, by rank.Measure, high float64) []rank.Candidate {
+func (t *Topology) challengers(now time.Duration, peers Peers, high float64) []rank.Candidate {
 	var out []rank.Candidate
 	for _, e := range peers.Others() {
 		if e == nil || !e.Judged() {
 			continue
 		}
 		c := candidate(e)
-		if by(c).Low > high && t.eligible(now, e, k, func(nb *neighbour) bool { return !nb.kind.byOverlap() }) {
+		if c.Overlap.Low > high && t.eligible(now, e, Similar, func(nb *neighbour) bool { return nb.kind != Similar }) {
 			out = append(out, c)
 		}
 	}
@@ -281,7 +273,7 @@ func (t *Topology) challengers(now time.Duration, peers Peers, k Kind, by rank.M
 func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
-		if !is || !nb.kind.byOverlap() {
+		if !is || nb.kind != Similar {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil && e.Refuted() {
@@ -318,7 +310,7 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 	}
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
-		if !is || !nb.kind.byOverlap() {
+		if !is || nb.kind != Similar {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil && now >= t.audits[e.Index()] && e.SureMatches() {
@@ -345,7 +337,7 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {
-		if nb.kind.byOverlap() && nb.accepted {
+		if nb.kind == Similar && nb.accepted {
 			accepted++
 		}
 	}

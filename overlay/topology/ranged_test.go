@@ -65,7 +65,7 @@ func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 // TestNeighboursAreBounded: while nothing can be compared nobody gives random neighbours up. Ranges that come and go make
 // no more of them than there are slots. Links into the range come on top.
 func TestNeighboursAreBounded(t *testing.T) {
-	cfg := Config{Overlap: 2, Complement: 1, Near: 1, Random: 2, MaxLinks: 8}
+	cfg := Config{Overlap: 2, Near: 1, Random: 3, MaxLinks: 8}
 	w := newTown(t, 1, cfg, 60, false)
 	w.known.Published = false
 	for i := range 2 { // they fill the room for those who chose us

@@ -79,7 +79,7 @@ func TestRefutedForAWhile(t *testing.T) {
 	check := func(what string, similar bool) {
 		t.Helper()
 		e := d.Lookup(peer)
-		for k, want := range map[Kind]bool{Random: true, Near: true, Similar: similar, Complementary: similar} {
+		for k, want := range map[Kind]bool{Random: true, Near: true, Similar: similar} {
 			if got := top.eligible(at, e, k, func(*neighbour) bool { return true }); got != want {
 				t.Errorf("%s, %v: %v for a %v slot: %v", what, e, at, k, got)
 			}

@@ -221,7 +221,7 @@ func (s *slow) each(do func(p wire.PeerID, nb neighbour, e *directory.Entry)) {
 func (s *slow) may(k Kind, neighbours func(Kind) bool) (out []*directory.Entry) {
 	for _, e := range s.d.Others() {
 		nb, is := s.neighbours[e.Peer()]
-		overlap := k == Similar || k == Complementary
+		overlap := k == Similar
 		if s.now < s.retry[e.Index()] || overlap && (e.Refuted() || !e.Judged()) || k == Near && e.RTT() == 0 ||
 			k == Ranged && !s.known.Within(e) || is && !neighbours(nb.kind) {
 			continue
@@ -244,7 +244,6 @@ func best(all []*directory.Entry, value func(*directory.Entry) float64) (out *di
 }
 
 func overlap(e *directory.Entry) float64 { return e.Overlap().Value }
-func lacks(e *directory.Entry) float64   { return e.Lacks().Value }
 func near(e *directory.Entry) float64    { return -float64(e.RTT()) }
 
 // take makes a peer a neighbour of a kind.
@@ -291,7 +290,7 @@ func (s *slow) choose(acts []Act) error {
 	steps := []func() error{s.silent, s.recast, s.ranged}
 	old := s.now-s.known.LastLearned >= 3*time.Second && s.now >= 3*time.Second || s.now >= 20*time.Second
 	if old && s.known.Origins > 0 && s.known.Published && !s.known.Starting {
-		steps = append(steps, s.similar, s.complementary, s.swap, s.nearest, s.extra)
+		steps = append(steps, s.similar, s.swap, s.nearest, s.extra)
 	}
 	for _, step := range append(steps, s.random, s.audit) {
 		if err := step(); err != nil {
@@ -402,8 +401,6 @@ func (s *slow) fill(k Kind, slots int, value func(*directory.Entry) float64) err
 	return nil
 }
 
-func (s *slow) complementary() error { return s.fill(Complementary, s.top.cfg.Complement, lacks) }
-
 func (s *slow) nearest() error {
 	if s.known.Within != nil {
 		return nil
@@ -418,7 +415,7 @@ func (s *slow) swap() (err error) {
 	}
 	s.waits = 0
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
-		if err == nil && nb.kind.byOverlap() && e.Refuted() {
+		if err == nil && nb.kind == Similar && e.Refuted() {
 			s.retry[e.Index()] = s.now + time.Minute
 			delete(s.audits, e.Index())
 			s.did["gave up who was refuted"]++
@@ -428,42 +425,37 @@ func (s *slow) swap() (err error) {
 	if err != nil {
 		return err
 	}
-	swapped, err := s.swapOne(Similar, rank.Shared)
-	if err == nil && !swapped {
-		_, err = s.swapOne(Complementary, rank.Lacked)
-	}
-	return err
+	return s.swapOne()
 }
 
 // wait lets a swap wait for a minute at most: the topology looks for one when there may be one.
 func (s *slow) wait() error {
-	similar, _ := s.better(Similar, rank.Shared)
-	complementary, _ := s.better(Complementary, rank.Lacked)
-	if similar == nil && complementary == nil {
+	similar, _ := s.better()
+	if similar == nil {
 		s.waits = 0
 		return nil
 	}
 	if s.waits++; s.waits > 60 {
-		return fmt.Errorf("a better neighbour than %v or %v waits for %d seconds", similar, complementary, s.waits)
+		return fmt.Errorf("a better neighbour than %v waits for %d seconds", similar, s.waits)
 	}
 	return nil
 }
 
-// better compares all neighbours of a kind with all others. Of the pairs whose intervals separate it returns the one
+// better compares all neighbours by overlap with all others. Of the pairs whose intervals separate it returns the one
 // with the least high bound and, of these, the greatest low bound.
-func (s *slow) better(k Kind, by rank.Measure) (out, in *directory.Entry) {
+func (s *slow) better() (out, in *directory.Entry) {
 	keep := 10 * time.Second
 	if s.known.Within != nil {
 		keep = 5 * time.Minute
 	}
-	low := func(e *directory.Entry) float64 { return by(candidate(e)).Low }
-	high := func(e *directory.Entry) float64 { return by(candidate(e)).High }
+	low := func(e *directory.Entry) float64 { return e.Overlap().Low }
+	high := func(e *directory.Entry) float64 { return e.Overlap().High }
 	first := func(a, b, now float64) bool { return a < b || a == b && now < 0 }
 	s.each(func(_ wire.PeerID, nb neighbour, e *directory.Entry) {
-		if nb.kind != k || s.now-nb.since < keep || !e.Judged() {
+		if nb.kind != Similar || s.now-nb.since < keep || !e.Judged() {
 			return
 		}
-		for _, c := range s.may(k, func(k Kind) bool { return !k.byOverlap() }) {
+		for _, c := range s.may(Similar, func(k Kind) bool { return k != Similar }) {
 			if low(c) <= high(e) {
 				continue
 			}
@@ -477,16 +469,16 @@ func (s *slow) better(k Kind, by rank.Measure) (out, in *directory.Entry) {
 	return out, in
 }
 
-func (s *slow) swapOne(k Kind, by rank.Measure) (bool, error) {
-	out, in := s.better(k, by)
+func (s *slow) swapOne() error {
+	out, in := s.better()
 	if out == nil {
-		return false, nil
+		return nil
 	}
-	s.did["swapped a "+k.String()+" one"]++
+	s.did["swapped a "+Similar.String()+" one"]++
 	room := s.room
-	err := cmp.Or(s.drop(out.Peer()), s.take(in.Peer(), k))
+	err := cmp.Or(s.drop(out.Peer()), s.take(in.Peer(), Similar))
 	s.room = room
-	return true, err
+	return err
 }
 
 // extra gives up one random neighbour, whichever, where others have taken its place.
@@ -494,7 +486,7 @@ func (s *slow) extra() error {
 	cfg, others, random, idle := s.top.cfg, s.count(Near)+s.count(Ranged), 0, map[wire.PeerID]bool{}
 	for p, nb := range s.neighbours {
 		switch {
-		case nb.kind.byOverlap() && nb.accepted:
+		case nb.kind == Similar && nb.accepted:
 			others++
 		case nb.kind == Random:
 			random++
@@ -516,7 +508,7 @@ func (s *slow) extra() error {
 // random draws neighbours for all slots that nobody has.
 func (s *slow) random() error {
 	cfg := s.top.cfg
-	free := cfg.slots() - s.count(Similar) - s.count(Near) - s.count(Complementary) - s.count(Ranged)
+	free := cfg.slots() - s.count(Similar) - s.count(Near) - s.count(Ranged)
 	elsewhere := s.known.Within != nil || s.known.Starting
 	if elsewhere {
 		free = min(free, cfg.slots()-s.similarSlots()-4)
@@ -528,7 +520,7 @@ func (s *slow) random() error {
 func (s *slow) audit() error {
 	var want []wire.PeerID
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
-		if nb.kind.byOverlap() && e.SureMatches() && s.now >= s.audits[e.Index()] {
+		if nb.kind == Similar && e.SureMatches() && s.now >= s.audits[e.Index()] {
 			s.audits[e.Index()] = s.now + 10*time.Minute
 			want = append(want, p)
 			s.did["audited"]++
@@ -562,7 +554,7 @@ func TestChooseAgainstSlowTwin(t *testing.T) {
 	did := map[string]int{}
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 4))
-		cfg := Config{Overlap: rng.IntN(5), Complement: rng.IntN(3), Near: rng.IntN(3), Random: 1 + rng.IntN(4)}
+		cfg := Config{Overlap: rng.IntN(5), Near: rng.IntN(3), Random: 1 + rng.IntN(4)}
 		ranged := seed%4 == 0
 		if ranged {
 			cfg.Overlap, cfg.Near, cfg.Random = 4, 2, 4+rng.IntN(4)
@@ -579,8 +571,8 @@ func TestChooseAgainstSlowTwin(t *testing.T) {
 		}
 	}
 	for _, what := range []string{
-		"chose a overlap one", "chose a complementary one", "chose a near one", "chose a random one", "chose a range one",
-		"chose a neighbour again", "made a ranged one random", "swapped a overlap one", "swapped a complementary one",
+		"chose a overlap one", "chose a near one", "chose a random one", "chose a range one",
+		"chose a neighbour again", "made a ranged one random", "swapped a overlap one",
 		"gave up who did not accept", "gave up who was refuted", "gave up a random one", "audited",
 	} {
 		if did[what] < 10 {
@@ -589,16 +581,15 @@ func TestChooseAgainstSlowTwin(t *testing.T) {
 	}
 }
 
-// TestSettledAsMixed: over peers that stay as they are, slots become those of rank.Mixed, with which the experiment on
-// neighbours measures.
-func TestSettledAsMixed(t *testing.T) {
+// TestSettledAsRanked: over peers that stay as they are, slots become those of the rules of package rank, with which the
+// experiment on neighbours measures.
+func TestSettledAsRanked(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		m := rank.Default
+		cfg := Config{Overlap: rank.SimilarSlots, Near: rank.NearSlots, Random: rank.RandomSlots, MaxLinks: 20}
 		if seed%2 == 1 {
-			m = rank.Mixed{Similar: rng.IntN(4), Complementary: rng.IntN(4), Near: rng.IntN(4), Random: 1 + rng.IntN(4)}
+			cfg.Overlap, cfg.Near, cfg.Random = rng.IntN(4), rng.IntN(4), 1+rng.IntN(4)
 		}
-		cfg := Config{Overlap: m.Similar, Complement: m.Complementary, Near: m.Near, Random: m.Random, MaxLinks: 20}
 		w := newTown(t, seed, cfg, 30+rng.IntN(50), false)
 		for range 90 {
 			w.second()
@@ -608,17 +599,17 @@ func TestSettledAsMixed(t *testing.T) {
 		for _, e := range w.d.Others() {
 			all = append(all, candidate(e))
 		}
-		want := m.Choose(all, rng)
-		complementary := want[m.Similar : m.Similar+m.Complementary]
-		near := want[m.Similar+m.Complementary : m.Similar+m.Complementary+m.Near]
-		similar := want[:m.Similar]
-		for k, want := range map[Kind][]rank.Candidate{Similar: similar, Complementary: complementary, Near: near} {
+		similar := rank.Similar(all, cfg.Overlap)
+		rest := slices.DeleteFunc(all, func(c rank.Candidate) bool {
+			return slices.ContainsFunc(similar, func(s rank.Candidate) bool { return s.Index == c.Index })
+		})
+		for k, want := range map[Kind][]rank.Candidate{Similar: similar, Near: rank.Near(rest, cfg.Near)} {
 			if got, want := w.indexes(k), sortedIndexes(want); !slices.Equal(got, want) {
-				t.Errorf("seed %d: %v neighbours %v, want %v of %+v", seed, k, got, want, m)
+				t.Errorf("seed %d: %v neighbours %v, want %v of %+v", seed, k, got, want, cfg)
 			}
 		}
-		if n := w.top.count(Random); n != m.Random {
-			t.Errorf("seed %d: %d random neighbours of %+v", seed, n, m)
+		if n := w.top.count(Random); n != cfg.Random {
+			t.Errorf("seed %d: %d random neighbours of %+v", seed, n, cfg)
 		}
 	}
 }

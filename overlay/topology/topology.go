@@ -25,8 +25,6 @@ const (
 	Near
 	// Inbound neighbours chose us.
 	Inbound
-	// Complementary neighbours hold the most that we lack, by estimate.
-	Complementary
 	// Ranged neighbours are drawn from the own range, where that is not everybody: what is known of it comes from them.
 	Ranged
 	// Spread neighbours are drawn from all parts of the own range, where that is far wider than those of others.
@@ -35,25 +33,22 @@ const (
 	kinds // how many there are
 )
 
-// byOverlap says whether a kind is chosen by what summaries claim.
-func (k Kind) byOverlap() bool { return k == Similar || k == Complementary }
-
 // String returns the name of the kind.
 func (k Kind) String() string {
-	return [...]string{"random", "overlap", "near", "inbound", "complementary", "range", "spread"}[k]
+	return [...]string{"random", "overlap", "near", "inbound", "range", "spread"}[k]
 }
 
 // Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in
 // all.
 type Config struct {
-	Overlap, Complement, Near, Random int
-	MaxLinks                          int // those that chose us included; at least the sum of the above
-	Spread                            int // the most spread neighbours; MaxLinks does not count them
-	Rand                              *rand.Rand
-	Undefended                        defence.Off // for tests
+	Overlap, Near, Random int
+	MaxLinks              int // those that chose us included; at least the sum of the above
+	Spread                int // the most spread neighbours; MaxLinks does not count them
+	Rand                  *rand.Rand
+	Undefended            defence.Off // for tests
 }
 
-func (c *Config) slots() int { return c.Overlap + c.Complement + c.Near + c.Random }
+func (c *Config) slots() int { return c.Overlap + c.Near + c.Random }
 
 // Act is one thing to do: an effect or, if that is nil, a hello to a peer with the fields below.
 type Act struct {

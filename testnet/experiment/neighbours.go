@@ -28,7 +28,7 @@ func (c *collectionRun) neighbours() {
 		asks[a] = c.asking(a, rng)
 	}
 	for _, by := range []string{"exact", "sample"} {
-		cands := make([][]rank.Candidate, n)
+		cands := make([][]candidate, n)
 		var seeds []uint64
 		for range n {
 			seeds = append(seeds, rng.Uint64())
@@ -36,11 +36,11 @@ func (c *collectionRun) neighbours() {
 		c.each(n, func(a int) {
 			cands[a] = c.candidates(a, &asks[a], by == "exact", prefixes, rand.New(rand.NewPCG(seeds[a], 2)))
 		})
-		for _, name := range rank.Policies() {
-			policy, _ := rank.Policy(name, c.Slots)
+		for _, name := range []string{"similar", "complementary", "near", "random", "mixed"} {
+			policy := mixes(c.Slots)[name]
 			chosen := make([][]int, n)
 			for a := range chosen {
-				for _, x := range policy.Choose(cands[a], rng) {
+				for _, x := range policy.choose(cands[a], rng) {
 					chosen[a] = append(chosen[a], x.Index)
 				}
 			}
@@ -48,6 +48,50 @@ func (c *collectionRun) neighbours() {
 		}
 	}
 	c.judgeNeighbours("biggest", "exact", asks, c.biggest())
+}
+
+// mixes are the policies by name, for n slots. "mixed" is the overlay's default for 8 slots, and in the same proportion
+// for others.
+func mixes(n int) map[string]mix {
+	return map[string]mix{
+		"similar": {similar: n}, "complementary": {complementary: n}, "near": {near: n}, "random": {random: n},
+		"mixed": {similar: n / 2, near: n / 8, random: n - n/2 - n/8},
+	}
+}
+
+// mix holds the number of neighbours chosen by each rule.
+type mix struct{ similar, complementary, near, random int }
+
+// candidate is a peer that could be a neighbour, and the number of keys that it holds and the own collection does not.
+type candidate struct {
+	rank.Candidate
+	lacks float64
+}
+
+// choose fills the slots by similarity, by what is lacked and by round trip, and the rest at random. Each takes from the
+// candidates that are not yet chosen.
+func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate) {
+	left := make([]rank.Candidate, len(cands))
+	lacks := map[int]float64{}
+	for i, c := range cands {
+		left[i], lacks[c.Index] = c.Candidate, c.lacks
+	}
+	take := func(some []rank.Candidate) {
+		chosen = append(chosen, some...)
+		left = slices.DeleteFunc(left, func(c rank.Candidate) bool {
+			return slices.ContainsFunc(some, func(s rank.Candidate) bool { return s.Index == c.Index })
+		})
+	}
+	take(rank.Similar(left, m.similar))
+	// The best by what they hold that is lacked are the most similar by that measure.
+	byLacks := slices.Clone(left)
+	for i := range byLacks {
+		byLacks[i].Overlap.Value = lacks[byLacks[i].Index]
+	}
+	take(rank.Similar(byLacks, m.complementary))
+	take(rank.Near(left, m.near))
+	take(rank.Random(left, m.similar+m.complementary+m.near+m.random-len(chosen), rng))
+	return chosen
 }
 
 // biggest are the peers with the largest collections, for everybody.
@@ -99,7 +143,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 
 // candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where
 // peers are.
-func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []rank.Candidate {
+func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []candidate {
 	var samples compare.Samples
 	if !exact {
 		samples.SetOwn(prefix(q.kept))
@@ -108,12 +152,12 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 	for _, k := range q.withheld {
 		withheld[k] = true
 	}
-	var out []rank.Candidate
+	var out []candidate
 	for b, p := range prefixes {
 		if b == a {
 			continue
 		}
-		x := rank.Candidate{Index: b, Known: true, RTT: time.Duration(1 + rng.IntN(int(200*time.Millisecond)))}
+		x := candidate{Candidate: rank.Candidate{Index: b, Known: true, RTT: time.Duration(1 + rng.IntN(int(200*time.Millisecond)))}}
 		n, m := float64(max(1, len(q.kept))), float64(len(c.fps[b]))
 		common := 0.0
 		if exact {
@@ -130,7 +174,7 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 				common = o.Value
 			}
 		}
-		x.Overlap.Value, x.Lacks.Value = common/n, m-common
+		x.Overlap.Value, x.lacks = common/n, m-common
 		out = append(out, x)
 	}
 	return out
