@@ -53,10 +53,8 @@ func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 // fade halves answers that were not halved for a time.
 func (e *Entry) fade(now, unless time.Duration) {
 	if e.any() && now >= e.faded+unless {
-		e.change(func(r *rare) {
-			r.halve()
-			r.faded = now
-		})
+		e.halve()
+		e.faded = now
 	}
 }
 
@@ -88,12 +86,10 @@ func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) 
 		return false
 	}
 	before := e.Refuted()
-	e.change(func(r *rare) {
-		if !r.any() {
-			r.faded = now
-		}
-		r.add(hits, misses)
-	})
+	if !e.any() {
+		e.faded = now
+	}
+	e.add(hits, misses)
 	if refuted = e.Refuted(); refuted != before {
 		d.touch()
 	}
@@ -103,7 +99,7 @@ func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) 
 // RoundTrip notes a measured round trip to a peer.
 func (d *Directory) RoundTrip(p wire.PeerID, rtt time.Duration) {
 	if e := d.Lookup(p); e != nil {
-		e.change(func(r *rare) { r.rtt = rtt })
+		e.rtt = rtt
 	}
 }
 
@@ -111,7 +107,7 @@ func (d *Directory) RoundTrip(p wire.PeerID, rtt time.Duration) {
 func (d *Directory) DialFailed(p wire.PeerID) *Entry {
 	e := d.Lookup(p)
 	if e != nil {
-		e.change(func(r *rare) { r.dialFails++ })
+		e.dialFails++
 		d.touch()
 	}
 	return e

@@ -26,7 +26,7 @@ func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
 	if p == nil || p.Parts() == 0 || p.Plan().N > MaxDeltaKeys {
 		return
 	}
-	e.change(func(r *rare) { r.bases = append(r.bases, base{p, now + keepBases}) })
+	e.bases = append(e.bases, base{p, now + keepBases})
 	d.due.By(dueBases, now+keepBases)
 	d.hold(e, prefixMemory(p))
 	if len(e.bases) > maxBases {
@@ -37,7 +37,7 @@ func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
 // dropBase forgets the oldest base of an entry.
 func (d *Directory) dropBase(e *Entry) {
 	d.hold(e, -prefixMemory(e.bases[0].prefix))
-	e.change(func(r *rare) { r.bases = slices.Delete(r.bases, 0, 1) })
+	e.bases = slices.Delete(e.bases, 0, 1)
 }
 
 // hold counts memory of others' summaries; our own is not part of the directory's.

@@ -78,15 +78,8 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want((e.cur != nil) == (e.state == Held || e.state == Replaced), "a prefix answers")
 	want((e.next != nil) == (e.state == Replaced), "a newer epoch is held")
 	want(e.next == nil || e.next.Header().Epoch.After(e.cur.Header().Epoch), "the newer epoch is no newer")
-	want(e.cur == nil || e.peer != "" && !e.envelope().empty(), "it has no author")
-	want((e.next == nil) == e.oldEnvelope.empty(), "the envelope of an older epoch is kept, or is missing")
-	r := e.rare
-	want((r == nothing) == r.empty() && nothing.empty(), "its rare half is not as it should be")
-	if r.shared {
-		only := *r
-		only.by = ""
-		want(only.empty(), "its rare half is shared, and says more than who named it")
-	}
+	want(e.cur == nil || e.peer != "" && len(e.envelope) > 0, "it has no author")
+	want((e.next == nil) == (len(e.oldEnvelope) == 0), "the envelope of an older epoch is kept, or is missing")
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
 	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")

@@ -80,12 +80,11 @@ type link struct {
 	tag     uint64 // of the peer as an origin, under the present seed
 	session uint32 // its number among all links that were opened, from 1
 	brought int    // pending entries that it named first, in this session
-	named   *rare  // the rare half of entries that it named first, shared; nil: there is none yet
 }
 
 // New returns a directory that knows nobody.
 func New(cfg Config) *Directory {
-	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self, rare: nothing}
+	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[wire.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
@@ -113,7 +112,7 @@ func (d *Directory) Open(p wire.PeerID) {
 	d.links[p] = l
 	d.touch()
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
-		e.change(func(r *rare) { r.unwanted = 0 })
+		e.unwanted = 0
 		d.change(Reopened, e)
 	}
 	if e := d.Lookup(p); e != nil {
@@ -125,7 +124,7 @@ func (d *Directory) Open(p wire.PeerID) {
 // reached notes that a peer was heard of: dials of it that failed before count no more.
 func (d *Directory) reached(e *Entry) {
 	if e.dialFails > 0 {
-		e.change(func(r *rare) { r.dialFails = 0 })
+		e.dialFails = 0
 	}
 }
 
@@ -205,7 +204,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 
 // create makes an entry without a summary.
 func (d *Directory) create(now time.Duration, from wire.PeerID, tag uint64, s State) *Entry {
-	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, touched: now}
+	e := &Entry{index: d.freeIndex(), tag: tag, state: s, touched: now}
 	d.nameFirst(e, from)
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
@@ -224,6 +223,14 @@ func (d *Directory) freeIndex() int32 {
 	}
 	d.entries = append(room.Grow(d.entries), nil)
 	return int32(len(d.entries) - 1)
+}
+
+// nameFirst notes which link named an entry first; "" for none.
+func (d *Directory) nameFirst(e *Entry, by wire.PeerID) {
+	e.by, e.session = by, 0
+	if l := d.links[by]; l != nil {
+		e.session = l.session
+	}
 }
 
 // broughtBy is the link that named an entry first in its present session; nil: it has closed since, or there is none.
@@ -259,7 +266,7 @@ func (d *Directory) drop(e *Entry) {
 	d.held -= e.memory()
 	e.cur = nil
 	d.forgetOld(e)
-	e.change(func(r *rare) { r.bases = nil })
+	e.bases = nil
 	d.setAnswer(e)
 	d.tellSibling(e)
 }

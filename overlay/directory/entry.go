@@ -42,42 +42,43 @@ func (s State) gone() bool { return s == Foreign || s == Expired }
 
 // Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
-	// What a look at all entries asks of each comes first: 32 bytes, in one line of the processor's cache.
-	tag uint64
-	*rare
-	cur      *summary.Prefix // answers queries
-	index    int32
-	judged   uint16 // parts that the estimate was made of; 0: none is, or it is outdated
-	state    State
-	seconded bool // another link than the first has named it since, or the peer itself
+	index  int32
+	tag    uint64
+	peer   wire.PeerID   // empty until a record or header came
+	group  *addressGroup // nil: none
+	state  State
+	old    bool            // its summary is under the previous seed
+	cur    *summary.Prefix // answers queries
+	next   *summary.Prefix // in state Replaced, the newer epoch
+	bases  []base          // earlier epochs, the oldest first
+	limit  uint16          // parts to hold at most, once memory ran short; 0: no limit
+	judged uint16          // parts that the estimate was made of; 0: none is, or it is outdated
+	answers
 
-	record       []byte // the peer's, signed; nil: none came
-	limit        uint16 // parts to hold at most, once memory ran short; 0: no limit
-	before       uint8  // see envelope
-	old          bool   // its summary is under the previous seed
-	overlapUntil stamp  // a new epoch after this outdates the estimate
-	around       []byte // see envelope: of the newest epoch
+	record      []byte // the peer's, signed; nil: none came
+	envelope    []byte // the signed header of the newest epoch
+	oldEnvelope []byte // in state Replaced, that of cur
 
-	peer    wire.PeerID   // empty until a record or header came
-	overlap bounds        // of our collection that the peer holds
-	group   *addressGroup // nil: none
+	by       wire.PeerID // the link that named the entry first, while nothing is held of it
+	session  uint32      // of that link; 0: it was none
+	seconded bool        // another link than the first has named it since, or the peer itself
 
-	recordSince summary.Epoch // the epoch that the record came with
-	since       time.Duration // when the newest epoch was first held; its lifetime counts from then
-	touched     time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
+	sibling      *Entry        // of the same peer under the other seed; nil: there is none
+	overlap      bounds        // of our collection that the peer holds
+	overlapUntil time.Duration // a new epoch after this outdates the estimate
+	recordSince  summary.Epoch // the epoch that the record came with
+	since        time.Duration // when the newest epoch was first held; its lifetime counts from then
+	touched      time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
+	outdated     time.Duration // in state Replaced, since when a newer epoch than cur is held
+	past         summary.Epoch // the last one of a summary that has expired: nothing up to it is taken in again
+	forgotten    time.Duration // in state Expired, when the entry goes
+	unwanted     time.Duration // nothing is learned of it before then: its group is full
+	rtt          time.Duration // 0: not measured
+	dialFails    int           // in a row
 }
 
 // bounds is an estimate's interval as an entry keeps it.
 type bounds struct{ value, low, high float32 }
-
-// stamp is a time in hundredths of a second, for what does no harm if it is forgotten after 497 days.
-type stamp uint32
-
-func stampOf(t time.Duration) stamp { return stamp(t / stampUnit) }
-
-func (s stamp) time() time.Duration { return time.Duration(s) * stampUnit }
-
-const stampUnit = 10 * time.Millisecond
 
 // Confidence is the level of the intervals of overlap.
 const Confidence = 0.95
@@ -150,9 +151,9 @@ func (e *Entry) At(ep summary.Epoch) *summary.Prefix {
 // Envelope returns the signed header of a prefix that [Entry.At] returned.
 func (e *Entry) Envelope(p *summary.Prefix) []byte {
 	if p == e.Newest() {
-		return e.envelope().of(p)
+		return e.envelope
 	}
-	return e.oldEnvelope.of(p)
+	return e.oldEnvelope
 }
 
 // Past returns the last epoch of a summary that has expired; zero if none has. Nothing up to it is taken in.

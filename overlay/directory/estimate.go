@@ -97,8 +97,8 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 
 // outdateOverlap has the overlap estimated again after a new epoch of either side, unless that was done of late.
 func (e *Entry) outdateOverlap(now time.Duration) {
-	if now >= e.overlapUntil.time() {
-		e.judged, e.overlapUntil = 0, stampOf(now+overlapKept)
+	if now >= e.overlapUntil {
+		e.judged, e.overlapUntil = 0, now+overlapKept
 	}
 }
 

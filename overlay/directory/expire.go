@@ -54,7 +54,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 func (d *Directory) outlive(now time.Duration, e *Entry) {
 	last, _ := e.Epoch()
 	forgotten := now + e.Newest().Header().Lifetime
-	e.change(func(r *rare) { r.past, r.forgotten = last, forgotten })
+	e.past, e.forgotten = last, forgotten
 	before := e.signedBytes()
 	e.record = nil
 	d.countSigned(e, before)

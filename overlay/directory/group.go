@@ -39,7 +39,7 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven
 		return true
 	}
 	if proven {
-		e.change(func(r *rare) { r.unwanted = now + unwantedFor })
+		e.unwanted = now + unwantedFor
 	}
 	d.ignored++
 	return false

@@ -28,7 +28,7 @@ import (
 // as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
 // free: those that went would only come back.
 const (
-	entryMemory  = 330 // bytes of an entry, without records and prefixes: both halves of its fields, its place in the tables
+	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
 	moreParts    = 256  // of parts, one byte in this number is freed beyond need

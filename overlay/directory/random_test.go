@@ -59,7 +59,7 @@ func recounted(d *Directory) int {
 		if i < d.owns {
 			continue
 		}
-		n += len(e.record) + len(e.envelope().around) + len(e.oldEnvelope.around)
+		n += len(e.record) + len(e.envelope) + len(e.oldEnvelope)
 		for _, p := range []*summary.Prefix{e.cur, e.next} {
 			if p != nil {
 				n += p.SizeBytes()

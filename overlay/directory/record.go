@@ -76,7 +76,7 @@ func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wi
 
 // signedBytes is the size of what is signed about an entry: its record and envelopes.
 func (e *Entry) signedBytes() int {
-	return len(e.record) + len(e.around) + len(e.oldEnvelope.around)
+	return len(e.record) + len(e.envelope) + len(e.oldEnvelope)
 }
 
 // countSigned counts what is signed about all entries; it is called when some of it has changed.

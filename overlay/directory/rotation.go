@@ -36,7 +36,7 @@ func (d *Directory) startRotation() {
 		return
 	}
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
-	own := &Entry{index: int32(len(d.entries)), rare: nothing, tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
+	own := &Entry{index: int32(len(d.entries)), tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
 	d.byTag.Put(own.tag, own.index)
 	d.owns++
@@ -61,7 +61,7 @@ func (d *Directory) endRotation(now time.Duration) {
 	d.change(Removed, own)
 	for _, e := range d.Others() {
 		if e != nil {
-			e.change(func(r *rare) { r.sibling = nil })
+			e.sibling = nil
 		}
 	}
 	d.previous = nil
@@ -84,16 +84,16 @@ func (d *Directory) pairUp(e *Entry) {
 	}
 	if i, ok := d.byTag.At(group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)); ok && int(i) >= d.owns {
 		s := d.entries[i]
-		e.change(func(r *rare) { r.sibling = s })
-		s.change(func(r *rare) { r.sibling = e })
+		e.sibling = s
+		s.sibling = e
 	}
 }
 
 // part separates an entry that goes from its sibling.
 func (d *Directory) part(e *Entry) {
 	if s := e.sibling; s != nil {
-		s.change(func(r *rare) { r.sibling = nil })
-		e.change(func(r *rare) { r.sibling = nil })
+		s.sibling = nil
+		e.sibling = nil
 	}
 }
 
@@ -140,7 +140,7 @@ func (d *Directory) tellSibling(e *Entry) {
 	}
 	if s.cur != nil && s.Covered() { // the peer has changed
 		d.keepSample(s)
-		e.change(func(r *rare) { r.answers, r.rtt = s.answers, s.rtt })
+		e.answers, e.rtt = s.answers, s.rtt
 	}
 	d.setAnswer(s)
 	d.change(Reopened, s)
@@ -152,7 +152,7 @@ func (d *Directory) keepSample(e *Entry) {
 	d.held -= e.memory()
 	e.cur, e.state = e.Newest().Truncate(1), Held
 	d.forgetOld(e)
-	e.change(func(r *rare) { r.bases = nil })
+	e.bases = nil
 	d.held += e.memory()
 }
 
@@ -162,9 +162,9 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.leaveGroup(e)
 	before := e.signedBytes()
 	e.peer, e.record = "", nil
-	e.setEnvelope(envelope{})
+	e.envelope = nil
 	d.countSigned(e, before)
-	e.change(func(r *rare) { r.past, r.forgotten = summary.Epoch{}, 0 })
+	e.past, e.forgotten = summary.Epoch{}, 0
 	e.old = false
 	if !e.state.pending() {
 		d.settle(e, Foreign)

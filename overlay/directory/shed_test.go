@@ -35,11 +35,11 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		}
 		e := d.Add(0, "from", uint64(1000+i)*0x9e3779b97f4a7c15) // places all over the network
 		d.settle(e, Held)
-		e.setEnvelope(envelope{[]byte("header"), whole})
+		e.envelope = []byte("header")
 		d.signed += e.signedBytes()
 		e.peer, e.cur = wire.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))]
 		misses := rng.Int32N(100)
-		e.change(func(r *rare) { r.misses = uint16(misses) })
+		e.misses = uint16(misses)
 		d.held += e.memory()
 		d.origins++
 		d.setAnswer(e)
@@ -162,12 +162,10 @@ func TestUsefulOnesStay(t *testing.T) {
 	for _, useful := range []int{10, 90} {
 		d := crowd(t, 100, 300)
 		for i, e := range d.Others() {
-			e.change(func(r *rare) {
-				r.answers = answers{}
-				if i < useful {
-					r.hits = 1
-				}
-			})
+			e.answers = answers{}
+			if i < useful {
+				e.hits = 1
+			}
 		}
 		d.cfg.Memory = d.Memory() * 3 / 5
 		d.Shed(0, nobody)
@@ -197,7 +195,7 @@ func TestLightestUsefulOnesGo(t *testing.T) {
 	d := crowd(t, 100, 300)
 	var weight [100]float64
 	for i, e := range d.Others() {
-		e.change(func(r *rare) { r.hits = 1 })
+		e.hits = 1
 		weight[i] = e.Weight()
 	}
 	d.cfg.Memory = d.Memory() * 3 / 5

@@ -200,10 +200,9 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	signed := e.signedBytes()
 	e.peer = wire.PeerID(h.Origin)
 	if e.next == nil && e.cur != nil {
-		last := e.envelope()
-		e.change(func(r *rare) { r.oldEnvelope = last })
+		e.oldEnvelope = e.envelope
 	}
-	e.setEnvelope(d.keepEnvelope(in.Envelope, h))
+	e.envelope = d.Keep(in.Envelope)
 	if string(e.record) != string(in.Record) {
 		e.record, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
@@ -238,12 +237,10 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 		e.cur, e.state = p, Held
 		d.forgetOld(e)
 	default:
-		e.change(func(r *rare) {
-			r.next = p
-			if e.state != Replaced {
-				r.outdated = now
-			}
-		})
+		e.next = p
+		if e.state != Replaced {
+			e.outdated = now
+		}
 		e.state = Replaced
 	}
 	return replaced
@@ -252,7 +249,7 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 // forgetOld forgets that two epochs were held.
 func (d *Directory) forgetOld(e *Entry) {
 	before := e.signedBytes()
-	e.change(func(r *rare) { r.next, r.oldEnvelope, r.outdated = nil, envelope{}, 0 })
+	e.next, e.oldEnvelope, e.outdated = nil, nil, 0
 	d.countSigned(e, before)
 }
 
@@ -286,7 +283,7 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		}
 		e = d.entries[d.owns-1]
 	}
-	e.setEnvelope(envelope{in.Envelope, whole})
+	e.envelope = in.Envelope
 	if string(e.record) != string(in.Record) {
 		e.record, e.recordSince = in.Record, in.Stream.Header().Epoch
 	}
