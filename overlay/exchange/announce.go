@@ -108,7 +108,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
 	}
-	return grown && t.sinceTold(now) >= wait
+	return grown && now-t.toldAt >= wait
 }
 
 const (

@@ -20,8 +20,8 @@ type ask struct {
 	deadline time.Duration
 }
 
-// noAsk is that of every entry that nothing is asked about; never changed.
-var noAsk = &ask{}
+// open reports whether something is asked.
+func (a *ask) open() bool { return a.peer != "" }
 
 // fetch asks a link that should hold them, or the origin itself, for parts, on a stream of their own.
 func (x *Exchange) fetch(now time.Duration, of offer) {
@@ -33,7 +33,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	if l := x.holder(e); l != nil {
 		from = wire.Record{Peer: l.peer}
 	}
-	e.own().ask = &ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
 	x.out.Emit(event.RequestParts{
@@ -56,7 +56,7 @@ func (x *Exchange) reserve(l *link, e *origin, n int) {
 
 // release gives back what is set aside for an entry's ask.
 func (x *Exchange) release(e *origin) {
-	if e.ask == noAsk {
+	if !e.ask.open() {
 		return
 	}
 	x.down.take(-e.ask.bytes)
@@ -75,7 +75,7 @@ func (x *Exchange) endAsk(e *origin) {
 	if e.ask.way == event.Direct {
 		x.direct--
 	}
-	e.own().ask = noAsk
+	e.ask = ask{}
 	x.lookout.asked.remove(e.Index())
 	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
@@ -94,9 +94,9 @@ func (x *Exchange) timeOut(now time.Duration) {
 		}
 		l := x.links[e.ask.peer]
 		if e.ask.way == event.Direct {
-			e.own().fetchAt = now + refetchAfter
+			e.fetchAt = now + refetchAfter
 			if e.ask.peer != e.Peer() { // it had claimed nothing
-				e.own().refusals, l = e.refusals+1, nil
+				e.refusals, l = e.refusals+1, nil
 			}
 		}
 		x.endAsk(e)
@@ -135,8 +135,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 func (l *link) kept(e *origin) {
 	l.unkept, l.useful = 0, true
 	l.credit.keeps()
-	if l.known(e.Index()).blamed() {
-		b := l.blames[e.Index()]
+	if b := l.blames[e.Index()]; b != nil {
 		b.failures, b.shunned = 0, 0
 	}
 }

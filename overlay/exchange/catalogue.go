@@ -122,15 +122,14 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 		b.failures = max(1, b.failures)
 	}
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
-		news := e.own()
-		news.newerSince, news.newerThan = x.now, epoch
+		e.newerSince, e.newerThan = x.now, epoch
 	}
 	t := l.trade(e.Index())
 	if t.claims(epoch, it.Have) {
 		x.wake(e)
 	}
 	if it.Want <= it.Have && t.theirs == epoch {
-		t.setBases(it.Bases)
+		t.bases = it.Bases
 	}
 }
 

@@ -86,12 +86,4 @@ func (x *Exchange) recall(now time.Duration, l *link) {
 		return
 	}
 	l.credit, l.blames, l.unkept = m.credit, m.blames, m.unkept
-	l.markBlames()
-}
-
-// markBlames marks the trades with blame.
-func (l *link) markBlames() {
-	for i := range l.blames {
-		l.trade(i).setBlamed(true)
-	}
 }

@@ -14,7 +14,7 @@ import (
 // A new epoch mostly says what the one before it said. Who holds an earlier epoch of an origin asks for the difference:
 //
 //   - A holder keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and says with each
-//     announcement which ([event.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new
+//     announcement which ([wire.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new
 //     one.
 //   - The holder answers with the signed header and the delta from the latest epoch that both hold. If there is none,
 //     or it is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper parts: it
@@ -52,7 +52,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	reach := func(l *link) int {
 		t := l.known(e.Index())
 		want := min(int(t.have), deepest)
-		if t.blamed() && l.blames[e.Index()].noDelta == of.epoch || t.bases()&e.BasesOf(of.epoch, want) == 0 {
+		if b := l.blames[e.Index()]; b != nil && b.noDelta == of.epoch || t.bases&e.BasesOf(of.epoch, want) == 0 {
 			return 0
 		}
 		return want
@@ -78,7 +78,7 @@ const headerBytes = 512
 // sizeDelta fixes the end, the bytes and the value of an offer of a delta.
 func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
-	of.bytes = int(of.e.deltaBytes)
+	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	}

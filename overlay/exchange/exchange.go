@@ -88,7 +88,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {
-		x.origins = append(x.origins, newOrigin(e, 0))
+		x.origins = append(x.origins, origin{Entry: e})
 	}
 	return x
 }
@@ -138,7 +138,7 @@ func (x *Exchange) forget(e *origin) {
 
 // renewed notes that there is a newer epoch of an origin, which nobody has heard of.
 func (x *Exchange) renewed(e *origin) {
-	e.forgive()
+	e.refusals = 0
 	for _, l := range x.order {
 		l.trades.renewed(e.Index())
 	}

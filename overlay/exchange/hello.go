@@ -69,7 +69,6 @@ func (x *Exchange) restarted(l *link) {
 	if x.cfg.Undefended.Has(defence.Memory) {
 		l.blames, l.credit, l.unkept = nil, credit{}, 0
 	}
-	l.markBlames()
 	l.untold.addAll(len(x.origins))
 	l.queue = l.queue[:0]
 }

@@ -126,14 +126,14 @@ func (l *link) blame(i int) *blame {
 			l.blames = map[int]*blame{}
 		}
 		l.blames[i] = b
-		l.trade(i).setBlamed(true)
 	}
 	return b
 }
 
 // shunned says whether a peer is not to be asked about an origin now.
 func (l *link) shunned(now time.Duration, i int) bool {
-	return l.known(i).blamed() && now < l.blames[i].shunned
+	b := l.blames[i]
+	return b != nil && now < b.shunned
 }
 
 // forgive forgets what speaks against a peer and has long been over.
@@ -141,7 +141,6 @@ func (l *link) forgive(now time.Duration) {
 	for i, b := range l.blames {
 		if now >= b.shunned+forgiveAfter && b.noDelta == (summary.Epoch{}) {
 			delete(l.blames, i)
-			l.trade(i).setBlamed(false)
 		}
 	}
 }

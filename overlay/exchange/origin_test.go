@@ -3,7 +3,6 @@ package exchange
 import (
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -11,36 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
-
-// TestOriginsAreSmall: an origin takes 40 bytes, and few stand empty; one that nothing is afoot about has no half of its
-// own.
-func TestOriginsAreSmall(t *testing.T) {
-	if n := unsafe.Sizeof(origin{}); n != 40 {
-		t.Errorf("an origin takes %d bytes", n)
-	}
-	x := many(200).x
-	if n := cap(x.origins); n > 240 {
-		t.Errorf("room for %d origins of 200", n)
-	}
-	e := x.origin(7)
-	e.own().newerThan, e.own().newerSince = summary.Epoch{Generation: 1}, time.Second
-	if e.settle(time.Hour); e.newerThan == (summary.Epoch{}) {
-		t.Error("news of an epoch that is not held is forgotten")
-	}
-	e.own().newerThan, e.own().fetchAt = summary.Epoch{}, time.Minute
-	if e.settle(time.Second + deltaPatience - 1); e.newerSince == 0 {
-		t.Error("the time of news is forgotten while a delta is waited for")
-	}
-	if e.settle(time.Minute - 1); e.fetchAt == 0 {
-		t.Error("a wait is forgotten before it is over")
-	}
-	if e.settle(time.Minute); e.rare != nothing {
-		t.Errorf("%+v is kept", *e.rare)
-	}
-	if err := x.Check(time.Minute); err != nil {
-		t.Error(err)
-	}
-}
 
 // TestRemovedWhileWaiting: what waits for an origin that is removed meanwhile is not taken for another's that has its
 // directory index now.

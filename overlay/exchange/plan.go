@@ -128,7 +128,7 @@ func (x *Exchange) keepRoom(offers []offer) {
 // mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that
 // changes.
 func mayAsk(e *origin) bool {
-	return e != nil && e.State() != directory.Foreign && e.ask == noAsk
+	return e != nil && e.State() != directory.Foreign && !e.ask.open()
 }
 
 // quietFor is how long an origin without offers of more is passed over.
@@ -231,12 +231,11 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	if weight == 0 {
 		return false
 	}
-	m := of.e.step
-	if m == nil || m.prefix != p || int(m.most) != most {
-		m = x.nextStep(p, most)
-		of.e.own().step = m
+	m := &of.e.step
+	if m.of != of.epoch || m.from != p.Parts() || m.most != most {
+		*m = x.nextStep(p, most)
 	}
-	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
+	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
 	of.value = weight * m.fall / float64(m.bytes)
 	return true
 }
@@ -244,20 +243,20 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 // step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to
 // find than the rest of planning.
 type step struct {
-	prefix    *summary.Prefix
-	most, end uint16
-	bytes     uint32
-	fall      float64 // of the false-positive rate
+	of              summary.Epoch
+	from, most, end int
+	bytes           int
+	fall            float64 // of the false-positive rate
 }
 
-func (x *Exchange) nextStep(p *summary.Prefix, most int) *step {
+func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
 	plan, from := p.Plan(), p.Parts()
 	end, limit := from+1, min(maxRunBytes, int(x.down.rate))
 	for end < most && plan.EncodedBytes(end+1)-plan.EncodedBytes(from) <= limit {
 		end++
 	}
 	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
-	return &step{p, uint16(most), uint16(end), uint32(bytes), plan.ExpectedRate(from) - plan.ExpectedRate(end)}
+	return step{p.Header().Epoch, from, most, end, bytes, plan.ExpectedRate(from) - plan.ExpectedRate(end)}
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.
@@ -275,7 +274,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire
 		return
 	}
 	end := min(of.end, int(l.known(e.Index()).have))
-	e.own().ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
+	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/room"
 )
 
 // lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough.
@@ -46,11 +45,10 @@ func (x *Exchange) wake(e *origin) {
 
 // hush has an origin passed over until a time.
 func (x *Exchange) hush(e *origin, until time.Duration) {
-	e.settle(x.now)
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
 	if q := &x.lookout.quiet; e.rest == 0 {
-		*q = append(room.Grow(*q), int32(e.Index()))
+		*q = append(*q, int32(e.Index()))
 		e.rest = int32(len(*q))
 	}
 	heap.Fix((*rests)(x), int(e.rest-1))

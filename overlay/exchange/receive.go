@@ -113,7 +113,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 		l.blame(e.Index()).noDelta = a.in.Group.Epoch()
 	}
 	if r.Applied {
-		e.deltaBytes = int32(max(a.in.Bytes, 1))
+		e.deltaBytes = max(a.in.Bytes, 1)
 	}
 	if a.in.Transport == event.Message {
 		l = nil // who passed it on need not hold it
@@ -171,7 +171,7 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
 	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
-		e.forgive()
+		e.refusals = 0
 		x.endAsk(e)
 		return
 	}
@@ -189,9 +189,9 @@ func (x *Exchange) FetchFailed(now time.Duration, from wire.PeerID, i int) {
 	e := &x.origins[i]
 	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted
 		if from != e.Peer() {
-			e.own().refusals++
+			e.refusals++
 		}
 		x.endAsk(e)
 	}
-	e.own().fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
+	e.fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
 }

@@ -101,7 +101,7 @@ func planned(w *world) (asks []string) {
 	down := x.down
 	var unasked []int
 	for i := x.owns; i < len(x.origins); i++ {
-		if e := x.origin(i); e != nil && e.ask == noAsk {
+		if e := x.origin(i); e != nil && !e.ask.open() {
 			unasked = append(unasked, i)
 		}
 	}
@@ -128,7 +128,7 @@ func checkPlan(t *testing.T, seed uint64) (asked int) {
 	for range 40 {
 		effects = w.step(effects)
 		for i := w.x.owns; i < len(w.x.origins); i++ {
-			w.x.origins[i].own().fetchAt = w.now + time.Hour // what is fetched directly is another choice
+			w.x.origins[i].fetchAt = w.now + time.Hour // what is fetched directly is another choice
 		}
 		want := map[string]bool{}
 		for _, a := range slowAsks(w.x) {
