@@ -24,8 +24,7 @@ func (d *Directory) Check(now time.Duration) error {
 		if e == nil {
 			continue
 		}
-		tagged, _ := d.byTag.At(e.tag)
-		want(e.Index() == i+d.owns && tagged == e.index, "entry %d: index %d, by its tag %d", i+d.owns, e.index, tagged)
+		want(e.Index() == i+d.owns && d.byTag[e.tag] == e, "entry %d: index %d, by its tag %v", i+d.owns, e.index, d.byTag[e.tag])
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
 		signed += e.signedBytes()

@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
-	"github.com/venn-p2p/venn/overlay/room"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -17,9 +16,9 @@ import (
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Directory struct {
 	cfg     Config
-	entries []*Entry           // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
-	owns    int                // how many are our own
-	byTag   group.Table[int32] // indexes
+	entries []*Entry // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
+	owns    int      // how many are our own
+	byTag   map[uint64]*Entry
 	free    []int
 	links   map[wire.PeerID]*link
 	opened  uint32 // links so far
@@ -86,11 +85,11 @@ type link struct {
 func New(cfg Config) *Directory {
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
-		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[wire.PeerID]*link{},
+		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{}, links: map[wire.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 		fits: math.MaxInt,
 	}
-	d.byTag.Put(own.tag, own.index)
+	d.byTag[own.tag] = own
 	d.startRotation()
 	return d
 }
@@ -199,7 +198,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		return true
 	}
 	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || d.byTag.Len() <= 2*d.Room() && !d.pendingFull() && !d.Short())
+		(d.isTag(tag, l) || len(d.byTag) <= 2*d.Room() && !d.pendingFull() && !d.Short())
 }
 
 // create makes an entry without a summary.
@@ -208,7 +207,7 @@ func (d *Directory) create(now time.Duration, from wire.PeerID, tag uint64, s St
 	d.nameFirst(e, from)
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
-	d.byTag.Put(tag, e.index)
+	d.byTag[tag] = e
 	d.pairUp(e)
 	d.touch()
 	d.change(Added, e)
@@ -221,7 +220,7 @@ func (d *Directory) freeIndex() int32 {
 		d.free = d.free[:n-1]
 		return int32(i)
 	}
-	d.entries = append(room.Grow(d.entries), nil)
+	d.entries = append(d.entries, nil)
 	return int32(len(d.entries) - 1)
 }
 
@@ -278,7 +277,7 @@ func (d *Directory) Remove(i int) {
 	d.drop(e)
 	d.signed -= e.signedBytes()
 	d.leaveGroup(e)
-	d.byTag.Remove(e.tag)
+	delete(d.byTag, e.tag)
 	d.part(e)
 	d.entries[i] = nil
 	d.free = append(d.free, i)
@@ -289,13 +288,7 @@ func (d *Directory) Remove(i int) {
 func (d *Directory) Entry(i int) *Entry { return d.entries[i] }
 
 // Tagged returns the entry of an origin tag, nil if there is none.
-func (d *Directory) Tagged(tag uint64) *Entry {
-	i, ok := d.byTag.At(tag)
-	if !ok {
-		return nil
-	}
-	return d.entries[i]
-}
+func (d *Directory) Tagged(tag uint64) *Entry { return d.byTag[tag] }
 
 // Own returns the entry of our own summary under the present seed.
 func (d *Directory) Own() *Entry { return d.entries[0] }

@@ -106,7 +106,7 @@ func (d *Directory) Beside(bytes int) { d.beside = bytes }
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
 // index, and what is kept beside.
 func (d *Directory) Memory() int {
-	n := d.beside + d.held + d.index.Memory() + d.samples.SizeBytes() + entryMemory*d.byTag.Len() + d.signed + d.bans.memory()
+	n := d.beside + d.held + d.index.Memory() + d.samples.SizeBytes() + entryMemory*len(d.byTag) + d.signed + d.bans.memory()
 	if d.previous != nil {
 		n += d.previous.index.Memory() + d.previous.samples.SizeBytes()
 	}

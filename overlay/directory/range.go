@@ -96,7 +96,7 @@ func (d *Directory) lose(e *Entry) {
 }
 
 // unlinked is the number of entries that count, about: linked peers do not.
-func (d *Directory) unlinked() int { return d.byTag.Len() - d.owns - len(d.links) }
+func (d *Directory) unlinked() int { return len(d.byTag) - d.owns - len(d.links) }
 
 // Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory
 // for it, and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.

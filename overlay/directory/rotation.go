@@ -38,7 +38,7 @@ func (d *Directory) startRotation() {
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
 	own := &Entry{index: int32(len(d.entries)), tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
-	d.byTag.Put(own.tag, own.index)
+	d.byTag[own.tag] = own
 	d.owns++
 }
 
@@ -56,7 +56,7 @@ func (d *Directory) endRotation(now time.Duration) {
 			d.disown(now, e)
 		}
 	}
-	d.byTag.Remove(own.tag)
+	delete(d.byTag, own.tag)
 	d.entries[own.index] = nil // not to be used again: the indexes below owns are our own
 	d.change(Removed, own)
 	for _, e := range d.Others() {
@@ -82,8 +82,7 @@ func (d *Directory) pairUp(e *Entry) {
 	if d.previous == nil {
 		return
 	}
-	if i, ok := d.byTag.At(group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)); ok && int(i) >= d.owns {
-		s := d.entries[i]
+	if s := d.byTag[group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)]; s != nil && !d.isOwn(s) {
 		e.sibling = s
 		s.sibling = e
 	}

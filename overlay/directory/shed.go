@@ -107,5 +107,5 @@ func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 
 // entryMemory is what an entry takes, with its part of the index and of the comparison.
 func (d *Directory) entryMemory(e *Entry) int {
-	return e.memory() + entryMemory + e.signedBytes() + (d.index.Memory()+d.samples.SizeBytes())/d.byTag.Len()
+	return e.memory() + entryMemory + e.signedBytes() + (d.index.Memory()+d.samples.SizeBytes())/len(d.byTag)
 }

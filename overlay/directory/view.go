@@ -104,7 +104,7 @@ func (d *Directory) Pending() int { return d.pending + len(d.named) }
 // Known returns the number of entries, our own left out.
 func (d *Directory) Known() int {
 	if d.Rotating() {
-		return d.byTag.Len() - 2
+		return len(d.byTag) - 2
 	}
-	return d.byTag.Len() - 1
+	return len(d.byTag) - 1
 }

@@ -28,7 +28,7 @@ func (x *Exchange) Check(now time.Duration) error {
 			continue
 		}
 		want(e.Index() == i, "index %d holds entry %v", i, e.Entry)
-		want(x.lookout.asked.has(i) == (e.ask.open()), "%v is marked as asked about: %v", e.Entry, x.lookout.asked.has(i))
+		want(x.lookout.asked.has(i) == e.ask.open(), "%v is marked as asked about: %v", e.Entry, x.lookout.asked.has(i))
 		if !e.ask.open() {
 			want(i < x.owns || e.State() == directory.Foreign || x.lookout.has(e), "%v is never looked at", e.Entry)
 			continue

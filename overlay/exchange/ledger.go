@@ -12,7 +12,7 @@ type trade struct {
 	theirs   summary.Epoch // the newest epoch that the peer says it holds
 	have     uint16        // and how many parts of it
 	toldHave uint16        // parts of the newest epoch held here, as last announced to the peer; 0: none
-	bases    wire.Bases   // the epochs from which the peer can make deltas to its newest one
+	bases    wire.Bases    // the epochs from which the peer can make deltas to its newest one
 	toldAt   time.Duration // when toldHave was announced
 }
 

@@ -2,13 +2,11 @@ package group
 
 import (
 	"slices"
-
-	"github.com/venn-p2p/venn/overlay/room"
 )
 
 // Table maps tags to values, in two sorted slices. A map takes two to four times the memory. Chosen tags gain an
 // attacker nothing: a search takes O(log n) whatever they are. A new tag moves the tags behind it: O(n). The zero value
-// is empty. Slices of an empty table are nil.
+// is empty.
 type Table[V any] struct {
 	tags   []uint64 // in order
 	values []V
@@ -35,14 +33,14 @@ func (t *Table[V]) Put(tag uint64, v V) {
 		t.values[at] = v
 		return
 	}
-	t.tags = slices.Insert(room.Grow(t.tags), at, tag)
-	t.values = slices.Insert(room.Grow(t.values), at, v)
+	t.tags = slices.Insert(t.tags, at, tag)
+	t.values = slices.Insert(t.values, at, v)
 }
 
 // Remove takes out a tag, if it is there.
 func (t *Table[V]) Remove(tag uint64) {
 	if at, ok := slices.BinarySearch(t.tags, tag); ok {
-		t.tags, t.values = room.Shrink(slices.Delete(t.tags, at, at+1)), room.Shrink(slices.Delete(t.values, at, at+1))
+		t.tags, t.values = slices.Delete(t.tags, at, at+1), slices.Delete(t.values, at, at+1)
 	}
 }
 

@@ -36,20 +36,3 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
-
-// A table takes little more than its values: when it is small, when most of them have gone, and when all have.
-func TestTableGivesMemoryBack(t *testing.T) {
-	var table Table[int]
-	for _, n := range []int{1, 2, 1000, 40, 0} {
-		for tag := range uint64(1000) {
-			if tag < uint64(n) {
-				table.Put(tag, int(tag))
-			} else {
-				table.Remove(tag)
-			}
-		}
-		if room := max(cap(table.tags), cap(table.values)); table.Len() != n || room > 4*n {
-			t.Errorf("%d values take the room of %d, want %d and at most %d", table.Len(), room, n, 4*n)
-		}
-	}
-}

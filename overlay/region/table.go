@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/venn-p2p/venn/overlay/room"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -89,8 +88,7 @@ const (
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
 // keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. As it grows, a
-// table has room for an eighth more. A range without contacts takes nothing. Make one with [NewContacts].
+// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. A range without contacts takes nothing. Make one with [NewContacts].
 type Contacts struct {
 	self   space.Place
 	bits   int                // the depth of the buckets; 0: there are none
@@ -178,7 +176,7 @@ func (t *Contacts) Add(c Contact) bool {
 	list := append(append(memory[:0], bucket...), c)
 	t.sort(list)
 	if len(list) <= ContactsEach {
-		t.list = slices.Insert(room.Grow(t.list), begin, c)
+		t.list = slices.Insert(t.list, begin, c)
 		copy(t.list[begin:], list)
 		return true
 	}
@@ -274,7 +272,7 @@ func (t *Contacts) change(at space.Place, peer string, do func(*Contact) (drop b
 	}
 	if c := &bucket[i]; do(c) {
 		t.remember(peer, conduct{c.Denials, c.Right})
-		t.list = room.Shrink(slices.Delete(t.list, begin+i, begin+i+1))
+		t.list = slices.Delete(t.list, begin+i, begin+i+1)
 		return true
 	}
 	t.sort(bucket)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"github.com/venn-p2p/venn/overlay/space"
 )
@@ -21,29 +20,6 @@ func draw(rng *rand.Rand, groups int) Contact {
 	i := rng.IntN(400)
 	own := rand.New(rand.NewPCG(uint64(i), 9))
 	return Contact{Peer: fmt.Sprint(i), Place: space.Place(own.Uint64()), Depth: ContactDepth(4 + own.IntN(3)), Group: GroupOf(fmt.Sprint(own.IntN(groups)))}
-}
-
-// TestContactIsSmall: a contact takes 64 bytes, and a table has room for little more than its contacts, also after most
-// were forgotten.
-func TestContactIsSmall(t *testing.T) {
-	if n := unsafe.Sizeof(Contact{}); n > 64 {
-		t.Errorf("a contact takes %d bytes", n)
-	}
-	c, rng := NewContacts(0), rand.New(rand.NewPCG(7, 7))
-	c.SetDepth(8)
-	for i := range 1000 {
-		c.Add(Contact{Peer: fmt.Sprint(i), Place: space.Place(rng.Uint64()), Depth: 8})
-		if n := c.Len(); cap(c.list) > n+n/8+1 {
-			t.Fatalf("room for %d contacts of %d", cap(c.list), n)
-		}
-	}
-	for _, x := range c.All()[8:] {
-		c.Failed(x.Place, x.Peer)
-		c.Failed(x.Place, x.Peer)
-	}
-	if n := c.Len(); n != 8 || cap(c.list) > 4*n+3 {
-		t.Errorf("room for %d contacts of %d, want 8", cap(c.list), n)
-	}
 }
 
 // TestContactDepth: any depth that is said is brought into the range of depths.

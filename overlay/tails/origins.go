@@ -3,8 +3,6 @@ package tails
 import (
 	"slices"
 	"sort"
-
-	"github.com/venn-p2p/venn/overlay/room"
 )
 
 // origins are values in one slice, by tag: a piece of memory for each would cost the garbage collector more than it
@@ -27,14 +25,14 @@ func (s origins) at(tag uint64) *origin {
 // add puts in an origin whose tag no other has, and returns where it is now.
 func (s *origins) add(o origin) *origin {
 	i := s.search(o.tag)
-	*s = slices.Insert(room.Grow(*s), i, o)
+	*s = slices.Insert(*s, i, o)
 	return &(*s)[i]
 }
 
 // remove takes out the origin with a tag, which is there.
 func (s *origins) remove(tag uint64) {
 	i := s.search(tag)
-	*s = room.Shrink(slices.Delete(*s, i, i+1))
+	*s = slices.Delete(*s, i, i+1)
 }
 
 // between are the origins with the tags from first to last, both included.
