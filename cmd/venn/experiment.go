@@ -16,6 +16,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/scenarios"
+	"github.com/venn-p2p/venn/testnet/strategies"
 )
 
 const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures. Every number in the papers
@@ -91,9 +95,7 @@ func experimentCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of all random keys"},
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
-					&cli.BoolFlag{Name: "answers", Usage: "scenarios: print the answers as their files have them, in place of comparing them"},
-					&cli.StringFlag{Name: "write-answers", Usage: "scenarios: write their files, with the answers that they give now, to folder `DIR`"},
-				}, slices.Concat(workFlags(), networkFlags())...),
+				}, slices.Concat(workFlags(), experimentFlags())...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,
 			},
@@ -114,15 +116,32 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	w := c.Root().Writer
-	if c.Bool("json") {
-		return json.NewEncoder(w).Encode(append(experiment.List(), threatsInfo))
+	list, err := experiments()
+	if err != nil {
+		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, e := range append(experiment.List(), threatsInfo) {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", e.Name, e.Paper, e.Title)
+	return show(c, list, func(w io.Writer) error {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, e := range list {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", e.Name, e.Paper, e.Title)
+		}
+		return t.Flush()
+	})
+}
+
+// experiments are all, and the scenarios that are listed here, for they have no answers.
+func experiments() ([]experiment.Info, error) {
+	list := experiment.List()
+	all, err := scenarios.All()
+	if err != nil {
+		return nil, err
 	}
-	return t.Flush()
+	for _, s := range all {
+		if s.Rows == scenario.Trials {
+			list = append(list, experiment.Info{Name: s.Name, Title: s.Question, Paper: "each strategy's own"})
+		}
+	}
+	return append(list, experiment.Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"}, threatsInfo), nil
 }
 
 func runExperiments(ctx context.Context, c *cli.Command) error {
@@ -139,24 +158,13 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		}
 		return runThreats(ctx, c)
 	}
-	if slices.ContainsFunc(names, isNetwork) {
-		if len(names) > 1 {
-			return usageError{fmt.Errorf("experiment run %s: experiments on networks run alone", strings.Join(names, " "))}
-		}
-		return runNetwork(ctx, c, names[0])
-	}
 	if slices.ContainsFunc(names, isCollection) {
 		if len(names) > 1 {
 			return usageError{fmt.Errorf("experiment run %s: experiments on collections run alone", strings.Join(names, " "))}
 		}
 		return runCollection(ctx, c, names[0])
 	}
-	for _, flag := range networkFlags() {
-		if name := flag.Names()[0]; c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run %s: no flag --%s: that is for experiments on networks or collections", strings.Join(names, " "), name)}
-		}
-	}
-	if err := noAnswers(c, strings.Join(names, " ")); err != nil {
+	if err := refuse(c, names); err != nil {
 		return err
 	}
 	work, out, err := workOf(c)
@@ -173,7 +181,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	switch {
 	case errors.Is(err, experiment.ErrUnknown):
 		return usageError{fmt.Errorf("%w; `venn experiment list` shows them", err)}
-	case errors.Is(err, experiment.ErrOptions):
+	case errors.Is(err, runs.ErrOptions):
 		return usageError{err}
 	}
 	if c.IsSet("part") {
@@ -190,16 +198,6 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	}
 	if n := result.Count(experiment.Differs); n > 0 {
 		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
-	}
-	return nil
-}
-
-// noAnswers refuses the flags about the answers of scenarios.
-func noAnswers(c *cli.Command, names string) error {
-	for _, name := range []string{"answers", "write-answers"} {
-		if c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run %s: flag --%s is for scenarios", names, name)}
-		}
 	}
 	return nil
 }
@@ -234,6 +232,19 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 		}
 		return nil
 	})
+}
+
+// sweepHelp lists what experiments can vary.
+func sweepHelp() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, of := range experiment.Collections() {
+		for _, v := range experiment.Sweeps(of.Name) {
+			fmt.Fprintf(t, "   %s\t%s\t%s\n", of.Name, v.Name, v.Unit)
+		}
+	}
+	t.Flush()
+	return command.SweepHelp(strategies.Named()) + b.String()
 }
 
 // interrupted says how to go on after Ctrl-C; other errors are left as they are.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 func isCollection(name string) bool {
@@ -21,19 +23,14 @@ func isCollection(name string) bool {
 
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
-	if err := noAnswers(c, name); err != nil {
+	if err := refuse(c, []string{name}, "peers", "data", "sweep"); err != nil {
 		return err
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	for _, flag := range []string{"keys", "strategy", "fix", "queries", "queries-like", "all", "topology", "split", "record", "trace", "warmup", "asking", "patience", "links", "free"} {
-		if c.IsSet(flag) {
-			return usageError{fmt.Errorf("experiment run %s: flag --%s is for experiments on networks", name, flag)}
-		}
-	}
 	if c.IsSet("peers") && c.Int("peers") < 3 {
 		return usageError{fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers"))}
 	}
-	sweeps := sweepsOf(c)
+	sweeps := command.Sweeps(c)
 	if c.IsSet("sweep") && len(sweeps) != 1 {
 		return usageError{fmt.Errorf("experiment run %s: flag --sweep: %d sweeps, want one", name, len(sweeps))}
 	}
@@ -54,7 +51,7 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	}
 	result, err := experiment.RunCollection(ctx, name, options)
 	show.end()
-	if errors.Is(err, experiment.ErrOptions) {
+	if errors.Is(err, runs.ErrOptions) {
 		return usageError{err}
 	}
 	if c.IsSet("part") {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // workFlags say which runs of an experiment are done, and how many at one time.
@@ -20,7 +20,7 @@ func workFlags() []cli.Flag {
 }
 
 func goodPart(text string) error {
-	_, err := experiment.ParsePart(text)
+	_, err := runs.ParsePart(text)
 	return err
 }
 
@@ -28,7 +28,7 @@ func goodPart(text string) error {
 const toStdout = "-"
 
 // workOf reads the flags of workFlags and --out, and returns the folder to write to.
-func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
+func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 	out = c.String("out")
 	if w.Jobs = c.Int("jobs"); !c.IsSet("part") {
 		if out == toStdout {
@@ -36,7 +36,7 @@ func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
 		}
 		return w, out, nil
 	}
-	if w.Part, err = experiment.ParsePart(c.String("part")); err != nil {
+	if w.Part, err = runs.ParsePart(c.String("part")); err != nil {
 		return w, "", usageError{err}
 	}
 	switch {
@@ -51,9 +51,9 @@ func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
 }
 
 // endPart says what became of a part.
-func endPart(stderr io.Writer, w experiment.Work, out string, err error) error {
+func endPart(stderr io.Writer, w runs.Work, out string, err error) error {
 	switch {
-	case errors.Is(err, experiment.ErrOptions):
+	case errors.Is(err, runs.ErrOptions):
 		return usageError{err}
 	case errors.Is(err, context.Canceled) && out == "":
 		return errors.New("interrupted: stdout has what was done by then")

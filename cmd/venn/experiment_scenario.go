@@ -9,50 +9,104 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/command"
-	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategies"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
+
+// experimentFlags are those of experiments that are scenarios.
+func experimentFlags() []cli.Flag {
+	return append(command.Flags(),
+		&cli.StringFlag{Name: "strategy", Usage: "`NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + ", in place of the scenario's own"},
+		&cli.StringFlag{Name: "trace", Usage: "write the trace of every run to folder `DIR`, for venn experiment trace"},
+		&cli.StringFlag{Name: "record", Usage: "record one run of venn in `FILE`, for venn view", TakesFile: true},
+		&cli.BoolFlag{Name: "answers", Usage: "print the answers as scenarios' files have them, in place of comparing them"},
+		&cli.StringFlag{Name: "write-answers", Usage: "write scenarios' files, with the answers that they give now, to folder `DIR`"},
+	)
+}
+
+// refuse returns an error when a flag of scenarios is set, but for some.
+func refuse(c *cli.Command, names []string, but ...string) error {
+	for _, flag := range experimentFlags() {
+		name := flag.Names()[0]
+		if c.IsSet(name) && !strings.Contains(" "+strings.Join(but, " ")+" ", " "+name+" ") {
+			return usageError{fmt.Errorf("experiment run %s: no flag --%s: that is for scenarios", strings.Join(names, " "), name)}
+		}
+	}
+	return nil
+}
+
+// ofFiles are flags whose answers are not those of the scenarios' files.
+func ofFiles(c *cli.Command) (set string) {
+	for _, flag := range append(command.Flags(), &cli.StringFlag{Name: "strategy"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}, &cli.StringFlag{Name: "part"}, &cli.BoolFlag{Name: "json"}) {
+		if name := flag.Names()[0]; c.IsSet(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// scenariosOf are the scenarios that are asked for, as the flags change them.
+func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
+	return command.Scenarios(names, func(s *scenario.Scenario) (*scenario.Scenario, error) {
+		for _, name := range []string{"answers", "write-answers"} {
+			if c.IsSet(name) && s.Rows == scenario.Trials {
+				return nil, fmt.Errorf("experiment run %s: flag --%s is for scenarios that have answers", s.Name, name)
+			}
+		}
+		switch {
+		case c.IsSet("strategy"):
+			s.Strategies = strings.Split(c.String("strategy"), ",")
+		case c.IsSet("record") && s.Rows == scenario.Trials && s.Swept():
+			s.Strategies = []string{"venn"}
+		}
+		if c.IsSet("record") {
+			s.Trials = 1
+		}
+		s.Seed += c.Uint64("seed")
+		return command.Override(c, s, strategies.Named())
+	})
+}
 
 // runScenarios plays scenarios in the simulator. It fails when an answer is not what the scenario's file says.
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
-	for _, flag := range networkFlags() {
-		if name := flag.Names()[0]; name != "strategy" && name != "trace" && c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run %s: no flag --%s: a scenario's file says that", strings.Join(names, " "), name)}
-		}
-	}
 	folder := c.String("write-answers")
-	for _, name := range []string{"strategy", "trials", "seed", "part", "json"} {
-		if folder != "" && c.IsSet(name) {
-			return usageError{fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", name)}
-		}
+	if set := ofFiles(c); folder != "" && set != "" {
+		return usageError{fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", set)}
 	}
-	of, err := command.Scenarios(names)
+	of, err := scenariosOf(c, names)
 	if err != nil {
 		return err
 	}
-	o := experiment.ScenarioOptions{Scenarios: of, Trials: c.Int("trials"), Traces: c.String("trace"), Version: buildVersion().Version}
-	for _, s := range of {
-		s.Seed += c.Uint64("seed")
-	}
+	o := runs.Options{Scenarios: of, Trials: c.Int("trials"), Traces: c.String("trace"), Version: buildVersion().Version}
 	if c.IsSet("strategy") {
-		o.Strategies = strings.Split(c.String("strategy"), ",")
+		o.Strategies = of[0].Strategies
 	}
 	if o.Work, o.Out, err = workOf(c); err != nil {
 		return err
+	}
+	recorder := runRecorder{name: c.String("record")}
+	if c.IsSet("record") {
+		if recorder.name == "" {
+			return usageError{errors.New("flag --record: names no file")}
+		}
+		o.Look = recorder.look
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	begun, newest := map[string]bool{}, "" // several may run at a time
 	o.Progress = func(s scenario.Status) {
 		if name, _, _ := strings.Cut(s.What, ", trial"); !begun[name] {
-			begun[name], newest = true, name
+			begun[name], newest = true, fmt.Sprintf("run %d of %d: %s", s.Run, s.Runs, name)
 		}
 		show.update(stage{what: newest, share: s.Done, whole: true})
 	}
-	result, err := experiment.RunScenarios(ctx, o)
+	result, err := runs.Simulate(ctx, o)
 	show.end()
-	if errors.Is(err, experiment.ErrOptions) || errors.Is(err, scenario.ErrScenario) {
+	err = recorder.end(err)
+	if errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario) {
 		return usageError{err}
 	}
 	if c.IsSet("part") {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/threats"
 )
 
@@ -19,18 +20,18 @@ var threatsInfo = experiment.Info{Name: "threats", Title: "attacks and faults, e
 
 // runThreats runs the attacks and fails if one of them has no effect, or its defence none.
 func runThreats(ctx context.Context, c *cli.Command) error {
-	for _, flag := range append(networkFlags(), &cli.StringFlag{Name: "out"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}) {
-		if name := flag.Names()[0]; c.IsSet(name) {
+	if err := refuse(c, []string{threatsInfo.Name}); err != nil {
+		return err
+	}
+	for _, name := range []string{"out", "trials", "seed"} {
+		if c.IsSet(name) {
 			return usageError{fmt.Errorf("experiment run threats: no flag --%s", name)}
 		}
 	}
-	if err := noAnswers(c, threatsInfo.Name); err != nil {
-		return err
-	}
-	var part experiment.Part
+	var part runs.Part
 	if c.IsSet("part") {
 		var err error
-		if part, err = experiment.ParsePart(c.String("part")); err != nil {
+		if part, err = runs.ParsePart(c.String("part")); err != nil {
 			return usageError{err}
 		}
 	}

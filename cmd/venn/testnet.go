@@ -14,10 +14,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
-	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -148,7 +148,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Progress: tell,
 	}
 	if c.IsSet("part") {
-		part, err := experiment.ParsePart(c.String("part"))
+		part, err := runs.ParsePart(c.String("part"))
 		if err != nil {
 			return usageError{err}
 		}

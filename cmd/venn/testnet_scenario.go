@@ -37,7 +37,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 			return usageError{fmt.Errorf("flag --%s does not go with --scenario", f)}
 		}
 	}
-	of, err := command.Scenarios([]string{c.String("scenario")})
+	of, err := command.Scenarios([]string{c.String("scenario")}, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,6 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if errors.Is(err, testnet.ErrConfig) {
 		return usageError{err}
 	}
-	result.Rows = results.Rows(of, result.Runs)
 	if writeErr := command.WriteScenarios(c.Root().Writer, of, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
-	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -66,7 +66,7 @@ func marksUsage(c *cli.Command) {
 func Play(own ...strategy.Strategy) *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run strategies in scenarios", ArgsUsage: "NAME|FILE.toml…",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "strategy", Usage: "`NAMES` in place of the scenarios' own"},
 			&cli.BoolFlag{Name: "hosts", Usage: "on real hosts, one trial, in as much time as the scenario takes"},
 			&cli.IntFlag{Name: "trials", Usage: "`NUMBER` of trials in place of the scenarios' own"},
@@ -75,7 +75,7 @@ func Play(own ...strategy.Strategy) *cli.Command {
 			&cli.IntFlag{Name: "jobs", Usage: "do this `NUMBER` of runs at one time"},
 			&cli.StringFlag{Name: "trace", Usage: "in the simulator: write the trace of every run to folder `DIR`; `trace FILE` prints it as JSON"},
 			&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
-		},
+		}, Flags()...),
 		Action: func(ctx context.Context, c *cli.Command) error { return play(ctx, c, own) },
 	}
 }
@@ -84,15 +84,11 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	if c.Args().Len() == 0 {
 		return usage("run wants a scenario: a name that `scenario list` shows, or a file that ends in .toml")
 	}
-	of, err := Scenarios(c.Args().Slice())
-	if err != nil {
-		return err
-	}
 	known := append(slices.Clone(own), strategies.Named()...)
-	for _, s := range of {
+	of, err := Scenarios(c.Args().Slice(), func(s *scenario.Scenario) (*scenario.Scenario, error) {
 		if c.IsSet("strategy") {
 			s.Strategies = strings.Split(c.String("strategy"), ",")
-			continue
+			return Override(c, s, known)
 		}
 		theirs := s.Strategies
 		s.Strategies = nil
@@ -101,6 +97,10 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 				s.Strategies = append(s.Strategies, name)
 			}
 		}
+		return Override(c, s, known)
+	})
+	if err != nil {
+		return err
 	}
 	var result results.Result
 	if c.Bool("hosts") {
@@ -108,18 +108,18 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	} else {
 		result, err = inSimulator(ctx, c, of, known)
 	}
-	if errors.Is(err, experiment.ErrOptions) || errors.Is(err, scenario.ErrScenario) || errors.Is(err, testnet.ErrConfig) {
+	if errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario) || errors.Is(err, testnet.ErrConfig) {
 		return UsageError{err}
 	}
 	return errors.Join(WriteScenarios(c.Root().Writer, of, result, c.Bool("json")), err)
 }
 
 func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (results.Result, error) {
-	o := experiment.ScenarioOptions{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out"), Traces: c.String("trace")}
+	o := runs.Options{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out"), Traces: c.String("trace")}
 	o.Jobs = c.Int("jobs")
 	if c.IsSet("part") {
 		var err error
-		if o.Part, err = experiment.ParsePart(c.String("part")); err != nil {
+		if o.Part, err = runs.ParsePart(c.String("part")); err != nil {
 			return results.Result{}, err
 		}
 	}
@@ -130,11 +130,10 @@ func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, k
 			fmt.Fprintf(c.Root().ErrWriter, "run %d of %d: %s\n", s.Run, s.Runs, s.What)
 		}
 	}
-	return experiment.RunScenarios(ctx, o)
+	return runs.Simulate(ctx, o)
 }
 
 func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (result results.Result, err error) {
-	defer func() { result.Rows = results.Rows(of, result.Runs) }()
 	for _, s := range of {
 		s.Trials = 1
 		chosen, err := strategy.Find(known, s.Strategies...)

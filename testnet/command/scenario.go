@@ -189,17 +189,28 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// Scenarios are those that the arguments of a command name: all that the program comes with, or files and names. One with
-// a sweep stands for all of its points.
-func Scenarios(names []string) ([]*scenario.Scenario, error) {
-	if len(names) == 1 && names[0] == results.Scenarios {
+// Scenarios are those that the arguments of a command name: all that the program comes with and that have answers, or
+// files and names. One with a sweep stands for all of its points. Change, if it is not nil, changes each before.
+func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenario, error)) (out []*scenario.Scenario, err error) {
+	every := len(names) == 1 && names[0] == results.Scenarios
+	if every {
 		names = scenarios.Names()
 	}
-	var out []*scenario.Scenario
 	for _, n := range names {
 		s, err := loadScenario(n)
 		if err != nil {
 			return nil, err
+		}
+		if s.Rows == scenario.Trials && len(names) > 1 {
+			if every {
+				continue
+			}
+			return nil, usage("%s: %s runs alone, for its rows are trials", strings.Join(names, " "), n)
+		}
+		if change != nil {
+			if s, err = change(s); err != nil {
+				return nil, UsageError{err}
+			}
 		}
 		points, err := s.Points()
 		if err != nil {
@@ -233,21 +244,14 @@ func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []resul
 	return nil
 }
 
-// WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they
-// were.
+// WriteScenarios writes what runs of scenarios have shown.
 func WriteScenarios(w io.Writer, of []*scenario.Scenario, r results.Result, asJSON bool) error {
+	r.Scenarios = of
+	r.Sum()
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	for _, s := range of {
-		if err := results.WriteTable(w, s, r.Runs, r.Rows); err != nil {
-			return err
-		}
-	}
-	for _, f := range r.Files {
-		fmt.Fprintln(w, "wrote", f)
-	}
-	return nil
+	return r.WriteText(w)
 }

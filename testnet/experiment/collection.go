@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // The experiments on collections and summaries of them, without a network.
@@ -37,7 +39,7 @@ type CollectionOptions struct {
 	Out      string                 // folder for the rows, plots and report, made when missing; empty for none
 	Version  string                 // of the program, for the report
 	Progress func(CollectionStatus) // called before and after each run, never by two goroutines at once; may be nil
-	Work
+	runs.Work
 }
 
 // CollectionStatus is how far an experiment is.
@@ -127,7 +129,7 @@ var collectionKinds = map[string]collectionKind{
 	Budget:     {"share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1", (*collectionRun).budget},
 }
 
-// RunCollection runs the named experiment, some runs at a time. Errors of options match ErrOptions, or are those of
+// RunCollection runs the named experiment, some runs at a time. Errors of options match runs.ErrOptions, or are those of
 // package workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows
 // of the trials done by then. With a folder, a later call of the same program with the same options and data goes on
 // from there.
@@ -139,22 +141,22 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 	}
 	ids := make([]string, len(settings))
 	for i, s := range settings {
-		ids[i] = runID(s)
+		ids[i] = runs.ID(s)
 	}
-	known, err := openLedger[[]measure](o.Out, name, o.Work, ids)
+	known, err := runs.Open[[]measure](o.Out, name, o.Work, ids)
 	if err != nil {
 		return result, err
 	}
-	defer known.close()
-	all := collectionRuns{settings: settings, progress: o.Progress, data: recent[*collections]{keep: o.workers()}}
+	defer known.Close()
+	all := collectionRuns{settings: settings, progress: o.Progress, data: runs.Recent[*collections]{Keep: o.Workers()}}
 	for i, id := range ids {
-		if !known.todo(i, id) {
+		if !known.Todo(i, id) {
 			all.done++
 		}
 	}
-	found, err := runEach(ctx, ids, o.workers(), known, all.run)
+	found, err := runs.Each(ctx, ids, o.Workers(), known, all.run)
 	result.Rows = collectionRows(settings, found)
-	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
+	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
 		result.Files, writeErr = o.write(name, result.Rows, report.Unfinished(len(found)-len(missing), len(found)))
@@ -165,26 +167,26 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 
 // settings checks the options and lists the runs.
 func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	setDefault(&o.Trials, 3)
-	setDefault(&o.Data, debian)
+	o.Trials = cmp.Or(o.Trials, 3)
+	o.Data = cmp.Or(o.Data, debian)
 	kind, known := collectionKinds[name]
 	switch {
 	case !known:
-		return nil, fmt.Errorf("%w: %q is no experiment on collections", ErrOptions, name)
+		return nil, fmt.Errorf("%w: %q is no experiment on collections", runs.ErrOptions, name)
 	case o.Trials < 1:
-		return nil, fmt.Errorf("%w: %d trials, want 1 or more", ErrOptions, o.Trials)
+		return nil, fmt.Errorf("%w: %d trials, want 1 or more", runs.ErrOptions, o.Trials)
 	case o.Peers != 0 && (float64(o.Peers) < collectionPeers.low || float64(o.Peers) > collectionPeers.high):
-		return nil, fmt.Errorf("%w: %d peers, want %v to %v", ErrOptions, o.Peers, collectionPeers.low, collectionPeers.high)
+		return nil, fmt.Errorf("%w: %d peers, want %v to %v", runs.ErrOptions, o.Peers, collectionPeers.low, collectionPeers.high)
 	}
-	setDefault(&o.Sweep, kind.sweep)
+	o.Sweep = cmp.Or(o.Sweep, kind.sweep)
 	values, err := parseSweep(Sweeps(name), o.Sweep)
 	if err != nil {
 		return nil, err
 	}
-	inside, err := contents(o.Data)
+	inside, err := runs.Contents(o.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +212,7 @@ func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
 // collectionRuns are the runs of an experiment.
 type collectionRuns struct {
 	settings []collectionSetting
-	data     recent[*collections]
+	data     runs.Recent[*collections]
 
 	mu       sync.Mutex
 	done     int
@@ -221,7 +223,7 @@ type collectionRuns struct {
 func (c *collectionRuns) run(ctx context.Context, i int) ([]measure, error) {
 	s := c.settings[i]
 	c.tell(s.String(), 0)
-	data, err := c.data.get(fmt.Sprint(s.Peers), func() (*collections, error) { return loadCollections(s.Data, s.Peers, s.Seed) })
+	data, err := c.data.Get(fmt.Sprint(s.Peers), func() (*collections, error) { return loadCollections(s.Data, s.Peers, s.Seed) })
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +261,7 @@ func (c *collectionRun) add(what, by string, bytes int, quantity string, value f
 
 // each calls do(0) to do(n-1) on all processors, and leaves out the rest when the run is interrupted.
 func (c *collectionRun) each(n int, do func(i int)) {
-	Parallel(n, func(i int) {
+	parallel(n, func(i int) {
 		if c.ctx.Err() == nil {
 			do(i)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -150,7 +151,7 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished 
 	results.Found{Experiment: name, Version: o.Version, Rows: rows, Outcomes: collectionOutcomes(rows)}.Write(&out)
 	out.CSV("rows.csv", records)
 	out.Report(report.Page{
-		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
+		Name: name, Title: titleOf(name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
 		Sections: []report.Section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
 		Terms:    collectionTerms[name],
 	})
@@ -181,7 +182,7 @@ func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]s
 		{"peers", peers},
 		{"trials", fmt.Sprintf("%d; a value is their mean ± the half of its 95 %% interval, by Student's t distribution", o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
-		{"program", program()},
+		{"program", runs.Program()},
 	}
 	if rows[0].Sweep != "" {
 		out = append(out, sweepParameter(o.Sweep, variable(Sweeps(name), rows[0].Sweep)))
@@ -258,7 +259,7 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 		values = append(values, r.At)
 	}
 	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
-	place := f.LayOut(swept.axis, swept.time, swept.label, values)
+	place := f.LayOut(swept.axis, false, swept.label, values)
 	for _, r := range rows {
 		i := slices.IndexFunc(f.Lines, func(l report.Line) bool { return l.Name == r.title() })
 		if i < 0 {
@@ -271,4 +272,11 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 		l.Sort()
 	}
 	return f
+}
+
+func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
+
+func titleOf(name string) string {
+	i := slices.IndexFunc(Collections(), func(i Info) bool { return i.Name == name })
+	return Collections()[i].Title
 }

@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/oracle"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string, bytes int) float64 {
@@ -90,11 +89,11 @@ func TestCollectionOptions(t *testing.T) {
 		{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}, {Sweep: "share="}, {Sweep: "slots=8"}, {Sweep: "share=2"}, {Sweep: "bytes=many"},
 	} {
 		o.Progress = func(s CollectionStatus) { t.Errorf("%+v began", s) }
-		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, ErrOptions) {
+		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, runs.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := RunCollection(context.Background(), "nonsense", CollectionOptions{}); !errors.Is(err, ErrOptions) {
+	if _, err := RunCollection(context.Background(), "nonsense", CollectionOptions{}); !errors.Is(err, runs.ErrOptions) {
 		t.Errorf("nonsense: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -166,7 +165,7 @@ func TestDataChanges(t *testing.T) {
 		{"d", "common\nthe key of e\n", 1}, // as long
 	} {
 		write(step.name, step.keys)
-		collection, network := 0, 0
+		collection := 0
 		_, err := RunCollection(t.Context(), Neighbours, CollectionOptions{Data: data, Trials: 1, Out: out, Progress: func(s CollectionStatus) {
 			if s.Begun != "" {
 				collection++
@@ -175,13 +174,8 @@ func TestDataChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Trials: 1, Strategies: []strategy.Strategy{oracle.Strategy}, Out: out}
-		o.Progress = func(s NetworkStatus) { network = s.Run }
-		if _, err := RunNetwork(t.Context(), Routing, o); err != nil {
-			t.Fatal(err)
-		}
-		if collection != step.runs || network != step.runs {
-			t.Errorf("%s: %q: %d runs on collections, %d on a network, want %d", step.name, step.keys, collection, network, step.runs)
+		if collection != step.runs {
+			t.Errorf("%s: %q: %d runs, want %d", step.name, step.keys, collection, step.runs)
 		}
 	}
 }

@@ -1,19 +1,16 @@
 package experiment
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/holdings"
-	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -38,45 +35,6 @@ func loadData(c workload.Config, network string) (*workload.Data, []summary.Fing
 	return d, fps, nil
 }
 
-// loadSimulated makes a simulated network's collections.
-func loadSimulated(path string, peers int, rng *rand.Rand) (*sim.Data, error) {
-	d, fps, err := loadData(workload.Config{Path: path, Peers: peers, Chunk: simulatedChunk, Rand: rng}, "sim")
-	if err != nil {
-		return nil, err
-	}
-	return sim.NewData(fps, d.Collections())
-}
-
-// simulatedChunk is the size in bytes of the chunks that files are held in: larger than a testnet's, for there are many
-// more peers.
-const simulatedChunk = 1 << 20
-
-// contents stands for what is in the data of a name, to the byte. A run with a table or folder that has changed finds
-// something else. Empty for debian, which is a part of the program.
-func contents(data string) (string, error) {
-	if data == debian {
-		return "", nil
-	}
-	files := []string{data}
-	if entries, err := os.ReadDir(data); err == nil {
-		files = nil
-		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves those out
-				files = append(files, filepath.Join(data, e.Name()))
-			}
-		}
-	}
-	h := sha256.New()
-	for _, f := range files {
-		sum, err := sumOf(f)
-		if err != nil {
-			return "", fmt.Errorf("experiment: %w", err)
-		}
-		fmt.Fprintf(h, "%q %x\n", filepath.Base(f), sum)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
-}
-
 // peer is the number of one.
 type peer int32
 
@@ -95,7 +53,7 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 		return nil, err
 	}
 	if n := len(data.Peers()); n < 3 {
-		return nil, fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
+		return nil, fmt.Errorf("%w: %d peers, want 3 or more", runs.ErrOptions, n)
 	}
 	held, err := holdings.New[peer](data.Keys(), data.Collections())
 	if err != nil {
@@ -122,6 +80,22 @@ func prefix(fps []summary.Fingerprint) *summary.Prefix {
 // summarise makes the whole summaries of all peers.
 func (c *collections) summarise() []*summary.Prefix {
 	out := make([]*summary.Prefix, len(c.fps))
-	Parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
+	parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
 	return out
+}
+
+// parallel calls do(0) to do(n-1) on all processors, and returns when all are done.
+func parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 }

@@ -1,8 +1,7 @@
-// Package experiment runs experiments of three kinds. Run repeats those of the four papers that venn is built on, with
+// Package experiment runs experiments without a network. Run repeats those of the four papers that venn is built on, with
 // venn's own structures. It compares every number that the papers print with what is computed or measured here.
-// RunNetwork runs strategies on simulated networks: what they find, and at what cost. RunCollection runs without a
-// network what a peer does with collections and summaries of them: it chooses neighbours, estimates overlaps, fills a
-// directory. List names them all.
+// RunCollection runs what a peer does with collections and summaries of them: it chooses neighbours, estimates overlaps,
+// fills a directory. List names them all. Networks are scenarios, which package runs plays.
 //
 // All rows follow from the options and their seed, except times and memory. With a folder, what a run has found is kept
 // there as soon as it is known. The same program with the same options and data goes on from there when it was
@@ -31,8 +30,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // ErrUnknown is matched when a name is neither All nor that of an experiment that repeats a paper.
@@ -55,7 +54,7 @@ type Options struct {
 	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
 	Version  string         // of the program, for the report
 	Progress func(Progress) // called after each trial or so, never by two goroutines at once; may be nil
-	Work
+	runs.Work
 }
 
 // Progress of a run.
@@ -122,21 +121,19 @@ type task struct {
 	do   func()
 }
 
-// List tells what experiments there are: those that repeat a paper, which Run runs, then Networks, then Collections.
+// List tells what experiments there are: those that repeat a paper, which Run runs, then Collections.
 // The last is All.
 func List() []Info {
 	var list []Info
 	for _, e := range experiments {
 		list = append(list, e.Info)
 	}
-	list = append(list, Networks()...)
 	list = append(list, Collections()...)
-	list = append(list, Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"})
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 
 // Run runs the experiments of the given names, each once, in the order of List, on all processors. The names are All,
-// or some of those that repeat a paper. Another name, as one of Networks or Collections, is an error that matches
+// or some of those that repeat a paper. Another name, as one of Collections, is an error that matches
 // ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows finished by then. With a
 // folder, a later call of the same program with the same options goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
@@ -147,14 +144,14 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	if o.Trials < 0 {
 		return Result{}, fmt.Errorf("experiment: %d trials, want 0 or more", o.Trials)
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return Result{}, err
 	}
 	r := newRun(ctx, o, chosen)
-	if r.known, err = openLedger[taskFound](o.Out, All, o.Work, r.ids()); err != nil {
+	if r.known, err = runs.Open[taskFound](o.Out, All, o.Work, r.ids()); err != nil {
 		return Result{}, err
 	}
-	defer r.known.close()
+	defer r.known.Close()
 	var result Result
 	for _, s := range r.sessions {
 		err = s.work()
@@ -163,7 +160,7 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 			break
 		}
 	}
-	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
+	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		result.Files, writeErr = r.write()
 		err = errors.Join(err, writeErr)

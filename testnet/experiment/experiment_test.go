@@ -75,7 +75,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, name := range []string{"nonsense", Routing, Neighbours} {
+	for _, name := range []string{"nonsense", "routing", Neighbours} {
 		if _, err := Run(t.Context(), []string{"dleft", name}, Options{}); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v", name, err)
 		}

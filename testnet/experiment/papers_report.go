@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // write writes the rows and figures of all sessions, and the report that holds all of them.
@@ -20,7 +21,7 @@ func (r *run) write() ([]string, error) {
 	page := report.Page{Version: r.options.Version, Title: "Numbers and figures of the papers, and ours", Name: All, Parameters: [][2]string{
 		{"trials", trials},
 		{"seed", strconv.FormatUint(r.options.Seed, 10)},
-		{"program", program()},
+		{"program", runs.Program()},
 	}}
 	ended, tasks := 0, 0
 	for _, s := range r.sessions {

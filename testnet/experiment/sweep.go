@@ -6,24 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
-	"github.com/venn-p2p/venn/testnet/sim"
-	"github.com/venn-p2p/venn/testnet/strategies"
-	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
-
-// Names of variables that not all networks and strategies heed.
-const (
-	keysName    = "keys"
-	outsideName = "outside"
-	strongName  = "strong"
-	degreeName  = "degree"
-	rewireName  = "rewire"
-)
-
-const aboveZero = 1e-9 // the least value of what is at its default at 0
 
 // Variable is what a sweep can vary.
 type Variable struct {
@@ -32,25 +18,12 @@ type Variable struct {
 
 	axis      string  // of a plot
 	whole     bool    // whole numbers only
-	time      bool    // values are durations, kept as seconds
 	low, high float64 // the range of values
 }
 
 const most = 1e12 // where nothing else bounds a value
 
 var (
-	sweepPeers    = Variable{Name: "peers", Unit: "peers of the network; size is the same", axis: "peers", whole: true, low: 2, high: sim.MaxPeers}
-	networkSweeps = []Variable{
-		sweepPeers,
-		{Name: keysName, Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
-		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
-		{Name: "loss", Unit: "share of packets lost, 0 to 0.5", axis: "share of packets lost", high: 0.5},
-		{Name: degreeName, Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
-		{Name: outsideName, Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: aboveZero, high: 1},
-		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},
-		{Name: strongName, Unit: "share of peers with a line of 100 Mbit/s and room for everybody, above 0 up to 1; the others have 1 Mbit/s", axis: "share of strong peers", low: aboveZero, high: 1},
-		{Name: rewireName, Unit: "share of links that go anywhere in a small world, above 0 up to 1", axis: "share of links rewired", low: aboveZero, high: 1},
-	}
 	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}
 	neighbourSweeps = []Variable{collectionPeers, {Name: "slots", Unit: "neighbours of a peer", axis: "neighbours of a peer", whole: true, low: 1, high: 1000}}
 	overlapSweeps   = []Variable{collectionPeers, {Name: "bytes", Unit: "bytes of a sketch", axis: "bytes of a sketch", whole: true, low: 256, high: 1 << 20}}
@@ -61,41 +34,10 @@ var (
 	}
 )
 
-// Sweeps are what a sweep of an experiment can vary, with the strategies that the program comes with; none for those
-// that repeat a paper.
+// Sweeps are what a sweep of an experiment on collections can vary; none for those that repeat a paper.
 func Sweeps(experiment string) []Variable {
-	of := variablesOf(strategies.Named())
-	return map[string][]Variable{
-		Routing: of, Scale: of, Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps,
-	}[experiment]
+	return map[string][]Variable{Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps}[experiment]
 }
-
-// variablesOf are what experiments on networks can vary: the network, and what one of the strategies declares.
-func variablesOf(all []strategy.Strategy) []Variable {
-	out := slices.Clone(networkSweeps)
-	for _, s := range all {
-		for _, p := range s.Parameters {
-			if !slices.ContainsFunc(out, func(v Variable) bool { return v.Name == p.Name }) {
-				out = append(out, Variable{Name: p.Name, Unit: p.Unit, axis: p.Unit, whole: p.Whole, low: p.Low, high: p.High})
-			}
-		}
-	}
-	return out
-}
-
-// ofNetworks says whether a name is of the network, and not of a strategy.
-func ofNetworks(name string) bool { return variable(networkSweeps, name).Name != "" }
-
-// networkVariable is the one of a name, if only the name is known.
-func networkVariable(name string) Variable {
-	if v := variable(Sweeps(Routing), name); v.Name != "" {
-		return v
-	}
-	return Variable{Name: name, axis: name}
-}
-
-// size is another name for peers.
-const size = "size"
 
 // value is one of a sweep; without a variable's name it changes nothing.
 type value struct {
@@ -109,12 +51,10 @@ func parseSweep(variables []Variable, sweep string) ([]value, error) {
 		return []value{{}}, nil
 	}
 	name, list, _ := strings.Cut(sweep, "=")
-	if name = strings.TrimSpace(name); name == size {
-		name = sweepPeers.Name
-	}
+	name = strings.TrimSpace(name)
 	i := slices.IndexFunc(variables, func(v Variable) bool { return v.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("%w: sweep over %q: there are %s", ErrOptions, name, variableNames(variables))
+		return nil, fmt.Errorf("%w: sweep over %q: there are %s", runs.ErrOptions, name, variableNames(variables))
 	}
 	var values []value
 	for item := range strings.SplitSeq(list, ",") {
@@ -126,12 +66,12 @@ func parseSweep(variables []Variable, sweep string) ([]value, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(values, func(v value) bool { return v.x == x }) {
-			return nil, fmt.Errorf("%w: sweep over %s: %q twice", ErrOptions, name, item)
+			return nil, fmt.Errorf("%w: sweep over %s: %q twice", runs.ErrOptions, name, item)
 		}
 		values = append(values, value{variables[i], x})
 	}
 	if len(values) == 0 {
-		return nil, fmt.Errorf("%w: sweep %q has no points, want %s=VALUE,VALUE…", ErrOptions, sweep, name)
+		return nil, fmt.Errorf("%w: sweep %q has no points, want %s=VALUE,VALUE…", runs.ErrOptions, sweep, name)
 	}
 	return values, nil
 }
@@ -152,38 +92,24 @@ func variableNames(variables []Variable) string {
 	return strings.Join(names, ", ")
 }
 
-// parse reads a value: a number or, of a time, a duration.
+// parse reads a value.
 func (v Variable) parse(item string) (float64, error) {
-	if d, err := time.ParseDuration(item); v.time && err == nil && d >= 0 {
-		return d.Seconds(), nil
-	}
 	x, err := strconv.ParseFloat(item, 64)
 	switch {
 	case err != nil || math.IsNaN(x):
-		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", ErrOptions, v.Name, item)
+		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", runs.ErrOptions, v.Name, item)
 	case x < v.low || x > v.high:
-		return 0, fmt.Errorf("%w: sweep over %s: %q is not from %s to %s", ErrOptions, v.Name, item, report.Number(v.low), report.Number(v.high))
+		return 0, fmt.Errorf("%w: sweep over %s: %q is not from %s to %s", runs.ErrOptions, v.Name, item, report.Number(v.low), report.Number(v.high))
 	case v.whole && x != math.Trunc(x):
-		return 0, fmt.Errorf("%w: sweep over %s: %q is no whole number", ErrOptions, v.Name, item)
+		return 0, fmt.Errorf("%w: sweep over %s: %q is no whole number", runs.ErrOptions, v.Name, item)
 	}
 	return x, nil
 }
 
 // label is a value as it is written in tables.
 func (v Variable) label(x float64) string {
-	switch {
-	case v.Name == "":
+	if v.Name == "" {
 		return ""
-	case v.time && x == 0:
-		return "none"
-	case v.time:
-		s := time.Duration(x * float64(time.Second)).String()
-		for _, zero := range []string{"m0s", "h0m"} {
-			if strings.HasSuffix(s, zero) {
-				s = s[:len(s)-2]
-			}
-		}
-		return s
 	}
 	return report.Number(x)
 }

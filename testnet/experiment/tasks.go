@@ -10,13 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // run is all sessions of a call of Run.
 type run struct {
 	ctx      context.Context
 	options  Options
-	known    *ledger[taskFound]
+	known    *runs.Ledger[taskFound]
 	sessions []*session
 
 	total float64 // cost of all tasks
@@ -72,7 +73,7 @@ func (r *run) ids() []string {
 
 // id names task i.
 func (s *session) id(i int) string {
-	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
+	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, runs.Program())
 }
 
 // work does the tasks, except those known from before and those of other parts. What one that was interrupted has found
@@ -81,8 +82,8 @@ func (s *session) work() error {
 	for i, t := range s.todo {
 		s.current = t.cost
 		name := s.id(i)
-		found, known := s.known.get(name)
-		if !known && !s.known.part.has(s.first+i) {
+		found, known := s.known.Get(name)
+		if !known && !s.known.Todo(s.first+i, name) {
 			s.done += t.cost
 			continue
 		}
@@ -91,7 +92,7 @@ func (s *session) work() error {
 			if err := s.ctx.Err(); err != nil {
 				return err
 			}
-			if err := s.known.add(name, found); err != nil {
+			if err := s.known.Add(name, found); err != nil {
 				return err
 			}
 		}
@@ -149,7 +150,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 	results := make([]T, n)
 	var next, finished atomic.Int64
 	var workers sync.WaitGroup
-	for range min(n, s.options.workers()) {
+	for range min(n, s.options.Workers()) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
 				results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))

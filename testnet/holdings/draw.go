@@ -1,6 +1,7 @@
 package holdings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,13 +32,14 @@ func CheckRule(rule string) error {
 	return nil
 }
 
-// sameInterest is the share of queries that Interest draws from a peer's own interest.
-const sameInterest = 0.9
+// outside is the share of queries that Interest draws from all peers, where nothing else is said.
+const outside = 0.1
 
 // Drawer draws keys to ask for.
 type Drawer[P ~int32] struct {
 	Rule     string
 	Exponent float64     // of Zipf
+	Outside  float64     // of Interest: share drawn from all peers; 0: a tenth
 	Held     *Now[P]     // who holds what
 	Alike    func(P) []P // peers that share an interest with one, itself included; nil: nothing is known of interests
 
@@ -76,7 +78,7 @@ func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 		if d.Alike == nil {
 			break
 		}
-		if like := d.Alike(p); len(like) > 1 && rng.Float64() < sameInterest {
+		if like := d.Alike(p); len(like) > 1 && rng.Float64() < 1-cmp.Or(d.Outside, outside) {
 			return pick(d.Held.Collection(like[rng.IntN(len(like))]), rng)
 		}
 	}

@@ -3,90 +3,178 @@ package results
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// Scenarios is the name of what is kept of scenarios in a folder.
-const Scenarios = "scenarios"
-
-// Result is what runs of scenarios have shown, on either engine.
-type Result struct {
-	Version string          `json:"version,omitempty"` // of the program
-	Rows    []Row           `json:"rows"`
-	Runs    []*scenario.Run `json:"-"`
-	Files   []string        `json:"files,omitempty"`
-}
-
-// Write writes rows, tables, plots and the report that holds all of them to a folder, which it makes when it is
-// missing. The parameters are the report's first lines.
-func (r Result) Write(dir string, of []*scenario.Scenario, parameters ...[2]string) ([]string, error) {
+// Write writes the scenarios, rows, tables, drawings and the report that holds all of them to a folder, which it makes
+// when it is missing. It returns the files. The parameters are the report's first lines, the terms its last.
+func (r Result) Write(dir string, parameters, terms [][2]string) ([]string, error) {
 	out := report.Folder{Dir: dir}
-	var outcomes []Outcome
-	for _, row := range r.Rows {
-		outcomes = append(outcomes, OutcomeOf(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean).With(row.Seeds, row.Values))
+	Found{r.Name(), r.Version, r.rows(), r.outcomes()}.Write(&out)
+	records := RowRecords(r.Rows)
+	if r.Trials() {
+		records = r.trialRecords()
 	}
-	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.Trials == 0 }) // no number
-	Found{Scenarios, r.Version, r.Rows, outcomes}.Write(&out)
-	out.CSV("rows.csv", RowRecords(r.Rows))
+	out.CSV("rows.csv", records)
 	for _, t := range Tables(r.Runs) {
 		out.CSV(t.Name+".csv", t.Records())
 		out.Write(t.Name+".ndjson", t.Lines())
 	}
-	page := report.Page{
-		Name: Scenarios, Title: "scenarios: what strategies show in them", Version: r.Version, Parameters: parameters,
+	page := report.Page{Name: r.Name(), Title: "scenarios: what strategies show in them", Version: r.Version, Parameters: parameters, Terms: terms}
+	for _, g := range r.groups() {
+		out.Write(g.of.Name+".toml", []byte(g.of.Text()))
+		page.Parameters = append(page.Parameters, g.parameters()...)
+		page.Sections = append(page.Sections, r.sections(g)...)
 	}
-	for _, s := range of {
-		page.Parameters = append(page.Parameters, [2]string{s.Name, fmt.Sprintf("%d trials, with seeds drawn from %d", s.Trials, s.Seed)})
-		mine := slices.DeleteFunc(slices.Clone(r.Runs), func(run *scenario.Run) bool { return run.Scenario != s.Name })
-		if len(mine) == 0 {
-			continue
-		}
-		page.Sections = append(page.Sections, report.Section{
-			Title: s.Name + ": " + s.Question, Table: scenarioTable(s, r.Rows), Drawings: scenarioDrawings(s, mine),
-		})
+	if r.Trials() {
+		page.Title = whole(r.Scenarios[0]).Question
 	}
-	traces := report.Table{Head: []string{"scenario", "strategy", "trial", "seed", "trace"}}
-	for _, run := range r.Runs {
-		traces.Rows = append(traces.Rows, []string{run.Scenario, run.Strategy, strconv.Itoa(run.Trial + 1), strconv.FormatUint(run.Seed, 10), run.Trace})
-	}
-	page.Sections = append(page.Sections, report.Section{Title: "Every run and its trace", Table: traces, Folded: true})
 	out.Report(page)
 	return out.Files, out.Err
 }
 
-// scenarioTable has a row for each strategy and a column for each figure.
-func scenarioTable(s *scenario.Scenario, rows []Row) report.Table {
-	t := report.Table{Head: []string{"strategy"}}
-	for _, f := range s.Figures() {
-		t.Head = append(t.Head, strings.TrimSuffix(f.Title+", "+f.Unit, ", "))
-	}
-	for _, name := range s.Strategies {
-		cells := []string{name}
-		for _, r := range rows {
-			if r.Scenario == s.Name && r.Strategy == name {
-				cells = append(cells, r.Mean.String())
-			}
-		}
-		if len(cells) == len(t.Head) {
-			t.Rows = append(t.Rows, cells)
+// outcomes are the rows that have a number.
+func (r Result) outcomes() (out []Outcome) {
+	for _, row := range r.Rows {
+		if row.Mean.N > 0 {
+			out = append(out, OutcomeOf(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean).With(row.Seeds, row.Values))
 		}
 	}
-	return t
+	return out
 }
 
-// scenarioDrawings are the recall over time, and the distributions of latency and messages.
-func scenarioDrawings(s *scenario.Scenario, runs []*scenario.Run) []report.Drawing {
+// sections are those of a scenario: results, and what is shown when asked for.
+func (r Result) sections(g group) []report.Section {
+	name := g.of.Name + ": " + strings.TrimSpace(g.of.Question)
+	first := report.Section{Title: name, Table: g.table(r.Slopes, title), Drawings: g.overTime()}
+	if g.wide() {
+		first.Drawings = g.drawings(r.Slopes)
+	}
+	return slices.DeleteFunc([]report.Section{
+		first,
+		{Title: g.of.Name + ": what peers know, by the rate of their lines", Table: g.lines(), Folded: true},
+		{Title: g.of.Name + ": what peers send for upkeep, by kind of message", Table: g.kinds(), Folded: true},
+		{Title: g.of.Name + ": every run, and its trace", Table: g.traces(), Folded: true},
+	}, func(s report.Section) bool { return len(s.Table.Rows) == 0 })
+}
+
+// parameters are what all runs of a scenario have in common.
+func (g group) parameters() [][2]string {
+	s, want := g.of, "one holder"
+	if s.All {
+		want = "all holders"
+	}
+	queries := fmt.Sprintf("%d, like %s", s.Queries.Number, s.Queries.Rule)
+	if s.Queries.Log != "" {
+		queries = "those of the log " + s.Queries.Log
+	}
+	out := [][2]string{
+		{s.Name, fmt.Sprintf("%d trials, with seeds drawn from %d; the file is %s.toml", s.Trials, s.Seed, s.Name)},
+		{"queries", queries + ", for " + want},
+		{"virtual time", fmt.Sprintf("%v before the first query, %v of queries, %v after", s.Warmup, s.Asking, s.Patience)},
+	}
+	if slices.ContainsFunc(g.cases, func(c situation) bool { return c.strategy == s.UpkeepAs }) && len(g.strategies()) > 1 {
+		out = append(out, [2]string{"upkeep of the others", fmt.Sprintf("as many bytes a second as %s sent in the same network, and to connect besides", s.UpkeepAs)})
+	}
+	for i, c := range g.cases[0].of.At {
+		values := Distinct(g.cases, func(x situation) string { return x.of.At[i].Label() })
+		out = append(out, [2]string{"sweep", fmt.Sprintf("%s=%s (%s)", c.Name, strings.Join(values, ","), c.Unit())})
+	}
+	return out
+}
+
+// drawings are a chart of each figure: over the first sweep with a line for each strategy and value of the others, or
+// else with a dot for each case.
+func (g group) drawings(slopes []Slope) (out []report.Drawing) {
+	for _, f := range g.figures() {
+		if d := g.figure(f, slopes); len(g.places()) > 0 {
+			if d.Drawable() {
+				out = append(out, d)
+			}
+		} else if d := g.chart(f); len(d.Dots) > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// file is the name of a figure's file.
+func (g group) file(f scenario.Figure) string {
+	return g.of.Name + "-" + strings.ReplaceAll(f.Name, "_", "-")
+}
+
+func (g group) chart(f scenario.Figure) report.DotChart {
+	d := report.DotChart{Name: g.file(f), Title: title(f), Log: f.Log, Share: f.Share}
+	for _, c := range g.cases {
+		if m := c.rows[f.Name].Mean; m.N > 0 {
+			d.Dots = append(d.Dots, report.Dot{Name: c.name(), Value: m.Value, Half: m.Half, Label: m.String(), Colour: slices.Index(g.strategies(), c.strategy)})
+		}
+	}
+	return d
+}
+
+// places are the values of the first sweep, by case; nil: nothing is swept, or what is no number.
+func (g group) places() (out []float64) {
+	for _, c := range g.cases {
+		if len(c.of.At) == 0 {
+			return nil
+		}
+		x, is := c.of.At[0].Number()
+		if !is {
+			return nil
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// figure is drawn over the first sweep. Over the size of the network alone both axes are logarithmic, and the legend says
+// the slopes.
+func (g group) figure(f scenario.Figure, slopes []Slope) report.Figure {
+	sloped := slices.ContainsFunc(slopes, func(s Slope) bool { return s.scenario == g.of.Name })
+	d := report.Figure{Name: g.file(f), Y: title(f), LogY: f.Log || sloped, Marks: true, Share: f.Share}
+	xs := g.places()
+	if len(xs) == 0 {
+		return d
+	}
+	first := g.cases[0].of.At[0]
+	label := func(x float64) string {
+		return g.cases[slices.Index(xs, x)].of.At[0].Label()
+	}
+	axis, _, _ := strings.Cut(first.Unit(), ",")
+	axis, _, _ = strings.Cut(axis, ";")
+	place := d.LayOut(axis, first.Time(), label, xs)
+	d.LogX = d.LogX || sloped
+	of := func(c situation) string { return strings.TrimSpace(c.strategy + " " + joined(c.of.At[1:], " ")) }
+	for _, name := range Distinct(g.cases, of) {
+		l := report.Line{Name: name}
+		for i, c := range g.cases {
+			if m := c.rows[f.Name].Mean; of(c) == name && m.N > 0 {
+				l.Points = append(l.Points, report.Point{X: place(xs[i]), Y: m.Value, Half: m.Half})
+			}
+		}
+		if sloped {
+			l.Name += ", slope " + slopeOf(slopes, g.of.Name, name, f)
+		}
+		l.Sort()
+		d.Lines = append(d.Lines, l) // without points, too: so a strategy has one colour in all figures
+	}
+	return d
+}
+
+// overTime are the recall over time, and the distributions of latency and messages.
+func (g group) overTime() []report.Drawing {
+	s := g.of
 	over := report.Figure{Name: s.Name + "-recall", X: "seconds", Y: "recall", Marks: true, Share: true}
 	latency := report.Figure{Name: s.Name + "-latency-cdf", X: "ms until the first holder", Y: "share of the queries", LogX: true, From: 0, To: 1}
 	messages := report.Figure{Name: s.Name + "-messages-cdf", X: "messages of a query", Y: "share of the queries", LogX: true, From: 0, To: 1}
-	for _, name := range s.Strategies {
-		mine := slices.DeleteFunc(slices.Clone(runs), func(r *scenario.Run) bool { return r.Strategy != name })
-		if len(mine) == 0 {
-			continue
+	for _, c := range g.cases {
+		name, mine := c.strategy, c.runs
+		if c.engine == scenario.Real {
+			name += ", on " + onEngine[c.engine]
 		}
 		l := report.Line{Name: name}
 		for _, p := range RecallOverTime(mine) {

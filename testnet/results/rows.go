@@ -53,6 +53,9 @@ func rowsOf(s *scenario.Scenario, strategy, engine string, runs []*scenario.Run)
 	}
 	for _, f := range s.Figures() {
 		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: statistics.MeanOf(values[f.Name]), Holds: true, Seeds: seeds, Values: values[f.Name]}
+		if f.Maybe && row.Mean.N == 0 {
+			continue
+		}
 		if strings.HasPrefix(f.Name, "recall") {
 			row.Mean = statistics.ShareOf(values[f.Name], int(s.QueriesOf(f.Name))*len(seeds))
 		}

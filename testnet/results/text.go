@@ -4,69 +4,91 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
-// WriteTable writes what a scenario's runs have shown, for people: a line for each figure, and the recall over time.
-func WriteTable(w io.Writer, s *scenario.Scenario, runs []*scenario.Run, rows []Row) error {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Scenario != s.Name })
-	if len(rows) == 0 {
+// WriteText writes what the runs have shown, for people: a table for each scenario, the recall over time, and which
+// answers are not what they were. Tables have a column for each strategy, and a line for each where there are many.
+func (r Result) WriteText(w io.Writer) error {
+	for _, g := range r.groups() {
+		if err := r.write(w, g); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Files {
+		fmt.Fprintln(w, "wrote", f)
+	}
+	return nil
+}
+
+func (r Result) write(w io.Writer, g group) error {
+	if g.wide() {
+		if err := align(w, upper(g.table(r.Slopes, short))); err != nil {
+			return err
+		}
+		if t := g.lines(); len(t.Rows) > 0 {
+			fmt.Fprintln(w)
+			return align(w, upper(t))
+		}
 		return nil
 	}
-	fmt.Fprintf(w, "%s: %s\n\n", s.Name, strings.TrimSpace(s.Question))
-	type column struct{ strategy, engine string }
-	var columns []column
-	for _, r := range rows {
-		if c := (column{r.Strategy, r.Engine}); !slices.Contains(columns, c) {
-			columns = append(columns, c)
-		}
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%d trials, 95 %% intervals\t", s.Trials)
-	for _, c := range columns {
-		fmt.Fprintf(t, "%s\t", c.strategy)
-	}
-	fmt.Fprintln(t)
-	if slices.ContainsFunc(columns, func(c column) bool { return c.engine == scenario.Real }) {
-		fmt.Fprint(t, "on\t")
-		for _, c := range columns {
-			fmt.Fprintf(t, "%s\t", map[string]string{scenario.Simulated: "simulator", scenario.Real: "real hosts"}[c.engine])
-		}
-		fmt.Fprintln(t)
-	}
-	for _, f := range s.Figures() {
-		fmt.Fprintf(t, "%s\t", strings.TrimSuffix(f.Title+", "+f.Unit, ", "))
-		for _, c := range columns {
-			for _, r := range rows {
-				if r.Figure == f.Name && r.Strategy == c.strategy && r.Engine == c.engine {
-					fmt.Fprintf(t, "%s\t", r.Mean)
-				}
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
+	fmt.Fprintf(w, "%s: %s\n\n", g.of.Name, strings.TrimSpace(g.of.Question))
+	t := transposed(g.table(nil, title))
+	t.Head[0] = fmt.Sprintf("%d trials, 95 %% intervals", g.of.Trials)
+	if err := align(w, t); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nrecall by when queries began, from %v to %v; * is 1, 0 to 9 are tenths\n", s.Warmup, time.Duration(s.Warmup+s.Asking))
-	for _, c := range columns {
-		mine := slices.DeleteFunc(slices.Clone(runs), func(r *scenario.Run) bool {
-			return r.Scenario != s.Name || r.Strategy != c.strategy || r.Engine != c.engine
-		})
-		fmt.Fprintf(w, "  %-22s %s\n", c.strategy, marks(RecallOverTime(mine)))
+	fmt.Fprintf(w, "\nrecall by when queries began, from %v to %v; * is 1, 0 to 9 are tenths\n", g.of.Warmup, time.Duration(g.of.Warmup+g.of.Asking))
+	for _, c := range g.cases {
+		fmt.Fprintf(w, "  %-22s %s\n", c.strategy, marks(RecallOverTime(c.runs)))
 	}
-	for _, r := range rows {
-		if !r.Holds {
-			fmt.Fprintf(w, "NOT AS IT WAS: %s, %s: %s is %s, the file says %s to %s\n", s.Name, r.Strategy, r.Figure, r.Mean, digits(r.Answer[0]), digits(r.Answer[1]))
+	for _, row := range r.Rows {
+		if row.Scenario == g.of.Name && !row.Holds {
+			fmt.Fprintf(w, "NOT AS IT WAS: %s, %s: %s is %s, the file says %s to %s\n", row.Scenario, row.Strategy, row.Figure, row.Mean, digits(row.Answer[0]), digits(row.Answer[1]))
 		}
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// upper is a table with a head in capitals.
+func upper(t report.Table) report.Table {
+	for i := range t.Head {
+		t.Head[i] = strings.ToUpper(t.Head[i])
+	}
+	return t
+}
+
+// transposed is a table with a column for each row; what a scenario says of all its cases is left out.
+func transposed(t report.Table) report.Table {
+	out := report.Table{Head: []string{t.Head[0]}}
+	for _, row := range t.Rows {
+		out.Head = append(out.Head, row[0])
+	}
+	for i, name := range t.Head[1:] {
+		if name == "peers" || name == "sweep" || name == "trials" {
+			continue
+		}
+		line := []string{name}
+		for _, row := range t.Rows {
+			line = append(line, row[i+1])
+		}
+		out.Rows = append(out.Rows, line)
+	}
+	return out
+}
+
+// align writes a table with its columns on the right.
+func align(w io.Writer, table report.Table) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, line := range append([][]string{table.Head}, table.Rows...) {
+		fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
+	}
+	return t.Flush()
 }
 
 // marks draws recalls: a character a step.

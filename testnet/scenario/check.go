@@ -47,6 +47,14 @@ func (s *Scenario) check() (faults []error) {
 	fault(s.End() > longest, "asking", "the run takes %v, at most %v", s.End(), longest)
 	short("sessions.median", s.Sessions.Median, sim.MaxSession)
 	short("sessions.away", s.Sessions.Away, sim.MaxSession)
+	oneOf("rows", s.Rows, Figures, Trials)
+	fault(!(s.Killed >= 0 && s.Killed <= 0.99), "killed", "%v is not from 0 to 0.99", s.Killed)
+	share("strong", s.Strong)
+	fault(s.Strong > 0 && s.Lines[0].Name != strong, "strong", "classes of lines, and a share of strong ones: say one")
+	share("queries.outside", s.Queries.Outside)
+	fault(s.Queries.Outside > 0 && (s.Collections.Data != Clusters || s.Queries.Rule != Interest || s.Queries.Log != ""), "queries.outside", "is of queries by interest, of collections that are made up")
+	share("links.rewire", s.Links.Rewire)
+	fault(s.Links.Rewire > 0 && s.Links.Kind != string(sim.SmallWorld), "links.rewire", "is of links of the kind %s", sim.SmallWorld)
 	names := map[string]bool{}
 	for _, n := range s.Strategies {
 		fault(names[n], "strategies", "%q twice", n)

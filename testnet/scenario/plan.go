@@ -76,6 +76,11 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	}
 	n := p.Data.Peers()
 	p.Class = p.mix().Assign(n, p.random(lining, 0))
+	if p.Strong > 0 {
+		for i := range p.Class { // those that strategies know as strong
+			p.Class[i] = map[bool]int{true: 0, false: 1}[strategy.Drawn(p.Strong, p.Seed, strategy.ID(i))]
+		}
+	}
 	var err error
 	if p.Latency, err = p.latency(n); err != nil {
 		return nil, err
@@ -125,7 +130,7 @@ func (p *Plan) hold() error {
 		p.Data = d
 	} else {
 		from := workload.Config{Peers: p.Peers, Chunk: uint64(c.Chunk), Rand: rng}
-		if c.Data != debian {
+		if c.Data != Debian {
 			from.Path = p.Path(c.Data)
 		}
 		d, err := workload.Load(from)

@@ -33,7 +33,7 @@ func (p *Plan) play() error {
 	for i := range s.online {
 		s.online[i] = true
 	}
-	s.drawer = holdings.Drawer[strategy.ID]{Rule: p.Queries.Rule, Exponent: p.Queries.Zipf, Held: s.held.Now, Alike: p.Data.Alike}
+	s.drawer = holdings.Drawer[strategy.ID]{Rule: p.Queries.Rule, Exponent: p.Queries.Zipf, Outside: p.Queries.Outside, Held: s.held.Now, Alike: p.Data.Alike}
 	var acts []act
 	for _, m := range p.Script.Moves {
 		acts = append(acts, act{m.At, func(time.Duration) { s.online[m.Peer] = m.Online }})

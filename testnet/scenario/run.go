@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // Status is how far several runs are.
@@ -27,6 +29,22 @@ type Run struct {
 	Wrong    int    // peers named as holders that are none
 	Messages float64
 	Bytes    float64 // both of a query; where they are known of the queries together only, those of Queries are 0
+
+	Keys    int     // of a peer at the start, on average
+	Online  float64 // peers that were there, on average over the queries' begins
+	Parts   int     // into which the links at the start fall
+	Allowed float64 // bytes a second that a peer might send for upkeep, to connect left out; 0: as the strategy has it
+	Virtual float64 // seconds of the run
+	Wall    float64 // seconds that it took; runs beside each other share the processors
+	State   float64 // bytes of memory of a peer at the end; 0: not known, for runs were beside each other
+
+	Connect   float64     // of the upkeep of a peer, bytes to connect, for queries, too
+	UpkeepP99 float64     // bytes of the peer that 99 of 100 stay below
+	LoadP99   float64     // messages for queries that a peer sends: of the peer that 99 of 100 stay below, over the mean
+	LoadMax   float64     // and of the one that sends most
+	Covered   *float64    // share of the peers that a query asked or knew of; nil: not known
+	Directory *float64    // bytes that a peer keeps about others, as on the wire; nil: not known
+	Lines     []sim.Known // what peers know by the rate of their lines, where there are several classes
 
 	Queries []Query
 	Seconds []Second
@@ -79,21 +97,29 @@ type Figure struct {
 	Name  string
 	Title string
 	Unit  string
+	Log   bool // drawn on a logarithmic axis
+	Share bool // 1 is the most
+	Maybe bool // not every run has it
 }
 
 // figures are those of every run, in the order of tables.
 var figures = []Figure{
-	{"recall", "recall", ""},
-	{"messages", "messages a query", ""},
-	{"query_bytes", "bytes a query", "B"},
-	{"wasted", "wasted probes a query", ""},
-	{"hops", "hops to the first holder", ""},
-	{"latency_p50", "latency, median", "ms"},
-	{"latency_p99", "latency, 99th percentile", "ms"},
-	{"upkeep", "upkeep of a peer", "kB"},
-	{"startup", "upkeep of a peer until the first query", "kB"},
-	{"rate", "upkeep of a peer from then on", "B/s"},
-	{"wrong", "wrong holders a query", ""},
+	{Name: "recall", Title: "recall", Share: true},
+	{Name: "messages", Title: "messages a query", Log: true},
+	{Name: "query_bytes", Title: "bytes a query", Unit: "B", Log: true},
+	{Name: "wasted", Title: "wasted probes a query", Log: true},
+	{Name: "hops", Title: "hops to the first holder"},
+	{Name: "latency_p50", Title: "latency, median", Unit: "ms", Log: true},
+	{Name: "latency_p99", Title: "latency, 99th percentile", Unit: "ms", Log: true},
+	{Name: "upkeep", Title: "upkeep of a peer", Unit: "kB", Log: true},
+	{Name: "startup", Title: "upkeep of a peer until the first query", Unit: "kB", Log: true},
+	{Name: "rate", Title: "upkeep of a peer from then on", Unit: "B/s", Log: true},
+	{Name: "steady", Title: "upkeep of a peer in the second half of the warm-up", Unit: "B/s", Log: true},
+	{Name: "connect", Title: "upkeep of a peer to connect", Unit: "kB", Log: true, Maybe: true},
+	{Name: "directory", Title: "directory of a peer", Unit: "kB", Log: true, Maybe: true},
+	{Name: "covered", Title: "share of the peers covered by a query", Share: true, Maybe: true},
+	{Name: "load", Title: "load: 99th percentile of peers over the mean", Maybe: true},
+	{Name: "wrong", Title: "wrong holders a query"},
 }
 
 // RecallOf is the figure of a window.
@@ -103,7 +129,7 @@ func RecallOf(window string) string { return "recall_" + window }
 func (s *Scenario) Figures() []Figure {
 	out := slices.Clone(figures)
 	for _, w := range slices.Sorted(maps.Keys(s.Windows)) {
-		out = append(out, Figure{RecallOf(w), "recall, " + w, ""})
+		out = append(out, Figure{Name: RecallOf(w), Title: "recall, " + w, Share: true})
 	}
 	return out
 }
@@ -142,17 +168,24 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 	v["messages"], v["query_bytes"], v["wasted"] = r.Messages, r.Bytes, wasted.mean()
 	v["hops"] = hops.mean()
 	v["latency_p50"], v["latency_p99"] = Quantile(latencies, 0.5), Quantile(latencies, 0.99)
-	startup, rest := int64(0), int64(0)
+	startup, rest, late, there := int64(0), int64(0), int64(0), 0
 	for _, sec := range r.Seconds {
-		if sec.At < int(time.Duration(s.Warmup)/time.Second) {
-			startup += sec.Upkeep
-		} else {
+		at := time.Duration(sec.At) * time.Second
+		if sec.At >= int(time.Duration(s.Warmup)/time.Second) {
 			rest += sec.Upkeep
+			continue
+		}
+		startup += sec.Upkeep
+		if at >= time.Duration(s.Warmup)/2 {
+			late, there = late+sec.Upkeep, there+sec.Online
 		}
 	}
 	peers := float64(max(1, r.Peers))
 	v["startup"], v["upkeep"] = float64(startup)/peers/1000, float64(startup+rest)/peers/1000
 	v["rate"] = float64(rest) / peers / (s.End() - time.Duration(s.Warmup)).Seconds()
+	v["steady"] = float64(late) / float64(there)
+	v["connect"], v["load"] = known(&r.Connect)/1000, known(&r.LoadP99)
+	v["covered"], v["directory"] = known(r.Covered), known(r.Directory)/1000
 	for name, w := range s.Windows {
 		v[RecallOf(name)] = Recall(within(r.Queries, w))
 	}
@@ -170,6 +203,14 @@ func (c *counts) add(n int) {
 
 // mean is not a number where none is known.
 func (c *counts) mean() float64 { return float64(c.sum) / float64(c.number) }
+
+// known is a figure that is not 0; not a number if it is not known.
+func known(x *float64) float64 {
+	if x == nil || *x == 0 {
+		return math.NaN()
+	}
+	return *x
+}
 
 // within are the queries that began in a window.
 func within(all []Query, w Window) []Query {

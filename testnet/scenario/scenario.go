@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ type Scenario struct {
 	Name   string `toml:"-"` // of the file, without folder and suffix
 	Folder string `toml:"-"` // of the file: paths in it are relative to that
 
+	At    []Coordinate `toml:"-"` // of a point: its values
+	Whole *Scenario    `toml:"-"` // of a point: the scenario with the sweep; else nil
+
 	Question   string   `toml:"question"`   // that it answers; required
 	Strategies []string `toml:"strategies"` // that are run; none: venn
 	Peers      int      `toml:"peers"`      // 0: 100, or as many as the data has
@@ -33,6 +37,10 @@ type Scenario struct {
 	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
 	All        bool     `toml:"all"`      // queries want every holder; else one
 	Undefended bool     `toml:"undefended"`
+	Rows       string   `toml:"rows"`       // what rows say: figures over the trials, or trials; "": figures
+	Killed     float64  `toml:"killed"`     // share of the peers killed at once halfway through the warm-up: one event more
+	Strong     float64  `toml:"strong"`     // share of the peers with 100 Mbit/s that know everybody, the others have 1 Mbit/s; in place of lines
+	UpkeepAs   string   `toml:"upkeep_as"`  // strategy that runs first: the others may send as many bytes a second for upkeep as it did
 	Loss       float64  `toml:"loss"`       // share of packets lost; real hosts lose none
 	Reordered  float64  `toml:"reordered"`  // share of messages that later ones overtake; not on real hosts
 	Duplicated float64  `toml:"duplicated"` // share of messages that come twice; not on real hosts
@@ -51,6 +59,7 @@ type Scenario struct {
 	Answers     map[string]Answer  `toml:"answers"` // by strategy
 	Sweep       map[string]any     `toml:"sweep"`   // lists of values by key, as parameters.bits = [2, 4]: see Points
 
+	sweeps []Setting // in their order
 	source source
 	files  fs.FS // nil: the machine's
 }
@@ -92,17 +101,20 @@ type Region struct {
 
 // Links are those that the peers have at the start.
 type Links struct {
-	Kind   string `toml:"kind"`   // random, small-world or power-law; "": random
-	Degree int    `toml:"degree"` // 0: 8
-	File   string `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
+	Kind   string  `toml:"kind"`   // random, small-world or power-law; "": random
+	Degree int     `toml:"degree"` // 0: 8
+	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
+	Whole  bool    `toml:"whole"`  // links that fall into parts are an error
+	File   string  `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
 }
 
 // Queries say what is asked for.
 type Queries struct {
-	Rule   string  `toml:"rule"`   // interest, uniform, popular or zipf; "": interest
-	Number int     `toml:"number"` // 0: 500
-	Zipf   float64 `toml:"zipf"`   // of the rule zipf: exponent; 0: 0.8
-	Log    string  `toml:"log"`    // CSV of seconds, peer, key: replayed in place of a rule
+	Rule    string  `toml:"rule"`    // interest, uniform, popular or zipf; "": interest
+	Outside float64 `toml:"outside"` // interest: share of the queries for what any peer holds; 0: 0.1
+	Number  int     `toml:"number"`  // 0: 500
+	Zipf    float64 `toml:"zipf"`    // of the rule zipf: exponent; 0: 0.8
+	Log     string  `toml:"log"`     // CSV of seconds, peer, key: replayed in place of a rule
 }
 
 // Sessions say how peers come and go.
@@ -203,6 +215,15 @@ func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 		}
 		faults = append(faults, s.source.fault(key.String(), "there is no such key"))
 	}
+	for _, key := range meta.Keys() {
+		if t := meta.Type(key...); key[0] == "sweep" && t != "Hash" {
+			setting, err := s.swept(key)
+			if err != nil {
+				faults = append(faults, err)
+			}
+			s.sweeps = append(s.sweeps, setting)
+		}
+	}
 	s.defaults()
 	if faults = append(faults, s.check()...); len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -217,6 +238,7 @@ func (s *Scenario) defaults() {
 	setDefault(&s.Trials, 5)
 	setDefault(&s.Warmup, Duration(time.Minute))
 	setDefault(&s.Asking, Duration(time.Minute))
+	setDefault(&s.Rows, Figures)
 	setDefault(&s.Patience, Duration(10*time.Second))
 	c := &s.Collections
 	setDefault(&c.Data, Clusters)
@@ -229,6 +251,9 @@ func (s *Scenario) defaults() {
 	setDefault(&c.Zipf, holdings.ZipfExponent)
 	setDefault(&c.Copies, 5)
 	setDefault(&c.Chunk, 1<<20)
+	if len(s.Lines) == 0 && s.Strong > 0 {
+		s.Lines = []Line{{Name: strong, Share: s.Strong, Up: 100_000_000, Down: 100_000_000}, {Name: "weak", Share: 1 - s.Strong, Up: 1_000_000, Down: 1_000_000}}
+	}
 	if len(s.Lines) == 0 {
 		s.Lines = []Line{{Name: "10mbit", Up: 10_000_000, Down: 10_000_000}}
 	}
@@ -250,6 +275,11 @@ func (s *Scenario) defaults() {
 	setDefault(&s.Queries.Zipf, holdings.ZipfExponent)
 	setDefault(&s.Sessions.Shape, 0.5)
 	setDefault(&s.Sessions.Away, s.Sessions.Median/10)
+	if s.Killed > 0 {
+		at := s.Warmup / 2
+		i := slices.IndexFunc(append(s.Events, Event{At: at + 1}), func(e Event) bool { return e.At > at })
+		s.Events = slices.Insert(s.Events, i, Event{At: at, Kind: Kill, Share: s.Killed})
+	}
 	for i := range s.Events {
 		if e := &s.Events[i]; e.Kind == Partition {
 			setDefault(&e.Parts, 2)
@@ -262,10 +292,19 @@ func (s *Scenario) defaults() {
 	}
 }
 
-// Clusters are the collections that are made up; debian names the data that the program holds.
+// strong is the class of lines of strong peers.
+const strong = "strong"
+
+// Figures and Trials are what rows of reports say.
+const (
+	Figures = "figures"
+	Trials  = "trials"
+)
+
+// Clusters are the collections that are made up; Debian names the data that the program holds.
 const (
 	Clusters = "clusters"
-	debian   = "debian"
+	Debian   = "debian"
 )
 
 // The rules by which queries are drawn, as package holdings has them.
@@ -288,7 +327,7 @@ func (s *Scenario) End() time.Duration { return time.Duration(s.Warmup + s.Askin
 
 // open opens a file that the scenario names.
 func (s *Scenario) open(name string) (io.ReadCloser, error) {
-	if s.files != nil {
+	if s.files != nil && !filepath.IsAbs(name) {
 		return s.files.Open(name)
 	}
 	return os.Open(s.Path(name))
@@ -296,11 +335,11 @@ func (s *Scenario) open(name string) (io.ReadCloser, error) {
 
 // Files are the files and folders that the scenario names, without those that the program holds.
 func (s *Scenario) Files() (paths []string) {
-	if d := s.Collections.Data; d != Clusters && d != debian {
+	if d := s.Collections.Data; d != Clusters && d != Debian {
 		paths = append(paths, s.Path(d))
 	}
 	for _, name := range []string{s.Latency.Matrix, s.Queries.Log, s.Sessions.Log, s.Links.File} {
-		if name != "" && s.files == nil {
+		if name != "" && (s.files == nil || filepath.IsAbs(name)) {
 			paths = append(paths, s.Path(name))
 		}
 	}

@@ -1,12 +1,14 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +22,12 @@ import (
 type SimulateOptions struct {
 	Each     func(n int, do func(i int)) // as of sim.Config
 	Progress func(share float64)         // receives the progress of the run, from 0 to 1; may be nil
+	Upkeep   float64                     // bytes a second that a peer may send for upkeep; 0: as the scenario says
 	Trace    io.Writer                   // is written the run's trace, see sim.Record; nil: none is kept
+	// Ended is called when the run has ended and its peers still are in memory; may be nil.
+	Ended func()
+	// Look is shown the run about every virtual second and at its end; its error ends the run. nil: nobody looks.
+	Look func(s *sim.Sim, now, end time.Duration) error
 }
 
 // Simulate plays a plan in the simulator. When ctx ends, so does the run, with its error.
@@ -29,9 +36,19 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	if err != nil {
 		return nil, err
 	}
-	run, err := sim.New(sim.Config{
-		Strategy: played, Params: p.Params(), Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
-		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree}, Edges: p.Edges,
+	params := p.Params()
+	params.Upkeep = cmp.Or(o.Upkeep, params.Upkeep)
+	var run *sim.Sim
+	var looked error
+	look := func(now, end time.Duration) bool {
+		if o.Look != nil && looked == nil {
+			looked = o.Look(run, now, end)
+		}
+		return looked == nil
+	}
+	run, err = sim.New(sim.Config{
+		Strategy: played, Params: params, Notes: o.Look != nil, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
+		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree, Rewire: p.Links.Rewire}, Edges: p.Edges,
 		Lines: link.Mix{{Rate: 1, Weight: 1}},
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
@@ -43,20 +60,32 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 			if o.Progress != nil {
 				o.Progress(float64(now) / float64(end))
 			}
-			return ctx.Err() == nil
+			return look(now, end) && ctx.Err() == nil
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("scenario: %s: %w", p.Name, err)
 	}
+	if n := run.Components(); p.Links.Whole && n > 1 {
+		return nil, p.source.fault("links", "the links of %d peers fall into %d parts", p.Data.Peers(), n)
+	}
 	report, err := run.Run()
 	if errors.Is(err, sim.ErrStopped) {
-		return nil, ctx.Err()
+		return nil, cmp.Or(looked, ctx.Err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scenario: %s: %w", p.Name, err)
 	}
-	return p.simulated(s, report), nil
+	if !look(report.Virtual, report.Virtual) {
+		return nil, looked
+	}
+	if o.Ended != nil {
+		o.Ended()
+		runtime.KeepAlive(run)
+	}
+	out := p.simulated(s, report)
+	out.Allowed = params.Upkeep
+	return out, nil
 }
 
 // leastLatency is that of the simulator's windows.
@@ -76,6 +105,17 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 	out := &Run{
 		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Peers: r.Peers, Trace: r.TraceHash,
 		Wrong: r.Wrong, Messages: r.MessagesPerQuery, Bytes: r.QueryBytes,
+		Keys: p.Data.Holdings() / p.Data.Peers(), Online: r.Online, Parts: r.Components, Virtual: r.Virtual.Seconds(),
+		Connect: r.ConnectBytes, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
+	}
+	if r.Covered >= 0 {
+		out.Covered = &r.Covered
+	}
+	if r.Known.Peers > 0 {
+		out.Directory = &r.Known.DirectoryBytes
+	}
+	if len(p.Scenario.Lines) > 1 { // of several classes one may be left at the end
+		out.Lines = r.Lines
 	}
 	for _, q := range r.Detail.Queries {
 		o := Query{
@@ -98,11 +138,20 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 
 // Params are the parameters of strategies that the scenario sets.
 func (s *Scenario) Params() strategy.Params {
-	p := strategy.Params{Undefended: s.Undefended}
+	p := strategy.Params{Undefended: s.Undefended, Strong: s.Strong}
 	for name, x := range s.Parameters {
 		p.Set(name, x)
 	}
 	return p
+}
+
+// Forget takes out parameters that none of the strategies declares: others may run than those of the file.
+func (s *Scenario) Forget(of []strategy.Strategy) {
+	heeded := func(name string) bool {
+		return slices.ContainsFunc(of, func(by strategy.Strategy) bool { return by.Heeds(name) })
+	}
+	s.Parameters = maps.Clone(s.Parameters)
+	maps.DeleteFunc(s.Parameters, func(name string, _ float64) bool { return !heeded(name) })
 }
 
 // Heeded returns an error when the scenario sets a parameter that none of the strategies declares, or to a value out of

@@ -3,7 +3,6 @@ package scenario
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,28 +13,18 @@ import (
 // maxPoints is the most combinations of a sweep.
 const maxPoints = 1000
 
-// swept is a key of a scenario and the values that it takes.
-type swept struct {
-	path   []string
-	values []any
-}
-
 // Points are the scenarios of a sweep, one for each combination of the values, the first key's changing last. Each is a
 // scenario of its own, without answers, named after its values. Without a sweep the scenario is its only point. Errors
 // match ErrScenario.
 func (s *Scenario) Points() ([]*Scenario, error) {
-	if len(s.Sweep) == 0 {
+	if len(s.sweeps) == 0 {
 		return []*Scenario{s}, nil
 	}
-	keys, err := s.swept(nil, s.Sweep)
-	if err != nil {
-		return nil, err
-	}
 	points := [][]any{nil}
-	for _, k := range keys {
+	for _, k := range s.sweeps {
 		var more [][]any
 		for _, p := range points {
-			for _, v := range k.values {
+			for _, v := range k.Values {
 				more = append(more, append(slices.Clone(p), v))
 			}
 		}
@@ -45,7 +34,7 @@ func (s *Scenario) Points() ([]*Scenario, error) {
 	}
 	var out []*Scenario
 	for _, values := range points {
-		at, err := s.at(keys, values)
+		at, err := s.at(values)
 		if err != nil {
 			return nil, err
 		}
@@ -54,53 +43,80 @@ func (s *Scenario) Points() ([]*Scenario, error) {
 	return out, nil
 }
 
-// swept lists the keys of a sweep in order of their names.
-func (s *Scenario) swept(path []string, table map[string]any) (out []swept, err error) {
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		at := append(slices.Clone(path), name)
-		switch v := table[name].(type) {
-		case map[string]any:
-			below, err := s.swept(at, v)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, below...)
-		case []any:
-			if len(v) == 0 {
-				return nil, s.source.fault("sweep."+strings.Join(at, "."), "has no values")
-			}
-			out = append(out, swept{at, v})
-		default:
-			return nil, s.source.fault("sweep."+strings.Join(at, "."), "%v is no list of values", v)
-		}
+// swept reads the sweep's values of a key.
+func (s *Scenario) swept(key toml.Key) (Setting, error) {
+	var in any = s.Sweep
+	for _, name := range key[1:] {
+		in = in.(map[string]any)[name]
 	}
-	return out, nil
+	values, is := in.([]any)
+	switch {
+	case !is:
+		return Setting{}, s.source.fault(key.String(), "%v is no list of values", in)
+	case len(values) == 0:
+		return Setting{}, s.source.fault(key.String(), "has no values")
+	}
+	return Setting{strings.Join(key[1:], "."), values}, nil
 }
 
-// at is the scenario at a point.
-func (s *Scenario) at(keys []swept, values []any) (*Scenario, error) {
+// table is the scenario's text as nested tables.
+func (s *Scenario) table() (map[string]any, error) {
 	all := map[string]any{}
 	if _, err := toml.Decode(s.Text(), &all); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrScenario, s.Name, err)
 	}
 	delete(all, "sweep")
-	delete(all, "answers")
-	name := s.Name
-	for i, k := range keys {
-		if err := set(all, k.path, values[i]); err != nil {
-			return nil, s.source.fault("sweep."+strings.Join(k.path, "."), "%w", err)
-		}
-		name += fmt.Sprintf(",%s=%v", strings.Join(k.path, "."), values[i])
-	}
+	return all, nil
+}
+
+// encoded is the scenario that nested tables and sweeps say.
+func (s *Scenario) encoded(all map[string]any, name string, sweeps []Setting) (*Scenario, error) {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(all); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrScenario, name, err)
+	}
+	if len(sweeps) > 0 {
+		text.WriteString("\n[sweep]\n")
+	}
+	for _, k := range sweeps {
+		if err := toml.NewEncoder(&text).Encode(map[string]any{"values": k.Values}); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrScenario, name, err)
+		}
+		line := bytes.LastIndex(text.Bytes(), []byte("values = "))
+		list := string(text.Bytes()[line+len("values"):])
+		text.Truncate(line)
+		text.WriteString(k.Key + list)
 	}
 	out, err := ParseIn(s.files, s.source.path, text.String())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	out.Name = name
+	return out, nil
+}
+
+// at is the scenario at a point.
+func (s *Scenario) at(values []any) (*Scenario, error) {
+	all, err := s.table()
+	if err != nil {
+		return nil, err
+	}
+	delete(all, "answers")
+	name := s.Name
+	var at []Coordinate
+	for i, k := range s.sweeps {
+		if err := set(all, strings.Split(k.Key, "."), values[i]); err != nil {
+			return nil, s.source.fault("sweep."+k.Key, "%w", err)
+		}
+		at = append(at, coordinate(k.Key, values[i]))
+		name += "," + at[i].String()
+	}
+	out, err := s.encoded(all, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.Strategies, out.Trials, out.Seed = s.Strategies, s.Trials, s.Seed // which a command may have changed
+	out.At, out.Whole = at, s
 	return out, nil
 }
 
@@ -123,4 +139,12 @@ func set(in any, path []string, value any) error {
 		return fmt.Errorf("%q is none of %d elements", path[0], len(t))
 	}
 	return fmt.Errorf("%q is no table", path[0])
+}
+
+// Swept reports whether the scenario has a sweep.
+func (s *Scenario) Swept() bool { return len(s.sweeps) > 0 }
+
+// Varies reports whether the sweep is over a key.
+func (s *Scenario) Varies(key string) bool {
+	return slices.ContainsFunc(s.sweeps, func(k Setting) bool { return k.Key == key })
 }

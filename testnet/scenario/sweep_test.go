@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 	"github.com/venn-p2p/venn/testnet/strategy/oracle"
@@ -40,7 +41,7 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d points, %v", len(points), err)
 	}
 	last := points[5]
-	if last.Name != "varied,lines.0.up=2mbit,loss=0.1,parameters.bits=8" || last.Loss != 0.1 || last.Parameters["bits"] != 8 || last.Lines[0].Up != 2_000_000 || last.Lines[0].Down != 1_000_000 || len(last.Answers) > 0 {
+	if last.Name != "varied,loss=0.1,bits=8,lines.0.up=2mbit" || last.Loss != 0.1 || last.Parameters["bits"] != 8 || last.Lines[0].Up != 2_000_000 || last.Lines[0].Down != 1_000_000 || len(last.Answers) > 0 {
 		t.Errorf("%+v", last)
 	}
 	if again, err := scenario.Parse("again.toml", last.Text()); err != nil || again.Loss != 0.1 {
@@ -49,18 +50,77 @@ func TestSweep(t *testing.T) {
 	for name, text := range map[string]string{
 		"no list": "loss = 1", "empty": "loss = []", "no such key": "lost = [0.1]", "bad value": "loss = [7.0]", "no element": "lines.3.up = [\"1mbit\"]", "into a value": "loss.x = [1]",
 	} {
-		s, err := scenario.Parse("varied.toml", swept+"[sweep]\n"+text+"\n")
+		head := ""
+		if name == "into a value" {
+			head = "loss = 0.1\n"
+		}
+		s, err := scenario.Parse("varied.toml", head+swept+"[sweep]\n"+text+"\n")
+		if errors.Is(err, scenario.ErrScenario) {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "into a value" {
-			s, err = scenario.Parse("varied.toml", "loss = 0.1\n"+swept+"[sweep]\n"+text+"\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		if _, err := s.Points(); !errors.Is(err, scenario.ErrScenario) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Values of keys and other sweeps take the place of a scenario's own. The order of the sweeps stays.
+func TestWith(t *testing.T) {
+	s, err := scenario.Parse("varied.toml", swept+"[sweep]\nloss = [0.0, 0.1]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting := func(text string) scenario.Setting {
+		t.Helper()
+		out, err := scenario.ParseSetting(scenario.Variables(strategies.Named()), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	w, err := s.With([]scenario.Setting{setting("killed=0.5"), setting("size=20"), setting("bits=8")}, []scenario.Setting{setting("churn=0,90s,1h"), setting("keys=5,6")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := w.Points()
+	if err != nil || len(points) != 6 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	p := points[5]
+	if p.Name != "varied,churn=1h,keys=6" || p.At[0].Value != 3600.0 || p.Whole != w || p.Peers != 20 || p.Parameters["bits"] != 8 || len(p.Answers) > 0 {
+		t.Errorf("%+v", p)
+	}
+	if e := p.Events; len(e) != 1 || e[0].Kind != scenario.Kill || e[0].Share != 0.5 || e[0].At != p.Warmup/2 {
+		t.Errorf("who is killed: %+v", e)
+	}
+	if points[0].At[0].Label() != "none" || points[2].At[0].Label() != "1m30s" {
+		t.Errorf("labels %s and %s", points[0].At[0], points[2].At[0])
+	}
+	if own, err := s.With([]scenario.Setting{setting("peers=20")}, nil); err != nil || !own.Varies("loss") || own.Peers != 20 {
+		t.Errorf("its own sweep is lost: %v", err)
+	}
+	for name, settings := range map[string][2][]scenario.Setting{
+		"given twice":     {{setting("loss=0.1")}, {setting("loss=0,0.2")}},
+		"two values":      {{setting("loss=0,0.1")}},
+		"too much":        {{setting("loss=0.9")}},
+		"half a peer":     {{setting("size=40.5")}},
+		"no number":       {{setting("peers=many")}},
+		"no small world":  {{setting("rewire=0.5")}},
+		"classes twice":   {{setting("strong=0.5")}},
+		"keys of data":    {{setting("keys=5"), {Key: "collections.data", Values: []any{"debian"}}}},
+		"outside of data": {{setting("outside=1"), {Key: "collections.data", Values: []any{"debian"}}}},
+		"outside of zipf": {{setting("outside=1"), {Key: "queries.rule", Values: []any{"zipf"}}}},
+	} {
+		if _, err := s.With(settings[0], settings[1]); !errors.Is(err, scenario.ErrScenario) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for text, want := range map[string]string{"luck=1": "there are peers", "bits=": "has no points", "budget": "has no points", "churn=60s,1m": "twice", "outside=0": "not above 0"} {
+		if _, err := scenario.ParseSetting(scenario.Variables(strategies.Named()), text); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

@@ -22,8 +22,8 @@
 // clocks or files here, and the only randomness is [Host.Rand]. The same inputs at the same times lead to the same
 // calls of the Host. So a run can be repeated bit for bit (see package sim).
 //
-// To add a strategy of your own, write one file with a Peer and a value of type Strategy. Give that to
-// experiment.RunNetwork beside those of strategies.All, as the example there does.
+// To add a strategy of your own, write one file with a Peer and a value of type Strategy. Give that to runs.Simulate
+// beside those of strategies.All, as the example there does.
 //
 // Counts are the same for all strategies. Every [Message] counts once, by its bytes on the wire with their framing, for
 // the query that it names or else as upkeep. Every [Host.Look] counts as a probe, and as a wasted one when the key

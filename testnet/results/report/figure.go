@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // Figure is a figure of a paper, or of an experiment of ours, with its axes.
@@ -106,24 +104,6 @@ func (f Figure) Drawable() bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
 		return slices.ContainsFunc(l.Points, func(p Point) bool { return !f.LogY || p.Y > 0 })
 	})
-}
-
-// Mean is the line with one point for each x: the mean of those there are, with its interval.
-func (l Line) Mean() Line {
-	out := Line{Name: l.Name, Dots: l.Dots}
-	values := map[float64][]float64{}
-	for _, p := range l.Points {
-		if values[p.X] == nil {
-			out.Add(p.X, 0)
-		}
-		values[p.X] = append(values[p.X], p.Y)
-	}
-	for i, p := range out.Points {
-		m := statistics.MeanOf(values[p.X])
-		out.Points[i].Y, out.Points[i].Half = m.Value, m.Half
-	}
-	out.Sort()
-	return out
 }
 
 // Sort puts the line's points in the order in which they are joined.

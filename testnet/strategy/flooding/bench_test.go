@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
@@ -60,7 +60,7 @@ func BenchmarkTwoProcessors(b *testing.B) {
 		return time.Since(began)
 	}
 	run := func() { simtest.Run(b, flood(data, 500)) }
-	crew := experiment.NewCrew(2)
+	crew := runs.NewCrew(2)
 	defer crew.Close()
 	shared := flood(data, 500)
 	shared.Each = crew.Each

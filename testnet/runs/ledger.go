@@ -1,4 +1,4 @@
-package experiment
+package runs
 
 import (
 	"bufio"
@@ -16,12 +16,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each. So an
+// Ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each. So an
 // experiment that was interrupted goes on. Without a folder it keeps nothing.
-type ledger[T any] struct {
+type Ledger[T any] struct {
 	part  Part
 	sweep string // stands for all runs
 	mu    sync.Mutex
@@ -36,11 +37,11 @@ type ledgerLine[T any] struct {
 	Found T      `json:"found"`
 }
 
-// openLedger opens the ledger of the named experiment, which consists of the runs given, and reads those of all its
+// Open opens the ledger of the named experiment, which consists of the runs given, and reads those of all its
 // parts. It makes the folder. Errors say that the folder can't be read or written. They match ErrOptions where a part's
 // ledger is of other runs: another program's, or those of other options.
-func openLedger[T any](dir, name string, w Work, runs []string) (*ledger[T], error) {
-	l := &ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
+func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
+	l := &Ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
 	if w.Lines != nil {
 		l.lines = w.Lines
 		return l, nil
@@ -49,29 +50,29 @@ func openLedger[T any](dir, name string, w Work, runs []string) (*ledger[T], err
 		return l, nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("runs: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("runs: %w", err)
 	}
 	for _, e := range entries {
 		if n := e.Name(); strings.HasPrefix(n, name+".runs") && strings.HasSuffix(n, ".jsonl") {
 			if err := l.readFile(filepath.Join(dir, n), n != Part{}.file(name)); err != nil {
-				return nil, fmt.Errorf("experiment: %w", err)
+				return nil, fmt.Errorf("runs: %w", err)
 			}
 		}
 	}
 	l.file, err = os.OpenFile(filepath.Join(dir, w.Part.file(name)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+		return nil, fmt.Errorf("runs: %w", err)
 	}
 	l.lines = l.file
 	return l, nil
 }
 
 // readFile reads a ledger. All lines of a part's must be of this sweep; the whole one may keep those of others.
-func (l *ledger[T]) readFile(path string, part bool) error {
+func (l *Ledger[T]) readFile(path string, part bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (l *ledger[T]) readFile(path string, part bool) error {
 
 // read takes in the lines of a ledger, and says whether some are of another sweep. A line cut short by a crash is run
 // again.
-func (l *ledger[T]) read(r io.Reader) (other bool, err error) {
+func (l *Ledger[T]) read(r io.Reader) (other bool, err error) {
 	lines := bufio.NewReader(r)
 	for {
 		b, err := lines.ReadBytes('\n')
@@ -107,15 +108,16 @@ func (l *ledger[T]) read(r io.Reader) (other bool, err error) {
 	}
 }
 
-func (l *ledger[T]) get(run string) (T, bool) {
+// Get returns what a run has found, if it is known.
+func (l *Ledger[T]) Get(run string) (T, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found, ok := l.found[run]
 	return found, ok
 }
 
-// add notes what a run has found. The line begins with a line break, in case the last one was cut short.
-func (l *ledger[T]) add(run string, found T) error {
+// Add notes what a run has found. The line begins with a line break, in case the last one was cut short.
+func (l *Ledger[T]) Add(run string, found T) error {
 	if l.lines == nil {
 		return nil
 	}
@@ -126,33 +128,34 @@ func (l *ledger[T]) add(run string, found T) error {
 		_, err = l.lines.Write(append(append([]byte("\n"), b...), '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("experiment: %w", err)
+		return fmt.Errorf("runs: %w", err)
 	}
 	return nil
 }
 
-func (l *ledger[T]) close() {
+// Close closes the file.
+func (l *Ledger[T]) Close() {
 	if l.file != nil {
 		l.file.Close()
 	}
 }
 
-// todo says whether run k of that name is to be done: it belongs to the ledger's part and is not known.
-func (l *ledger[T]) todo(k int, run string) bool {
-	_, known := l.get(run)
+// Todo says whether run k of that name is to be done: it belongs to the ledger's part and is not known.
+func (l *Ledger[T]) Todo(k int, run string) bool {
+	_, known := l.Get(run)
 	return !known && l.part.has(k)
 }
 
-// runEach does the runs of the ledger's part that it doesn't know, atOnce at a time. It returns what is known in the
+// Each does the runs of the ledger's part that it doesn't know, atOnce at a time. It returns what is known in the
 // end, in their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in
 // which a strategy panicked leaves the others: its error comes when these are done.
-func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
+func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	panics := make([]error, len(runs))
 	for i, run := range runs {
-		if f, ok := known.get(run); ok {
+		if f, ok := known.Get(run); ok {
 			found[i] = &f
 			continue
 		}
@@ -172,22 +175,23 @@ func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledge
 				return err
 			}
 			found[i] = &f
-			return known.add(run, f)
+			return known.Add(run, f)
 		})
 	}
 	err := g.Wait()
 	return found, errors.Join(append(panics, err)...)
 }
 
-// recent makes what several runs share, and keeps the last few of it: runs that share something follow each other.
-type recent[T any] struct {
-	keep int
+// Recent makes what several runs share, and keeps the last few of it: runs that share something follow each other.
+type Recent[T any] struct {
+	Keep int // of it; at least 1
 	mu   sync.Mutex
 	keys []string
 	made map[string]func() (T, error)
 }
 
-func (r *recent[T]) get(key string, do func() (T, error)) (T, error) {
+// Get returns what a key stands for, which do makes if it is not kept.
+func (r *Recent[T]) Get(key string, do func() (T, error)) (T, error) {
 	r.mu.Lock()
 	get := r.made[key]
 	if get == nil {
@@ -196,7 +200,7 @@ func (r *recent[T]) get(key string, do func() (T, error)) (T, error) {
 		}
 		get = sync.OnceValues(do)
 		r.made[key] = get
-		if r.keys = append(r.keys, key); len(r.keys) > r.keep {
+		if r.keys = append(r.keys, key); len(r.keys) > r.Keep {
 			delete(r.made, r.keys[0])
 			r.keys = r.keys[1:]
 		}
@@ -205,18 +209,18 @@ func (r *recent[T]) get(key string, do func() (T, error)) (T, error) {
 	return get()
 }
 
-// runID names a run by all that it follows from: the exported fields of a setting, and the program.
-func runID(setting any) string {
+// ID names a run by all that it follows from: the exported fields of a setting, and the program.
+func ID(setting any) string {
 	b, err := json.Marshal(setting)
 	if err != nil {
 		panic(err) // numbers and strings
 	}
-	return fmt.Sprintf("%s by %s", b, program())
+	return fmt.Sprintf("%s by %s", b, Program())
 }
 
-// program stands for the program that runs, to the byte: another one, with a strategy changed, may find something else.
+// Program stands for the program that runs, to the byte: another one, with a strategy changed, may find something else.
 // Empty when it can't be read.
-var program = sync.OnceValue(func() string {
+var Program = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
@@ -238,4 +242,30 @@ func sumOf(path string) ([]byte, error) {
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	return h.Sum(nil), err
+}
+
+// Contents stands for what is in the data of a name, to the byte. A run with a table or folder that has changed finds
+// something else. Empty for debian, which is a part of the program.
+func Contents(data string) (string, error) {
+	if data == scenario.Debian {
+		return "", nil
+	}
+	files := []string{data}
+	if entries, err := os.ReadDir(data); err == nil {
+		files = nil
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves those out
+				files = append(files, filepath.Join(data, e.Name()))
+			}
+		}
+	}
+	h := sha256.New()
+	for _, f := range files {
+		sum, err := sumOf(f)
+		if err != nil {
+			return "", fmt.Errorf("runs: %w", err)
+		}
+		fmt.Fprintf(h, "%q %x\n", filepath.Base(f), sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

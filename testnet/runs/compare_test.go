@@ -1,4 +1,4 @@
-package experiment
+package runs
 
 import (
 	"errors"
@@ -9,28 +9,20 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/results"
-	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/flooding"
-	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 // TestCompare runs an experiment with two seeds, and one of them again: the same seed shows no difference, another one
 // some, with an interval.
 func TestCompare(t *testing.T) {
 	run := func(seed uint64, trials int) string {
-		dir := t.TempDir()
-		_, err := RunNetwork(t.Context(), Routing, NetworkOptions{
-			Peers: 20, Keys: 20, Queries: 50, Seed: seed, Trials: trials, Strategies: []strategy.Strategy{flooding.Strategy, oracle.Strategy}, Out: dir,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return dir
+		o := routing(t, "")
+		o.Trials, o.Scenarios[0].Seed = trials, seed
+		return filepath.Dir(simulate(t, o).Files[0])
 	}
 	a, again, b, single := run(1, 3), run(1, 3), run(10, 3), run(1, 1)
 	same, err := results.Compare(a, again)
-	const unsaid = 2 // quantities that neither of the strategies tells: coverage, and the size of a directory
-	if err != nil || len(same.Differences) != 2*(len(networkMeasures)-unsaid) || same.OnlyA+same.OnlyB > 0 {
+	const told = 14 // figures that both strategies tell
+	if err != nil || len(same.Differences) != 2*told || same.OnlyA+same.OnlyB > 0 {
 		t.Fatalf("%+v, %v", same, err)
 	}
 	for _, d := range same.Differences {

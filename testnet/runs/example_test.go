@@ -1,11 +1,12 @@
-package experiment_test
+package runs_test
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -50,24 +51,32 @@ func (a *asker) Step(_ time.Duration, in strategy.Input) {
 }
 
 // A strategy of one's own, in one file, beside others.
-func ExampleRunNetwork() {
-	others, err := strategy.Find(strategies.All(), "flooding", "oracle")
+func ExampleSimulate() {
+	s, err := scenario.Parse("mine.toml", `
+question = "How far does asking around get?"
+strategies = ["flooding", "oracle", "ask-around"]
+trials = 1
+
+[collections]
+keys = 50
+`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := experiment.RunNetwork(context.Background(), experiment.Routing, experiment.NetworkOptions{
-		Strategies: append(others, askAround), Peers: 100, Keys: 50, Queries: 500, Trials: 1, Seed: 1,
+	r, err := runs.Simulate(context.Background(), runs.Options{
+		Scenarios: []*scenario.Scenario{s}, Known: append(strategies.All(), askAround),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, row := range r.Rows {
-		fmt.Printf("%-10s recall %.2f, messages per query %.0f, hops %.1f\n", row.Strategy, row.Recall, row.MessagesPerQuery, row.Hops)
+	for _, run := range r.Runs {
+		v := s.Values(run)
+		fmt.Printf("%-10s recall %.2f, messages per query %.0f, hops %.1f\n", run.Strategy, v["recall"], v["messages"], v["hops"])
 	}
 	// Output:
-	// flooding   recall 1.00, messages per query 626, hops 1.8
+	// flooding   recall 1.00, messages per query 630, hops 1.8
 	// oracle     recall 1.00, messages per query 2, hops 1.0
-	// ask-around recall 0.44, messages per query 15, hops 1.0
+	// ask-around recall 0.47, messages per query 15, hops 1.0
 }

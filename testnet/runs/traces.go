@@ -1,4 +1,4 @@
-package experiment
+package runs
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // traceFile takes the trace of a run. It has its name when it is whole; a run that breaks off leaves none.
@@ -25,11 +24,11 @@ func newTrace(dir, name string) (t traceFile, err error) {
 		return t, nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return t, fmt.Errorf("experiment: trace: %w", err)
+		return t, fmt.Errorf("runs: trace: %w", err)
 	}
 	t.path = filepath.Join(dir, name)
 	if t.file, err = os.Create(t.path + partOfTrace); err != nil {
-		return t, fmt.Errorf("experiment: trace: %w", err)
+		return t, fmt.Errorf("runs: trace: %w", err)
 	}
 	t.Writer = bufio.NewWriterSize(t.file, 1<<16)
 	return t, nil
@@ -54,7 +53,7 @@ func (t *traceFile) keep() error {
 		err = os.Rename(t.path+partOfTrace, t.path)
 	}
 	if err != nil {
-		return fmt.Errorf("experiment: trace: %w", err)
+		return fmt.Errorf("runs: trace: %w", err)
 	}
 	return nil
 }
@@ -65,13 +64,4 @@ func (t *traceFile) drop() {
 		_ = t.file.Close()
 		_ = os.Remove(t.path + partOfTrace)
 	}
-}
-
-// traceName is a file's name for the trace of a run.
-func (p setting) traceName() string {
-	name := []string{p.Experiment, p.Strategy}
-	for _, c := range p.At {
-		name = append(name, c.Name+"="+c.label())
-	}
-	return strings.Join(append(name, fmt.Sprintf("seed=%d.trace", p.Seed)), ",")
 }

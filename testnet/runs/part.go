@@ -1,15 +1,19 @@
-package experiment
+package runs
 
 import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strconv"
 	"strings"
 )
+
+// ErrOptions is matched by the errors of options that make no sense, found before anything is run.
+var ErrOptions = errors.New("experiment: bad options")
 
 // Work says which runs of an experiment are done, how many at one time, and where they are noted. The zero value does
 // all of them, as many at one time as processors and memory allow. What a run finds depends on none of its fields.
@@ -25,8 +29,8 @@ type Work struct {
 	Lines io.Writer
 }
 
-// check returns what is wrong; the error matches ErrOptions.
-func (w Work) check() error {
+// Check returns what is wrong; the error matches ErrOptions.
+func (w Work) Check() error {
 	if w.Jobs < 0 {
 		return fmt.Errorf("%w: %d jobs, want 1 or more", ErrOptions, w.Jobs)
 	}
@@ -36,14 +40,14 @@ func (w Work) check() error {
 	return nil
 }
 
-// reports says whether tables and a report are written: all runs are known then, unless one failed.
-func (w Work) reports() bool { return w.Part == Part{} }
+// Reports says whether tables and a report are written: all runs are known then, unless one failed.
+func (w Work) Reports() bool { return w.Part == Part{} }
 
 // jobs is how many runs go at one time; otherwise is the number when Jobs is 0.
 func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
 
-// workers is how many trials are done at one time.
-func (w Work) workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
+// Workers is how many trials are done at one time, which have a processor each.
+func (w Work) Workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
 
 // Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value
 // is all runs.

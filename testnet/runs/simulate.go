@@ -1,0 +1,365 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/heap"
+	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategies"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
+)
+
+// Options say what Simulate runs. Zero values mean the stated defaults.
+type Options struct {
+	Scenarios  []*scenario.Scenario
+	Known      []strategy.Strategy   // that a scenario may name; nil: strategies.Named
+	Strategies []string              // to run in place of each scenario's own; nil: those
+	Trials     int                   // in place of each scenario's own; 0: those
+	Out        string                // folder for tables, plots and report, made when missing; empty for none
+	Traces     string                // folder for the trace of every run that is not known from before, made when missing; empty for none
+	Version    string                // of the program, for the report
+	Progress   func(scenario.Status) // never called by two goroutines at once; may be nil
+	// Look is shown the run as by scenario.SimulateOptions. It wants one run, of venn, that no folder keeps. nil: nobody
+	// looks.
+	Look func(s *sim.Sim, now, end time.Duration) error
+	Work
+}
+
+// trial is one trial of a strategy in a scenario.
+type trial struct {
+	of       *scenario.Scenario
+	strategy strategy.Strategy
+	number   int
+	paced    int // number of the run whose upkeep is the most that this one may send; -1: none
+}
+
+// id names all that the run follows from. Of the files that the scenario names it has what is in them.
+func (r trial) id(inside string) string {
+	return ID(struct {
+		Scenario, Text, Contents, Strategy string
+		Trial                              int
+		Seed                               uint64
+		Paced                              bool
+	}{r.of.Name, r.of.Text(), inside, r.strategy.Name, r.number, r.of.Seed, r.paced >= 0})
+}
+
+func (r trial) String() string {
+	return fmt.Sprintf("%s, %s, trial %d", r.of.Name, r.strategy.Name, r.number+1)
+}
+
+// traceName is a file's name for the trace of the run.
+func (r trial) traceName(seed uint64) string {
+	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
+}
+
+// Simulate plays scenarios in the simulator: every strategy of each, every trial. Of small networks there are as many
+// runs at a time as processors; a run of a large one has all of them, and so has the last run. When ctx ends, Simulate
+// returns its error and what is known by then. With a folder, a later call of the same program goes on from there.
+// Errors before anything is run match ErrOptions or scenario.ErrScenario.
+func Simulate(ctx context.Context, o Options) (results.Result, error) {
+	result := results.Result{Version: o.Version, Scenarios: o.Scenarios}
+	trials, ids, err := o.trials()
+	if err != nil {
+		return result, err
+	}
+	result.Scenarios = o.Scenarios
+	known, err := Open[scenario.Run](o.Out, result.Name(), o.Work, ids)
+	if err != nil {
+		return result, err
+	}
+	defer known.Close()
+	peers := 1
+	for _, r := range trials {
+		peers = max(peers, r.of.Peers)
+	}
+	defer heap.Grow(gcPercent(peers))()
+	all := simulated{options: &o, trials: trials, ids: ids, known: known, atOnce: o.jobs(together(peers)), done: make([]float64, len(trials)), once: make([]once, len(trials))}
+	all.plans.Keep, all.processors.atOnce = 2*all.atOnce, all.atOnce
+	for i, id := range ids {
+		if known.Todo(i, id) {
+			all.processors.left.Add(1)
+		} else {
+			all.done[i] = 1
+		}
+	}
+	found, err := Each(ctx, ids, all.atOnce, known, func(ctx context.Context, i int) (scenario.Run, error) {
+		defer all.processors.left.Add(-1)
+		return all.run(ctx, i)
+	})
+	for _, r := range found {
+		if r != nil {
+			result.Runs = append(result.Runs, r)
+		}
+	}
+	result.Sum()
+	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
+		var writeErr error
+		result.Files, writeErr = result.Write(o.Out, append(o.parameters(), report.Unfinished(len(result.Runs), len(trials))...), o.terms(trials))
+		err = errors.Join(err, writeErr)
+	}
+	return result, err
+}
+
+// parameters are what all runs have in common.
+func (o *Options) parameters() [][2]string {
+	return [][2]string{{"program", Program()}, {"simulator", sim.Model}}
+}
+
+// terms say what the strategies are.
+func (o *Options) terms(trials []trial) (out [][2]string) {
+	for _, name := range results.Distinct(trials, func(r trial) string { return r.strategy.Name }) {
+		i := slices.IndexFunc(trials, func(r trial) bool { return r.strategy.Name == name })
+		s := trials[i].strategy
+		out = append(out, [2]string{s.Name, s.Source + ". " + s.Model})
+	}
+	return out
+}
+
+// gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
+// others double. The environment's GOGC wins.
+func gcPercent(peers int) int {
+	const large = 20_000
+	if peers > large {
+		return 50
+	}
+	return 100
+}
+
+// together is how many runs of networks of the given size go at one time.
+func together(peers int) int {
+	const most = 2500 // peers
+	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
+}
+
+// processors are shared by the runs of an experiment.
+type processors struct {
+	atOnce int          // runs
+	left   atomic.Int32 // runs that are not done
+}
+
+// each is how many processors a run has. The last ones have those of runs that are done.
+func (p *processors) each() int {
+	const most = 8 // a run has work for no more of them
+	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(p.atOnce, int(p.left.Load())))))
+}
+
+// check returns what is wrong with the options as such.
+func (o *Options) check() error {
+	names := map[string]bool{}
+	for _, s := range o.Scenarios {
+		if names[s.Name] {
+			return fmt.Errorf("%w: two scenarios are called %s", ErrOptions, s.Name)
+		}
+		names[s.Name] = true
+	}
+	switch {
+	case len(o.Scenarios) == 0:
+		return fmt.Errorf("%w: no scenario", ErrOptions)
+	case o.Trials < 0:
+		return fmt.Errorf("%w: %d trials, want 1 or more", ErrOptions, o.Trials)
+	}
+	return o.Check()
+}
+
+// trials checks the options and lists the runs.
+func (o *Options) trials() (trials []trial, ids []string, err error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	if o.Known == nil {
+		o.Known = strategies.Named()
+	}
+	for _, s := range o.Scenarios {
+		of, inside, err := o.trialsOf(s, len(trials))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range of {
+			trials, ids = append(trials, r), append(ids, r.id(inside))
+		}
+	}
+	if o.Look != nil {
+		err = o.lookable(trials)
+	}
+	return trials, ids, err
+}
+
+// trialsOf are those of a scenario, the first of them with a number among all. Inside stands for what is in its files.
+func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside string, err error) {
+	if o.Strategies != nil {
+		s.Strategies = o.Strategies
+	}
+	if o.Trials > 0 {
+		s.Trials = o.Trials
+	}
+	chosen, err := strategy.Find(o.Known, s.Strategies...)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: scenario %s: %w", ErrOptions, s.Name, err)
+	}
+	if o.Strategies != nil {
+		s.Forget(chosen)
+	}
+	if err := s.Heeded(chosen); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	for _, file := range s.Files() {
+		sum, err := Contents(file)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %w", ErrOptions, err)
+		}
+		inside += sum
+	}
+	pacer := slices.IndexFunc(chosen, func(by strategy.Strategy) bool { return by.Name == s.UpkeepAs })
+	if s.Parameters[strategy.Upkeep.Name] > 0 {
+		pacer = -1 // a number goes before
+	}
+	for n := range s.Trials { // strategies are compared on the same plan: those follow each other
+		for i, by := range chosen {
+			r := trial{of: s, strategy: by, number: n, paced: -1}
+			if pacer >= 0 && i != pacer && by.Heeds(strategy.Upkeep.Name) {
+				r.paced = first + n*len(chosen) + pacer
+			}
+			out = append(out, r)
+		}
+	}
+	return out, inside, nil
+}
+
+// lookable refuses to look at runs other than one of venn that is sure to be done.
+func (o *Options) lookable(trials []trial) error {
+	switch {
+	case len(trials) != 1:
+		return fmt.Errorf("%w: a recording is of one run, and these are %s: name one strategy, one trial and no sweep", ErrOptions, strconv.Itoa(len(trials)))
+	case trials[0].strategy.Name != venn.Strategy.Name:
+		return fmt.Errorf("%w: a recording shows peers of venn, not of %s", ErrOptions, trials[0].strategy.Name)
+	case o.Out != "" || !o.Reports() || o.Lines != nil:
+		return fmt.Errorf("%w: a recording goes without a folder and without parts: a run known from before is not done again", ErrOptions)
+	}
+	return nil
+}
+
+// simulated are the runs of a call of Simulate.
+type simulated struct {
+	options *Options
+	trials  []trial
+	ids     []string
+	known   *Ledger[scenario.Run]
+	atOnce  int
+	plans   Recent[*scenario.Plan]
+	once    []once
+
+	processors processors
+
+	mu   sync.Mutex
+	done []float64 // part of each run
+}
+
+// once is a run that is done once, although others wait for it, too.
+type once struct {
+	sync.Once
+	run scenario.Run
+	err error
+}
+
+// run is what a run has found, which is done now if it is not known.
+func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
+	r := &n.once[i]
+	r.Do(func() {
+		var known bool
+		if r.run, known = n.known.Get(n.ids[i]); !known {
+			r.run, r.err = n.play(ctx, i)
+		}
+	})
+	return r.run, r.err
+}
+
+// pace is the bytes a second that a run's peers may send for upkeep: those that another run's have sent while they were
+// there, to connect included. 0: nothing bounds them but the scenario. That run is done first.
+func (n *simulated) pace(ctx context.Context, r trial) (float64, error) {
+	if r.paced < 0 {
+		return 0, nil
+	}
+	first, err := n.run(ctx, r.paced)
+	if err != nil {
+		return 0, err
+	}
+	return 1000 * r.of.Values(&first)["upkeep"] * float64(first.Peers) / max(1, first.Online) / first.Virtual, nil
+}
+
+func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
+	r := n.trials[i]
+	pace, err := n.pace(ctx, r)
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	began := time.Now()
+	plan, err := n.plans.Get(fmt.Sprintf("%s %d", r.of.Name, r.number), func() (*scenario.Plan, error) { return r.of.Plan(r.number) })
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	trace, err := newTrace(n.options.Traces, r.traceName(plan.Seed))
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	defer trace.drop()
+	crew := NewCrew(n.processors.each())
+	defer crew.Close()
+	before, state := n.live(), 0.0
+	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
+		Each: crew.Each, Trace: trace.writer(), Upkeep: pace, Look: n.options.Look,
+		Progress: func(done float64) {
+			crew.Grow(n.processors.each())
+			n.tell(i, done)
+		},
+		Ended: func() { state = n.live() - before },
+	})
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	if err := trace.keep(); err != nil {
+		return scenario.Run{}, err
+	}
+	out.Wall, out.State = time.Since(began).Seconds(), max(0, state)/float64(out.Peers)
+	n.tell(i, 1)
+	return *out, nil
+}
+
+// live is the memory in use, without what is only waiting to be collected; 0 where runs are beside each other.
+func (n *simulated) live() float64 {
+	if n.atOnce > 1 {
+		return 0
+	}
+	runtime.GC()
+	runtime.GC() // pools let go at the second
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return float64(sample[0].Value.Uint64())
+}
+
+// tell reports progress.
+func (n *simulated) tell(i int, done float64) {
+	if n.options.Progress == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.done[i] = done
+	sum := 0.0
+	for _, d := range n.done {
+		sum += d
+	}
+	n.options.Progress(scenario.Status{Run: i + 1, Runs: len(n.trials), What: n.trials[i].String(), Done: sum / float64(len(n.trials))})
+}
