@@ -26,7 +26,8 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	if in.Delta != nil && len(in.Record) == 0 {
 		in.Record = e.record
 	}
-	onTheWay := Result{End: in.Run.First + len(in.Run.Parts)}
+	first, end := span(in)
+	onTheWay := Result{End: end}
 	base := e.At(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(e.Envelope(base)):
@@ -36,7 +37,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 			}
 			return Result{Fault: fault}
 		}
-	case base == nil && (in.Run.First > 0 || d.isPast(e, in.Group.Epoch())):
+	case base == nil && (first > 0 || d.isPast(e, in.Group.Epoch())):
 		return onTheWay // overtaken: by a newer epoch, or by forgetting
 	case base == nil:
 		var r Result
@@ -50,6 +51,24 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	return d.grow(now, e, base, in)
 }
 
+// span returns the parts first to end-1 that came, 0 and 0 if that cannot be read.
+func span(in event.PartsReceived) (first, end int) {
+	if in.Delta == nil {
+		return in.Run.First, in.Run.First + len(in.Run.Parts)
+	}
+	r, err := summary.ParseRelative(in.Delta)
+	if err != nil {
+		return 0, 0
+	}
+	return r.First, r.End()
+}
+
+// ofOneOrigin reports whether what came is coded given another epoch of its origin.
+func ofOneOrigin(in event.PartsReceived) bool {
+	r, err := summary.ParseRelative(in.Delta)
+	return err == nil && group.ID(r.Base).OriginTag() == in.Group.OriginTag()
+}
+
 // isPast says whether an epoch is no later than one that is or was held.
 func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 	newest, _ := e.Epoch()
@@ -60,7 +79,7 @@ func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
 	p, r := d.lengthen(e, base, in)
 	if p == nil {
-		r.End = in.Run.First + len(in.Run.Parts)
+		_, r.End = span(in)
 		return r
 	}
 	r.End = p.Parts()
@@ -89,30 +108,41 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 // applyDelta brings an origin to a new epoch by a delta. empty is the prefix of no parts of that epoch, or its prefix
 // held. It is no fault that the base of a delta is no longer held.
 func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
-	p, err := d.applied(e, empty, in)
+	p, err := d.applied(empty, in)
 	switch {
 	case err == nil:
-		return p, Result{Applied: true}
+		return p, Result{Applied: ofOneOrigin(in)}
 	case errors.Is(err, summary.ErrBase), errors.Is(err, summary.ErrVersion):
 		return nil, Result{Unapplied: true}
 	}
 	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
 }
 
-func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {
+func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {
 	r, err := summary.ParseRelative(in.Delta)
 	if err != nil {
 		return nil, err
 	}
-	if empty.Plan().N > MaxDeltaKeys {
+	base := d.baseOf(r)
+	if base == nil || max(held.Plan().N, base.Plan().N) > MaxDeltaKeys || r.First > held.Parts() {
 		return nil, summary.ErrBase
 	}
-	for old := range e.prefixes {
-		if group.Of(old.Header()) == r.Base && old.Parts() >= r.BaseParts && old.Plan().N <= MaxDeltaKeys {
-			return d.cfg.ExtendRelative(empty, old, r)
+	return d.cfg.ExtendRelative(held, base, r)
+}
+
+// baseOf returns the base of a relative run; nil if it is not held.
+func (d *Directory) baseOf(r summary.Relative) *summary.Prefix {
+	of := group.ID(r.Base)
+	e := d.Tagged(of.OriginTag())
+	if e == nil {
+		return nil
+	}
+	for p := range e.prefixes {
+		if p.Header().Epoch == of.Epoch() && p.Parts() >= r.BaseParts {
+			return p
 		}
 	}
-	return nil, summary.ErrBase
+	return nil
 }
 
 // open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's
@@ -265,7 +295,7 @@ func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further
 	if known != nil {
 		gained -= known.EncodedBytes()
 	}
-	if in.Delta != nil {
+	if ofOneOrigin(in) {
 		delta = in.Bytes
 	}
 	return &event.Learned{
