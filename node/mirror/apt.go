@@ -27,6 +27,7 @@ type apt struct {
 	indexes map[Sum]bool   // named by a Release; true: what it names is known
 	files   map[string]Sum // packages by path
 	loaded  bool           // the indexes of earlier runs were read
+	reading chan struct{}  // closed when all that were to be read are
 }
 
 const (
@@ -38,7 +39,8 @@ const (
 )
 
 func newApt(m *Mirror, base *url.URL) adapter {
-	a := &apt{m: m, base: base, indexes: make(map[Sum]bool), files: make(map[string]Sum)}
+	a := &apt{m: m, base: base, indexes: make(map[Sum]bool), files: make(map[string]Sum), reading: make(chan struct{})}
+	close(a.reading)
 	return a.serve
 }
 
@@ -55,8 +57,8 @@ func (a *apt) serve(w http.ResponseWriter, r *http.Request, escaped string) {
 	}
 	if sum, ok := a.sum(escaped); ok {
 		a.m.serve(w, r, record{}, Wanted{sum, name, origin})
-		if _, there := a.m.cache.size(sum); there && !strings.HasPrefix(escaped, "pool/") {
-			a.read(sum)
+		if strings.Contains(escaped, "/by-hash/") {
+			a.readLater(sum)
 		}
 		return
 	}
@@ -78,6 +80,10 @@ func (a *apt) sum(escaped string) (Sum, bool) {
 		return Sum{}, false
 	}
 	a.load()
+	a.mu.Lock()
+	reading := a.reading
+	a.mu.Unlock()
+	<-reading
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sum, ok := a.files[plain]
@@ -123,8 +129,23 @@ func (a *apt) learn(rec record) {
 		}
 	case strings.HasPrefix(base, "Packages"):
 		if sum, err := ParseSum(rec.Sum); err == nil {
-			a.read(sum)
+			a.readLater(sum)
 		}
+	}
+}
+
+// readLater reads an index beside the client's next requests, after those before it: unpacking takes seconds.
+func (a *apt) readLater(index Sum) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, done := a.reading, make(chan struct{})
+	a.reading = done
+	if !a.m.tasks.Run(func() {
+		defer close(done)
+		<-before
+		a.read(index)
+	}) {
+		close(done)
 	}
 }
 
