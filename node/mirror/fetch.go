@@ -19,6 +19,7 @@ import (
 type times struct {
 	lookup time.Duration // until the first peer must have said that it has the content; then the origin is asked
 	answer time.Duration // of a peer to a question what it has
+	late   time.Duration // of both, while the origin gives it already
 	silent time.Duration // without a byte; then a peer is asked whether it is there
 	slow   time.Duration // without a byte of a peer that has more, or below slowRate
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
@@ -27,7 +28,7 @@ type times struct {
 
 var defaultTimes = times{
 	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	origin: 30 * time.Second, busy: 3 * time.Second,
+	late: 2 * time.Second, origin: 30 * time.Second, busy: 3 * time.Second,
 }
 
 const (
@@ -44,15 +45,25 @@ var errNobody = errors.New("mirror: nobody has it")
 
 // attempt is what a flight knows of its tries.
 type attempt struct {
-	failed  map[peer.ID]bool
-	alone   bool          // peers are asked no more
-	retries int           // times in a row that the origin gave nothing
-	waited  time.Duration // for busy peers
+	failed  map[peer.ID]bool // of no use: they are asked no more
+	found   found            // beside the origin, to be taken from next
+	away    map[peer.ID]bool // did not answer in time: they are asked again beside the origin
+	alone   bool             // peers are asked no more
+	retries int              // times in a row that the origin gave nothing
+	waited  time.Duration    // for busy peers
 }
+
+// found is the result of a look for holders, the best first.
+type found struct {
+	whole   []holder // have the content whole
+	parents []holder // fetch it, and can be taken from
+}
+
+func (f found) nobody() bool { return len(f.whole)+len(f.parents) == 0 }
 
 // fetch tries peers, and then the origin, until the content is there and right.
 func (f *flight) fetch() error {
-	a := &attempt{failed: make(map[peer.ID]bool)}
+	a := &attempt{failed: make(map[peer.ID]bool), away: make(map[peer.ID]bool)}
 	for range maxSteps {
 		if f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -114,12 +125,15 @@ func (f *flight) blameAll() {
 // step takes what it can from one place.
 func (f *flight) step(a *attempt) error {
 	if !a.alone {
-		whole, parents := f.m.holders(f, a.failed)
+		who := a.found
+		if a.found = (found{}); who.nobody() {
+			who = f.m.holders(f.ctx, f, f.m.times.lookup, f.m.times.answer, a.failed, a.away)
+		}
 		switch {
-		case len(whole) > 0:
-			return f.fromWhole(a, whole)
-		case len(parents) > 0:
-			return f.fromParents(a, parents)
+		case len(who.whole) > 0:
+			return f.fromWhole(a, who.whole)
+		case len(who.parents) > 0:
+			return f.fromParents(a, who.parents)
 		}
 	}
 	f.descend(-1)
@@ -130,8 +144,8 @@ func (f *flight) step(a *attempt) error {
 // not asked again: the client may do so.
 func (f *flight) tryOrigin(a *attempt) error {
 	_, before, _ := f.where()
-	err := f.fromOrigin()
-	if err == nil {
+	err := f.fromOrigin(a)
+	if err == nil || errors.Is(err, errFound) {
 		return nil
 	}
 	f.note("origin", err)
@@ -161,7 +175,11 @@ func (f *flight) fail(a *attempt, h holder, err error) {
 	if f.ctx.Err() != nil {
 		return
 	}
-	a.failed[h.ID] = true
+	if errors.Is(err, errSilent) {
+		a.away[h.ID] = true
+	} else {
+		a.failed[h.ID] = true
+	}
 	f.note("peer "+h.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 }
@@ -385,13 +403,20 @@ func (f *flight) pour(round int, from source, body io.Reader, s *span, at *atomi
 }
 
 // fromOrigin takes all from the bytes there on from the origin.
-func (f *flight) fromOrigin() error {
+func (f *flight) fromOrigin(a *attempt) error {
 	f.forget()
 	round, there, _ := f.where()
 	s := &span{there, -1}
 	var at atomic.Int64
 	at.Store(there)
-	ctx, stop := f.watched(func(ctx context.Context, cancel context.CancelCauseFunc) { f.m.watchOrigin(ctx, cancel, &at) })
+	ctx, stop := f.watched(func(ctx context.Context, cancel context.CancelCauseFunc) {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		if !a.alone {
+			wg.Go(func() { f.lookOn(ctx, cancel, a) })
+		}
+		f.m.watchOrigin(ctx, cancel, &at)
+	})
 	defer stop()
 	resp, err := f.m.askOrigin(ctx, f.want, there)
 	if err != nil {
@@ -412,6 +437,34 @@ func (f *flight) fromOrigin() error {
 		return causeOf(ctx, err)
 	}
 	return f.setSize(s.begin)
+}
+
+// errFound ends a transfer from the origin: a peer has the content, or fetches it.
+var errFound = errors.New("mirror: a peer was found")
+
+// Looks for holders while the origin gives content already.
+const (
+	lateLooks = 3
+	littleToo = 1 << 20 // bytes left at which it goes on alone
+)
+
+// lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. Of
+// mirrors that all ask the origin, those of higher ranks leave it.
+func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
+	for range lateLooks {
+		who := f.m.holders(ctx, f, f.m.times.late, f.m.times.late, a.failed)
+		_, there, size := f.where()
+		switch {
+		case ctx.Err() != nil || size >= 0 && size-there < littleToo:
+			return
+		case !who.nobody():
+			a.found = who
+			clear(a.away)
+			cancel(errFound)
+			return
+		}
+		pause(ctx, f.m.times.late/4)
+	}
 }
 
 // corrected begins again when the origin says another size than peers did: the origin is right.

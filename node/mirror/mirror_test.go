@@ -397,3 +397,25 @@ func counter(t *testing.T, p peerOf, name, label string) float64 {
 	t.Helper()
 	return counted(t, collector{p.Mirror}, name, label)
 }
+
+// TestLateWordOfPeers has mirrors that look for others too late: all ask the origin, and those of higher ranks leave it.
+func TestLateWordOfPeers(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(6<<20, 16)
+	digest, _ := o.add(content)
+	o.rate = 2 << 20
+	var all []peerOf
+	for range 3 {
+		p := b.start(t, Upstream{OCI: []string{o.URL}})
+		p.times.lookup = 0
+		all = append(all, p)
+	}
+	var wg sync.WaitGroup
+	for _, p := range all {
+		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+	}
+	wg.Wait()
+	if o.sent > 2*int64(len(content)) {
+		t.Errorf("the origin sent %d bytes of %d", o.sent, len(content))
+	}
+}

@@ -192,8 +192,8 @@ func refusal(status int) error {
 }
 
 // probe asks a peer what it has of a flight's content.
-func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight) (state, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.times.answer)
+func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Duration) (state, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	resp, err := m.ask(ctx, http.MethodHead, p, f.want.Sum, f.depth(), nil)
 	if err != nil {
@@ -221,7 +221,7 @@ type search struct {
 }
 
 // search looks for holders, and asks each what it has.
-func (m *Mirror) search(ctx context.Context, f *flight, failed map[peer.ID]bool) search {
+func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, without ...map[peer.ID]bool) search {
 	s := search{make(chan peer.AddrInfo, enough), make(chan holder, enough)}
 	look := func() {
 		defer close(s.answers)
@@ -229,14 +229,15 @@ func (m *Mirror) search(ctx context.Context, f *flight, failed map[peer.ID]bool)
 		defer wg.Wait()
 		asked := 0
 		for p := range m.cfg.Router.Lookup(ctx, f.want.Sum.Key()) {
-			if p.ID == m.cfg.Host.ID() || failed[p.ID] || m.isBlamed(p.ID) {
+			left := slices.ContainsFunc(without, func(w map[peer.ID]bool) bool { return w[p.ID] })
+			if p.ID == m.cfg.Host.ID() || left || m.isBlamed(p.ID) {
 				continue
 			}
 			if asked++; asked > enough {
 				return
 			}
 			s.named <- p
-			wg.Go(func() { m.meet(ctx, f, p, s.answers) })
+			wg.Go(func() { m.meet(ctx, f, p, answer, s.answers) })
 		}
 	}
 	if !m.tasks.Run(look) {
@@ -246,49 +247,54 @@ func (m *Mirror) search(ctx context.Context, f *flight, failed map[peer.ID]bool)
 }
 
 // meet asks a peer what it has, and sends it to answers if that is of use.
-func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers chan<- holder) {
+func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answer time.Duration, answers chan<- holder) {
 	begun := time.Now()
 	if err := m.cfg.Host.Connect(ctx, p); err != nil {
 		return
 	}
-	said, err := m.probe(ctx, p.ID, f)
+	said, err := m.probe(ctx, p.ID, f, answer)
 	if err != nil || said.whole && said.size < 0 {
 		return
 	}
 	answers <- holder{p, said, time.Since(begun)}
 }
 
-// holders returns the peers that have content whole, and those that fetch it and can be taken from, the best first. It
-// waits a little after the first has answered, for others that are as near.
-func (m *Mirror) holders(f *flight, failed map[peer.ID]bool) (whole, parents []holder) {
-	ctx, cancel := context.WithTimeout(f.ctx, lookupTime)
+// holders returns the peers that have content whole, and those that fetch it and can be taken from, the best first. The
+// first must be named within a time, and each answer within another. It waits a little after the first has answered, for
+// others that are as near.
+func (m *Mirror) holders(ctx context.Context, f *flight, lookup, answer time.Duration, without ...map[peer.ID]bool) (out found) {
+	ctx, cancel := context.WithTimeout(ctx, lookup+answer)
 	defer cancel()
 	begun := time.Now()
-	s := m.search(ctx, f, failed)
+	s := m.search(ctx, f, answer, without...)
 	defer func() { m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
-	timer := time.NewTimer(m.times.lookup)
+	timer := time.NewTimer(lookup)
 	defer timer.Stop()
 	for named := s.named; ; {
 		select {
 		case <-named:
 			named = nil
-			timer.Reset(m.times.lookup + m.times.answer)
+			timer.Reset(answer)
 		case h, more := <-s.answers:
 			if !more {
-				return ordered(m.cfg.Place, whole), ordered(m.cfg.Place, parents)
+				return out.ordered(m.cfg.Place)
 			}
-			if len(whole)+len(parents) == 0 {
+			if out.nobody() {
 				timer.Reset(min(m.times.lookup, 2*time.Since(begun)))
 			}
 			if h.whole {
-				whole = append(whole, h)
+				out.whole = append(out.whole, h)
 			} else {
-				parents = append(parents, h)
+				out.parents = append(out.parents, h)
 			}
 		case <-timer.C:
-			return ordered(m.cfg.Place, whole), ordered(m.cfg.Place, parents)
+			return out.ordered(m.cfg.Place)
 		}
 	}
+}
+
+func (f found) ordered(place string) found {
+	return found{ordered(place, f.whole), ordered(place, f.parents)}
 }
 
 // ordered sorts holders: those with room first, then those nearer to the origin, then by round trip. Round trips within

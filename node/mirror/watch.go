@@ -73,7 +73,7 @@ func (m *Mirror) watch(ctx context.Context, cancel context.CancelCauseFunc, h ho
 
 // judge asks a peer from which nothing comes, or little, whether it has more than the bytes before at.
 func (m *Mirror) judge(ctx context.Context, h holder, f *flight, at int64, idle time.Duration, slow bool) error {
-	said, err := m.probe(ctx, h.ID, f)
+	said, err := m.probe(ctx, h.ID, f, m.times.answer)
 	more := err == nil && (said.whole || said.have > at)
 	switch {
 	case err != nil:
