@@ -45,6 +45,14 @@ func (p Part) String() string {
 // has says whether a peer is one of the part's.
 func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
 
+// peers returns how many of all peers are the part's.
+func (p Part) peers(all int) int {
+	if p.Of == 0 {
+		return all
+	}
+	return (all - p.I + p.Of - 1) / p.Of
+}
+
 // checkPart returns what is wrong with the part, or does not go with parts.
 func (c *Config) checkPart() (faults []error) {
 	fault := func(bad bool, format string, args ...any) {

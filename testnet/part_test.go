@@ -269,6 +269,25 @@ func TestPartOfAnotherRun(t *testing.T) {
 	}
 }
 
+// Every peer is in one part, and each part counts its own.
+func TestPartPeers(t *testing.T) {
+	for _, all := range []int{1, 7, 121} {
+		for _, of := range []int{0, 1, 3, 7} {
+			for i := range max(1, of) {
+				p, here := Part{I: i, Of: of}, 0
+				for peer := range all {
+					if p.has(peer) {
+						here++
+					}
+				}
+				if got := p.peers(all); got != here {
+					t.Errorf("part %v of %d peers has %d, counts %d", p, all, here, got)
+				}
+			}
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	for _, c := range []struct {
 		part  Part

@@ -83,7 +83,7 @@ func (t *stage) open(ctx context.Context) error {
 		}
 		m.name, m.class, m.keys = name, t.plan.Class[i], t.keysOf(i)
 		t.all = append(t.all, m.info())
-		t.progress(Starting, len(t.members), len(t.plan.Names))
+		t.progress(Starting, len(t.members), t.cfg.Part.peers(len(t.plan.Names)))
 	}
 	return t.parts.reach(ctx, hostsListen)
 }
