@@ -87,7 +87,13 @@ type Config struct {
 
 	Rand *rand.Rand // the only source of randomness; required
 
+	Limits     Limits      // for tests and experiments: every node has those of the zero value
 	Undefended defence.Off // defences that are switched off: for tests and experiments only
+}
+
+// Limits holds what others can make each machine remember, do and believe.
+type Limits struct {
+	Directory directory.Limits
 }
 
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
@@ -184,7 +190,7 @@ func (c *Config) directory() directory.Config {
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
 		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Outdated: c.Outdated, NewPrefix: c.NewPrefix, Extend: c.Extend,
 		ExtendRelative: c.ExtendRelative, Keep: c.Keep,
-		Rand: c.Rand, Undefended: c.Undefended,
+		Rand: c.Rand, Limits: c.Limits.Directory,
 	}
 }
 

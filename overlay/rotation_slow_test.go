@@ -159,7 +159,7 @@ func (w *turning) check(t *testing.T) {
 	sum := 0.0
 	for _, e := range o.directory.Others() {
 		switch {
-		case e == nil || o.directory.Discounted(e) || e.State() == directory.Foreign || e.State() == directory.Expired || e.State() == directory.Named:
+		case e == nil || e.Refuted() || e.State() == directory.Foreign || e.State() == directory.Expired || e.State() == directory.Named:
 		case e.Held() != nil && e.Held() == w.standing(e.Peer()):
 			sum += e.Held().FalsePositiveRate()
 		case e.Held() == nil && !e.Covered() && !o.directory.Invented(e):

@@ -22,7 +22,7 @@ func checkViews(t *testing.T, w *world) {
 		}
 	}
 	for _, e := range w.o.directory.Others() {
-		if e != nil && w.o.directory.Discounted(e) {
+		if e != nil && e.Refuted() {
 			continue
 		}
 		if e != nil && e.Held() != nil {

@@ -29,10 +29,10 @@ type answers struct {
 	faded        time.Duration
 }
 
-// add counts answers; when there are too many, all count less.
-func (a *answers) add(hits, misses int) {
+// add counts answers; when there are more than most, all count less.
+func (a *answers) add(hits, misses, most int) {
 	hits, misses = int(a.hits)+max(0, hits), int(a.misses)+max(0, misses)
-	for hits+misses > maxAnswers {
+	for hits+misses > most {
 		hits, misses = halved(hits, misses)
 	}
 	a.hits, a.misses = uint16(hits), uint16(misses)
@@ -89,7 +89,7 @@ func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) 
 	if !e.any() {
 		e.faded = now
 	}
-	e.add(hits, misses)
+	e.add(hits, misses, d.cfg.Limits.Answers)
 	if refuted = e.Refuted(); refuted != before {
 		d.touch()
 	}

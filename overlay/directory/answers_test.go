@@ -7,7 +7,7 @@ import (
 func TestAnswersAreBounded(t *testing.T) {
 	var a answers
 	for range 100_000 {
-		a.add(9, 1)
+		a.add(9, 1, maxAnswers)
 	}
 	if n := a.hits + a.misses; n > maxAnswers || n < maxAnswers/4 {
 		t.Errorf("%d answers count, want %d at most", n, maxAnswers)
@@ -15,7 +15,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	if a.Refuted() {
 		t.Errorf("%+v: refuted though nine of ten keys were held", a)
 	}
-	a.add(0, 1<<40)
+	a.add(0, 1<<40, maxAnswers)
 	if n := a.hits + a.misses; n > maxAnswers || !a.Refuted() {
 		t.Errorf("%+v: more than count, or not refuted by misses alone", a)
 	}

@@ -1,11 +1,7 @@
 package directory
 
 import (
-	"math"
 	"time"
-
-	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/defence"
 )
 
 // An origin that signs two summaries under one epoch is banned. All that is held of it goes, and for a while nothing
@@ -19,20 +15,14 @@ const (
 
 // bans are the origins that are banned.
 type bans struct {
-	until  map[uint64]time.Duration // by tag
-	order  []uint64                 // the oldest first
-	most   int
-	each   int // bytes
-	lasts  time.Duration
-	expiry bool
+	until map[uint64]time.Duration // by tag
+	order []uint64                 // the oldest first
+	most  int
+	lasts time.Duration
 }
 
-func newBans(cfg *Config) bans {
-	b := bans{until: map[uint64]time.Duration{}, most: max(leastBans, int(banShare*float64(cfg.Memory)/banMemory)), each: banMemory, lasts: banFor, expiry: true}
-	if cfg.Undefended.Has(defence.Bans) {
-		b.most, b.each, b.expiry = math.MaxInt, entryMemory, false
-	}
-	return b
+func newBans(l Limits) bans {
+	return bans{until: map[uint64]time.Duration{}, most: l.Bans, lasts: l.BanFor}
 }
 
 // add bans a tag.
@@ -44,17 +34,14 @@ func (b *bans) add(now time.Duration, tag uint64) {
 		delete(b.until, b.order[0])
 		b.order = b.order[1:]
 	}
-	b.until[tag] = agenda.Never
-	if b.expiry {
-		b.until[tag] = now + b.lasts
-	}
+	b.until[tag] = now + b.lasts
 	b.order = append(b.order, tag)
 }
 
 // has says whether a tag is banned.
 func (b *bans) has(now time.Duration, tag uint64) bool { return now < b.until[tag] }
 
-func (b *bans) memory() int { return b.each * len(b.order) }
+func (b *bans) memory() int { return banMemory * len(b.order) }
 
 // ban forgets the entries of a peer and bans it.
 func (d *Directory) ban(now time.Duration, e *Entry) {

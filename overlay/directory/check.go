@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"github.com/venn-p2p/venn/overlay/defence"
 )
 
 // Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It
@@ -39,7 +37,7 @@ func (d *Directory) Check(now time.Duration) error {
 			origins++
 		}
 		if e.group != nil {
-			want(d.links[e.peer] == nil || d.cfg.Undefended.Has(defence.Groups), "%v is linked, and in a group", e)
+			want(d.links[e.peer] == nil, "%v is linked, and in a group", e)
 			groups[e.group.name]++
 		}
 	}
@@ -85,7 +83,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.sibling == nil || e.group == nil || e.sibling.group == nil, "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
-	want(e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
+	want(d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+lookEvery), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -83,9 +82,10 @@ type link struct {
 
 // New returns a directory that knows nobody.
 func New(cfg Config) *Directory {
+	cfg.Limits.defaults(cfg.Memory)
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
-		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{}, links: map[wire.PeerID]*link{},
+		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{}, links: map[wire.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 		fits: math.MaxInt,
 	}
@@ -194,11 +194,10 @@ func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entr
 // mayAdd says whether there is room for one more pending entry that a link tells of. There always is for the linked
 // peer's own.
 func (d *Directory) mayAdd(l *link, tag uint64) bool {
-	if d.isTag(tag, l) && !d.cfg.Undefended.Has(defence.Ageing) {
+	if d.isTag(tag, l) {
 		return true
 	}
-	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || len(d.byTag) <= 2*d.Room() && !d.pendingFull() && !d.Short())
+	return d.pending < MaxPending && l.brought < MaxPendingLink && len(d.byTag) <= 2*d.Room() && !d.pendingFull() && !d.Short()
 }
 
 // create makes an entry without a summary.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -40,12 +39,12 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 			d.outlive(now, e)
 		case e.state == Expired && now >= e.forgotten:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state == Named && now >= e.touched+namedFor, e.state == Named && now >= e.touched+pendingFor && e.dialFails >= unreachableAfter:
+		case e.state == Named && now >= e.touched+d.cfg.Limits.NamedFor, e.state == Named && now >= e.touched+pendingFor && e.dialFails >= unreachableAfter:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state.pending() && now >= e.touched+pendingFor && (e.peer == "" || !d.cfg.Undefended.Has(defence.Ageing)):
+		case e.state.pending() && now >= e.touched+pendingFor:
 			stale = append(stale, Stale{Index: e.Index(), Offerable: true})
 		}
-		d.due.By(dueExpiry, max(e.nextExpiry(), now+lookEvery))
+		d.due.By(dueExpiry, max(d.nextExpiry(e), now+lookEvery))
 	}
 	return stale
 }
@@ -66,7 +65,7 @@ func (d *Directory) outlive(now time.Duration, e *Entry) {
 func (e *Entry) expires() time.Duration { return e.since + e.Newest().Header().Lifetime }
 
 // nextExpiry is when an entry may have to go.
-func (e *Entry) nextExpiry() time.Duration {
+func (d *Directory) nextExpiry(e *Entry) time.Duration {
 	at := agenda.Never
 	if e.cur != nil {
 		at = e.expires()

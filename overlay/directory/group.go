@@ -3,7 +3,6 @@ package directory
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -54,7 +53,7 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 		return true
 	}
 	group := d.cfg.Group(r)
-	if d.links[r.Peer] != nil && !d.cfg.Undefended.Has(defence.Groups) {
+	if d.links[r.Peer] != nil {
 		group = ""
 	}
 	if group == e.group.String() {
@@ -90,9 +89,6 @@ func (d *Directory) groupLimit(group string, proven bool) int {
 
 // makeGroupRoom forgets a peer of a full group that only has a record, and says whether there is one.
 func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
-	if d.cfg.Undefended.Has(defence.Groups) {
-		return false
-	}
 	for _, e := range d.Others() {
 		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p {
 			d.Remove(e.Index())
@@ -104,9 +100,6 @@ func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 
 // leaveGroups takes an entry and its sibling out of their group: their peer is linked.
 func (d *Directory) leaveGroups(e *Entry) {
-	if d.cfg.Undefended.Has(defence.Groups) {
-		return
-	}
 	if s := e.sibling; s != nil && s.group != nil {
 		e = s
 	}

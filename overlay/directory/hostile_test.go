@@ -2,11 +2,11 @@ package directory
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -44,10 +44,10 @@ func keep(d *Directory, now time.Duration) {
 // ghosts returns how many entries stay, and whether an honest origin is taken in, some time after an attack. In the
 // attack a link names peers that do not exist, in sessions without end.
 func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool) {
-	cfg.Memory, cfg.MaxOrigins = 64<<20, 1<<17
+	cfg.Memory, cfg.MaxOrigins = 64<<20, maxNamed
 	d := alone(rand.New(rand.NewPCG(1, 3)), cfg)
-	for i := range 3 * MaxPending {
-		if i%1000 == 0 {
+	for i := range 3 * maxNamed {
+		if i%100 == 0 {
 			d.Close("sybil")
 			d.Open("sybil")
 		}
@@ -72,8 +72,9 @@ func TestGhosts(t *testing.T) {
 	if stay, taken := ghosts(t, Config{}, namedFor); stay > 0 || !taken {
 		t.Errorf("%d ghosts after a while, an honest origin is taken in: %v", stay, taken)
 	}
-	if stay, taken := ghosts(t, Config{Undefended: defence.Ageing}, 24*time.Hour); stay == 0 || taken {
-		t.Errorf("undefended, %d ghosts after a day, an honest origin is taken in: %v", stay, taken)
+	unbounded := Limits{Named: math.MaxInt, NamedLink: math.MaxInt, NamedFor: math.MaxInt64 / 2}
+	if stay, taken := ghosts(t, Config{Limits: unbounded}, 24*time.Hour); stay == 0 || taken {
+		t.Errorf("without bounds, %d ghosts after a day, an honest origin is taken in: %v", stay, taken)
 	}
 }
 
@@ -90,6 +91,9 @@ func TestGhostsOfManyLinks(t *testing.T) {
 	if d.Pending() != maxNamed || d.Lookup("ghost0.0") != nil || d.Lookup("ghost99.0") == nil {
 		t.Errorf("%d are known, want the last %d", d.Pending(), maxNamed)
 	}
+	if s := d.FalseMatches(); s > 0 {
+		t.Errorf("a query is said to bring %v false matches, of peers known by a record alone", s)
+	}
 	if err := d.Check(0); err != nil {
 		t.Error(err)
 	}
@@ -101,7 +105,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 	cfg.Memory, cfg.MaxOrigins = 100_000, 1000
 	d := alone(rand.New(rand.NewPCG(1, 2)), cfg)
 	d.Open("sybil")
-	for i := range 300 {
+	for i := range 2000 {
 		p := wire.PeerID(fmt.Sprint("id", i))
 		if _, ok := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})); !ok {
 			continue
@@ -129,13 +133,13 @@ func TestTwins(t *testing.T) {
 	if n, taken := twins(t, Config{}, time.Second); n == 0 || n > 100_000/64/banMemory || !taken {
 		t.Errorf("%d are banned, an honest origin is taken in: %v", n, taken)
 	}
-	if n, taken := twins(t, Config{Undefended: defence.Bans}, 24*time.Hour); n == 0 || taken {
-		t.Errorf("undefended, %d are banned, an honest origin is taken in a day later: %v", n, taken)
+	if n, taken := twins(t, Config{Limits: Limits{Bans: math.MaxInt, BanFor: math.MaxInt64 / 2}}, 24*time.Hour); n == 0 || taken {
+		t.Errorf("without bounds, %d are banned, an honest origin is taken in a day later: %v", n, taken)
 	}
 }
 
 func TestBansEnd(t *testing.T) {
-	b := newBans(&Config{Memory: 64 << 20})
+	b := newBans(Limits{Bans: 1000, BanFor: banFor})
 	b.add(0, 1)
 	b.add(time.Hour, 2)
 	b.add(2*time.Hour, 1) // no longer for that
@@ -158,6 +162,9 @@ func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 	for i := range 64 {
 		d.LearnRecord(0, "liar", record(wire.PeerID(fmt.Sprint("ghost", i))))
 	}
+	if n := d.groups["same"].size(); n != 8 {
+		t.Fatalf("%d ghosts fill the group, want 8", n)
+	}
 	_, proven = hear(d, 0, "liar", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
 	d.Open("near")
 	_, linked = hear(d, 0, "near", sign(t, "near", []summary.Fingerprint{4, 5, 6}))
@@ -174,8 +181,5 @@ func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 func TestGroupFullOfLies(t *testing.T) {
 	if linked, proven := groupLie(t, Config{}); !linked || !proven {
 		t.Errorf("a linked peer is known: %v, one with a summary: %v", linked, proven)
-	}
-	if linked, proven := groupLie(t, Config{Undefended: defence.Groups}); linked || proven {
-		t.Errorf("undefended, a linked peer is known: %v, one with a summary: %v", linked, proven)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -24,7 +23,7 @@ func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry
 		return e
 	}
 	l := d.links[from]
-	if l == nil || d.isTag(tag, l) || d.cfg.Undefended.Has(defence.Ageing) {
+	if l == nil || d.isTag(tag, l) {
 		return d.Add(now, from, tag)
 	}
 	return d.nameNew(now, from, tag)
@@ -39,7 +38,7 @@ func (d *Directory) nameNew(now time.Duration, from wire.PeerID, tag uint64) *En
 	d.makeNamedRoom(from)
 	e := d.create(now, from, tag, Named)
 	d.named = append(d.named, e.Index())
-	d.due.By(dueExpiry, now+namedFor)
+	d.due.By(dueExpiry, now+d.cfg.Limits.NamedFor)
 	return e
 }
 
@@ -54,9 +53,9 @@ func (d *Directory) makeNamedRoom(from wire.PeerID) {
 		}
 	}
 	switch {
-	case theirs >= maxNamedLink:
+	case theirs >= d.cfg.Limits.NamedLink:
 		d.Remove(oldest)
-	case len(d.named) >= maxNamed:
+	case len(d.named) >= d.cfg.Limits.Named:
 		d.Remove(d.named[0])
 	}
 }

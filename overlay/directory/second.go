@@ -1,7 +1,6 @@
 package directory
 
 import (
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -24,12 +23,7 @@ func (d *Directory) isOf(p wire.PeerID, tag uint64) bool {
 	return l != nil && d.isTag(tag, l)
 }
 
-// Discounted says whether queries do not go by an entry's claims any more.
-func (d *Directory) Discounted(e *Entry) bool {
-	return e.Refuted() && !d.cfg.Undefended.Has(defence.Audits)
-}
-
 // Invented says whether there may be no such origin: nothing has come of it, and only one link tells of it.
 func (d *Directory) Invented(e *Entry) bool {
-	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= seconders && !d.cfg.Undefended.Has(defence.Seconding)
+	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= d.cfg.Limits.Seconders
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -72,7 +71,7 @@ func ofOneOrigin(in event.PartsReceived) bool {
 // isPast says whether an epoch is no later than one that is or was held.
 func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 	newest, _ := e.Epoch()
-	return (newest.After(ep) || !ep.After(e.past)) && !d.cfg.Undefended.Has(defence.Replay)
+	return newest.After(ep) || !ep.After(e.past)
 }
 
 // grow extends a prefix by what came, and puts the longer one in its place.

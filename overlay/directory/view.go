@@ -70,7 +70,7 @@ func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
 		for _, e := range d.Others() {
-			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !d.Discounted(e) && !d.vague(e) {
+			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !e.Refuted() && !d.vague(e) {
 				d.sigma += e.Rate()
 			}
 		}

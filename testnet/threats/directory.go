@@ -23,18 +23,14 @@ var directoryAttacks = []attack{
 		name: "records of ghosts in hellos", where: Cores, measured: "honest origins of 20 learned a minute later", target: atLeast(20),
 		defence: "peers known by a record alone are few for each link, and are forgotten",
 		run: func(_ context.Context, defended bool) (float64, error) {
-			return roomBeside(overlay.Config{MaxOrigins: 2000, Undefended: unless(defended, defence.Ageing)}, ghosts)
+			loose := directory.Limits{Named: unbounded, NamedLink: unbounded, NamedFor: forever}
+			return roomBeside(overlay.Config{MaxOrigins: 1000, Limits: overlay.Limits{Directory: unless(defended, loose)}}, ghosts)
 		},
 	},
 	{
-		name: "two summaries under one number, of 300 identities", where: Cores, measured: "1 if an honest origin is learned a day later", target: atLeast(1),
+		name: "two summaries under one number, of 2,000 identities", where: Cores, measured: "1 if an honest origin is learned a day later", target: atLeast(1),
 		defence: "bans are small, bounded and forgotten",
-		run:     switched(twins, defence.Bans),
-	},
-	{
-		name: "64 records that claim one address group", where: Cores, measured: "honest origins of that group learned, of 4", target: atLeast(4),
-		defence: "self-declared addresses give way to peers that have shown a summary",
-		run:     switched(ofGroup, defence.Groups),
+		run:     limited(twins, directory.Limits{Bans: unbounded, BanFor: forever}),
 	},
 	{
 		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
@@ -49,7 +45,7 @@ var directoryAttacks = []attack{
 	{
 		name: "a crowd of 1,000 visitors at a meeting place", where: Cores, measured: "bytes of memory that they take", target: atMost(150_000),
 		defence: "the latest 64 are remembered, and counted as memory",
-		run:     switched(visitors, defence.Crowds),
+		run:     limited(visitors, defence.Crowds),
 	},
 }
 
@@ -93,19 +89,19 @@ func ghosts(s *overlaytest.Scene) error {
 	return nil
 }
 
-// twins says whether an honest origin is taken in a day after 300 identities signed two summaries each under one
+// twins says whether an honest origin is taken in a day after 2,000 identities signed two summaries each under one
 // number: 1 or 0.
-func twins(off defence.Off) (float64, error) {
+func twins(l directory.Limits) (float64, error) {
 	d := directory.New(directory.Config{
-		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 100_000, MaxOrigins: 1000, Undefended: off,
+		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 100_000, MaxOrigins: 1000, Limits: l,
 		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	nobody := func(wire.PeerID) bool { return false }
 	d.Open(liar)
-	for i := range uint64(300) {
+	for i := range uint64(2000) {
 		for k := range uint64(2) {
-			if _, err := hear(d, 0, liar, fmt.Sprint("twin", i), overlaytest.Fingerprints(4+int(k), 0, 1000+i+10_000*k)); err != nil {
+			if _, err := hear(d, 0, liar, fmt.Sprint("twin", i), overlaytest.Fingerprints(4+int(k), 0, 1000+i+1_000_000*k)); err != nil {
 				return 0, err
 			}
 		}
@@ -135,25 +131,6 @@ func hear(d *directory.Directory, now time.Duration, from wire.PeerID, name stri
 		return false, nil
 	}
 	return d.Take(now, e, x.Sent(from, 0, x.Parts())).Learned != nil, nil
-}
-
-// ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the
-// group.
-func ofGroup(off defence.Off) (float64, error) {
-	s, err := overlaytest.NewScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(wire.Record) string { return "same" }, Undefended: off})
-	if err != nil {
-		return 0, err
-	}
-	if err := ghosts(s); err != nil {
-		return 0, err
-	}
-	for now := time.Duration(0); now <= time.Minute; now += tick {
-		if now == 0 {
-			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 80})
-		}
-		s.Step(now, event.Tick{})
-	}
-	return float64(s.Overlay.Origins()), nil
 }
 
 // memoryOf is the most memory that 500 identities bring a directory to take, under a limit.

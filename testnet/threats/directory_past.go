@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
@@ -22,7 +21,7 @@ var pastAttacks = []attack{
 	{
 		name: "an old summary again", where: Cores, measured: "1 if what its origin has now is still found", target: atLeast(1),
 		defence: "no epoch counts up to the latest that was held",
-		run:     switched(replayed, defence.Replay),
+		run:     replayed,
 	},
 	{
 		name: "a delta that leads elsewhere", where: Cores, measured: "share of 200 keys of the sender's choice that are believed", target: atMost(0.05),
@@ -32,19 +31,19 @@ var pastAttacks = []attack{
 	{
 		name: "half of the network boasts with its victim's own keys", where: Cores, measured: "slots that boasters have after five minutes, of the four for overlap",
 		target: atMost(0), defence: "neighbours by overlap are audited", slow: true,
-		run: switched(pretended, defence.Audits),
+		run: limited(pretended, directory.Limits{Answers: 1}),
 	},
 	{
 		name: "a summary of keys that its origin does not hold", where: Cores, measured: "queries that ask it in vain before it is passed over", target: atMost(2),
 		defence: "who lacks what it was sure to hold is audited at once",
-		run:     switched(pretender, defence.Audits),
+		run:     limited(pretender, directory.Limits{Answers: 1}),
 	},
 }
 
 // past is a directory linked with an honest peer; extend is what it decodes relative runs by.
-func past(off defence.Off, extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
+func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
-		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10, Undefended: off,
+		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
 		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ExtendRelative: extend,
 	})
@@ -64,8 +63,10 @@ func take(d *directory.Directory, now time.Duration, x overlaytest.Origin) direc
 	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
 }
 
-func replayed(off defence.Off) (float64, error) {
-	d := past(off, (*summary.Prefix).ExtendRelative)
+// replayed says whether an origin's latest summary is still believed after its first one came again. The undefended
+// receiver takes the first one in as if it were later.
+func replayed(_ context.Context, defended bool) (float64, error) {
+	d := past((*summary.Prefix).ExtendRelative)
 	now := overlaytest.Fingerprints(500, 0, 2)
 	old, err := epochOf(overlaytest.Fingerprints(500, 0, 1), 1)
 	if err != nil {
@@ -77,9 +78,12 @@ func replayed(off defence.Off) (float64, error) {
 	}
 	take(d, 0, old)
 	take(d, time.Second, latest)
+	if !defended {
+		old, err = epochOf(overlaytest.Fingerprints(500, 0, 1), 3)
+	}
 	take(d, 2*time.Second, old)
 	held := d.Tagged(old.Group().OriginTag()).Held()
-	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), nil
+	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), err
 }
 
 // wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as
@@ -109,7 +113,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 			return forged.Stream.Truncate(0).ExtendRelative(base, r)
 		}
 	}
-	d := past(0, extend)
+	d := past(extend)
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
 	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Parts: wire.Parts{
@@ -126,8 +130,8 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 
 // pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted
 // no more. It holds none of the keys of an audit.
-func pretender(off defence.Off) (float64, error) {
-	s, err := overlaytest.NewScene(1, 1000, overlay.Config{Undefended: off})
+func pretender(l directory.Limits) (float64, error) {
+	s, err := overlaytest.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
 	if err != nil {
 		return 0, err
 	}
@@ -160,11 +164,11 @@ func pretender(off defence.Off) (float64, error) {
 }
 
 // pretended is how many neighbours by overlap hold nothing of what they claim.
-func pretended(off defence.Off) (float64, error) {
+func pretended(l directory.Limits) (float64, error) {
 	const honests, boasters = 20, 20
 	configs := make([]overlay.Config, honests+boasters)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, Undefended: off}
+		configs[i] = overlay.Config{Up: fast, Down: fast, Limits: overlay.Limits{Directory: l}}
 	}
 	net, err := overlaytest.New(configs, 1)
 	if err != nil {

@@ -37,17 +37,17 @@ var exchangeAttacks = []attack{
 	{
 		name: "the first part again every 3 s", where: Cores, measured: "share of the parts learned in a minute", target: atLeast(1),
 		defence: "an ask lives by what is new",
-		run:     switched(partsBeside, defence.Growth),
+		run:     limited(partsBeside, defence.Growth),
 	},
 	{
 		name: "shedding makes an honest link look guilty", where: Cores, measured: "reports of it", target: atMost(0),
 		defence: "parts asked for come in peace, whatever was forgotten meanwhile",
-		run:     switched(unasked, defence.Released),
+		run:     limited(unasked, defence.Released),
 	},
 	{
 		name: "a link that is lost and comes back looks guilty", where: Cores, measured: "reports of it", target: atMost(0),
 		defence: "parts asked for come in peace after the link was lost, too",
-		run:     switched(lostLink, defence.Released),
+		run:     limited(lostLink, defence.Released),
 	},
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),

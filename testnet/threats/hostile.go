@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // hostileAttacks are all that one link can do at once.
@@ -21,38 +24,37 @@ var hostileAttacks = []attack{
 		defence: "all those of a link", run: hostileLink,
 	},
 	{
-		name: "records of ghosts make a directory look poor", where: Cores, measured: "false matches that a query is said to bring", target: atMost(1),
-		defence: "peers known by a record alone do not count",
-		run:     switched(seemsPoor, defence.Ageing),
-	},
-	{
 		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a query is said to bring",
 		target: atMost(1), defence: "an origin that has sent nothing counts once a second link names it",
-		run: switched(inventedOrigins, defence.Seconding),
+		run: limited(inventedOrigins, overlay.Config{Limits: overlay.Limits{Directory: directory.Limits{Seconders: unbounded}}}),
 	},
 	{
 		name: "one link boasts of a million peers", where: Cores, measured: "1 if all searches for all holders are handed on", target: atMost(0),
 		defence: "the third of the links that says most is not heard",
-		run:     switched(boasts, defence.Boasts),
+		run:     limited(boasts, overlay.Config{Undefended: defence.Boasts}),
 	},
 }
 
 // hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside one that
 // says nothing.
 func hostileLink(_ context.Context, defended bool) (float64, error) {
-	quiet, err := timeToLearn(false, 0)
+	quiet, err := timeToLearn(false, overlay.Config{})
 	if err != nil {
 		return 0, err
 	}
-	attacked, err := timeToLearn(true, unless(defended, ^defence.Off(0)))
+	var loose core.Config
+	if venn.Loosen(&loose); !defended {
+		loose.Overlay.Undefended = ^defence.Off(0)
+	}
+	attacked, err := timeToLearn(true, unless(defended, loose.Overlay))
 	return attacked.Seconds() / quiet.Seconds(), err
 }
 
 // timeToLearn is how long it takes to learn all origins whole from when an honest link offers them, ten minutes at
 // most.
-func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
+func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
-	s, err := overlaytest.NewScene(origins, 4000, overlay.Config{Undefended: off})
+	s, err := overlaytest.NewScene(origins, 4000, cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -106,8 +108,8 @@ func lie(s *overlaytest.Scene, now time.Duration) {
 
 // inventedOrigins is how many false matches a directory expects that knows 20 origins well, and has heard of others
 // from a liar.
-func inventedOrigins(off defence.Off) (float64, error) {
-	s, err := amongFour(off)
+func inventedOrigins(cfg overlay.Config) (float64, error) {
+	s, err := amongFour(cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -123,8 +125,8 @@ func inventedOrigins(off defence.Off) (float64, error) {
 }
 
 // boasts says whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
-func boasts(off defence.Off) (float64, error) {
-	s, err := amongFour(off)
+func boasts(cfg overlay.Config) (float64, error) {
+	s, err := amongFour(cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -136,8 +138,8 @@ func boasts(off defence.Off) (float64, error) {
 }
 
 // amongFour is a scene with 20 origins that the node knows, two more honest links and a liar.
-func amongFour(off defence.Off) (*overlaytest.Scene, error) {
-	s, err := overlaytest.NewScene(20, 1000, overlay.Config{Undefended: off})
+func amongFour(cfg overlay.Config) (*overlaytest.Scene, error) {
+	s, err := overlaytest.NewScene(20, 1000, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -147,20 +149,4 @@ func amongFour(off defence.Off) (*overlaytest.Scene, error) {
 	}
 	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	return s, nil
-}
-
-// seemsPoor is how many false matches a directory expects that knows 20 origins well, and ghosts.
-func seemsPoor(off defence.Off) (float64, error) {
-	s, err := overlaytest.NewScene(20, 1000, overlay.Config{Undefended: off})
-	if err != nil {
-		return 0, err
-	}
-	if err := ghosts(s); err != nil {
-		return 0, err
-	}
-	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
-	for now := tick; now < time.Minute; now += tick {
-		s.Step(now, event.Tick{})
-	}
-	return s.Overlay.FalseMatches(), nil
 }

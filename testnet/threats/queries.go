@@ -19,52 +19,52 @@ var queryAttacks = []attack{
 	{
 		name: "a child invents a provider", where: Cores, measured: "holders found, of 1", target: atLeast(1),
 		defence: "names from others count when they are confirmed",
-		run:     switched(lyingChild, defence.Confirmed),
+		run:     limited(lyingChild, defence.Confirmed),
 	},
 	{
 		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
 		defence: "a contact of whose names nobody answers is given up",
-		run:     switched(inventor, defence.Silence),
+		run:     limited(inventor, defence.Silence),
 	},
 	{
 		name: "a contact names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
 		defence: "names in doubt come last, hold nothing up, and another contact is asked meanwhile",
-		run:     switched(deadNames, defence.Names),
+		run:     limited(deadNames, defence.Names),
 	},
 	{
 		name: "the same again and again", where: Cores, measured: "dials in vain of 20 finds, one a second", target: atMost(8),
 		defence: "a peer known by name alone that failed rests for long",
-		run:     switched(namedAgain, defence.Names),
+		run:     limited(namedAgain, defence.Names),
 	},
 	{
 		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
-		run:     switched(boasting, defence.Boasts),
+		run:     limited(boasting, defence.Boasts),
 	},
 	{
 		name: "a child's child invents holders", where: Cores, measured: "of them, those that the searcher dials", target: atMost(0),
 		defence: "a peer passes on the holders that it has confirmed",
-		run:     switched(grandchild, defence.Vouching),
+		run:     limited(grandchild, defence.Vouching),
 	},
 	{
 		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
 		defence: "a search is known again by its sender",
-		run:     switched(poisoned, defence.Sender),
+		run:     limited(poisoned, defence.Sender),
 	},
 	{
 		name: "a contact boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
 		defence: "how contacts fared is remembered",
-		run:     switched(boaster, defence.Reputations),
+		run:     limited(boaster, defence.Reputations),
 	},
 	{
 		name: "a holder that is dead", where: Cores, measured: "worst time of a find in ms, of 300", target: atMost(100),
 		defence: "failures are remembered",
-		run:     switched(deadHolder, defence.Failures),
+		run:     limited(deadHolder, defence.Failures),
 	},
 	{
 		name: "a key that no summary shows yet", where: Cores, measured: "messages that the dearest of 45 finds costs", target: atMost(20),
 		defence: "linked peers are asked directly",
-		run:     switched(freshKeys, defence.Sweep),
+		run:     limited(freshKeys, defence.Sweep),
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
@@ -89,7 +89,7 @@ var queryAttacks = []attack{
 	{
 		name: "a peer that claims every key and holds none", where: Cores, measured: "of 100 finds, those that asked it first", target: atMost(10),
 		defence: "claims that were not kept lower the trust in others",
-		run:     switched(claimant, defence.Trust),
+		run:     limited(claimant, defence.Trust),
 	},
 	{
 		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),

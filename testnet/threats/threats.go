@@ -117,15 +117,21 @@ func (a *attack) both(ctx context.Context, r *Row) (err error) {
 	return err
 }
 
-// switched runs an attack with the defence d, and without it.
-func switched[D ~uint32](run func(off D) (float64, error), d D) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defended bool) (float64, error) { return run(unless(defended, d)) }
+// limited runs an attack within the limits of every node, which are the zero value, and within the loose ones.
+func limited[L any](run func(L) (float64, error), loose L) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defended bool) (float64, error) { return run(unless(defended, loose)) }
 }
 
-// unless is a defence that is switched off unless the run is a defended one.
-func unless[D ~uint32](defended bool, d D) D {
-	if defended {
-		return 0
+// unless returns loose limits for an undefended run, and those of every node otherwise.
+func unless[L any](defended bool, loose L) (l L) {
+	if !defended {
+		l = loose
 	}
-	return d
+	return l
 }
+
+// Bounds that no run reaches.
+const (
+	forever   = math.MaxInt64 / 2 // a time.Duration
+	unbounded = math.MaxInt
+)

@@ -17,12 +17,12 @@ var weather = []attack{
 	{
 		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
 		target: atLeast(0.99), defence: "who does not answer rests for eight seconds at most",
-		run: switched(partition, defence.Again),
+		run: limited(partition, defence.Again),
 	},
 	{
 		name: "peers come and go, each session 1.4 min in the median", where: Cores, measured: "ms that finds take, on average of 600",
 		target: atMost(400), defence: "failures are remembered",
-		run: switched(churn, defence.Failures),
+		run: limited(churn, defence.Failures),
 	},
 }
 

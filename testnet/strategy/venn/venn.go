@@ -207,7 +207,11 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 
 func (v *node) begin(now time.Duration) {
 	o, q := v.configs()
-	m, err := core.New(core.Config{Overlay: o, Routing: q, Tails: v.tailsConfig()})
+	c := core.Config{Overlay: o, Routing: q, Tails: v.tailsConfig()}
+	if v.run.world.Params.Undefended {
+		Loosen(&c)
+	}
+	m, err := core.New(c)
 	if err != nil {
 		panic(err) // the configuration is ours
 	}

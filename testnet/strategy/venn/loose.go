@@ -1,0 +1,23 @@
+package venn
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/directory"
+)
+
+// Bounds that no run reaches.
+const (
+	forever   = math.MaxInt64 / 2 // a time.Duration
+	unbounded = math.MaxInt
+)
+
+// Loosen takes the limits off that a core sets to what others can make it remember, do and believe. It shows what each
+// attack does without them.
+func Loosen(c *core.Config) {
+	c.Overlay.Limits = overlay.Limits{
+		Directory: directory.Limits{Bans: unbounded, BanFor: forever, Named: unbounded, NamedLink: unbounded, NamedFor: forever, Seconders: unbounded, Answers: 1},
+	}
+}
