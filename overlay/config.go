@@ -94,6 +94,7 @@ type Config struct {
 // Limits holds what others can make each machine remember, do and believe.
 type Limits struct {
 	Directory directory.Limits
+	Exchange  exchange.Limits
 }
 
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
@@ -197,7 +198,8 @@ func (c *Config) directory() directory.Config {
 // exchange is the exchange's part of the configuration; up and down are the rates as declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative, Rand: c.Rand, Undefended: c.Undefended,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
+		Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }
 

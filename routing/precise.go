@@ -100,7 +100,7 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
 		return slices.Max(said)
 	}
-	return space.MostSaid(said)
+	return space.MostSaid(said, space.Boasters)
 }
 
 // preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.

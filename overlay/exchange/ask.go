@@ -122,7 +122,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return
 	}
-	l.credit.breaks(now)
+	l.credit.breaks(now, x.cfg.Limits.Credit)
 	b := l.blame(e.Index())
 	x.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
 	b.failures = min(b.failures+1, doublings+1)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -130,10 +129,7 @@ func (x *Exchange) OriginsSaid() int {
 	for i, l := range x.order {
 		said[i] = l.hello.Origins
 	}
-	if len(said) > 0 && x.cfg.Undefended.Has(defence.Boasts) {
-		return slices.Max(said)
-	}
-	return space.MostSaid(said)
+	return space.MostSaid(said, x.cfg.Limits.Boasters)
 }
 
 // Knowledge is a linked peer, and what it says of its directory.

@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -23,9 +22,9 @@ type credit struct {
 }
 
 // breaks notes that an ask brought nothing.
-func (c *credit) breaks(now time.Duration) {
+func (c *credit) breaks(now time.Duration, full float64) {
 	c.refill(now)
-	c.spent = min(fullCredit, c.spent+1)
+	c.spent = min(full, c.spent+1)
 }
 
 // keeps notes that an ask brought what was claimed.
@@ -36,12 +35,9 @@ func (c *credit) refill(now time.Duration) {
 	c.last = now
 }
 
-// good says whether there is any credit left.
-func (c *credit) good() bool { return c.spent <= fullCredit-1 }
-
-// trusts says whether a link's claims compete with those of others.
+// trusts says whether a link has credit left, so that its claims compete with those of others.
 func (x *Exchange) trusts(l *link) bool {
-	return l.credit.good() || x.cfg.Undefended.Has(defence.Credit)
+	return l.credit.spent <= x.cfg.Limits.Credit-1
 }
 
 // memory is what stays of a link after it has closed.
@@ -59,7 +55,7 @@ const (
 
 // remember keeps what speaks against a link that closes, in the place of the oldest such memory if there are too many.
 func (x *Exchange) remember(now time.Duration, l *link) {
-	if len(l.blames) == 0 && l.credit.spent == 0 && l.unkept == 0 || x.cfg.Undefended.Has(defence.Memory) {
+	if len(l.blames) == 0 && l.credit.spent == 0 && l.unkept == 0 {
 		return
 	}
 	if len(x.memories) >= maxMemorable {
@@ -82,7 +78,7 @@ func (x *Exchange) forgetOldest() {
 func (x *Exchange) recall(now time.Duration, l *link) {
 	m := x.memories[l.peer]
 	delete(x.memories, l.peer)
-	if m == nil || now >= m.closed+rememberFor {
+	if m == nil || now >= m.closed+x.cfg.Limits.Remember {
 		return
 	}
 	l.credit, l.blames, l.unkept = m.credit, m.blames, m.unkept

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -39,9 +38,6 @@ func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *direc
 func (x *Exchange) mayWait(p wire.PeerID) bool {
 	if len(x.requests) < maxRequests {
 		return true
-	}
-	if x.cfg.Undefended.Has(defence.Requests) {
-		return false
 	}
 	places, greedy, newest := map[wire.PeerID]int{p: 1}, p, 0
 	for _, r := range x.requests {

@@ -1,10 +1,10 @@
 package exchange
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -70,7 +70,21 @@ type Config struct {
 	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
 	Rand                     Rand
-	Undefended               defence.Off // for tests
+	Limits                   Limits
+}
+
+// Limits bounds what others can make an exchange believe, and how long it remembers them. Zero values mean the stated
+// defaults, and no node has others. Tests and experiments loosen one to show the attack that it withstands.
+type Limits struct {
+	Credit   float64       // claims that a link may break before others' count first; 0: 8
+	Remember time.Duration // how long what speaks against a link outlives it; 0: 10 min. Below 0: not at all
+	Late     time.Duration // how long parts may still come after their origin or link is gone; 0: 30 s. Below 0: not at all
+	Boasters int           // of so many linked peers one may boast of how many peers it knows; 0: 3
+}
+
+func (l *Limits) defaults() {
+	l.Credit, l.Remember, l.Late = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Late, owedFor)
+	l.Boasters = cmp.Or(l.Boasters, space.Boasters)
 }
 
 // Rand is the only source of randomness.
@@ -82,6 +96,7 @@ type Rand interface {
 // New returns an exchange without links, for a directory with the given entries of our own. It appends its effects to
 // out.
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
+	cfg.Limits.defaults()
 	x := &Exchange{
 		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, memories: map[wire.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
@@ -123,8 +138,8 @@ func (x *Exchange) Changed(c directory.Change) {
 // forget drops all that was exchanged about an origin.
 func (x *Exchange) forget(e *origin) {
 	for _, l := range x.order {
-		if _, asked := l.asked[e.Index()]; asked && !x.cfg.Undefended.Has(defence.Released) {
-			l.released.release(x.now, e.Tag())
+		if _, asked := l.asked[e.Index()]; asked {
+			l.released.release(x.now+x.cfg.Limits.Late, e.Tag())
 		}
 		l.forget(e.Index())
 	}

@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -63,12 +62,13 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 	return first
 }
 
-// restarted forgets what was exchanged with a peer that has forgotten it, too. What speaks against the peer stays.
+// restarted forgets what was exchanged with a peer that has forgotten it, too. What speaks against the peer outlives the
+// session, as it would the link.
 func (x *Exchange) restarted(l *link) {
+	x.remember(x.now, l)
 	l.trades, l.asked, l.wants = nil, nil, nil
-	if x.cfg.Undefended.Has(defence.Memory) {
-		l.blames, l.credit, l.unkept = nil, credit{}, 0
-	}
+	l.blames, l.credit, l.unkept = nil, credit{}, 0
+	x.recall(x.now, l)
 	l.untold.addAll(len(x.origins))
 	l.queue = l.queue[:0]
 }

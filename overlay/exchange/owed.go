@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -24,15 +23,15 @@ const (
 // released says, by tag, until when parts may come of origins that were forgotten after they were asked for.
 type released map[uint64]time.Duration
 
-// release notes that parts of an origin that is forgotten may still come.
-func (r *released) release(now time.Duration, tag uint64) {
+// release notes until when parts of an origin that is forgotten may still come.
+func (r *released) release(until time.Duration, tag uint64) {
 	if len(*r) >= maxReleased {
 		return
 	}
 	if *r == nil {
 		*r = released{}
 	}
-	(*r)[tag] = now + owedFor
+	(*r)[tag] = until
 }
 
 // expire forgets what is over.
@@ -60,11 +59,11 @@ type owed struct {
 
 // leave notes what a link that closes was asked for.
 func (x *Exchange) leave(now time.Duration, l *link) {
-	if len(l.asked)+len(l.released) == 0 || x.cfg.Undefended.Has(defence.Released) {
+	if len(l.asked)+len(l.released) == 0 {
 		return
 	}
 	x.owed = append(x.owed, owed{l.peer, now, l.asked, l.released})
-	if len(x.owed) > maxOwed || now >= x.owed[0].closed+owedFor {
+	if len(x.owed) > maxOwed || now >= x.owed[0].closed+x.cfg.Limits.Late {
 		x.owed = append(x.owed[:0], x.owed[1:]...)
 	}
 }
@@ -75,7 +74,7 @@ func (x *Exchange) resume(now time.Duration, l *link) {
 		if o.peer != l.peer {
 			continue
 		}
-		if now < o.closed+owedFor {
+		if now < o.closed+x.cfg.Limits.Late {
 			l.asked, l.released = o.asked, o.released
 		}
 		x.owed = append(x.owed[:i], x.owed[i+1:]...)
@@ -88,7 +87,7 @@ func (x *Exchange) releaseOwed(e *origin) {
 	for i := range x.owed {
 		o := &x.owed[i]
 		if _, asked := o.asked[e.Index()]; asked {
-			o.released.release(x.now, e.Tag())
+			o.released.release(x.now+x.cfg.Limits.Late, e.Tag())
 			delete(o.asked, e.Index())
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -82,7 +81,7 @@ func (e *origin) answers(in event.PartsReceived) bool {
 // unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
 // opened was, however late it is.
 func (x *Exchange) unasked(in event.PartsReceived, e *origin) event.Fault {
-	if in.Transport == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
+	if in.Transport == event.Direct {
 		return ""
 	}
 	if e == nil {
@@ -177,7 +176,7 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 	}
 	plan := p.Plan()
 	e.ask.bytes = plan.EncodedBytes(e.ask.end) - plan.EncodedBytes(end)
-	if r.Learned != nil || x.cfg.Undefended.Has(defence.Growth) {
+	if r.Learned != nil {
 		e.ask.deadline = now + askPatience(l, e.ask.bytes)
 	}
 	x.reserve(l, e, e.ask.bytes)

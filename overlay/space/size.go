@@ -59,12 +59,12 @@ func Median(estimates []float64) (lower, upper float64) {
 	return estimates[(n-1)/2], estimates[n/2]
 }
 
-// boasters is the part of the linked peers, one in this many, that may overstate how many peers they know.
-const boasters = 3
+// Boasters is the part of the linked peers, one in this many, that may overstate how many peers they know.
+const Boasters = 3
 
-// MostSaid returns the highest number of known peers that a linked peer states, without the highest third of the
-// statements; 0 without any. It sorts the words.
-func MostSaid(words []int) int {
+// MostSaid returns the highest number of known peers that a linked peer states; 0 without any. Of so many statements as
+// boasters it leaves out the highest. It sorts the words.
+func MostSaid(words []int, boasters int) int {
 	if len(words) == 0 {
 		return 0
 	}

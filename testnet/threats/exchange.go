@@ -2,11 +2,12 @@ package threats
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -24,30 +25,25 @@ var exchangeAttacks = []attack{
 		name: "claims of newer epochs, every 5 s", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
 		defence: "credit of a link: claims that are not kept put it behind others",
 		run: func(_ context.Context, defended bool) (float64, error) {
-			return liedTo(5*time.Second, false, unless(defended, defence.Credit))
+			return liedTo(5*time.Second, false, unless(defended, exchange.Limits{Credit: math.Inf(1)}))
 		},
 	},
 	{
 		name: "the same, in new sessions", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
 		defence: "blame outlives sessions",
 		run: func(_ context.Context, defended bool) (float64, error) {
-			return liedTo(2*time.Second, true, unless(defended, defence.Memory))
+			return liedTo(2*time.Second, true, unless(defended, exchange.Limits{Remember: -1}))
 		},
-	},
-	{
-		name: "the first part again every 3 s", where: Cores, measured: "share of the parts learned in a minute", target: atLeast(1),
-		defence: "an ask lives by what is new",
-		run:     limited(partsBeside, defence.Growth),
 	},
 	{
 		name: "shedding makes an honest link look guilty", where: Cores, measured: "reports of it", target: atMost(0),
 		defence: "parts asked for come in peace, whatever was forgotten meanwhile",
-		run:     limited(unasked, defence.Released),
+		run:     limited(unasked, exchange.Limits{Late: -1}),
 	},
 	{
 		name: "a link that is lost and comes back looks guilty", where: Cores, measured: "reports of it", target: atMost(0),
 		defence: "parts asked for come in peace after the link was lost, too",
-		run:     limited(lostLink, defence.Released),
+		run:     limited(lostLink, exchange.Limits{Late: -1}),
 	},
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
@@ -60,28 +56,21 @@ var exchangeAttacks = []attack{
 }
 
 // liedTo is how many origins are known after a minute beside a liar.
-func liedTo(every time.Duration, sessions bool, off defence.Off) (float64, error) {
-	n, err := overlaytest.LiedTo(overlay.Config{Undefended: off}, every, sessions)
+func liedTo(every time.Duration, sessions bool, l exchange.Limits) (float64, error) {
+	n, err := overlaytest.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
 	return float64(n), err
 }
 
-// partsBeside is the share of one origin's parts held after a minute beside a link that sends the first part again and
-// again.
-func partsBeside(off defence.Off) (float64, error) {
-	held, all, err := overlaytest.PartsBeside(overlay.Config{Undefended: off})
-	return float64(held) / float64(max(1, all)), err
-}
-
 // unasked is how many faults are reported of a link that brings what it is asked, late, while memory runs short.
-func unasked(off defence.Off) (float64, error) {
-	n, err := overlaytest.BlamedForLate(overlay.Config{Undefended: off, Memory: 300_000}, false)
+func unasked(l exchange.Limits) (float64, error) {
+	n, err := overlaytest.BlamedForLate(overlay.Config{Limits: overlay.Limits{Exchange: l}, Memory: 300_000}, false)
 	return float64(n), err
 }
 
 // lostLink is how many faults are reported of a link that is lost, comes back at once, and brings what it was asked for
 // before.
-func lostLink(off defence.Off) (float64, error) {
-	s, err := overlaytest.NewScene(20, 50, overlay.Config{Undefended: off})
+func lostLink(l exchange.Limits) (float64, error) {
+	s, err := overlaytest.NewScene(20, 50, overlay.Config{Limits: overlay.Limits{Exchange: l}})
 	if err != nil {
 		return 0, err
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -31,7 +31,7 @@ var hostileAttacks = []attack{
 	{
 		name: "one link boasts of a million peers", where: Cores, measured: "1 if all searches for all holders are handed on", target: atMost(0),
 		defence: "the third of the links that says most is not heard",
-		run:     limited(boasts, overlay.Config{Undefended: defence.Boasts}),
+		run:     limited(boasts, overlay.Config{Limits: overlay.Limits{Exchange: exchange.Limits{Boasters: unbounded}}}),
 	},
 }
 
@@ -43,9 +43,7 @@ func hostileLink(_ context.Context, defended bool) (float64, error) {
 		return 0, err
 	}
 	var loose core.Config
-	if venn.Loosen(&loose); !defended {
-		loose.Overlay.Undefended = ^defence.Off(0)
-	}
+	venn.Loosen(&loose)
 	attacked, err := timeToLearn(true, unless(defended, loose.Overlay))
 	return attacked.Seconds() / quiet.Seconds(), err
 }

@@ -108,12 +108,12 @@ func (c *cast) linked(ctx context.Context, n *node.Node, records ...wire.Record)
 }
 
 func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...wire.Record) error {
-	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1, Records: records}.Append(nil))
+	_, err := tell(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1, Records: records}.Append(nil))
 	return err
 }
 
-// exchange sends one message on a stream and returns what comes back, with its length before it.
-func exchange(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
+// tell sends one message on a stream and returns what comes back, with its length before it.
+func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	s, err := h.NewStream(ctx, to, wire.ProtocolIn("venn", id))
@@ -283,7 +283,7 @@ func privateKey(ctx context.Context, defended bool) (float64, error) {
 	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
 		return 0, err
 	}
-	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{[]byte("private")}.Append(nil))
+	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{[]byte("private")}.Append(nil))
 	if err != nil || len(got) == 0 {
 		return 0, err
 	}

@@ -81,7 +81,7 @@ func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
 
 // ask asks a node whether it holds keys. An error is no answer.
 func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
-	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.HaveRequest(keys).Append(nil))
+	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest(keys).Append(nil))
 	if err == nil && len(got) == 0 {
 		err = errors.New("no answer")
 	}
@@ -100,7 +100,7 @@ func offender(ctx context.Context, defended bool) (float64, error) {
 		return 0, err
 	}
 	for range 40 {
-		_, _ = exchange(ctx, h, n.ID(), node.HaveID, []byte{0xff, 0xff, 0xff})
+		_, _ = tell(ctx, h, n.ID(), node.HaveID, []byte{0xff, 0xff, 0xff})
 	}
 	return truth(ask(ctx, h, n, [][]byte{[]byte("k")}) == nil), nil
 }
@@ -190,7 +190,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 	defer close(keys.release)
 	wg.Go(func() {
 		q := wire.Query{Kind: wire.Search, Nonce: 1, Origin: wire.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
-		_, _ = exchange(ctx, h, n.ID(), node.QueryID, q.Append(nil))
+		_, _ = tell(ctx, h, n.ID(), node.QueryID, q.Append(nil))
 	})
 	select {
 	case <-keys.hangs:

@@ -6,6 +6,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
 // Bounds that no run reaches.
@@ -19,5 +20,6 @@ const (
 func Loosen(c *core.Config) {
 	c.Overlay.Limits = overlay.Limits{
 		Directory: directory.Limits{Bans: unbounded, BanFor: forever, Named: unbounded, NamedLink: unbounded, NamedFor: forever, Seconders: unbounded, Answers: 1},
+		Exchange:  exchange.Limits{Credit: math.Inf(1), Remember: -1, Late: -1, Boasters: unbounded},
 	}
 }
