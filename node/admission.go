@@ -24,6 +24,6 @@ func (n *Node) newAdmission() *admit.Table {
 		Links:     admit.Pool{Work: cores / 2, Slots: 160},
 		Strangers: admit.Pool{Work: cores / 4, Slots: 80},
 		Linked:    n.links.Linked,
-		Off:       n.cfg.off.Has(defence.Admission),
+		Off:       n.cfg.limits.Off.Has(defence.Admission),
 	})
 }

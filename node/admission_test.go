@@ -17,6 +17,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
 	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -118,7 +119,7 @@ func TestStrangersLeaveHalf(t *testing.T) {
 // strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
 // k identities do all that they can.
 func strangersShare(t *testing.T, k int, off defence.Off) (stranger, link float64) {
-	n := nodeOn(t, limitedHost(t, 1+k/64), WithoutDefences(off))
+	n := nodeOn(t, limitedHost(t, 1+k/64), WithLimits(limits.Limits{Off: off}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)

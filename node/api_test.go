@@ -117,10 +117,10 @@ func exportedBy(d ast.Decl) (names []string) {
 	return names
 }
 
-// TestAPIIsUsed: what is exported is used by the daemon, its HTTP, the testnet or an example.
+// TestAPIIsUsed: what is exported is used by the daemon, its HTTP, the testnet, the test kit or an example.
 func TestAPIIsUsed(t *testing.T) {
 	var text strings.Builder
-	for _, pattern := range []string{"example_test.go", "*_example_test.go", "httpapi/*.go", "store/*.go", "../cmd/venn/*.go", "../cmd/venn/*/*.go", "../testnet/*.go", "../testnet/threats/*.go"} {
+	for _, pattern := range []string{"example_test.go", "*_example_test.go", "httpapi/*.go", "store/*.go", "nodetest/*.go", "../cmd/venn/*.go", "../cmd/venn/*/*.go", "../testnet/*.go", "../testnet/threats/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

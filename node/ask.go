@@ -48,7 +48,7 @@ func (n *Node) check(key []byte, private bool) (keyCheck, error) {
 
 // hasChecked reports whether the node holds the key that the core is being asked for, by the check made before.
 func (n *Node) hasChecked(key []byte) bool {
-	if n.checked != nil && bytes.Equal(n.checked.key, key) && !n.cfg.off.Has(defence.StoreOutside) {
+	if n.checked != nil && bytes.Equal(n.checked.key, key) && !n.cfg.limits.Off.Has(defence.StoreOutside) {
 		return n.checked.has
 	}
 	has, _ := n.has(key, false)

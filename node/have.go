@@ -97,7 +97,7 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 // have asks the peer of a record which of the keys it holds.
 func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
-		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && !n.cfg.off.Has(defence.OneDial) {
+		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && !n.cfg.limits.Off.Has(defence.OneDial) {
 			return has, rtt, err
 		}
 		select {

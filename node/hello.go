@@ -240,7 +240,7 @@ func (n *Node) part(p peer.ID) {
 
 // verifyOutside has records remembered as valid, so that the loop need not verify them.
 func (n *Node) verifyOutside(records []wire.Record) {
-	if n.cfg.off.Has(defence.OpenedOutside) {
+	if n.cfg.limits.Off.Has(defence.OpenedOutside) {
 		return
 	}
 	for _, r := range records {

@@ -99,7 +99,7 @@ type remoteSet struct {
 func (s *remoteSet) Size(ctx context.Context) (wire.JoinSize, error) {
 	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
 		lies := p.Set.Bytes < p.Set.Keys || p.Set.Bytes/join.KeyBytes(wire.MaxKey) > p.Set.Keys
-		if lies || p.Set.Keys > s.most && !s.n.cfg.off.Has(defence.JoinSize) {
+		if lies || p.Set.Keys > s.most && !s.n.cfg.limits.Off.Has(defence.JoinSize) {
 			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Set.Keys, p.Set.Bytes, s.most)
 		}
 		s.size = p.Set
@@ -136,7 +136,7 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 			if bytes > most || keys > s.size.Keys {
 				return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
 			}
-			if !filter.Contains(k) && !s.n.cfg.off.Has(defence.JoinKeys) {
+			if !filter.Contains(k) && !s.n.cfg.limits.Off.Has(defence.JoinKeys) {
 				return fmt.Errorf("%w: a key that is not in the filter", wire.ErrMalformed)
 			}
 			if err := f(k); err != nil {

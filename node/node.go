@@ -32,11 +32,9 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
-	cores "github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	routes "github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -145,8 +143,8 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	for i, most := range dialsAtOnce {
 		n.dials[i] = make(chan struct{}, most)
 	}
-	n.in.Unfair = cfg.off.Has(defence.FairQueue)
-	n.links.Unkept = cfg.off.Has(defence.KeptMesh)
+	n.in.Unfair = cfg.limits.Off.Has(defence.FairQueue)
+	n.links.Unkept = cfg.limits.Off.Has(defence.KeptMesh)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.close = sync.OnceValue(n.closeAll)
 	if err := n.open(); err != nil {
@@ -165,9 +163,11 @@ func (n *Node) open() (err error) {
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}
-	machine, err := core.New(core.Config{
-		Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig(), Spacing: n.cfg.spacing,
-	})
+	c := core.Config{Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig(), Spacing: n.cfg.spacing}
+	if change := n.cfg.limits.Core; change != nil {
+		change(&c)
+	}
+	machine, err := core.New(c)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,6 @@ func (n *Node) overlayConfig() overlay.Config {
 		ExtendRelative: n.cfg.cache.ExtendRelative,
 		Format:         n.cfg.format,
 		Rand:           rand.New(rand.NewPCG(n.cfg.random, 1)),
-		Undefended:     n.undefended(),
 	}
 	if p := n.cfg.previous; p != nil {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
@@ -334,18 +333,9 @@ func (n *Node) addressGroup(r wire.Record) string {
 	return signed.AddressGroup(r)
 }
 
-// undefended are the defences of the overlay that are switched off: none, or all.
-func (n *Node) undefended() cores.Off {
-	if n.cfg.off.Has(defence.Cores) {
-		return ^cores.Off(0)
-	}
-	return 0
-}
-
 func (n *Node) tailsConfig() tails.Config {
 	return tails.Config{
-		Undefended: n.undefended(),
-		Sign:       n.key.Sign,
+		Sign: n.key.Sign,
 		Verify: func(origin string, message, signature []byte) error {
 			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
 		},
@@ -359,9 +349,6 @@ func (n *Node) routingConfig() routing.Config {
 		Self: wire.PeerID(n.host.ID()),
 		Has:  n.hasChecked,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
-	}
-	if n.cfg.off.Has(defence.Cores) {
-		c.Undefended = ^routes.Off(0)
 	}
 	return c
 }
@@ -441,14 +428,14 @@ func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 
 // barred says whether a peer is not served, for what it sent on streams.
 func (n *Node) barred(p peer.ID) bool {
-	return n.offenders.Bad(p, time.Now()) && !n.cfg.off.Has(defence.Offenders)
+	return n.offenders.Bad(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders)
 }
 
 // offended takes in that a peer sent what none should. One that does so again and again is no link any more, and is not
 // served. Its connections are closed, unless somebody else uses them, also those that it makes while it is barred.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
-	if n.offenders.Note(p, time.Now()) && !n.cfg.off.Has(defence.Offenders) {
+	if n.offenders.Note(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders) {
 		n.turnAway(p)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/wire"
-
 	ds "github.com/ipfs/go-datastore"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -18,12 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -57,7 +56,7 @@ type config struct {
 	joins          bool
 	mayAskPrivate  func(peer.ID) bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
-	off            defence.Off
+	limits         limits.Limits
 	format         wire.Format                   // for tests of versions; 0: the newest
 	later          map[protocol.ID][]protocol.ID // for tests: later versions of protocols that the node speaks, newest first
 }
@@ -275,8 +274,8 @@ func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }
 
-// WithoutDefences switches defences off. It is for tests and experiments that show what each is for: a node without one
-// is not safe.
-func WithoutDefences(off defence.Off) Option {
-	return func(c *config) error { c.off = off; return nil }
+// WithLimits sets other limits to what others can make the node do. It is for tests and experiments that show what each
+// limit is for: a node without one is not safe. Only test kits can name the type.
+func WithLimits(l limits.Limits) Option {
+	return func(c *config) error { c.limits = l; return nil }
 }

@@ -65,7 +65,7 @@ func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 // it does not.
 func (n *Node) has(key []byte, private bool) (bool, error) {
 	has, err := n.keys.Has(key)
-	if err == nil && !has && (private || n.cfg.off.Has(defence.PrivateToLinks)) {
+	if err == nil && !has && (private || n.cfg.limits.Off.Has(defence.PrivateToLinks)) {
 		has, err = n.cfg.private.Has(key)
 	}
 	return has, n.noted(reading, err)

@@ -21,7 +21,7 @@ const maxDialAddrs = 8
 // this host look up, and dial, what the signer likes.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
-	if !n.cfg.off.Has(defence.FewAddresses) {
+	if !n.cfg.limits.Off.Has(defence.FewAddresses) {
 		r.Addrs = byIP(r.Addrs)
 	}
 	return r.AddrInfo, err
@@ -36,7 +36,7 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 // outdated says whether a record of a peer is older than the one held, or than that of the last run.
 func (n *Node) outdated(p wire.PeerID, held, came []byte) bool {
 	seq := signed.Seq(came)
-	return (seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)) && !n.cfg.off.Has(defence.NewestRecord)
+	return (seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)) && !n.cfg.limits.Off.Has(defence.NewestRecord)
 }
 
 // lastSeqs are the Seqs of the records that the last run held.
@@ -84,7 +84,7 @@ func inHostName(r rune) bool {
 // dialable returns those of another's addresses to dial: a few, public ones first. Those of private networks are among
 // them only if this host is in one, and one by a relay only if the relay is connected, or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
-	if n.cfg.off.Has(defence.FewAddresses) {
+	if n.cfg.limits.Off.Has(defence.FewAddresses) {
 		return addrs
 	}
 	var public, private, byRelay []ma.Multiaddr

@@ -16,6 +16,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -25,7 +26,7 @@ func off(defended bool, d defence.Off) Option {
 	if defended {
 		d = 0
 	}
-	return WithoutDefences(d)
+	return WithLimits(limits.Limits{Off: d})
 }
 
 // stranger is an identity that signs records.
@@ -122,7 +123,7 @@ func TestManyDials(t *testing.T) {
 			}
 			addrs = append(addrs, a)
 		}
-		n, s := newNode(t, WithoutDefences(switched)), newStranger(t)
+		n, s := newNode(t, WithLimits(limits.Limits{Off: switched})), newStranger(t)
 		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
 			t.Error("nobody is there, but answers")
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/rank"
@@ -87,14 +86,15 @@ type Config struct {
 
 	Rand *rand.Rand // the only source of randomness; required
 
-	Limits     Limits      // for tests and experiments: every node has those of the zero value
-	Undefended defence.Off // defences that are switched off: for tests and experiments only
+	Limits Limits // for tests and experiments: every node has those of the zero value
 }
 
-// Limits holds what others can make each machine remember, do and believe.
+// Limits bounds what others can make an overlay remember, do and believe.
 type Limits struct {
 	Directory directory.Limits
 	Exchange  exchange.Limits
+	Accept    time.Duration // within which a neighbour must say that it accepts; 0: 30 s
+	Visitors  int           // of a meeting place, remembered at a time; 0: 64
 }
 
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
@@ -206,7 +206,8 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 // topology is the topology's part of the configuration.
 func (c *Config) topology() topology.Config {
 	return topology.Config{
-		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks, Rand: c.Rand, Undefended: c.Undefended,
+		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks,
+		Accept: c.Limits.Accept, Rand: c.Rand,
 	}
 }
 
@@ -214,6 +215,6 @@ func (c *Config) topology() topology.Config {
 func (c *Config) region() region.Config {
 	return region.Config{
 		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord, Sample: c.Sample,
-		Rand: c.Rand, Undefended: c.Undefended,
+		Rand: c.Rand, Visitors: c.Limits.Visitors,
 	}
 }

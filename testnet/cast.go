@@ -15,12 +15,14 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // cast is a system whose peers play on a stage. Methods but ask are called one after the other.
@@ -85,7 +87,7 @@ func (t *stage) nodes(undefended bool) (cast, error) {
 	n := t.plan.Data.Peers()
 	v := &nodes{stage: t, faults: make([]*fault.Peer, n), options: t.cfg.nodeOptions(n)}
 	if t.plan.Undefended || undefended {
-		v.options = append(v.options, node.WithoutDefences(^defence.Off(0)))
+		v.options = append(v.options, nodetest.Without(^defence.Off(0), venn.Loosen))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.plan.Parameters)) {
 		if name != strategy.Origins.Name {

@@ -28,8 +28,6 @@ const (
 	StoreOutside
 	// JoinSize bounds what the other end of a join may claim to hold.
 	JoinSize
-	// Cores are all defences of the overlay and of routing, see their packages defence.
-	Cores
 	// JoinKeys takes only those keys of the other end of a join that are in the filter that it was sent.
 	JoinKeys
 )

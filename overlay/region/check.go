@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -40,7 +39,7 @@ func (s *Region) Check() error {
 	}
 	want(len(s.told) <= maxTold && len(s.seeker.last) <= seekMost, "%d are told, %d were sought", len(s.told), len(s.seeker.last))
 	m := &s.meeting
-	want(len(m.visitors) <= maxVisitors || s.cfg.Undefended.Has(defence.Crowds), "%d visitors", len(m.visitors))
+	want(len(m.visitors) <= s.cfg.Visitors, "%d visitors", len(m.visitors))
 	for i, v := range m.visitors {
 		want(!slices.ContainsFunc(m.visitors[:i], func(w visitor) bool { return w.peer == v.peer }), "%q visits twice", v.peer)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -33,7 +32,7 @@ type meeting struct {
 	next    time.Duration        // no lookup begins before
 	ended   time.Duration        // when the last lookup ended; 0: none has
 
-	visitors []visitor // the latest last; at most maxVisitors
+	visitors []visitor // the latest last; at most Config.Visitors
 }
 
 // visitor is a peer that asked here for its like.
@@ -214,7 +213,7 @@ func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
 	m := &s.meeting
 	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
-	if len(m.visitors) >= maxVisitors && !s.cfg.Undefended.Has(defence.Crowds) {
+	if len(m.visitors) >= s.cfg.Visitors {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
 	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -26,7 +25,7 @@ type Config struct {
 	OpenRecord func(envelope []byte) (wire.PeerID, error) // verifies a record
 	Sample     func(*summary.Prefix) compare.Sample       // of a prefix
 	Rand       *rand.Rand                                 // the only source of randomness
-	Undefended defence.Off                                // for tests
+	Visitors   int                                        // who asked here, remembered at a time; 0: 64
 }
 
 // Region is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -108,6 +107,7 @@ const (
 
 // New returns a region at depth 0, without contacts, beside a directory and an exchange.
 func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
+	cfg.Visitors = cmp.Or(cfg.Visitors, maxVisitors)
 	place := exchange.PlaceOf(cfg.Self)
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,

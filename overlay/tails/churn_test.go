@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -114,9 +113,9 @@ func TestDeadFeeder(t *testing.T) {
 // TestLyingFeeder: a link that tells of states that do not exist is asked, and soon no longer believed; the other feeds
 // on.
 func TestLyingFeeder(t *testing.T) {
-	behind := func(off defence.Off) (seconds int) {
+	behind := func(l tails.Limits) (seconds int) {
 		n := newNet(t, "")
-		n.undefended = off
+		n.limits = l
 		for _, name := range []string{"0liar", "a", "b", "d"} {
 			n.add(name)
 		}
@@ -137,10 +136,10 @@ func TestLyingFeeder(t *testing.T) {
 		}
 		return seconds
 	}
-	if s := behind(0); s > 0 {
+	if s := behind(tails.Limits{}); s > 0 {
 		t.Errorf("behind in %d of 30 seconds", s)
 	}
-	if s := behind(defence.Disbelief); s == 0 {
-		t.Error("without the defence the lie does no harm")
+	if s := behind(tails.Limits{Disbelief: -1}); s == 0 {
+		t.Error("without disbelief the lie does no harm")
 	}
 }

@@ -1,6 +1,8 @@
 package tails
 
-import "time"
+import (
+	"time"
+)
 
 const (
 	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
@@ -15,14 +17,15 @@ type failure struct {
 	lasts bool          // it has not brought any tails since
 }
 
-// fail notes a failure, if there is room to note anything of the link and the origin.
-func (l *link) fail(tag uint64, now time.Duration) {
+// fail notes a failure, if there is room to note anything of the link and the origin. The link is not believed for most
+// at most.
+func (l *link) fail(tag uint64, now, most time.Duration) {
 	if _, known := l.known.At(tag); !known {
 		return
 	}
-	pause := briefDisbelief
+	pause := min(briefDisbelief, most)
 	if l.failures[tag].lasts {
-		pause = disbelief
+		pause = most
 	}
 	if l.failures == nil {
 		l.failures = map[uint64]failure{}

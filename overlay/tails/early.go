@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -43,7 +42,7 @@ func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 		}
 	}
 	if all >= most {
-		if 2*mine > all || m.cfg.Undefended.Has(defence.Places) {
+		if 2*mine > all {
 			return
 		}
 		oldest, ok := m.oldestOfMost(from, tailed)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -196,10 +195,8 @@ func (m *Machine) hurry() {
 		case o.feeder != o.rival:
 			m.feed(o, o.rival)
 		default:
-			if !m.cfg.Undefended.Has(defence.Disbelief) {
-				rival.fail(tag, m.now)
-				m.stir(tag, rival)
-			}
+			rival.fail(tag, m.now, m.cfg.Limits.Disbelief)
+			m.stir(tag, rival)
 			m.forgive(o)
 			m.uncover(o)
 		}

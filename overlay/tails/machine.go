@@ -1,6 +1,7 @@
 package tails
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -37,8 +37,18 @@ type Config struct {
 	// than go by what it knows of it.
 	Hides func(to wire.PeerID) bool
 
-	MaxChanges int         // that are kept of all others together; 0: 200,000
-	Undefended defence.Off // defences that are switched off: for tests and experiments only
+	MaxChanges int // that are kept of all others together; 0: 200,000
+	Limits     Limits
+}
+
+// Limits bounds what links can make a machine believe. Zero values mean the stated defaults, and no node has others.
+// Tests and experiments loosen one to show the attack that it withstands.
+type Limits struct {
+	// Disbelief is how long a link is not believed that has failed again to bring what it said to hold; 0: 1 min. Below 0:
+	// it is believed at once.
+	Disbelief time.Duration
+	// Behind is the quantile of the links' waiting times that says how far the driver is behind; 0: 0.5.
+	Behind float64
 }
 
 const (
@@ -115,6 +125,7 @@ func New(cfg Config) *Machine {
 	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
 	}
+	cfg.Limits.Disbelief, cfg.Limits.Behind = cmp.Or(cfg.Limits.Disbelief, disbelief), cmp.Or(cfg.Limits.Behind, 0.5)
 	if cfg.Busy == nil {
 		cfg.Busy = func(wire.PeerID) bool { return false }
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -36,7 +35,7 @@ type net struct {
 	reports map[event.Fault]int
 	most    int // changes that each keeps of others; 0: the default
 
-	undefended defence.Off
+	limits tails.Limits
 }
 
 type flight struct {
@@ -105,7 +104,7 @@ func (n *net) add(name string) {
 	p.machine = tails.New(tails.Config{
 		Self: p.id, Verify: func(origin string, message, sig []byte) error { p.verified++; return verify(origin, message, sig) },
 		Room:       func(q wire.PeerID) int { return n.roomOf(p, q) },
-		MaxChanges: n.most, Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
+		MaxChanges: n.most, Limits: n.limits, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
 		Header: func(q wire.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
 		Rate:   func(q wire.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
 		Hides:  func(wire.PeerID) bool { return p.hides },
@@ -441,40 +440,37 @@ func TestEarlyTails(t *testing.T) {
 }
 
 // TestEarlyTailsHaveRoom: a link that sends items of epochs that nobody knows, as many as it can, keeps no room from the
-// early tails of another link. Without the defence it does.
+// early tails of another link.
 func TestEarlyTailsHaveRoom(t *testing.T) {
-	for _, off := range []defence.Off{0, defence.Places} {
-		n := newNet(t, "")
-		n.undefended = off
-		for _, name := range []string{"a", "b", "c"} {
-			n.add(name)
-		}
-		n.link("a", "b")
-		n.link("c", "b")
-		a, b := n.peers["a"], n.peers["b"]
-		tail, err := tails.NewTail(1, 0, fps(0, 3), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		flood := func() {
-			for i := range 2 * wire.MaxTailItems {
-				it := wire.TailItem{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
-				if i%2 == 0 {
-					it.Tails = [][]byte{{1}}
-				}
-				b.step(tails.Received{From: "c", Items: []wire.TailItem{it}})
+	n := newNet(t, "")
+	for _, name := range []string{"a", "b", "c"} {
+		n.add(name)
+	}
+	n.link("a", "b")
+	n.link("c", "b")
+	a, b := n.peers["a"], n.peers["b"]
+	tail, err := tails.NewTail(1, 0, fps(0, 3), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	flood := func() {
+		for i := range 2 * wire.MaxTailItems {
+			it := wire.TailItem{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
+			if i%2 == 0 {
+				it.Tails = [][]byte{{1}}
 			}
+			b.step(tails.Received{From: "c", Items: []wire.TailItem{it}})
 		}
-		flood()
-		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
-		flood()
-		b.learn(a)
-		if num, _, _ := b.machine.State("a"); (num == 1) != (off == 0) {
-			t.Errorf("undefended: %v: b is at state %d of a", off != 0, num)
-		}
-		if err := b.machine.Check(); err != nil {
-			t.Error(err)
-		}
+	}
+	flood()
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
+	flood()
+	b.learn(a)
+	if num, _, _ := b.machine.State("a"); num != 1 {
+		t.Errorf("b is at state %d of a", num)
+	}
+	if err := b.machine.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

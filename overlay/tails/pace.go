@@ -3,8 +3,6 @@ package tails
 import (
 	"slices"
 	"time"
-
-	"github.com/venn-p2p/venn/overlay/defence"
 )
 
 const (
@@ -47,7 +45,8 @@ func (l *link) waited(now, d time.Duration) {
 	l.came, l.spoke = now, true
 }
 
-// behind is how far the driver is behind: the median of the lags of the links heard of late. Everything waits in the
+// behind is how far the driver is behind: the median of the lags of the links heard of late, unless
+// limits say otherwise. Everything waits in the
 // same queue, so a driver that is behind keeps all links waiting. A link that sends more than its share waits alone.
 func (m *Machine) behind() time.Duration {
 	var lags []time.Duration // that are not 0: in a simulation all are
@@ -61,10 +60,7 @@ func (m *Machine) behind() time.Duration {
 			lags = append(lags, l.lag)
 		}
 	}
-	at := (none + len(lags) - 1) / 2
-	if m.cfg.Undefended.Has(defence.Queues) {
-		at = none + len(lags) - 1
-	}
+	at := int(m.cfg.Limits.Behind * float64(none+len(lags)-1))
 	if len(lags) == 0 || at < none {
 		return 0
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -65,21 +64,21 @@ func TestPace(t *testing.T) {
 }
 
 // TestPaceOfOneLink: a link whose own messages wait long leaves the pace as it was, and so does a peer without a link.
-// It does not without the defence. Where all links wait, the node is paced.
+// A machine that went by the longest wait would be paced. Where all links wait, the node is paced.
 func TestPaceOfOneLink(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		off   defence.Off
-		wait  []wire.PeerID
-		paced bool
+		name   string
+		behind float64
+		wait   []wire.PeerID
+		paced  bool
 	}{
 		{"one of four", 0, []wire.PeerID{"e"}, false},
-		{"one of four, undefended", defence.Queues, []wire.PeerID{"e"}, true},
-		{"no link", defence.Queues, []wire.PeerID{"unlinked"}, false},
+		{"one of four, by the longest wait", 1, []wire.PeerID{"e"}, true},
+		{"no link", 1, []wire.PeerID{"unlinked"}, false},
 		{"all", 0, []wire.PeerID{"b", "c", "d", "e"}, true},
 	} {
 		net := newNet(t, "")
-		net.undefended = c.off
+		net.limits.Behind = c.behind
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			net.add(name)
 		}

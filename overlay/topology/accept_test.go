@@ -5,16 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // slotAfter says whether the only peer known, linked, keeps its slot for a time, if it accepts or does not.
-func slotAfter(t *testing.T, off defence.Off, accepts bool, after time.Duration) bool {
+func slotAfter(t *testing.T, within time.Duration, accepts bool, after time.Duration) bool {
 	t.Helper()
 	d := known()
 	publish(t, d, 0, 1)
-	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Undefended: off})
+	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Accept: within})
 	top.Open(peer)
 	idle := func(wire.PeerID) bool { return true }
 	for now := time.Duration(0); now <= after; now += time.Second {
@@ -41,8 +40,8 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 	if !slotAfter(t, 0, false, acceptWithin+refusedFor) {
 		t.Error("it is not tried again")
 	}
-	if !slotAfter(t, defence.Acceptance, false, acceptWithin+refusedFor/2) {
-		t.Error("it loses its slot without the defence, too")
+	if !slotAfter(t, time.Hour, false, acceptWithin+refusedFor/2) {
+		t.Error("it loses its slot with an hour to accept, too")
 	}
 }
 

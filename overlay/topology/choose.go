@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
@@ -286,12 +285,9 @@ func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 
 // dropSilent gives up the linked neighbours that do not say in time that they accept.
 func (t *Topology) dropSilent(now time.Duration, peers Peers) {
-	if t.cfg.Undefended.Has(defence.Acceptance) {
-		return
-	}
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
-		if !is || nb.accepted || now-nb.since < acceptWithin {
+		if !is || nb.accepted || now-nb.since < t.cfg.Accept {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil {
@@ -305,9 +301,6 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 // audit has each neighbour by overlap show that it holds what it claims. It begins once enough of the neighbour's
 // summary is known, and repeats from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
-	if t.cfg.Undefended.Has(defence.Audits) {
-		return
-	}
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
 		if !is || nb.kind != Similar {
@@ -323,7 +316,7 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 // Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is
 // audited at once: else each query for what it claims in vain would find out a little.
 func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
-	if hits, _ := e.Answers(); hits > 0 || e.Refuted() || t.cfg.Undefended.Has(defence.Audits) {
+	if hits, _ := e.Answers(); hits > 0 || e.Refuted() {
 		return
 	}
 	if now >= t.audits[e.Index()] && e.SureMatches() {

@@ -1,12 +1,12 @@
 package topology
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -42,10 +42,10 @@ func (k Kind) String() string {
 // all.
 type Config struct {
 	Overlap, Near, Random int
-	MaxLinks              int // those that chose us included; at least the sum of the above
-	Spread                int // the most spread neighbours; MaxLinks does not count them
+	MaxLinks              int           // those that chose us included; at least the sum of the above
+	Spread                int           // the most spread neighbours; MaxLinks does not count them
+	Accept                time.Duration // within which a neighbour must say that it accepts; 0: 30 s
 	Rand                  *rand.Rand
-	Undefended            defence.Off // for tests
 }
 
 func (c *Config) slots() int { return c.Overlap + c.Near + c.Random }
@@ -93,6 +93,7 @@ type neighbour struct {
 
 // New returns a topology without neighbours.
 func New(cfg Config) *Topology {
+	cfg.Accept = cmp.Or(cfg.Accept, acceptWithin)
 	return &Topology{
 		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{}, meshed: map[wire.PeerID]bool{},
 		retry: map[int]time.Duration{}, audits: map[int]time.Duration{}, due: agenda.New(1),

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
@@ -45,7 +44,7 @@ var directoryAttacks = []attack{
 	{
 		name: "a crowd of 1,000 visitors at a meeting place", where: Cores, measured: "bytes of memory that they take", target: atMost(150_000),
 		defence: "the latest 64 are remembered, and counted as memory",
-		run:     limited(visitors, defence.Crowds),
+		run:     limited(visitors, overlay.Limits{Visitors: unbounded}),
 	},
 }
 
@@ -151,10 +150,10 @@ func memoryOf(limit int) (float64, error) {
 }
 
 // visitors is what memory 1,000 visitors of a meeting place take that each show a summary.
-func visitors(off defence.Off) (float64, error) {
+func visitors(l overlay.Limits) (float64, error) {
 	taken := [2]int{}
 	for visits := range uint64(2) {
-		o, err := overlay.New(overlaytest.Alone(overlay.Config{MaxOrigins: 100, Undefended: off}))
+		o, err := overlay.New(overlaytest.Alone(overlay.Config{MaxOrigins: 100, Limits: l}))
 		if err != nil {
 			return 0, err
 		}

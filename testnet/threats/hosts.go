@@ -30,6 +30,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -165,7 +166,7 @@ func oldRecord(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.NewestRecord)))
+	n, err := c.node(nodetest.Without(unless(defended, defence.NewestRecord), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +207,7 @@ func oldRecord(ctx context.Context, defended bool) (float64, error) {
 func manyAddresses(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.FewAddresses|defence.OneDial)))
+	n, err := c.node(nodetest.Without(unless(defended, defence.FewAddresses|defence.OneDial), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -269,7 +270,7 @@ func privateKey(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	links := node.WithPrivatePeers(func(peer.ID) bool { return true })
-	n, err := c.node(links, node.WithoutDefences(unless(defended, defence.PrivateToLinks)))
+	n, err := c.node(links, nodetest.Without(unless(defended, defence.PrivateToLinks), nil))
 	if err != nil {
 		return 0, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -91,7 +92,7 @@ func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
 func offender(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.Offenders)))
+	n, err := c.node(nodetest.Without(unless(defended, defence.Offenders), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +121,7 @@ func haveFlood(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	keys := &counted{Keys: new(keystore.Memory)}
-	n, err := c.node(node.WithKeys(keys), node.WithoutDefences(unless(defended, defence.Admission)))
+	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, defence.Admission), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -177,7 +178,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 		keys.from = 2 // in the loop: the first time is before
 	}
 	cache := signed.NewCache(1024)
-	n, err := c.node(node.WithKeys(keys), node.WithHeaderCache(cache), node.WithoutDefences(off))
+	n, err := c.node(node.WithKeys(keys), node.WithHeaderCache(cache), nodetest.Without(off, nil))
 	if err != nil {
 		return 0, err
 	}
@@ -227,7 +228,7 @@ const mostJunk = 16 // MiB that the other end of a join sends
 func falseSize(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.JoinSize)))
+	n, err := c.node(nodetest.Without(unless(defended, defence.JoinSize), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -243,7 +244,7 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(node.WithoutDefences(unless(defended, defence.JoinKeys)))
+	n, err := c.node(nodetest.Without(unless(defended, defence.JoinKeys), nil))
 	if err != nil {
 		return 0, err
 	}

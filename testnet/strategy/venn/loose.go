@@ -7,6 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/routing/defence"
 )
 
 // Bounds that no run reaches.
@@ -21,5 +23,8 @@ func Loosen(c *core.Config) {
 	c.Overlay.Limits = overlay.Limits{
 		Directory: directory.Limits{Bans: unbounded, BanFor: forever, Named: unbounded, NamedLink: unbounded, NamedFor: forever, Seconders: unbounded, Answers: 1},
 		Exchange:  exchange.Limits{Credit: math.Inf(1), Remember: -1, Late: -1, Boasters: unbounded},
+		Accept:    forever, Visitors: unbounded,
 	}
+	c.Tails.Limits = tails.Limits{Disbelief: -1, Behind: 1}
+	c.Routing.Undefended = ^defence.Off(0)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -27,13 +26,8 @@ func (v *node) tailsConfig() tails.Config {
 		sum := sha256.Sum256(append([]byte(origin), message...))
 		return append(make([]byte, signatureBytes-len(sum), signatureBytes), sum[:]...)
 	}
-	var off defence.Off
-	if v.run.world.Params.Undefended {
-		off = ^off
-	}
 	return tails.Config{
-		Undefended: off,
-		Sign:       func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
+		Sign: func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
 		Verify: func(origin string, message, signature []byte) error {
 			if !bytes.Equal(signature, sign(origin, message)) {
 				return tails.ErrSigner

@@ -8,13 +8,11 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	routes "github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -162,9 +160,6 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	q := routing.Config{
 		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(strategy.ParseKey(key)) },
 		BudgetAny: r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
-	}
-	if r.world.Params.Undefended {
-		o.Undefended, q.Undefended = ^defence.Off(0), ^routes.Off(0)
 	}
 	return o, q
 }
