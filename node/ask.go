@@ -14,10 +14,8 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-const (
-	candidatesTime = 5 * time.Second  // for a peer to name candidates
-	maxWithin      = 60 * time.Second // for a query of others, whatever they say
-)
+// maxWithin bounds the time for a query of others, whatever they say.
+const maxWithin = 60 * time.Second
 
 // reply is where a stream waits for the core's answers. The loop closes answers behind the last one.
 type reply struct {
@@ -134,7 +132,7 @@ func (n *Node) reachContact(e routing.Ask) error {
 	if len(e.To.Envelope) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, candidatesTime)
+	ctx, cancel := context.WithTimeout(n.ctx, e.Within)
 	defer cancel()
 	return n.reach(ctx, e.To, errandOf(e.ID))
 }

@@ -52,7 +52,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case routing.Confirm:
 		l.confirm(e)
 	case routing.Ask:
-		if e.Within = candidatesTime; e.Kind == wire.Search {
+		if e.Kind == wire.Search {
 			e.Within = e.Deadline - l.n.now()
 		}
 		l.n.tasks.Run(func() { l.n.askQuery(e) })

@@ -52,7 +52,7 @@ func (o *Overlay) onHelloRefused(now time.Duration, in event.HelloRefused) {
 		}
 	}
 	o.effects.Emit(event.AnswerPeers{To: in.Peer, Request: in.Request, Names: names})
-	o.exchange.Spend(in.Peer, exchange.NamesBytes(names))
+	o.exchange.Spend(in.Peer, exchange.Cost(names))
 }
 
 // roomy returns peers that may have room for a link with p: linked ones that do not say that they are full, then others

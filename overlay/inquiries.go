@@ -20,7 +20,7 @@ func (o *Overlay) acquaint(now time.Duration) {
 // inquire sends a peer an inquiry for a search; 0: for none.
 func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 	o.effects.Emit(event.AskPeers{To: to, Inquiry: q, Search: search})
-	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
+	o.exchange.Spend(to.Peer, exchange.Cost(q))
 }
 
 // onPeersAsked answers an inquiry.
@@ -39,7 +39,7 @@ func (o *Overlay) onPeersAsked(now time.Duration, in event.PeersAsked) {
 		o.directory.Beside(o.region.VisitorBytes())
 	}
 	o.effects.Emit(event.AnswerPeers{To: in.From, Request: in.Request, Names: names})
-	o.exchange.Spend(in.From, exchange.NamesBytes(names))
+	o.exchange.Spend(in.From, exchange.Cost(names))
 }
 
 // onPeersNamed takes in an answer to an inquiry.

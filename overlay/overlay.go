@@ -161,7 +161,7 @@ func (o *Overlay) act(now time.Duration) {
 		switch {
 		case a.Effect != nil:
 			o.effects.Emit(a.Effect)
-		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloBytes(wire.Hello{}):
+		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloRoom:
 			o.sayHello(now, a.To, exchange.NoRecords, a.Neighbour, a.Full)
 		}
 	}

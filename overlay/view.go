@@ -261,20 +261,8 @@ func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecon
 // bit/s. It is the given share of the slower end.
 func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
 
-// CatalogueBytes is what a catalogue of the given number of items counts against a budget.
-func CatalogueBytes(items int) int { return exchange.CatalogueBytes(items) }
-
-// PartsBytes returns what a run or a delta, with the header and the record that go with it, counts against a budget.
-func PartsBytes(p wire.Parts) int { return exchange.PartsBytes(p) }
-
 // PlaceOf returns where a peer stands among all: see package space.
 func PlaceOf(p wire.PeerID) space.Place { return exchange.PlaceOf(p) }
 
-// InquiryBytes is what an inquiry counts against a budget.
-func InquiryBytes(q wire.Inquiry) int { return exchange.InquiryBytes(q) }
-
-// NamesBytes is what the answer to an inquiry counts against a budget.
-func NamesBytes(a wire.Names) int { return exchange.NamesBytes(a) }
-
-// HelloBytes is what a hello counts against a budget.
-func HelloBytes(h wire.Hello) int { return exchange.HelloBytes(h) }
+// Cost returns how many bytes a message counts against a budget.
+func Cost(m wire.Message) int { return exchange.Cost(m) }

@@ -130,7 +130,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 					continue
 				}
 				in := event.PartsReceived{
-					From: c.To, Group: it.Group, Bytes: PartsBytes(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
+					From: c.To, Group: it.Group, Bytes: Cost(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
 				}
 				if it.Have == 0 {
 					in.Envelope, in.Record = s.envelope, s.record

@@ -141,9 +141,14 @@ func (r *Router) askContacts(q *search) {
 		}
 		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
-		r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p, Envelope: c.Record}, Query: wire.Query{Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode}})
+		r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p, Envelope: c.Record}, Query: wire.Query{
+			Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode, Within: candidatesTime,
+		}})
 	}
 }
+
+// candidatesTime is what a peer has to name candidates.
+const candidatesTime = 5 * time.Second
 
 // askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
 func (r *Router) askTime(p wire.PeerID) time.Duration {

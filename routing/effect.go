@@ -20,7 +20,7 @@ type Confirm struct {
 
 // Ask puts a query to a peer. It asks who may hold the key: the peer is dialled by its record then, and linked if that
 // has no envelope. Or it hands the search on to a linked peer, which may spend Budget messages on it besides its own
-// first answer. Within is for the driver to fill in.
+// first answer: then the driver fills in Within.
 type Ask struct {
 	ID QueryID
 	To wire.Record

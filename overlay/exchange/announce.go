@@ -55,7 +55,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 		return nil
 	}
 	tokens := min(l.notices.bytes, x.notices.bytes, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
-	room := min(maxCatalogue, int(tokens)/itemBytes)
+	room := min(maxItems, int(tokens)/itemBytes)
 	var items []wire.Item
 	for i := range l.untold.after(int(l.cursor)) {
 		if len(items) >= room {

@@ -49,10 +49,10 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 
 func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	for len(items) > 0 {
-		batch := items[:min(len(items), maxCatalogue)]
+		batch := items[:min(len(items), maxItems)]
 		items = items[len(batch):]
 		x.out.Emit(event.SendCatalogue{To: l.peer, Items: batch})
-		x.charge(l, CatalogueBytes(len(batch)))
+		x.charge(l, Cost(wire.Catalogue(batch)))
 	}
 }
 

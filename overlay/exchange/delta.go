@@ -101,8 +101,8 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.B
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
 		return wire.Parts{}, partsInstead
 	}
-	out := wire.Parts{Envelope: e.Envelope(p), Delta: []byte{}}
-	if !l.out.allowsWhole(PartsBytes(out)) {
+	out := wire.Parts{Envelope: e.Envelope(p)}
+	if !l.out.allowsWhole(Cost(out)) {
 		return wire.Parts{}, deltaWaits
 	}
 	delta, s := x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
@@ -113,7 +113,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.B
 	if e.RecordSince().After(old.Header().Epoch) {
 		out.Record = e.Record().Envelope
 	}
-	n := PartsBytes(out)
+	n := Cost(out)
 	if !l.out.allowsWhole(n) || !x.up.allowsWhole(n) {
 		return wire.Parts{}, deltaWaits
 	}

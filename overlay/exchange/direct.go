@@ -104,6 +104,6 @@ func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
 		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
 	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: cut})
-	x.charge(l, PartsBytes(cut))
+	x.charge(l, Cost(cut))
 	return true
 }

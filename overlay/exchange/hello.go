@@ -93,7 +93,7 @@ func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.He
 		x.setRates(now, l)
 	}
 	h.Records = records
-	x.charge(l, HelloBytes(h))
+	x.charge(l, Cost(h))
 	return h
 }
 

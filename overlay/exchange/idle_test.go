@@ -45,7 +45,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 		}
 		if len(told) > 0 && now%(2*time.Second) == 0 {
 			items := []wire.Item{{Group: its, Have: taken, Want: taken + 1}}
-			w.give(now, event.CatalogueReceived{From: told[0], Items: items, Bytes: CatalogueBytes(1)})
+			w.give(now, event.CatalogueReceived{From: told[0], Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
 			taken++
 		}
 	}

@@ -270,7 +270,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire
 		return
 	}
 	e := of.e
-	if !l.out.allows(CatalogueBytes(1)) {
+	if !l.out.allows(rpcOverhead + itemBytes) {
 		return
 	}
 	end := min(of.end, int(l.known(e.Index()).have))

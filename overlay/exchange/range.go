@@ -123,28 +123,3 @@ func (x *Exchange) Knows(p wire.PeerID) bool {
 	ep, _ := x.origins[0].Epoch()
 	return ok && l.known(0).theirs == ep
 }
-
-// InquiryBytes is what an inquiry counts against a budget.
-func InquiryBytes(q wire.Inquiry) int {
-	n := helloBase + len(q.Lacks) + 6*len(q.Known)
-	for _, i := range q.Own {
-		n += introductionBytes(i)
-	}
-	return n
-}
-
-// NamesBytes is what the answer to an inquiry counts against a budget.
-func NamesBytes(a wire.Names) int {
-	n := helloBase
-	for _, p := range a.Peers {
-		n += len(p.Record.Envelope) + namedOverhead
-	}
-	for _, i := range a.Similar {
-		n += introductionBytes(i)
-	}
-	return n
-}
-
-func introductionBytes(i wire.Parts) int {
-	return len(i.Envelope) + len(i.Record) + i.Run.EncodedBytes() + 3*len(i.Run.Parts) + runOverhead
-}

@@ -26,7 +26,7 @@ func TestSlowLineRests(t *testing.T) {
 	w.give(0, event.LinkOpened{Peer: "link"})
 	w.give(0, event.HelloReceived{Peer: "link", Hello: wire.Hello{Up: rate, Down: rate, Session: 1}})
 	items := []wire.Item{{Group: group.Of(own.stream.Header()), Have: 1}}
-	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: CatalogueBytes(1)})
+	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
 	w.x.Refill(2 * copyingMost)
 	if w.x.copying() || w.x.links["link"].known(0).toldHave > 0 {
 		t.Fatal("the first copy should be over, and the link untold")

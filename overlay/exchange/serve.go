@@ -68,7 +68,7 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		x.copies.taken(x.now, to)
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Parts: cut})
-	x.charge(l, PartsBytes(cut))
+	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {

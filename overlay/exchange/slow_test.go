@@ -54,7 +54,7 @@ func slowAsks(x *Exchange) (asks []string) {
 				to, id, least, have = at, l.peer, wait, int(t.have)
 			}
 		}
-		if to == nil || to.budget-reserve < float64(CatalogueBytes(1)) {
+		if to == nil || to.budget-reserve < float64(Cost(make(wire.Catalogue, 1))) {
 			continue
 		}
 		to.inFlight += size

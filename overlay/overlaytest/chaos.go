@@ -230,7 +230,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 		}
 		items = append(items, it)
 	}
-	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
+	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
 }
 
 // parts brings some parts, or a delta, asked for or not, whole or spoiled.

@@ -90,7 +90,7 @@ func (s *Script) catalogue(d *datadriven.TestData, from wire.PeerID) event.Input
 		name, first, end := parseSpan(text)
 		item(s.summaryOf(name), first, end)
 	}
-	return event.CatalogueReceived{From: from, Items: items, Bytes: overlay.CatalogueBytes(len(items))}
+	return event.CatalogueReceived{From: from, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
 }
 
 // parseSpan reads ORIGIN:FIRST-LAST.

@@ -317,9 +317,9 @@ func (n *Network) do(i int, e event.Effect) {
 			})
 		}
 	case event.SayHello:
-		n.send(i, e.To, overlay.HelloBytes(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
+		n.send(i, e.To, overlay.Cost(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
 	case event.SendCatalogue:
-		size := overlay.CatalogueBytes(len(e.Items))
+		size := overlay.Cost(wire.Catalogue(e.Items))
 		n.send(i, e.To, size, event.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
 	case event.SendParts:
 		if p.Silent {
@@ -409,7 +409,7 @@ func (n *Network) answer(i int, e event.AnswerParts) {
 }
 
 func (n *Network) sendParts(i int, to wire.PeerID, way event.Transport, g group.ID, p wire.Parts) {
-	size := overlay.PartsBytes(p)
+	size := overlay.Cost(p)
 	p.Delta = n.spoiled(i, p.Delta)
 	n.send(i, to, size, event.PartsReceived{From: n.Peers[i].ID, Transport: way, Group: g, Parts: p, Bytes: size})
 }

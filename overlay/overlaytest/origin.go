@@ -61,7 +61,7 @@ func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	if first == 0 {
 		in.Envelope, in.Record = o.Envelope, o.Record
 	}
-	in.Bytes = overlay.PartsBytes(in.Parts)
+	in.Bytes = overlay.Cost(in.Parts)
 	return in
 }
 

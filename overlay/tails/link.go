@@ -123,13 +123,14 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	items := make([]wire.TailItem, 0, min(len(turns), wire.MaxTailItems))
 	bytes := messageBytes
 	for _, tag := range turns {
-		it, size, ok := m.itemFor(p, l, tag)
+		it, ok := m.itemFor(p, l, tag)
 		if !ok {
 			continue
 		}
 		if len(items) >= wire.MaxTailItems {
 			break
 		}
+		size := it.Size()
 		if size > room {
 			continue // a smaller one may fit
 		}
@@ -179,34 +180,33 @@ func (m *Machine) turns(l *link) []uint64 {
 
 // itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
 // for others goes with the first message.
-func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem, bytes int, ok bool) {
+func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem, ok bool) {
 	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o = &m.own
 	}
 	if o == nil || o == &m.own && m.header == nil {
 		l.due.Remove(tag)
-		return wire.TailItem{}, 0, false
+		return wire.TailItem{}, false
 	}
 	pos := l.at(tag)
 	d, _ := l.due.At(tag)
 	same := pos.epoch == o.epoch
 	it = m.position(p, o)
 	it.Name(o.group())
-	bytes = itemBytes
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
 	if it.Left {
-		it.Group, it.Short, bytes = o.group(), false, longItemBytes
+		it.Group, it.Short = o.group(), false
 	}
 	switch {
 	case d.how != push && m.now < d.at:
-		return wire.TailItem{}, 0, false
+		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
-		return wire.TailItem{}, 0, false
+		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
 		l.due.Remove(tag) // it has said the same
-		return wire.TailItem{}, 0, false
+		return wire.TailItem{}, false
 	}
 	if d.how == push {
 		from := uint32(0)
@@ -215,13 +215,12 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 		}
 		for _, t := range o.since(from) {
 			it.Tails = append(it.Tails, t)
-			bytes += len(t) + tailBytes
 		}
 	}
 	if len(it.Tails) > 0 {
 		it.Direct, it.Fed, it.Wants = false, false, false
 	}
-	return it, bytes, true
+	return it, true
 }
 
 // position says to a link where we are, and which link feeds us the origin's tails.

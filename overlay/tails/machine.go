@@ -70,11 +70,8 @@ const (
 	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
 	muteFor = 10 * time.Second
 
-	messageBytes  = 2              // around items
-	overheadBytes = 40             // of headers below the stream, that a message costs a line at least
-	itemBytes     = 13             // around tails, or without
-	longItemBytes = itemBytes + 12 // with a whole group
-	tailBytes     = 3              // around each tail
+	messageBytes  = 2  // around items
+	overheadBytes = 40 // of headers below the stream, that a message costs a line at least
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.
@@ -327,7 +324,7 @@ func (m *Machine) forget(tag uint64) {
 	if m.links[o.feeder] != nil {
 		it := wire.TailItem{Number: o.number(), Fed: true}
 		it.Name(o.group())
-		m.emit(Send{o.feeder, []wire.TailItem{it}, messageBytes + itemBytes})
+		m.emit(Send{o.feeder, []wire.TailItem{it}, messageBytes + it.Size()})
 	}
 	m.release(o)
 	m.origins.remove(tag)

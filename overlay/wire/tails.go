@@ -82,6 +82,9 @@ func (t Tails) fields(w *writer) {
 	}
 }
 
+// Size returns the bytes that the item adds to a message.
+func (it *TailItem) Size() int { return sizeBytes(sizeOf(it)) }
+
 func (it *TailItem) fields(w *writer) {
 	w.bytes(1, tailGroup(it))
 	w.uint(2, uint64(it.Number))

@@ -87,18 +87,18 @@ func (h *hostile) lies(in strategy.Received) bool {
 	switch b := in.Message.Body.(type) {
 	case ask:
 		a := wire.Answer{Records: h.some(4), Messages: 1, Final: true}
-		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, namesBytes(a), in.Message.Query)
+		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, follows(a), in.Message.Query)
 		return true
 	case partsRequest:
 		p, mine := h.partsOf(b.Group, b.First, b.End)
 		if mine {
-			h.send(in.From, partsAnswer{b.number, p.Parts}, overlay.PartsBytes(p.Parts), 0)
+			h.send(in.From, partsAnswer{b.number, p.Parts}, follows(p.Parts), 0)
 		}
 		return mine
 	case catalogue:
 		for _, it := range b {
 			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
-				h.send(in.From, p, overlay.PartsBytes(p.Parts), 0)
+				h.send(in.From, p, overlay.Cost(p.Parts), 0)
 			}
 		}
 	}
@@ -119,13 +119,13 @@ func (h *hostile) spoil(in strategy.Received) bool {
 			return false
 		}
 		p := h.spoiled(e, b.First, b.End)
-		h.send(in.From, partsAnswer{b.number, p.Parts}, overlay.PartsBytes(p.Parts), 0)
+		h.send(in.From, partsAnswer{b.number, p.Parts}, follows(p.Parts), 0)
 		return true
 	case catalogue:
 		for _, it := range b {
 			if it.Group == g && it.Want > it.Have {
 				p := h.spoiled(e, int(it.Have), int(it.Want))
-				h.send(in.From, p, overlay.PartsBytes(p.Parts), 0)
+				h.send(in.From, p, overlay.Cost(p.Parts), 0)
 				return true
 			}
 		}
@@ -224,7 +224,7 @@ func (h *hostile) introduce(to strategy.ID) {
 	said := wire.Hello{
 		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(wire.MaxHelloRecords),
 	}
-	h.send(to, hello(said), helloBytes(said), 0)
+	h.send(to, hello(said), opens(said), 0)
 }
 
 // offer offers summaries of made-up peers. Each claims what somebody else holds.
@@ -250,7 +250,7 @@ func (h *hostile) future(to strategy.ID) {
 }
 
 func (h *hostile) catalogue(to strategy.ID, items []wire.Item) {
-	h.send(to, catalogue(items), overlay.CatalogueBytes(len(items)), 0)
+	h.send(to, catalogue(items), overlay.Cost(wire.Catalogue(items)), 0)
 }
 
 // unasked sends parts that nobody asked for.
@@ -268,7 +268,7 @@ func (h *hostile) unasked(to strategy.ID) {
 		group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}),
 		wire.Parts{Envelope: e.envelope, Record: e.record, Run: run},
 	}
-	h.send(to, p, overlay.PartsBytes(p.Parts), 0)
+	h.send(to, p, overlay.Cost(p.Parts), 0)
 }
 
 // invented are made-up origins. They are made when they are first spoken of.

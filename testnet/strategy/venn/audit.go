@@ -15,16 +15,13 @@ type (
 	auditAnswer struct{ hits, misses int }
 )
 
-func auditBytes(keys int) int {
-	list := make([][]byte, keys)
+// ofKeys returns a question for so many keys.
+func ofKeys(n int) wire.HaveRequest {
+	list := make(wire.HaveRequest, n)
 	for i := range list {
 		list[i] = make([]byte, strategy.KeyBytes)
 	}
-	return streamBytes + 1 + wire.HaveRequest(list).Size()
-}
-
-func auditedBytes(keys int) int {
-	return strategy.Overhead + 1 + wire.HaveAnswer(make([]bool, keys)).Size()
+	return list
 }
 
 func (v *node) audit(e event.Audit) {
@@ -37,7 +34,7 @@ func (v *node) audit(e event.Audit) {
 		}
 	}
 	if len(keys) > 0 {
-		v.send(idOf(e.Of.Peer), auditAsk{keys}, auditBytes(len(keys)), 0)
+		v.send(idOf(e.Of.Peer), auditAsk{keys}, opens(ofKeys(len(keys))), 0)
 	}
 }
 
@@ -51,5 +48,5 @@ func (v *node) audited(from strategy.ID, a auditAsk) {
 		}
 	}
 	b.misses = len(asked) - b.hits
-	v.send(from, b, auditedBytes(len(a.keys)), 0)
+	v.send(from, b, follows(make(wire.HaveAnswer, len(a.keys))), 0)
 }

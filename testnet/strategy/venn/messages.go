@@ -3,6 +3,8 @@ package venn
 import (
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -40,11 +42,11 @@ type (
 		query routing.QueryID
 		key   []byte
 		sent  time.Duration
+		bytes int
 	}
 	haveAnswer struct {
-		query routing.QueryID
-		has   bool
-		sent  time.Duration
+		haveAsk
+		has bool
 	}
 
 	ask struct {
@@ -78,43 +80,20 @@ func (haveAnswer) Kind() string   { return "haveanswer" }
 func (ask) Kind() string          { return "ask" }
 func (names) Kind() string        { return "names" }
 
-// Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which
-// the answer comes.
 const (
 	graftBytes        = 80
 	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/2") + 20
-	partsRequestBytes = streamBytes + 26
-	refusalBytes      = strategy.Overhead + 3
-	unknownBytes      = 4
 
 	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have
 	// 23 bytes or so.
 	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x18/venn/hello/1.0.0/01234\n")
 )
 
-var (
-	haveAskBytes    = streamBytes + 1 + wire.HaveRequest{make([]byte, strategy.KeyBytes)}.Size()
-	haveAnswerBytes = strategy.Overhead + 1 + wire.HaveAnswer{true}.Size()
-)
+// opens returns the size of a message with which a stream is opened: the question, to which the answer comes there.
+func opens(m wire.Message) int { return streamBytes + protowire.SizeBytes(m.Size()) }
 
-func helloBytes(h wire.Hello) int { return streamBytes + 1 + h.Size() }
-
-// askBytes is the size of a question: one for candidates is counted without who asks, and for how long.
-func askBytes(e routing.Ask, now time.Duration) int {
-	e.Within = max(0, e.Deadline-now)
-	if e.Kind == wire.Candidates {
-		e.Origin, e.Within = "", 0
-	}
-	return streamBytes + 2 + e.Size()
-}
-
-func namesBytes(a wire.Answer) int {
-	n := strategy.Overhead + 2 + 8
-	for _, r := range a.Records {
-		n += len(r.Peer) + len(r.Envelope) + 8
-	}
-	return n
-}
+// follows returns the size of a message on a stream that is open.
+func follows(m wire.Message) int { return strategy.Overhead + protowire.SizeBytes(m.Size()) }
 
 // receive takes in a message.
 func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) {
@@ -134,7 +113,7 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 		v.partsAnswered(now, p, b, m.Bytes)
 	case inquiry:
 		if v.older {
-			v.send(from, unknown(b), strategy.Overhead+unknownBytes, m.Query)
+			v.send(from, unknown(b), follows(wire.Names{}), m.Query)
 			return
 		}
 		v.asked = m.Query
@@ -148,9 +127,9 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 		v.step(now, tails.Received{From: p, Items: b})
 	case haveAsk:
 		has := v.host.Look(m.Query, strategy.ParseKey(b.key))
-		v.send(from, haveAnswer{b.query, has, b.sent}, haveAnswerBytes, m.Query)
+		v.send(from, haveAnswer{b, has}, follows(wire.HaveAnswer{has}), m.Query)
 	case haveAnswer:
-		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent, Bytes: haveAskBytes + haveAnswerBytes})
+		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent, Bytes: b.bytes + m.Bytes})
 	case auditAsk:
 		if !v.older {
 			v.audited(from, b)
@@ -182,12 +161,14 @@ func (v *node) partsAnswered(now time.Duration, from wire.PeerID, b partsAnswer,
 func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
 	if v.denies {
 		no := wire.Answer{Final: true, Depth: v.machine.Overlay.Vouched()}
-		v.send(from, names{b.number, no, nil}, namesBytes(no), q)
+		v.send(from, names{b.number, no, nil}, follows(no), q)
 		return
 	}
 	v.served++
 	key := strategy.ParseKey(b.Key)
-	in := routing.Asked{Request: v.served, From: peerID(from), Query: b.Query, Fingerprint: key.Fingerprint, Deadline: b.Deadline}
+	in := routing.Asked{
+		Request: v.served, From: peerID(from), Query: b.Query, Fingerprint: key.Fingerprint, Deadline: now + b.Within,
+	}
 	v.serving[in.Request] = served{from: from, number: b.number, query: q}
 	if in.Kind == wire.Search {
 		v.host.Look(q, key)
@@ -251,9 +232,13 @@ func (v *node) learned(id routing.QueryID, b names) {
 func (v *node) route(now time.Duration, e core.Effect) {
 	switch e := e.(type) {
 	case routing.Confirm:
-		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now}, haveAskBytes, v.queries[e.ID].id)
+		bytes := opens(wire.HaveRequest{e.Key})
+		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now, bytes}, bytes, v.queries[e.ID].id)
 	case routing.Ask:
-		bytes := askBytes(e, now)
+		if e.Kind == wire.Search {
+			e.Within = e.Deadline - now
+		}
+		bytes := opens(e)
 		n := v.ask(pending{query: e.ID, to: idOf(e.To.Peer), kind: e.Kind, bytes: bytes})
 		v.send(idOf(e.To.Peer), ask{n, e}, bytes, v.queries[e.ID].id)
 	case routing.Answer:
@@ -286,7 +271,7 @@ func (v *node) answer(e routing.Answer) {
 	if !ok {
 		return
 	}
-	v.send(s.from, names{s.number, e.Answer, v.hops(s.search, e.Records)}, namesBytes(e.Answer), s.query)
+	v.send(s.from, names{s.number, e.Answer, v.hops(s.search, e.Records)}, follows(e.Answer), s.query)
 	if e.Final {
 		delete(v.serving, e.Request)
 		delete(v.queries, s.search)

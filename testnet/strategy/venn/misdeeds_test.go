@@ -69,7 +69,7 @@ func TestMadeUpPeersAreOffered(t *testing.T) {
 	}
 	said.Records = nil
 	least := h.of.Number * recordOverhead
-	if more := host.sent.Bytes - helloBytes(wire.Hello(said)); more < least {
+	if more := host.sent.Bytes - opens(wire.Hello(said)); more < least {
 		t.Errorf("the records take %d bytes, want %d and more", more, least)
 	}
 }

@@ -371,11 +371,11 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	case core.MakeEpoch:
 		v.makeEpoch(now)
 	case event.SayHello:
-		v.send(idOf(e.To), hello(e.Hello), helloBytes(e.Hello), 0)
+		v.send(idOf(e.To), hello(e.Hello), opens(e.Hello), 0)
 	case event.SendCatalogue:
-		v.send(idOf(e.To), catalogue(e.Items), overlay.CatalogueBytes(len(e.Items)), 0)
+		v.send(idOf(e.To), catalogue(e.Items), overlay.Cost(wire.Catalogue(e.Items)), 0)
 	case event.SendParts:
-		v.send(idOf(e.To), parts{e.Group, e.Parts}, overlay.PartsBytes(e.Parts), 0)
+		v.send(idOf(e.To), parts{e.Group, e.Parts}, overlay.Cost(e.Parts), 0)
 	case event.RequestParts:
 		v.fetch(e)
 	case event.AnswerParts:
@@ -385,9 +385,9 @@ func (v *node) do(now time.Duration, e core.Effect) {
 			v.step(now, event.PeersSilent{From: e.To.Peer, Later: true})
 			return
 		}
-		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
+		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, opens(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
 	case event.AnswerPeers:
-		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), v.asked)
+		v.send(idOf(e.To), introduced{e.Names}, follows(e.Names), v.asked)
 	case event.Connect:
 		v.ties.change(idOf(e.To.Peer), func(t *tie) { t.keeps = true })
 		v.host.Connect(idOf(e.To.Peer))
@@ -402,7 +402,7 @@ func (v *node) do(now time.Duration, e core.Effect) {
 	case event.Learned:
 		v.notes.learned(now, e)
 	case tails.Send:
-		v.send(idOf(e.To), tailItems(e.Items), tailsBytes(e.Items), 0)
+		v.send(idOf(e.To), tailItems(e.Items), follows(wire.Tails(e.Items)), 0)
 	case tails.Advanced:
 	case event.Report: // nobody lies here
 	default:
@@ -439,7 +439,7 @@ func (v *node) linked(p strategy.ID) bool {
 func (v *node) requestParts(e event.RequestParts) {
 	to := idOf(e.From.Peer)
 	n := v.ask(pending{group: e.Group, to: to})
-	v.send(to, partsRequest{n, e.PartsRequest}, partsRequestBytes, 0)
+	v.send(to, partsRequest{n, e.PartsRequest}, opens(e.PartsRequest), 0)
 }
 
 // ask numbers a request of ours.
@@ -450,11 +450,7 @@ func (v *node) ask(p pending) uint64 {
 }
 
 func (v *node) answerParts(e event.AnswerParts) {
-	size := overlay.PartsBytes(e.Parts)
-	if e.Refused {
-		size = refusalBytes
-	}
-	v.send(idOf(e.To), partsAnswer{e.Request, e.Parts}, size, 0)
+	v.send(idOf(e.To), partsAnswer{e.Request, e.Parts}, follows(e.Parts), 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -89,26 +87,5 @@ func TestVennCountsAllHops(t *testing.T) {
 	}
 	if t.Logf("%v hops on average, at most %d", r.Hops, most); r.Hops <= 1 || most <= 2 || most > 8 {
 		t.Errorf("%v hops on average, at most %d", r.Hops, most)
-	}
-}
-
-// The messages' sizes are those that the wire has, within the framing that the overlay's budgets foresee.
-func TestVennSizes(t *testing.T) {
-	b := wire.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60}.Append(nil)
-	if got, counted := len(b), overlay.HelloBytes(wire.Hello{}); got > counted || counted > 2*got {
-		t.Errorf("a hello has %d bytes, %d are counted", got, counted)
-	}
-	items := make([]wire.Item, 50)
-	for i := range items {
-		items[i] = wire.Item{Have: 12}
-	}
-	if got, counted := wire.Catalogue(items).Size(), overlay.CatalogueBytes(50); got > counted || counted > got+80+3*50 {
-		t.Errorf("a catalogue has %d bytes, %d are counted", got, counted)
-	}
-	run := summary.Run{Parts: [][]byte{make([]byte, 900), make([]byte, 100)}}
-	envelope, record := make([]byte, 236), make([]byte, 228)
-	got := wire.Parts{Envelope: envelope, Record: record, Run: run}.Size()
-	if counted := overlay.PartsBytes(wire.Parts{Envelope: envelope, Record: record, Run: run}); got > counted || counted > got+100 {
-		t.Errorf("parts have %d bytes, %d are counted", got, counted)
 	}
 }
