@@ -228,7 +228,7 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	delta := relative.AppendBinary(nil)
+	delta := relative.Bytes
 	delta[len(delta)-1] ^= 1
 	r.push(t, n, next, delta)
 }

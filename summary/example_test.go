@@ -81,13 +81,13 @@ func ExampleEstimateOverlap() {
 }
 
 // A summary given that of a peer which holds three of four of its keys.
-func ExamplePrefix_RunRelative() {
+func ExampleRelative() {
 	held, wanted := build(collection(0, 10_000), 1), build(collection(2500, 10_000), 2)
 	r, err := wanted.RunRelative(0, wanted.Parts(), held, held.Parts())
 	if err != nil {
 		panic(err)
 	}
-	message := r.AppendBinary(nil)
+	message := r.Bytes
 
 	// The receiver holds the base, and has verified the signature of the header.
 	if r, err = summary.ParseRelative(message); err != nil {

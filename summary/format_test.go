@@ -3,7 +3,6 @@ package summary
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"os"
@@ -65,7 +64,7 @@ func TestGolden(t *testing.T) {
 			}
 			old, next := epochs(t, fps, fewer, s)
 			all := bytes.Join(old.parts, nil)
-			d := related(t, next, next.Parts(), old).AppendBinary(nil)
+			d := related(t, next, next.Parts(), old).Bytes
 			h := old.Header()
 			fmt.Fprintf(&b, "%d: %d %d %d %v; %d %d %x %x %d %x\n", n, h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels,
 				old.Parts(), len(all), sha256.Sum256(all), h.Chain, len(d), sha256.Sum256(d))
@@ -87,13 +86,6 @@ func TestFormatExamples(t *testing.T) {
 		t.Fatal("no place for examples")
 	}
 	golden(t, file, []byte(before+begin+formatExamples(t)+end+after))
-}
-
-// exampleGroup is the group that names the summary of h, as package overlay/group has it, too.
-func exampleGroup(h Header) string {
-	sum := sha256.Sum256([]byte("venn/origin/1\x00" + h.Origin))
-	tag := binary.BigEndian.Uint64(sum[:]) ^ uint64(h.Seed.Number)*0x9E3779B97F4A7C15
-	return fmt.Sprintf("%016x%08x%08x", tag, h.Epoch.Generation, h.Epoch.Sequence)
 }
 
 // riceExample writes the code of n bits that are all alike but some.
@@ -142,7 +134,7 @@ func formatExamples(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "header %x\ngroup  %s\n", header, exampleGroup(p.Header()))
+	fmt.Fprintf(&b, "header %x\ngroup  %x\n", header, p.Header().group())
 	for _, s := range p.plan.steps {
 		for k := s.first; k < s.first+s.parts; k++ {
 			begin, end := p.plan.cells(&s, k)
@@ -174,14 +166,14 @@ func relativeExamples(t *testing.T, p *Prefix, fps []Fingerprint) string {
 	r, _ := base.Run(0, base.Parts())
 	fmt.Fprintf(&b, "\nThe base: keys 2 to 11, origin %x, epoch %v, shape of %d keys, no sample, blocks to levels %v. Then relative runs\n", h.Origin, h.Epoch, h.Shape.Keys, h.Shape.Levels)
 	b.WriteString("of keys 0 to 9 given it, each with its segments (cells, from, to, given; - for none) and its code alone:\n\n```\n")
-	fmt.Fprintf(&b, "group  %s\nrun    %x\n", exampleGroup(base.Header()), r.AppendBinary(nil))
+	fmt.Fprintf(&b, "group  %x\nrun    %x\n", base.Header().group(), r.AppendBinary(nil))
 	level := func(l int) string { return strings.Replace(fmt.Sprint(l), "-1", "-", 1) }
 	for _, c := range []struct{ first, end, parts int }{{0, 4, 2}, {0, 1, 1}, {2, 4, 2}} {
 		r, err := p.RunRelative(c.first, c.end, base, c.parts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "parts %d to %d given %d: %x\n", c.first, c.end-1, c.parts, r.AppendBinary(nil))
+		fmt.Fprintf(&b, "parts %d to %d given %d: %x\n", c.first, c.end-1, c.parts, r.Bytes)
 		coder := newRelativeCoder(p.plan, c.first, c.end, base, c.parts)
 		for block, trie := range p.Blocks() {
 			for _, s := range p.plan.segments(block, c.first, c.end, &coder.base) {

@@ -207,7 +207,7 @@ func TestAnyByteLarge(t *testing.T) {
 			t.Fatalf("part %d: %v", k, err)
 		}
 	}
-	d := related(t, full, full.Parts(), old).AppendBinary(nil)
+	d := related(t, full, full.Parts(), old).Bytes
 	for range 50 {
 		at, x := rng.IntN(len(d)), byte(1+rng.IntN(255))
 		d[at] ^= x

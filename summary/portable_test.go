@@ -31,7 +31,7 @@ func TestGoldenShapes(t *testing.T) {
 		}
 		old, next := epochs(t, fps, fewer, c.shape)
 		r := related(t, next, next.Parts(), old)
-		d := r.AppendBinary(nil)
+		d := r.Bytes
 		again, err := next.Truncate(0).ExtendRelative(old, r)
 		if err != nil || !bytes.Equal(bytes.Join(again.parts, nil), bytes.Join(next.parts, nil)) {
 			t.Fatalf("relative run of shape %v: %v", c.shape, err)

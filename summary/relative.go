@@ -3,32 +3,30 @@ package summary
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 )
-
-// ErrBase says that a relative run is not coded given the prefix at hand: another one, or more of it, is needed.
-var ErrBase = errors.New("coded given another summary")
 
 // Relative is a run in another form: what it says is coded given what the first parts of another summary say, the
 // base. The base may be of any origin and shape; the more alike the collections, the shorter the code. The chain binds
 // what the run says and not its form. So a relative run proves what the run in plain form does, and needs no trust.
 type Relative struct {
-	Base      [16]byte // the name of the base, see [Header.Group]
+	Base      [16]byte // the group of the base: the name of the origin and epoch, as FORMAT.md has it
 	BaseParts int      // parts of the base that are needed
 	First     int      // number of the first part
 	Parts     int      // number of parts
 	// Next is the hash that binds the parts after these; zero after the last part of the stream.
 	Next [sha256.Size]byte
 	Code []byte
+	// Bytes is the canonical form of all this.
+	Bytes []byte
 }
 
 // relativeVersion is the version of the form, its first byte.
 const relativeVersion = 3
 
-// Group returns the 16 bytes that name the summary: the origin under the number of the seed, and the epoch. O(1).
-func (h Header) Group() (g [16]byte) {
+// group returns the 16 bytes that name the summary: the origin under the number of the seed, and the epoch.
+func (h Header) group() (g [16]byte) {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), h.Origin...))
 	tag := binary.BigEndian.Uint64(sum[:]) ^ uint64(h.Seed.Number)*0x9E3779B97F4A7C15
 	binary.BigEndian.PutUint64(g[:], tag)
@@ -37,20 +35,20 @@ func (h Header) Group() (g [16]byte) {
 	return g
 }
 
-// End returns the number of the first part after r.
-func (r Relative) End() int { return r.First + r.Parts }
+// end is the number of the first part after r.
+func (r Relative) end() int { return r.First + r.Parts }
 
-// AppendBinary appends the canonical form of r. O(bytes).
-func (r Relative) AppendBinary(b []byte) []byte {
-	b = append(append(b, relativeVersion), r.Base[:]...)
+// binary returns the canonical form of r.
+func (r Relative) binary() []byte {
+	b := append([]byte{relativeVersion}, r.Base[:]...)
 	for _, v := range []int{r.BaseParts, r.First, r.Parts} {
 		b = binary.AppendUvarint(b, uint64(v))
 	}
 	return append(append(b, r.Next[:]...), r.Code...)
 }
 
-// ParseRelative is the inverse of AppendBinary. The code is a slice of b. ErrVersion, ErrMalformed or ErrLimit if b is
-// nothing that AppendBinary writes. It does not verify: [Prefix.ExtendRelative] does. O(1).
+// ParseRelative returns the relative run with the given bytes; its code is a slice of them. ErrVersion, ErrMalformed or
+// ErrLimit if they are the canonical form of none. It does not verify: [Prefix.ExtendRelative] does. O(1).
 func ParseRelative(b []byte) (r Relative, err error) {
 	if len(b) > 0 && b[0] != relativeVersion {
 		return Relative{}, fmt.Errorf("summary: relative run: version %d, not %d: %w", b[0], relativeVersion, ErrVersion)
@@ -64,10 +62,10 @@ func ParseRelative(b []byte) (r Relative, err error) {
 			return Relative{}, fmt.Errorf("summary: relative run: parts: %w", err)
 		}
 	}
-	if r.BaseParts == 0 || r.Parts == 0 || r.End() > maxParts || len(rest) < len(r.Next) {
+	if r.BaseParts == 0 || r.Parts == 0 || r.end() > maxParts || len(rest) < len(r.Next) {
 		return Relative{}, fmt.Errorf("summary: relative run: %d parts given %d, %d bytes: %w", r.Parts, r.BaseParts, len(rest), ErrMalformed)
 	}
-	r.Code = rest[copy(r.Next[:], rest):]
+	r.Code, r.Bytes = rest[copy(r.Next[:], rest):], b
 	return r, nil
 }
 
@@ -86,10 +84,12 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 		return Relative{}, err
 	}
 	c := newRelativeCoder(p.plan, from, to, base, baseParts)
-	return Relative{
-		Base: base.Header().Group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next,
+	r := Relative{
+		Base: base.Header().group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next,
 		Code: c.append(nil, p.Blocks()),
-	}, nil
+	}
+	r.Bytes = r.binary()
+	return r, nil
 }
 
 // oneSeed returns ErrSeed if the fingerprints of two prefixes are not made with one seed.
@@ -114,35 +114,35 @@ func (p *Prefix) link(k int) (digest, error) {
 
 // ExtendRelative decodes a relative run given its base, encodes the parts in plain form, verifies them against the
 // chain and returns the longer prefix, as [Prefix.Extend] does. It leaves both prefixes as they are. It takes time O(n)
-// for each level; memory is within a fixed factor of the base and of the code. ErrBase if the run is coded given another
-// summary or more of it; ErrSeed if the base is of another seed. ErrLimit: parts that the plan has not, or a gap.
+// for each level; memory is within a fixed factor of the base and of the code. ErrLimit: the run is coded
+// given another summary or more of it, has parts that the plan has not, or leaves a gap. ErrSeed: base of another seed.
 // ErrMalformed or ErrChain: not what RunRelative writes for the origin's parts.
 func (p *Prefix) ExtendRelative(base *Prefix, r Relative) (*Prefix, error) {
-	if base.Header().Group() != r.Base || r.BaseParts > base.Parts() {
-		return nil, fmt.Errorf("summary: parts given %d of %x, %d of %x held: %w", r.BaseParts, r.Base, base.Parts(), base.Header().Group(), ErrBase)
+	if of := base.Header().group(); of != r.Base || r.BaseParts > base.Parts() {
+		return nil, fmt.Errorf("summary: relative run is coded given %d parts of %x, %d of %x held: %w", r.BaseParts, r.Base, base.Parts(), of, ErrLimit)
 	}
 	if err := oneSeed(p, base); err != nil {
 		return nil, err
 	}
-	if r.First < 0 || r.First > p.Parts() || r.Parts < 1 || r.End() > p.plan.parts {
-		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, p.held, p.plan.parts, ErrLimit)
+	if r.First < 0 || r.First > p.Parts() || r.Parts < 1 || r.end() > p.plan.parts {
+		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.end()-1, p.held, p.plan.parts, ErrLimit)
 	}
-	if r.End() == p.plan.parts && r.Next != (digest{}) {
+	if r.end() == p.plan.parts && r.Next != (digest{}) {
 		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
 	}
-	if r.End() <= p.Parts() {
+	if r.end() <= p.Parts() {
 		return p, nil
 	}
 	p, err := p.Truncate(r.First).whole()
 	if err != nil {
 		return nil, err
 	}
-	c := newRelativeCoder(p.plan, r.First, r.End(), base, r.BaseParts)
+	c := newRelativeCoder(p.plan, r.First, r.end(), base, r.BaseParts)
 	tries, err := c.decode(r.Code, p.Blocks())
 	if err != nil {
 		return nil, fmt.Errorf("%w (relative run)", err)
 	}
-	parts, err := encodeParts(p.plan, tries, r.First, r.End())
+	parts, err := encodeParts(p.plan, tries, r.First, r.end())
 	if err != nil {
 		return nil, fmt.Errorf("summary: relative run: %w", err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkRelative(b *testing.B) {
 				return d.decode(0, run.Parts)
 			}},
 			{"decode/relative", func() error {
-				c := newRelativeCoder(none.plan, 0, relative.End(), base, relative.BaseParts)
+				c := newRelativeCoder(none.plan, 0, relative.end(), base, relative.BaseParts)
 				_, err := c.decode(relative.Code, nil)
 				return err
 			}},

@@ -62,7 +62,7 @@ func TestChangesSize(t *testing.T) {
 		parts := old.plan.PartsWithin(n)
 		old = old.Truncate(parts)
 		r := related(t, next, parts, old)
-		got := float64(8*(len(r.AppendBinary(nil))+envelope)) / n
+		got := float64(8*(len(r.Bytes)+envelope)) / n
 		t.Logf("%d changed at %.2f bits a key: with header %.4f bits a key", c.changed, 8*float64(old.EncodedBytes())/n, got)
 		if got > c.most {
 			t.Errorf("%d changed: %.4f bits a key, at most %v", c.changed, got, c.most)
@@ -164,13 +164,13 @@ func FuzzRelative(f *testing.F) {
 			t.Fatal(err)
 		}
 		cut, err := next.Truncate(end).Compact().RunRelative(first, end, base.Truncate(baseParts).Compact(), baseParts)
-		if err != nil || !slices.Equal(cut.AppendBinary(nil), r.AppendBinary(nil)) {
+		if err != nil || !slices.Equal(cut.Bytes, r.Bytes) {
 			t.Fatalf("another code where less is held: %v", err)
 		}
 		if slow := slowRelative(next, base, first, end, baseParts); !slices.Equal(slow, r.Code) {
 			t.Fatalf("%d bytes of code, not the %d of the slow twin", len(r.Code), len(slow))
 		}
-		b := r.AppendBinary(nil)
+		b := r.Bytes
 		if r, err = ParseRelative(b); err != nil {
 			t.Fatal(err)
 		}
@@ -184,11 +184,11 @@ func FuzzRelative(f *testing.F) {
 			return
 		}
 		b[int(where)%len(b)] ^= flip
-		if r, err = ParseRelative(b); err == nil && r.End() > held.Parts() {
-			if q, err := held.ExtendRelative(base, r); err == nil && (q.Parts() != r.End() || r.Base != base.Header().Group()) {
+		if r, err = ParseRelative(b); err == nil && r.end() > held.Parts() {
+			if q, err := held.ExtendRelative(base, r); err == nil && (q.Parts() != r.end() || r.Base != base.Header().group()) {
 				t.Fatalf("byte %d changed: accepted, %d parts", int(where)%len(b), q.Parts())
 			} else if err == nil {
-				samePrefix(t, q, next.Truncate(r.End()))
+				samePrefix(t, q, next.Truncate(r.end()))
 			}
 		}
 	})
@@ -322,7 +322,7 @@ func TestRelativeAnyByte(t *testing.T) {
 	keys := someKeys(3, 2000)
 	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
 	none := next.Truncate(0)
-	b := related(t, next, next.Parts(), old).AppendBinary(nil)
+	b := related(t, next, next.Parts(), old).Bytes
 	accepted := func(b []byte) bool {
 		r, err := ParseRelative(b)
 		if err == nil {
@@ -359,14 +359,14 @@ func TestRelativeBase(t *testing.T) {
 	old, next := epochs(t, keys, changed(4, keys, 20, 25), Shape{})
 	none, r := next.Truncate(0), related(t, next, next.Parts(), old)
 	lie := r
-	lie.Base = next.Header().Group()
+	lie.Base = next.Header().group()
 	for name, c := range map[string]struct {
 		base *Prefix
 		r    Relative
 		want error
 	}{
-		"another":      {next, r, ErrBase},
-		"cut":          {old.Truncate(1), r, ErrBase},
+		"another":      {next, r, ErrLimit},
+		"cut":          {old.Truncate(1), r, ErrLimit},
 		"a lie":        {next, lie, ErrMalformed},
 		"other parts":  {next, Relative{Base: lie.Base, BaseParts: 1, First: 1, Parts: 1}, ErrLimit},
 		"no parts":     {old, Relative{Base: r.Base, BaseParts: 1}, ErrLimit},
@@ -388,7 +388,7 @@ func TestRelativeBase(t *testing.T) {
 		t.Error(err)
 	}
 	foreign := r
-	foreign.Base = seeded.Header().Group()
+	foreign.Base = seeded.Header().group()
 	if _, err := none.ExtendRelative(seeded, foreign); !errors.Is(err, ErrSeed) {
 		t.Error(err)
 	}
@@ -410,7 +410,7 @@ func TestRelativeBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Relative{Base: small.Header().Group(), BaseParts: 1, Parts: none.plan.parts, Code: make([]byte, 100)}
+	r := Relative{Base: small.Header().group(), BaseParts: 1, Parts: none.plan.parts, Code: make([]byte, 100)}
 	taken := testing.AllocsPerRun(1, func() {
 		if _, err := none.ExtendRelative(small, r); !errors.Is(err, ErrMalformed) {
 			t.Error(err)

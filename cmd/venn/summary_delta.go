@@ -46,7 +46,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	b := summary.File{Envelope: next.file.Envelope, Delta: changes.AppendBinary(nil)}.AppendBinary(nil)
+	b := summary.File{Envelope: next.file.Envelope, Delta: changes.Bytes}.AppendBinary(nil)
 	if plain := next.file.AppendBinary(nil); len(plain) <= len(b) {
 		b, parts, full = plain, next.prefix.Parts(), true
 	}

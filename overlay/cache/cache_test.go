@@ -73,7 +73,7 @@ func TestCacheRelatives(t *testing.T) {
 		}
 		for _, c := range []*Cache{nil, c, c} {
 			got, err := c.RunRelative(next, 0, parts, old, parts)
-			if err != nil || !bytes.Equal(got.AppendBinary(nil), want.AppendBinary(nil)) {
+			if err != nil || !bytes.Equal(got.Bytes, want.Bytes) {
 				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got.Code), len(want.Code), err)
 			}
 			p, err := c.ExtendRelative(none, old, got)
@@ -85,14 +85,17 @@ func TestCacheRelatives(t *testing.T) {
 		if q, _ := c.ExtendRelative(none, old, want); p != q {
 			t.Error("not shared")
 		}
-		wrong := want
-		wrong.Code = bytes.Clone(want.Code)
-		wrong.Code[len(wrong.Code)-1] ^= 1
+		spoiled := bytes.Clone(want.Bytes)
+		spoiled[len(spoiled)-1] ^= 1
+		wrong, err := summary.ParseRelative(spoiled)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := c.ExtendRelative(none, old, wrong); err == nil {
 			t.Error("a wrong run was accepted")
 		}
 		if parts > 1 {
-			if _, err := c.ExtendRelative(none, old.Truncate(parts-1), want); !errors.Is(err, summary.ErrBase) {
+			if _, err := c.ExtendRelative(none, old.Truncate(parts-1), want); !errors.Is(err, summary.ErrLimit) {
 				t.Errorf("on too few parts: %v", err)
 			}
 		}

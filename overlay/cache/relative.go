@@ -77,12 +77,12 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 // ExtendRelative is [summary.Prefix.ExtendRelative]; without the work if another has decoded the same run, given the
 // same base, of late.
 func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
-	if c == nil || r.End() <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
+	if c == nil || r.First+r.Parts <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
 		return p.ExtendRelative(base, r)
 	}
 	h := p.Header()
-	key := decodedKey{newRelativeKey(p, r.First, r.End(), base, r.BaseParts), sha256.Sum256(r.AppendBinary(nil))}
-	held := cacheKey{h.Chain, group.Of(h), r.End()}
+	key := decodedKey{newRelativeKey(p, r.First, r.First+r.Parts, base, r.BaseParts), sha256.Sum256(r.Bytes)}
+	held := cacheKey{h.Chain, group.Of(h), r.First + r.Parts}
 	q := c.get(held)
 	c.mu.Lock()
 	known := c.relatives.decoded[key]

@@ -18,7 +18,7 @@ func related(t *testing.T, of signed, first, end int, base signed, parts int) ev
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := event.PartsReceived{From: "link", Group: group.Of(of.stream.Header()), Parts: wire.Parts{Delta: r.AppendBinary(nil)}, Bytes: 100}
+	in := event.PartsReceived{From: "link", Group: group.Of(of.stream.Header()), Parts: wire.Parts{Delta: r.Bytes}, Bytes: 100}
 	if first == 0 {
 		in.Envelope, in.Record = of.envelope, of.record
 	}

@@ -59,7 +59,7 @@ func span(in event.PartsReceived) (first, end int) {
 	if err != nil {
 		return 0, 0
 	}
-	return r.First, r.End()
+	return r.First, r.First + r.Parts
 }
 
 // ofOneOrigin reports whether what came is coded given another epoch of its origin.
@@ -111,7 +111,7 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	switch {
 	case err == nil:
 		return p, Result{Applied: ofOneOrigin(in)}
-	case errors.Is(err, summary.ErrBase), errors.Is(err, summary.ErrVersion):
+	case errors.Is(err, errBase), errors.Is(err, summary.ErrVersion):
 		return nil, Result{Unapplied: true}
 	}
 	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
@@ -124,10 +124,13 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 	}
 	base := d.baseOf(r)
 	if base == nil || max(held.Plan().N, base.Plan().N) > MaxDeltaKeys || r.First > held.Parts() {
-		return nil, summary.ErrBase
+		return nil, errBase
 	}
 	return d.cfg.ExtendRelative(held, base, r)
 }
+
+// errBase says that the base of a relative run is not held.
+var errBase = errors.New("directory: no such base")
 
 // baseOf returns the base of a relative run; nil if it is not held.
 func (d *Directory) baseOf(r summary.Relative) *summary.Prefix {

@@ -176,7 +176,7 @@ func (d *madeDeltas) make(
 	d.keys += n
 	var delta []byte
 	if r, err := encode(next, 0, parts, old, min(parts, old.Parts())); err == nil {
-		delta = r.AppendBinary(nil)
+		delta = r.Bytes
 	}
 	if run, err := next.Run(0, parts); err != nil || len(delta) > maxDeltaBytes || len(delta) >= run.EncodedBytes() {
 		delta = nil

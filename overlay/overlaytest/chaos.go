@@ -259,7 +259,7 @@ func (c *Chaos) parts(p wire.PeerID) event.Input {
 			in.Run = summary.Run{}
 			parts := 1 + c.n(min(old.Parts(), o.Parts()))
 			r, _ := o.Stream.RunRelative(0, parts, old.Stream, parts)
-			in.Delta = r.AppendBinary(nil)
+			in.Delta = r.Bytes
 			in.Envelope, in.Record = o.Envelope, o.Record
 			if c.n(3) == 0 && len(in.Delta) > 0 {
 				in.Delta[len(in.Delta)-1] ^= 1

@@ -158,7 +158,7 @@ func (b *bench) deltas() {
 	}{{streamKeys / 100, 0.28}, {streamKeys / 1000, 0.06}} {
 		changed := append(fingerprints(keys[c.changed:]), fingerprints(randomKeys(4, c.changed))...)
 		next := buildOf(changed, old.Header().Shape, 2).Truncate(parts)
-		perKey := 8 * float64(len(must(next.RunRelative(0, parts, old, parts)).AppendBinary(nil))+envelope) / streamKeys
+		perKey := 8 * float64(len(must(next.RunRelative(0, parts, old, parts)).Bytes)+envelope) / streamKeys
 		name := fmt.Sprintf("delta at 8 bits a key, %g %% exchanged", 100*float64(c.changed)/streamKeys)
 		b.amount(fmt.Sprintf("%s, at most %g", name, c.most), "bits/key", 1, perKey, c.most)
 		b.amount(name+", all parts again", "bits/key", 0, perKey, 8*wireBytes(next)/streamKeys)

@@ -117,7 +117,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	take(d, 0, old)
 	e := d.Tagged(old.Group().OriginTag())
 	d.Take(time.Second, e, event.PartsReceived{From: honest, Transport: event.Pubsub, Group: next.Group(), Parts: wire.Parts{
-		Envelope: next.Envelope, Record: next.Record, Delta: delta.AppendBinary(nil),
+		Envelope: next.Envelope, Record: next.Record, Delta: delta.Bytes,
 	}})
 	believed := 0
 	for _, f := range chosen {

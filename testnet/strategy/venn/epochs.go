@@ -289,8 +289,8 @@ func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error
 
 // extendRelative is p.ExtendRelative(base, run): what it leads to is known.
 func (r *run) extendRelative(p, base *summary.Prefix, run summary.Relative) (*summary.Prefix, error) {
-	if run.End() <= p.Parts() || run.First > p.Parts() || run.BaseParts > base.Parts() {
+	if run.First+run.Parts <= p.Parts() || run.First > p.Parts() || run.BaseParts > base.Parts() {
 		return p.ExtendRelative(base, run)
 	}
-	return r.prefix(p.Header(), run.End()), nil
+	return r.prefix(p.Header(), run.First+run.Parts), nil
 }
