@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -49,7 +48,6 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	run, err = sim.New(sim.Config{
 		Strategy: played, Params: params, Notes: o.Look != nil, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
 		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree, Rewire: p.Links.Rewire}, Edges: p.Edges,
-		Lines: link.Mix{{Rate: 1, Weight: 1}},
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
 			return uint64(l.Up), uint64(l.Down)

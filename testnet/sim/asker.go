@@ -5,28 +5,19 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // asker draws the queries, evenly spread over the time for them. A peer that is online asks each, for a key that the
-// peer lacks and another that is online holds. Where Config.Like does not say otherwise, all but Config.Outside of them
-// are for what a peer of the same interest holds.
+// peer lacks and another that is online holds. Nine in ten are for what a peer of the same interest holds.
 type asker struct {
 	cfg   *Config
 	rng   *rand.Rand
 	asked int // queries planned so far, or given up
-
-	drawer *holdings.Drawer[strategy.ID] // of a rule other than interest
 }
 
-func newAsker(cfg *Config, held *Held) asker {
-	a := asker{cfg: cfg, rng: cfg.random(asking)}
-	if cfg.Like != "" && cfg.Like != holdings.Interest {
-		a.drawer = &holdings.Drawer[strategy.ID]{Rule: cfg.Like, Exponent: holdings.ZipfExponent, Held: held.Now}
-	}
-	return a
-}
+// sameInterest is the share of queries for what a peer of the same interest holds.
+const sameInterest = 0.9
 
 // due is when the next query begins.
 func (a *asker) due() time.Duration {
@@ -54,13 +45,6 @@ func (s *Sim) ask() {
 		}
 		return
 	}
-	if a.drawer != nil {
-		online := func(p strategy.ID) bool { return s.churn.online[p] }
-		if p, key, drawn := a.drawer.Query(s.cfg.Data.Keys(), a.rng, online, online); drawn {
-			s.begins(Ask{at, p, key})
-		}
-		return
-	}
 	for range 100 {
 		p := strategy.ID(a.rng.IntN(len(s.nodes)))
 		if !s.churn.online[p] {
@@ -84,7 +68,7 @@ func (s *Sim) begins(q Ask) {
 func (a *asker) key(p strategy.ID) (key uint32, ok bool) {
 	d := a.cfg.Data
 	other := strategy.ID(a.rng.IntN(d.Peers()))
-	if like := d.Alike(p); len(like) > 1 && a.rng.Float64() < 1-a.cfg.Outside {
+	if like := d.Alike(p); len(like) > 1 && a.rng.Float64() < sameInterest {
 		other = pick(like, a.rng)
 	}
 	key = pick(d.Collection(other), a.rng)

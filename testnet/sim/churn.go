@@ -58,29 +58,11 @@ func newChurn(cfg *Config) churn {
 			c.history(cfg.Churn, cfg.end(), strategy.ID(i), rng)
 		}
 	}
-	c.kill(cfg.Churn, cfg.random(killing))
 	slices.SortStableFunc(c.moves, func(a, b move) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.peer, b.peer))
 	})
 	c.begin()
 	return c
-}
-
-// kill ends the last session of some peers, all at one time.
-func (c *churn) kill(of Churn, rng *rand.Rand) {
-	if of.Killed == 0 {
-		return
-	}
-	dead := make([]bool, len(c.online))
-	for _, p := range rng.Perm(len(dead))[:int(of.Killed*float64(len(dead)))] {
-		dead[p] = true
-	}
-	c.moves = slices.DeleteFunc(c.moves, func(m move) bool { return dead[m.peer] && m.at >= of.KilledAt })
-	for p, is := range dead {
-		if is {
-			c.moves = append(c.moves, move{of.KilledAt, strategy.ID(p), false, true})
-		}
-	}
 }
 
 // begin applies the moves until the start, and leaves out those that change nothing.

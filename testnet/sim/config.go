@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/holdings"
-	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -20,11 +17,10 @@ type Config struct {
 	Data     *Data // who holds what; required
 	Topology Topology
 	Edges    [][2]strategy.ID // who opens links to whom at the start, each pair once; nil: as Topology draws them
-	Lines    link.Mix         // rates of the peers' lines; nil: 10 Mbit/s each way for all
 	Churn    Churn            // zero: nobody comes or goes
 	Script   Script           // what happens at known times; zero: nothing
 
-	// Rates are those of a peer's line, bit/s, each at least 1; nil: those that Lines gives it.
+	// Rates are those of a peer's line, bit/s, each at least 1; nil: 10 Mbit/s each way for all.
 	Rates func(strategy.ID) (up, down uint64)
 	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least. nil: by distance
 	// in a square.
@@ -40,11 +36,7 @@ type Config struct {
 	Asking   time.Duration // over which the queries are spread evenly; 0: 60 s
 	Patience time.Duration // of a query; 0: 30 s
 	Queries  int
-	All      bool    // every holder is wanted; else one
-	Outside  float64 // share of the queries that are for what any peer holds, not one of the same interest, in (0, 1]; 0: 0.1
-
-	// Like is the rule of package holdings by which queries are drawn; "": interest.
-	Like string
+	All      bool // every holder is wanted; else one
 
 	Seed uint64
 
@@ -67,9 +59,6 @@ type Churn struct {
 	Median time.Duration // of a session; 0: nobody leaves
 	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
 	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
-
-	Killed   float64       // share of the peers that is killed at one time, and does not come back, in [0, 1)
-	KilledAt time.Duration // when
 }
 
 // ErrConfig is matched by every error about a Config.
@@ -79,13 +68,12 @@ func (c *Config) defaults() {
 	setDefault(&c.Least, 10*time.Millisecond)
 	setDefault(&c.Most, max(c.Least, 100*time.Millisecond))
 	setDefault(&c.GiveUp, 3*time.Second)
-	setDefault(&c.Outside, 0.1)
 	setDefault(&c.Asking, time.Minute)
 	setDefault(&c.Patience, 30*time.Second)
 	setDefault(&c.Churn.Shape, 0.5)
 	setDefault(&c.Churn.Away, c.Churn.Median/10)
-	if c.Lines == nil {
-		c.Lines = link.Mix{{Name: "10mbit", Rate: 10_000_000, Weight: 1}}
+	if c.Rates == nil {
+		c.Rates = func(strategy.ID) (up, down uint64) { return 10_000_000, 10_000_000 }
 	}
 }
 
@@ -123,10 +111,6 @@ func (c *Config) check() error {
 		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
 	}
 	fault(len(c.Script.Moves) > 0 && c.Churn.Median > 0, "moves besides churn")
-	fault(!(c.Outside >= 0 && c.Outside <= 1), "share %v of queries outside of an interest, not in (0, 1]", c.Outside)
-	fault(!(c.Churn.Killed >= 0 && c.Churn.Killed < 1) || c.Churn.KilledAt < 0, "share %v of peers killed at %v: not in [0, 1), or below 0", c.Churn.Killed, c.Churn.KilledAt)
-	fault(len(c.Script.Moves) > 0 && c.Churn.Killed > 0, "moves besides those who are killed")
-	fault(c.Like != "" && !slices.Contains(holdings.Rules, c.Like), "queries like %q: there are %v", c.Like, holdings.Rules)
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Median > MaxSession || c.Churn.Away > MaxSession, "a median of churn is above %v", MaxSession)
@@ -165,13 +149,11 @@ func (g *generator) begin(c *Config, p purpose, of strategy.ID) {
 type purpose string
 
 const (
-	killing  purpose = "sim: who is killed"
 	linking  purpose = "sim: topology"
 	rewiring purpose = "sim: links in place of those to peers that are away at the start"
 	placing  purpose = "sim: places"
 	churning purpose = "sim: sessions"
 	asking   purpose = "sim: queries"
-	lining   purpose = "sim: lines"
 	stepping purpose = "sim: a peer's machine"
 	carrying purpose = "sim: a peer's network"
 )

@@ -15,7 +15,7 @@ func (s *Sim) Peer(p strategy.ID) strategy.Peer { return s.nodes[p].peer }
 func (s *Sim) Links(p strategy.ID) []strategy.ID { return s.nodes[p].links.Open() }
 
 // Rates are those of a peer's line as it declares them, bit/s.
-func (s *Sim) Rates(p strategy.ID) (up, down uint64) { return s.declared(p) }
+func (s *Sim) Rates(p strategy.ID) (up, down uint64) { return s.cfg.Rates(p) }
 
 // Latency is that of a message between two peers, one way.
 func (s *Sim) Latency(a, b strategy.ID) time.Duration { return s.latency(a, b) }

@@ -185,7 +185,7 @@ func (s *Sim) known() (all Known, lines []Known) {
 		if !ok {
 			continue
 		}
-		_, rate := s.declared(strategy.ID(i))
+		_, rate := s.cfg.Rates(strategy.ID(i))
 		if byRate[rate] == nil {
 			byRate[rate] = &Known{Rate: rate}
 		}

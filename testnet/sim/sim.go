@@ -56,7 +56,7 @@ func New(cfg Config) (*Sim, error) {
 	s.makeNodes()
 	s.world = strategy.World{
 		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
-		Rates:      s.declared,
+		Rates:      cfg.Rates,
 		Collection: s.held.Fingerprints,
 		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },
 		Online:     func(p strategy.ID) bool { return s.churn.online[p] },
@@ -66,7 +66,7 @@ func New(cfg Config) (*Sim, error) {
 	if s.factory, err = cfg.Strategy.Open(s.world); err != nil {
 		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
 	}
-	s.asker = newAsker(&s.cfg, s.held)
+	s.asker = asker{cfg: &s.cfg, rng: s.cfg.random(asking)}
 	s.tally = newTally(s)
 	s.own = newAccount(s)
 	s.churn = newChurn(&s.cfg)
@@ -77,27 +77,15 @@ func New(cfg Config) (*Sim, error) {
 func (s *Sim) makeNodes() {
 	n := s.cfg.Data.Peers()
 	s.nodes, s.place = make([]node, n), make([][2]float32, n)
-	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
+	places := s.cfg.random(placing)
 	for i := range s.nodes {
-		rate := s.cfg.Lines[lines[i]].Rate
-		up, down := rate, rate
-		if s.cfg.Rates != nil {
-			up, down = s.cfg.Rates(strategy.ID(i))
-		}
+		up, down := s.cfg.Rates(strategy.ID(i))
 		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: newLine(up), down: newLine(down), wakeAt: never, wakeSet: never}
 		s.nodes[i].rng.begin(&s.cfg, stepping, strategy.ID(i))
 		s.nodes[i].own.begin(&s.cfg, carrying, strategy.ID(i))
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
 	s.newShards()
-}
-
-// declared are the rates of a peer's line at the start.
-func (s *Sim) declared(p strategy.ID) (up, down uint64) {
-	if s.cfg.Rates != nil {
-		return s.cfg.Rates(p)
-	}
-	return uint64(8 * s.nodes[p].up.rate), uint64(8 * s.nodes[p].down.rate)
 }
 
 // latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.

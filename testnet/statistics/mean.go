@@ -138,11 +138,7 @@ func (m Mean) String() string {
 	if m.N < 2 && m.Half == 0 {
 		return value
 	}
-	half := strconv.FormatFloat(m.Half, 'g', 2, 64)
-	if m.Half >= 100 {
-		half = strconv.FormatFloat(m.Half, 'f', 0, 64)
-	}
-	return value + " ± " + half
+	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
 }
 
 // MarshalJSON leaves out what is not a number.
