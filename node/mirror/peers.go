@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"net"
 	"net/http"
@@ -223,14 +224,17 @@ type search struct {
 // search looks for holders, and asks each what it has.
 func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, without ...map[peer.ID]bool) search {
 	s := search{make(chan peer.AddrInfo, enough), make(chan holder, enough)}
+	left := make(map[peer.ID]bool) // a copy: a look that is given up ends later than its caller
+	for _, w := range without {
+		maps.Copy(left, w)
+	}
 	look := func() {
 		defer close(s.answers)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		asked := 0
 		for p := range m.cfg.Router.Lookup(ctx, f.want.Sum.Key()) {
-			left := slices.ContainsFunc(without, func(w map[peer.ID]bool) bool { return w[p.ID] })
-			if p.ID == m.cfg.Host.ID() || left || m.isBlamed(p.ID) {
+			if p.ID == m.cfg.Host.ID() || left[p.ID] || m.isBlamed(p.ID) {
 				continue
 			}
 			if asked++; asked > enough {
