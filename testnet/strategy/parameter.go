@@ -39,7 +39,7 @@ type Params struct {
 	Origins    int
 	Own        map[string]float64 // of other parameters, by name
 	Strong     float64            // share of the peers that know everybody, whatever Origins says: those that Drawn draws
-	Undefended bool               // all defences are switched off, see overlay/defence: for experiments
+	Undefended bool               // no limits hold for what others can do: for experiments
 }
 
 // Drawn says whether a peer is one of a share of all that a seed draws.
