@@ -83,7 +83,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.sibling == nil || e.group == nil || e.sibling.group == nil, "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
-	want(d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+lookEvery), "it never goes")
+	want(d.links[e.peer] != nil || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+lookEvery), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")

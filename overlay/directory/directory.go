@@ -133,6 +133,7 @@ func (d *Directory) Close(p wire.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
 	d.touch()
+	d.due.By(dueExpiry, 0)
 	if e != nil && e.record != nil && !d.isOwn(e) && !d.mayJoin(e, e.Record(), e.cur != nil) {
 		d.Remove(e.Index())
 	}

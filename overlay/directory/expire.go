@@ -32,9 +32,10 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		if e == nil {
 			continue
 		}
-		_, linked := d.links[e.peer]
+		if _, linked := d.links[e.peer]; linked { // looked at again when the link closes
+			continue
+		}
 		switch {
-		case linked:
 		case e.cur != nil && now >= e.expires():
 			d.outlive(now, e)
 		case e.state == Expired && now >= e.forgotten:
