@@ -92,22 +92,22 @@ func (s *Region) Contacts() []Contact {
 	if s.depth == 0 {
 		return out
 	}
-	spare, depth := map[space.Range]Contact{}, s.spareDepth()
+	spare, depth, own := map[space.Range]Contact{}, s.spareDepth(), s.Range()
 	for _, e := range s.directory.Others() {
-		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 || e.Refuted() {
+		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
 			continue
 		}
 		place := s.directory.Place(e)
+		at, some := spare[space.Around(place, depth)]
+		if own.Contains(place) || some && s.place.Distance(place) >= s.place.Distance(at.Place) || e.Refuted() {
+			continue
+		}
 		denials, right := s.contacts.Conduct(place, string(e.Peer()))
 		c := Contact{
 			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: ContactDepth(depth),
 			Denials: denials, Right: right, Role: Spare,
 		}
-		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.Range().Contains(c.Place) {
-			continue
-		}
-		at, some := spare[c.Range()]
-		if !some || s.place.Distance(c.Place) < s.place.Distance(at.Place) {
+		if _, chosen := s.contacts.Get(place, c.Peer); !chosen && !c.Refuted() {
 			spare[c.Range()] = c
 		}
 	}
