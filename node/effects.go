@@ -19,7 +19,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case event.SendCatalogue:
 		l.sendCatalogue(e)
 	case event.SendParts:
-		l.n.mesh.SendParts(peer.ID(e.To), e.Group, e.Parts.Append(nil))
+		l.n.mesh.SendParts(peer.ID(e.To), e.Group, e.Append(nil))
 	case tails.Send:
 		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
 	case tails.Advanced:

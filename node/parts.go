@@ -50,7 +50,7 @@ func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err erro
 		return p, 0, err
 	}
 	defer func() { s.End(err) }()
-	req := e.PartsRequest.Append(nil)
+	req := e.Append(nil)
 	n.in.Charged(s.Peer, len(req)+requestOverhead)
 	if err = s.Send(req); err != nil {
 		return p, 0, err

@@ -227,7 +227,7 @@ func anonymous(origin func(context.Context, string) (*http.Request, error)) func
 	}
 }
 
-var errPath = errors.New("mirror: a path must not have empty parts, . or ..")
+var errPath = errors.New("mirror: a path has an empty part or a dot part")
 
 // below returns the URL of a client's path below an origin. escaped is as the client wrote it.
 func below(base *url.URL, escaped string) (*url.URL, error) {

@@ -195,7 +195,7 @@ func (e *Entry) Answers() (hits, misses int) { return int(e.hits), int(e.misses)
 func (e *Entry) RTT() time.Duration { return e.rtt }
 
 // DialFails returns how many dials of the peer failed since it was last heard of.
-func (e *Entry) DialFails() int { return int(e.dialFails) }
+func (e *Entry) DialFails() int { return e.dialFails }
 
 // Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a peer that has nothing in
 // common with us, up to 2 for one like us, and less for one whose claims failed.

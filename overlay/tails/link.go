@@ -213,9 +213,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 		if same {
 			from = pos.number
 		}
-		for _, t := range o.since(from) {
-			it.Tails = append(it.Tails, t)
-		}
+		it.Tails = append(it.Tails, o.since(from)...)
 	}
 	if len(it.Tails) > 0 {
 		it.Direct, it.Fed, it.Wants = false, false, false

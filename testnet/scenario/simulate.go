@@ -112,7 +112,7 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 	if r.Known.Peers > 0 {
 		out.Directory = &r.Known.DirectoryBytes
 	}
-	if len(p.Scenario.Lines) > 1 { // of several classes one may be left at the end
+	if len(p.Lines) > 1 { // of several classes one may be left at the end
 		out.Lines = r.Lines
 	}
 	for _, q := range r.Detail.Queries {

@@ -74,10 +74,5 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 	v.step(now, core.Changed{Waiting: len(v.touched.order), Many: len(v.touched.order) > tails.MaxStep})
 }
 
-// tailsBytes is a message of tails on a stream that is open.
-func tailsBytes(items []wire.TailItem) int {
-	return strategy.Overhead + wire.Tails(items).Size()
-}
-
 // knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.
 type knock struct{}
