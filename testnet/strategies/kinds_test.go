@@ -46,7 +46,7 @@ func TestKindsOfUpkeep(t *testing.T) {
 		"swim: ack connect lists members ping wanted",
 		"oracle: connect",
 		"kademlia-classic: connect find nearest provide",
-		"venn-undefended: connect graft hello items parts subscription tailitems",
+		"venn-undefended: auditanswer auditask connect graft hello items parts subscription tailitems",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("kinds of upkeep:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
