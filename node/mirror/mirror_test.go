@@ -16,7 +16,12 @@ import (
 
 const blobs = "/v2/some/image/blobs/"
 
+// TestOneOfManyAsksTheOrigin has eight mirrors begin at once. Who asks the origin before it hears of another leaves it
+// as soon as it does, so all together take at most a tenth more than the content.
 func TestOneOfManyAsksTheOrigin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("weighs bytes against time")
+	}
 	o, b := newRegistry(t), newBoard()
 	content := some(3<<20, 1)
 	digest, _ := o.add(content)
@@ -30,8 +35,10 @@ func TestOneOfManyAsksTheOrigin(t *testing.T) {
 		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
 	}
 	wg.Wait()
-	if n := o.count("GET " + blobs); n != 1 || o.sent != int64(len(content)) {
-		t.Errorf("the origin was asked %d times, and sent %d bytes of %d", n, o.sent, len(content))
+	var sent int64
+	o.set(func() { sent = o.sent })
+	if most := int64(len(content)) * 11 / 10; sent > most {
+		t.Errorf("the origin was asked %d times, and sent %d bytes, most %d", o.count("GET "+blobs), sent, most)
 	}
 }
 
@@ -71,9 +78,13 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 		t.Errorf("the origin was asked %d times", n)
 	}
 	for i, p := range []peerOf{first, second} {
-		given := p.served.of
-		if got := counter(t, p, "venn_mirror_given_bytes_total", "peers"); got < segment || len(given) != 0 {
-			t.Errorf("holder %d gave %v bytes, %d requests are open", i, got, len(given))
+		if got := counter(t, p, "venn_mirror_given_bytes_total", "peers"); got < segment {
+			t.Errorf("holder %d gave %v bytes", i, got)
+		}
+		for end := time.Now().Add(10 * time.Second); p.served.open() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("holder %d: %d requests are open", i, p.served.open())
+			}
 		}
 	}
 }

@@ -50,11 +50,14 @@ func (s *served) leave(p peer.ID) {
 	}
 }
 
-func (s *served) busy() bool {
+// open returns the number of requests that are served.
+func (s *served) open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all > busyServed
+	return s.all
 }
+
+func (s *served) busy() bool { return s.open() > busyServed }
 
 // servePeers answers peers until the mirror is closed.
 func (m *Mirror) servePeers() error {
