@@ -123,7 +123,11 @@ func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (
 	}
 	if i := slices.IndexFunc(fixed, func(f scenario.Setting) bool { return f.Key == "peers" }); i >= 0 && len(sweeps) == 0 && s.Varies("peers") {
 		most, _ := fixed[i].Values[0].(int64)
-		sweeps = []scenario.Setting{{Key: "peers", Values: sizes(int(most))}}
+		values := sizes(int(most))
+		if c.IsSet("record") { // of one run
+			values = values[len(values)-1:]
+		}
+		sweeps = []scenario.Setting{{Key: "peers", Values: values}}
 		fixed = slices.Delete(fixed, i, i+1)
 	}
 	out, err := s.With(fixed, sweeps)
