@@ -18,7 +18,6 @@
 //
 // Parts can be coded given another summary that the receiver holds, such as that of an earlier epoch or of a peer like
 // the origin: [Prefix.RunRelative]. [EstimateOverlap] compares two prefixes of any depth and shape.
-// [Filter] is what a prefix knows without its bytes, to be folded, sampled and united.
 //
 // The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order. Whoever holds
 // some can serve them or fewer. FORMAT.md specifies all bytes.
@@ -45,7 +44,6 @@
 //	OnesCount          bits set
 //	Reset              forgets all members
 //	Merge, Intersect   change the receiver to the union, the intersection
-//	Union              returns a new value
 //	Truncate           keeps the first parts or blocks
 //	All                yields all members, in a fixed order
 //	New…, …For…        a constructor from parameters; parameters, or a value, for a purpose

@@ -135,18 +135,3 @@ func ExampleShapeForBytes() {
 	fmt.Printf("%d parts of %d bytes, rate %.3f\n", parts, plan.EncodedBytes(parts), plan.ExpectedRate(parts))
 	// Output: 45 parts of 64742 bytes, rate 0.068
 }
-
-func ExampleUnion() {
-	a, b := build(collection(0, 10_000), 1).Filter(), build(collection(6000, 10_000), 1).Filter()
-	both, err := summary.Union(a, b)
-	if err != nil {
-		panic(err)
-	}
-	reduced := both.Fold(18)
-	key := collection(15_000, 1)[0]
-	fmt.Println(a.Contains(key), both.Contains(key), reduced.Contains(key))
-	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.FalsePositiveRate(), both.FalsePositiveRate(), reduced.FalsePositiveRate())
-	// Output:
-	// false true true
-	// rate of one 0.00030, of the union 0.00048, folded to level 18 0.059
-}

@@ -18,14 +18,6 @@ func ExampleEpoch() {
 	// Output: 1.9 2.0 true
 }
 
-// A filter is what a prefix knows, without the bytes: it can be folded and united.
-func ExampleFilter() {
-	f := build(collection(0, 10_000), 1).Filter()
-	coarse := f.Fold(16)
-	fmt.Printf("rate %.5f, folded to level 16 %.2f\n", f.FalsePositiveRate(), coarse.FalsePositiveRate())
-	// Output: rate 0.00030, folded to level 16 0.14
-}
-
 // Equal keys have equal fingerprints under one seed, and others under another.
 func ExampleFingerprint() {
 	a, b := summary.Seed{Network: "a"}.Hasher(), summary.Seed{Network: "b"}.Hasher()

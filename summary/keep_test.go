@@ -4,25 +4,27 @@ import (
 	"runtime"
 	"testing"
 	"weak"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // oneSet reports whether p knows one set of nodes, and nothing else.
 func oneSet(p *Prefix) bool { return p.Front() != nil && (p.more == nil || p.tries == nil) }
 
-// TestFilterKeepsNoPrefix: a filter is what is known of the blocks, without the parts, the chain and the header.
-func TestFilterKeepsNoPrefix(t *testing.T) {
-	f, from := func() (*Filter, weak.Pointer[Prefix]) {
+// TestBlocksKeepNoPrefix: who keeps what is known of the blocks keeps no parts, chain and header.
+func TestBlocksKeepNoPrefix(t *testing.T) {
+	blocks, from := func() ([]*trie.Block, weak.Pointer[Prefix]) {
 		p := mustBuild(t, someKeys(1, 12_000), Shape{})
 		if !oneSet(p) {
 			t.Fatal("not one set")
 		}
-		return p.Filter(), weak.Make(p)
+		return p.Blocks(), weak.Make(p)
 	}()
 	runtime.GC()
 	if from.Value() != nil {
-		t.Error("the filter keeps the prefix that it was made of")
+		t.Error("the blocks keep the prefix that they were made of")
 	}
-	runtime.KeepAlive(f)
+	runtime.KeepAlive(blocks)
 }
 
 // TestCompactKeepsNoPrefix: a compact prefix of two blocks keeps no prefix that it was extended from.

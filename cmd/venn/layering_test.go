@@ -31,7 +31,7 @@ var layers = []layer{
 	{"summary/estimate", nil},
 	{"summary/counting", nil},
 	{"summary/frequency", nil},
-	{"summary/bloom", []string{"summary/internal/bitcode", "summary/estimate"}},
+	{"summary/bloom", []string{"summary/internal/bitcode"}},
 	{"summary", []string{"summary/internal/...", "summary/estimate"}},
 	{"summary/inside", []string{"summary", "summary/internal/trie"}},
 	{"overlay/rank", []string{"summary/..."}},

@@ -187,45 +187,6 @@ func TestBlockedMistakes(t *testing.T) {
 	}
 }
 
-// TestEstimates compares what filters tell about their sets with the sets.
-func TestEstimates(t *testing.T) {
-	const n1, n2, both = 5000, 8000, 2000
-	a, _ := NewForRate(10_000, 0.01)
-	b, _ := NewForRate(10_000, 0.01)
-	for i := range uint64(n1 + n2 - both) {
-		h := Hash64(i)
-		if i < n1 {
-			a.AddHash(h)
-		}
-		if i >= n1-both {
-			b.AddHash(h)
-		}
-	}
-	l, err := a.EstimateLen(.999)
-	if err != nil || l.Low > n1 || l.High < n1 || l.High-l.Low > n1/10 {
-		t.Errorf("%+v, %v of %d keys", l, err, n1)
-	}
-	o, err := a.EstimateOverlap(b, .999)
-	if err != nil || o.Intersection.Low > both || o.Intersection.High < both || math.Abs(o.Intersection.Value-both) > both/5 {
-		t.Errorf("%+v, %v of %d common keys", o.Intersection, err, both)
-	}
-	if want := float64(both) / (n1 + n2 - both); math.Abs(o.Jaccard-want) > want/5 || o.Union.Low > n1+n2-both || o.Union.High < n1+n2-both {
-		t.Errorf("Jaccard %v, want %v; union %+v", o.Jaccard, want, o.Union)
-	}
-	// Filters cut to other numbers of blocks are compared in the blocks of both.
-	p, _ := partitionedForRate(10_000, 0.01)
-	x, y := filled(t, p, testKeys(3000, 1)), filled(t, p, testKeys(3000, 1))
-	y.Truncate(3)
-	for _, pair := range [][2]*Filter{{x, y}, {y, x}} {
-		if o, err := pair[0].EstimateOverlap(pair[1], .999); err != nil || o.Jaccard != 1 {
-			t.Errorf("cut: %+v, %v", o, err)
-		}
-	}
-	if _, err := a.EstimateOverlap(x, .9); !errors.Is(err, ErrMismatch) {
-		t.Error(err)
-	}
-}
-
 func BenchmarkBlocked(b *testing.B) {
 	const n = 100_000
 	keys := testKeys(2*n, 1)

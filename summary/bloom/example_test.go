@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 func ExampleFilter() {
@@ -210,22 +211,6 @@ func ExampleBlocked() {
 	// true false
 }
 
-func ExampleFilter_EstimateOverlap() {
-	a, _ := bloom.NewForRate(10_000, 0.01)
-	b, _ := bloom.NewForRate(10_000, 0.01)
-	for i := range 10_000 {
-		a.Add([]byte(fmt.Sprint("key ", i)))
-		b.Add([]byte(fmt.Sprint("key ", i+5000)))
-	}
-	o, err := a.EstimateOverlap(b, 0.95)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.0f keys in both (%.0f to %.0f), Jaccard %.2f\n", o.Intersection.Value, o.Intersection.Low, o.Intersection.High, o.Jaccard)
-	// Output:
-	// 4988 keys in both (4936 to 5040), Jaccard 0.33
-}
-
 // A filter in a file is used where it lies.
 func ExampleView() {
 	f, _ := bloom.NewForRate(1000, 0.01)
@@ -242,17 +227,6 @@ func ExampleView() {
 	// false true
 	// true false
 	// true
-}
-
-// How full a filter is, and what it tells of its keys.
-func ExampleFilter_EstimateLen() {
-	f, _ := bloom.NewForRate(10_000, 0.01)
-	for i := range 5000 {
-		f.Add([]byte(fmt.Sprint("key ", i)))
-	}
-	n, _ := f.EstimateLen(0.95)
-	fmt.Printf("%.0f keys (%.0f to %.0f), %d of %d bits set, rate %.5f\n", n.Value, n.Low, n.High, f.OnesCount(), f.Params().Bits(), f.FalsePositiveRate())
-	// Output: 5017 keys (4993 to 5041), 29408 of 95931 bits set, rate 0.00025
 }
 
 // Blocked filters of one form are merged, and asked for many keys at once.
@@ -291,4 +265,27 @@ func ExampleDynamic_Merge() {
 	// Output:
 	// 3000 keys, true
 	// true, rate 0.01
+}
+
+// How full a filter is says how many keys it has, and how many it shares with another.
+func ExampleView_AndOnesCount() {
+	a, _ := bloom.NewForRate(10_000, 0.01)
+	b, _ := bloom.NewForRate(10_000, 0.01)
+	for i := range 10_000 {
+		a.Add([]byte(fmt.Sprint("key ", i)))
+		b.Add([]byte(fmt.Sprint("key ", i+5000)))
+	}
+	both, err := a.AndOnesCount(b)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := a.Params()
+	array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
+	n, _ := array.EstimateCardinality(a.OnesCount(), 0.95)
+	o, _ := array.EstimateOverlap(estimate.Counts{First: a.OnesCount(), Second: b.OnesCount(), Both: both}, 0.95)
+	fmt.Printf("%.0f keys (%.0f to %.0f), rate %.5f\n", n.Value, n.Low, n.High, a.FalsePositiveRate())
+	fmt.Printf("%.0f keys in both (%.0f to %.0f), Jaccard %.2f\n", o.Intersection.Value, o.Intersection.Low, o.Intersection.High, o.Jaccard)
+	// Output:
+	// 10016 keys (9965 to 10067), rate 0.01008
+	// 4988 keys in both (4936 to 5040), Jaccard 0.33
 }
