@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/routing/frequency"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/summary/frequency"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/summary/frequency"
+	"github.com/venn-p2p/venn/routing/frequency"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 
