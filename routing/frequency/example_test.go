@@ -30,22 +30,6 @@ func ExampleSketch() {
 	// 500
 }
 
-// Two shards count apart and are merged.
-func ExampleSketch_Merge() {
-	p, _ := frequency.ParamsForError(0.01, 0.01)
-	a, _ := frequency.New(p)
-	b, _ := frequency.New(p)
-	a.Add(1, 5)
-	b.Add(1, 7)
-	fmt.Println(a.Merge(b), a.Estimate(1), a.Total())
-	p.Seed = 9
-	other, _ := frequency.New(p)
-	fmt.Println(a.Merge(other))
-	// Output:
-	// <nil> 12 12
-	// frequency: sketches differ: seeds
-}
-
 // Estimates that are too high by more than a thousandth of all counts with probability 1 %.
 func ExampleParams() {
 	p, err := frequency.ParamsForError(0.001, 0.01)

@@ -28,12 +28,8 @@ const (
 	maxCounters = 1 << 30
 )
 
-var (
-	// errParams begins every error about parameters out of range.
-	errParams = errors.New("frequency: bad parameters")
-	// errMismatch begins every error of Merge.
-	errMismatch = errors.New("frequency: sketches differ")
-)
+// errParams begins every error about parameters out of range.
+var errParams = errors.New("frequency: bad parameters")
 
 // Params is the form of a Sketch. ParamsForError chooses one.
 type Params struct {
@@ -140,32 +136,6 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 				g -= w
 			}
 		}
-	}
-}
-
-// Merge adds the counts of o, which must have the same form and seed. The result is as if all had been added here. An
-// error says what differs. O(counters).
-func (s *Sketch) Merge(o *Sketch) error {
-	if s.p != o.p {
-		return fmt.Errorf("%w: %s", errMismatch, difference(s.p, o.p))
-	}
-	for i, c := range o.counts {
-		s.counts[i] = addSaturated(s.counts[i], c)
-	}
-	s.total += o.total
-	return nil
-}
-
-func difference(a, b Params) string {
-	switch {
-	case a.Width != b.Width:
-		return fmt.Sprintf("width %d and %d", a.Width, b.Width)
-	case a.Depth != b.Depth:
-		return fmt.Sprintf("depth %d and %d", a.Depth, b.Depth)
-	case a.Copies != b.Copies:
-		return fmt.Sprintf("copies %d and %d", a.Copies, b.Copies)
-	default:
-		return "seeds"
 	}
 }
 

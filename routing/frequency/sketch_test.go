@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -178,40 +177,6 @@ func TestBoundHolds(t *testing.T) {
 	}
 	if got, bound := float64(exceeded)/float64(asked), exceeds(p, eps); got > bound {
 		t.Errorf("%.4f of the estimates are too high, bound %.4f", got, bound)
-	}
-}
-
-func TestMerge(t *testing.T) {
-	p := Params{Width: 101, Depth: 3, Seed: 7}
-	a, _ := New(p)
-	b, _ := New(p)
-	both, _ := New(p)
-	for i := range uint64(500) {
-		x := i % 40 * 0x9e3779b97f4a7c15
-		both.Add(x, 2)
-		if i%3 == 0 {
-			a.Add(x, 2)
-		} else {
-			b.Add(x, 2)
-		}
-	}
-	if err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(a.counts, both.counts) || a.total != both.total {
-		t.Error("the merge of two differs from one that saw all")
-	}
-	for what, q := range map[string]Params{
-		"width": {Width: 103, Depth: 3, Seed: 7}, "depth": {Width: 101, Depth: 4, Seed: 7},
-		"copies": {Width: 101, Depth: 3, Copies: 2, Seed: 7}, "seeds": {Width: 101, Depth: 3, Seed: 8},
-	} {
-		o, err := New(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Merge(o); !errors.Is(err, errMismatch) || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
 	}
 }
 
