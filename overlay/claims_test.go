@@ -8,7 +8,9 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // Claims of newer epochs that do not exist do not keep the true ones from being learned.
@@ -47,24 +49,62 @@ func TestAskLivesByGrowth(t *testing.T) {
 	}
 }
 
-// Nobody is blamed for bringing what was asked for before its origin was forgotten or the link closed.
+// Nobody is blamed for bringing what was asked for before its origin was forgotten or the link closed. What outlives the
+// link does so by a limit.
 func TestPartsThatComeLate(t *testing.T) {
 	for name, c := range map[string]struct {
-		memory int
-		closes bool
-	}{"forgotten": {300_000, false}, "closed": {0, true}, "both": {300_000, true}} {
+		memory   int
+		closes   bool
+		remember time.Duration
+	}{"forgotten": {300_000, false, 0}, "closed": {0, true, 0}, "both": {300_000, true, 0}, "not remembered": {0, true, -1}} {
 		t.Run(name, func(t *testing.T) {
-			for _, late := range []time.Duration{0, -1} {
-				limits := overlay.Limits{Exchange: exchange.Limits{Late: late}}
-				n, err := overlaytest.BlamedForLate(overlay.Config{Memory: c.memory, Limits: limits}, c.closes)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if (n == 0) != (late == 0) {
-					t.Errorf("late parts for %v: %d reports of a link that brought what it was asked", late, n)
-				}
+			limits := overlay.Limits{Exchange: exchange.Limits{Remember: c.remember}}
+			n, err := overlaytest.BlamedForLate(overlay.Config{Memory: c.memory, Limits: limits}, c.closes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (n == 0) != (c.remember == 0) {
+				t.Errorf("%d reports of a link that brought what it was asked", n)
 			}
 		})
+	}
+}
+
+// TestPartsAreOwedOnce: a link that was asked about an origin sends what it was asked, once. Known parts again, a later
+// epoch and what comes an hour late are its fault, and nothing is remembered of what has come.
+func TestPartsAreOwedOnce(t *testing.T) {
+	s, err := overlaytest.NewScene(1, 5000, overlay.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(now time.Duration, in event.Input) []event.PartsReceived { return s.Asked(s.Overlay.Step(now, in)) }
+	faults := func() int { return s.Faults[event.FaultUnasked] }
+	catalogue := event.CatalogueReceived{From: overlaytest.Honest, Items: s.Items(nil), Bytes: 20}
+	asked := append(step(time.Second, catalogue), step(time.Second+overlaytest.Tick, event.Tick{})...)
+	if len(asked) != 1 {
+		t.Fatalf("%d asks, want 1", len(asked))
+	}
+	var late []event.PartsReceived
+	for range 100 {
+		late = append(late, step(2*time.Second, asked[0])...)
+	}
+	n := faults()
+	if n < 100-s.Origins[0].Parts() {
+		t.Errorf("the answer came 100 times: %d reports, and there are %d parts", n, s.Origins[0].Parts())
+	}
+	later := s.Origins[0].Sent(overlaytest.Honest, 0, 1)
+	later.Group = group.New(later.Group.OriginTag(), summary.Epoch{Generation: 9})
+	if step(3*time.Second, later); faults() != n+1 {
+		t.Errorf("a later epoch, unasked: %d reports, want 1", faults()-n)
+	}
+	if late = append(late, step(4*time.Second, catalogue)...); len(late) == 0 {
+		t.Fatal("nothing deeper is asked")
+	}
+	for now := 5 * time.Second; now < time.Hour; now += time.Second {
+		step(now, event.Tick{})
+	}
+	if step(time.Hour, late[0]); faults() != n+2 {
+		t.Errorf("an answer an hour late: %d reports, want 1", faults()-n-1)
 	}
 }
 

@@ -238,7 +238,7 @@ func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for range 100 {
 		for _, e := range step(t, o, time.Second, event.PartsReceived{
-			From: "p", Group: group, Bytes: 300, Parts: wire.Parts{Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}},
+			From: "p", Transport: event.Direct, Group: group, Bytes: 300, Parts: wire.Parts{Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}},
 		}) {
 			if f, ok := e.(event.Report); ok && f.Fault == event.FaultHeader {
 				refused++

@@ -25,7 +25,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	if in.Delta != nil && len(in.Record) == 0 {
 		in.Record = e.record
 	}
-	first, end := span(in)
+	first, end := Span(in.Parts)
 	onTheWay := Result{End: end}
 	base := e.At(in.Group.Epoch())
 	switch {
@@ -50,8 +50,8 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	return d.grow(now, e, base, in)
 }
 
-// span returns the parts first to end-1 that came, 0 and 0 if that cannot be read.
-func span(in event.PartsReceived) (first, end int) {
+// Span returns the numbers of the parts that a run or a delta brings, first to end-1; 0 and 0 if they cannot be read.
+func Span(in wire.Parts) (first, end int) {
 	if in.Delta == nil {
 		return in.Run.First, in.Run.First + len(in.Run.Parts)
 	}
@@ -78,7 +78,7 @@ func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
 	p, r := d.lengthen(e, base, in)
 	if p == nil {
-		_, r.End = span(in)
+		_, r.End = Span(in.Parts)
 		return r
 	}
 	r.End = p.Parts()

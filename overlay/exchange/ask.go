@@ -122,20 +122,11 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return
 	}
-	l.credit.breaks(now, x.cfg.Limits.Credit)
-	b := l.blame(e.Index())
-	x.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
-	b.failures = min(b.failures+1, doublings+1)
-	if l.unkept++; !l.useful && l.unkept%claimsUnkept == 0 {
+	l.breaks(now, x.cfg.Limits.Credit)
+	m := x.matter(l, e.Tag())
+	x.shun(l, e, now+shunFor<<max(0, int(m.failures)-1))
+	m.failures = min(m.failures+1, doublings+1)
+	if !l.useful && l.unkept%claimsUnkept == 0 {
 		x.fault(l, event.FaultClaim)
-	}
-}
-
-// kept notes that a link has brought what it was asked.
-func (l *link) kept(e *origin) {
-	l.unkept, l.useful = 0, true
-	l.credit.keeps()
-	if b := l.blames[e.Index()]; b != nil {
-		b.failures, b.shunned = 0, 0
 	}
 }

@@ -115,11 +115,11 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		x.endAsk(e) // it can't send what it has replaced
-		b := l.blame(e.Index())
-		if b.failures > 0 {
+		m := x.matter(l, e.Tag())
+		if m.failures > 0 {
 			x.failed(x.now, l, e) // again and again
 		}
-		b.failures = max(1, b.failures)
+		m.failures = max(1, m.failures)
 	}
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = x.now, epoch

@@ -101,8 +101,8 @@ func (x *Exchange) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "up %.0f of %.0f B/s, down %.0f of %.0f B/s, %d direct, %d requests\n", x.up.tokens, x.up.rate, x.down.tokens, x.down.rate, x.direct, len(x.requests))
 	for _, l := range x.order {
-		fmt.Fprintf(&b, "%q mesh %v heard %v, out %.0f of %.0f B/s, in %.0f B/s, %d in flight, %d wants, %d blames\n",
-			l.peer, l.mesh, l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.blames))
+		fmt.Fprintf(&b, "%q mesh %v heard %v, out %.0f of %.0f B/s, in %.0f B/s, %d in flight, %d wants, %d matters\n",
+			l.peer, l.mesh, l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.about))
 	}
 	return b.String()
 }

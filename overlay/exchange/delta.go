@@ -52,7 +52,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	reach := func(l *link) int {
 		t := l.known(e.Index())
 		want := min(int(t.have), deepest)
-		if b := l.blames[e.Index()]; b != nil && b.noDelta == of.epoch || t.bases&e.BasesOf(of.epoch, want) == 0 {
+		if l.appliesNo(e.Tag(), of.epoch) || t.bases&e.BasesOf(of.epoch, want) == 0 {
 			return 0
 		}
 		return want

@@ -18,10 +18,11 @@
 //   - An ask is ours: parts of an origin that a link, or the origin itself, was asked for and that have not come. A
 //     want is theirs: parts that a link asked us for.
 //   - An offer is a way to get more of an origin, with its value; the planner turns the best offers into asks.
-//   - Blame is what speaks against asking a link about an origin; a link is shunned while it counts.
+//   - The standing of a peer is what it owes us of each origin, and what it left unkept. A link is shunned about an origin
+//     for a while after it failed.
 //   - A request is a peer's direct request, on a stream of its own.
 //   - A copy is our own summary, sent once, part by part, to whoever takes it.
 //
-// It costs, per link, 20 bytes for every peer known that something was said about. A round looks at the origins that
-// there may be something to ask or to tell about.
+// It costs, per link, 24 bytes for every peer known. A round looks at the origins that there may be something to ask or
+// to tell about.
 package exchange

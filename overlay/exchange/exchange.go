@@ -47,8 +47,7 @@ type Exchange struct {
 	notices notices    // of the whole line
 	deltas  madeDeltas // of anybody's
 
-	memories map[wire.PeerID]*memory // of links that have closed
-	owed     []owed                  // by them, the first to close first
+	parted []*standing // of links that have closed, the first to close first
 
 	due agenda.Agenda
 }
@@ -77,14 +76,12 @@ type Config struct {
 // defaults, and no node has others. Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
 	Credit   float64       // claims that a link may break before others' count first; 0: 8
-	Remember time.Duration // how long what speaks against a link outlives it; 0: 10 min. Below 0: not at all
-	Late     time.Duration // how long parts may still come after their origin or link is gone; 0: 30 s. Below 0: not at all
+	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
 	Boasters int           // of so many linked peers one may boast of how many peers it knows; 0: 3
 }
 
 func (l *Limits) defaults() {
-	l.Credit, l.Remember, l.Late = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Late, owedFor)
-	l.Boasters = cmp.Or(l.Boasters, space.Boasters)
+	l.Credit, l.Remember, l.Boasters = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Boasters, space.Boasters)
 }
 
 // Rand is the only source of randomness.
@@ -98,7 +95,7 @@ type Rand interface {
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	cfg.Limits.defaults()
 	x := &Exchange{
-		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, memories: map[wire.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
+		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, owns: len(own), due: agenda.New(dueTasks),
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
@@ -138,14 +135,7 @@ func (x *Exchange) Changed(c directory.Change) {
 // forget drops all that was exchanged about an origin.
 func (x *Exchange) forget(e *origin) {
 	for _, l := range x.order {
-		if _, asked := l.asked[e.Index()]; asked {
-			l.released.release(x.now+x.cfg.Limits.Late, e.Tag())
-		}
 		l.forget(e.Index())
-	}
-	x.releaseOwed(e)
-	for _, m := range x.memories {
-		delete(m.blames, e.Index())
 	}
 	x.unrest(e)
 	*e = origin{}

@@ -62,13 +62,12 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 	return first
 }
 
-// restarted forgets what was exchanged with a peer that has forgotten it, too. What speaks against the peer outlives the
-// session, as it would the link.
+// restarted forgets what was exchanged with a peer that has forgotten it, too. Its standing outlives the session, as it
+// would the link.
 func (x *Exchange) restarted(l *link) {
-	x.remember(x.now, l)
-	l.trades, l.asked, l.wants = nil, nil, nil
-	l.blames, l.credit, l.unkept = nil, credit{}, 0
-	x.recall(x.now, l)
+	x.part(x.now, l.standing)
+	l.standing = x.recall(x.now, l.peer)
+	l.trades, l.wants = nil, nil
 	l.untold.addAll(len(x.origins))
 	l.queue = l.queue[:0]
 }

@@ -14,14 +14,12 @@ import (
 // link is what is known of a connected peer, and what it and this node owe each other.
 type link struct {
 	// What every round asks of every link comes first: it fits into two lines of the processor's cache.
-	peer   wire.PeerID
+	*standing
 	mesh   bool  // in the pubsub mesh: announcements go to it
 	heard  bool  // it has said hello: its rates are known, and parts may be traded
-	useful bool  // it has brought something
 	cursor int32 // directory index last looked at for announcements
 	trades ledger
 	place  space.Place // of the peer
-	unkept int         // asks in a row that brought nothing
 	out    budget      // summary bytes to the peer
 	untold marks       // directory indexes with perhaps something to announce
 
@@ -37,13 +35,8 @@ type link struct {
 	theirs    notices       // of the peer, to us
 	announced time.Duration // when something was last announced
 
-	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
-	queue  []int                 // directory indexes that the peer wants, in order of arrival
-	wants  map[int]*want
-	blames map[int]*blame
-	credit credit
-
-	released released
+	queue []int // directory indexes that the peer wants, in order of arrival
+	wants map[int]*want
 
 	said   said // in our last hello to it
 	saidAt time.Duration
@@ -63,20 +56,11 @@ type want struct {
 	at        time.Duration // when it said so, or was last sent something
 }
 
-// blame is what speaks against asking a peer about an origin.
-type blame struct {
-	shunned  time.Duration // not asked about this origin before then
-	failures uint8         // asks about this origin in a row that brought nothing
-	noDelta  summary.Epoch // it is asked for parts of this epoch, for a delta to it did not apply
-}
-
 const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = 1024
 	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
 	shunFor = 5 * time.Second
-	// forgiveAfter is how long after a peer may be asked again its failures still count.
-	forgiveAfter = 8 * shunFor
 	// staleWant is when a want that could not be served is forgotten: the peer has turned to somebody else by then.
 	staleWant = 8 * time.Second
 )
@@ -90,12 +74,10 @@ func (l *link) known(i int) trade { return l.trades.known(i) }
 // forget drops what was exchanged about a directory index.
 func (l *link) forget(i int) {
 	l.trades.forget(i)
-	delete(l.asked, i)
 	if l.wants[i] != nil {
 		l.unwant(i)
 		l.queue = slices.DeleteFunc(l.queue, func(k int) bool { return k == i })
 	}
-	delete(l.blames, i)
 }
 
 // unwant forgets what the peer wants of an origin. Without wants there is no map: most links have none most of the
@@ -106,59 +88,18 @@ func (l *link) unwant(i int) {
 	}
 }
 
-// asks notes that the peer is asked for parts of an epoch of an origin.
-func (l *link) asks(i int, e summary.Epoch) {
-	if _, before := l.asked[i]; before {
-		return
-	}
-	if l.asked == nil {
-		l.asked = map[int]summary.Epoch{}
-	}
-	l.asked[i] = e
-}
-
-// blame returns what speaks against a peer in an origin's matters, to be changed.
-func (l *link) blame(i int) *blame {
-	b := l.blames[i]
-	if b == nil {
-		b = &blame{}
-		if l.blames == nil {
-			l.blames = map[int]*blame{}
-		}
-		l.blames[i] = b
-	}
-	return b
-}
-
-// shunned says whether a peer is not to be asked about an origin now.
-func (l *link) shunned(now time.Duration, i int) bool {
-	b := l.blames[i]
-	return b != nil && now < b.shunned
-}
-
-// forgive forgets what speaks against a peer and has long been over.
-func (l *link) forgive(now time.Duration) {
-	for i, b := range l.blames {
-		if now >= b.shunned+forgiveAfter && b.noDelta == (summary.Epoch{}) {
-			delete(l.blames, i)
-		}
-	}
-}
-
 // Open notes that there is a connection to a peer, in the pubsub mesh or not. It says whether that is new.
 func (x *Exchange) Open(now time.Duration, p wire.PeerID, mesh bool) bool {
 	if _, ok := x.links[p]; ok || p == x.cfg.Self {
 		return false
 	}
 	x.at(now)
-	l := &link{peer: p, place: PlaceOf(p), mesh: mesh, pace: newPace(), inPace: newPace()}
+	l := &link{standing: x.recall(now, p), place: PlaceOf(p), mesh: mesh, pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, int32(x.cfg.Rand.IntN(len(x.origins)))
 	l.theirs = notices{Burst(0), now}
 	l.untold.addAll(len(x.origins))
 	x.links[p] = l
-	x.recall(now, l)
-	x.resume(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Insert(x.order, at, l)
 	return true
@@ -171,8 +112,7 @@ func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 		return false
 	}
 	delete(x.links, p)
-	x.remember(now, l)
-	x.leave(now, l)
+	x.part(now, l.standing)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
 	for i := range x.lookout.asked.after(-1) {
@@ -217,9 +157,7 @@ func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
 // Settle lets a link recover from what is long over: losses, and failures to deliver.
 func (x *Exchange) Settle(now time.Duration, p wire.PeerID) {
 	l := x.links[p]
-	l.forgive(now)
-	l.credit.refill(now)
-	l.released.expire(now)
+	l.age(now)
 	if l.heard {
 		l.pace.regain(now)
 		x.setRates(now, l)

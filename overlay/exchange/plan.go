@@ -176,7 +176,7 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 	of = offer{e: e, epoch: ep, from: parts}
 	for _, l := range x.order {
 		t := l.known(e.Index())
-		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
+		if !l.heard || t.have == 0 || l.shuns(now, e.Tag()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -276,11 +276,10 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire
 	end := min(of.end, int(l.known(e.Index()).have))
 	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
-	l.asks(e.Index(), of.epoch)
+	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases}
+	x.owes(l, e, it)
 	x.asked = append(x.asked, e.Index())
-	asks[l.peer] = append(asks[l.peer], wire.Item{
-		Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
-	})
+	asks[l.peer] = append(asks[l.peer], it)
 }
 
 // soonest returns the link that would deliver n bytes first, nil when all have as much to deliver as they should.

@@ -7,7 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Arrived counts a run or a delta that came against the line and against the link that it came on. of is the entry that
@@ -47,10 +46,7 @@ func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival
 	if of != nil {
 		e = x.originOf(of)
 	}
-	if fault := x.unasked(in, e); fault != "" {
-		if fault == event.FaultUnasked && x.isReleased(in) {
-			return a, false
-		}
+	if fault := x.unasked(in); fault != "" {
 		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
 		return a, false
 	}
@@ -78,25 +74,14 @@ func (e *origin) answers(in event.PartsReceived) bool {
 	return e.ask.peer == in.From && e.ask.epoch == in.Group.Epoch()
 }
 
-// unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
+// unasked returns what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
 // opened was, however late it is.
-func (x *Exchange) unasked(in event.PartsReceived, e *origin) event.Fault {
+func (x *Exchange) unasked(in event.PartsReceived) event.Fault {
 	if in.Transport == event.Direct {
 		return ""
 	}
-	if e == nil {
-		return event.FaultUnasked
-	}
-	var oldest summary.Epoch
-	asked := false
 	if l := x.links[in.From]; l != nil {
-		oldest, asked = l.asked[e.Index()]
-	}
-	switch {
-	case asked && oldest.After(in.Group.Epoch()):
-		return event.FaultReplay
-	case asked || e.ask.peer == in.From:
-		return ""
+		return l.pays(x.now, in)
 	}
 	return event.FaultUnasked
 }
@@ -109,7 +94,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 		return
 	}
 	if l != nil && r.Unapplied {
-		l.blame(e.Index()).noDelta = a.in.Group.Epoch()
+		x.matter(l, e.Tag()).noDelta = a.in.Group.Epoch()
 	}
 	if r.Applied {
 		e.deltaBytes = max(a.in.Bytes, 1)
@@ -120,7 +105,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {
 		l.trade(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
-		l.kept(e)
+		l.keeps(e.Tag())
 	}
 }
 
@@ -159,7 +144,7 @@ func (x *Exchange) blameFor(a Arrival, r directory.Result) {
 // shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
 func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	if l != nil {
-		l.blame(e.Index()).shunned = until
+		x.matter(l, e.Tag()).shunned = until
 		l.trade(e.Index()).have = 0
 		l.untold.add(e.Index())
 	}

@@ -45,7 +45,7 @@ func slowAsks(x *Exchange) (asks []string) {
 		least, have := 0.0, 0
 		for _, l := range x.order {
 			t, at := l.trade(best), links[l.peer]
-			if l.shunned(x.now, best) || int(t.have) <= start {
+			if l.shuns(x.now, x.origins[best].Tag()) || int(t.have) <= start {
 				continue
 			}
 			wait := float64(at.inFlight+size) / max(1, l.inRate)
@@ -67,7 +67,7 @@ func slowAsks(x *Exchange) (asks []string) {
 func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok bool) {
 	most := 0
 	for _, l := range x.order {
-		if !l.shunned(x.now, e.Index()) {
+		if !l.shuns(x.now, e.Tag()) {
 			most = max(most, int(l.trade(e.Index()).have))
 		}
 	}

@@ -36,14 +36,9 @@ var exchangeAttacks = []attack{
 		},
 	},
 	{
-		name: "shedding makes an honest link look guilty", where: Cores, measured: "reports of it", target: atMost(0),
-		defence: "parts asked for come in peace, whatever was forgotten meanwhile",
-		run:     limited(unasked, exchange.Limits{Late: -1}),
-	},
-	{
 		name: "a link that is lost and comes back looks guilty", where: Cores, measured: "reports of it", target: atMost(0),
-		defence: "parts asked for come in peace after the link was lost, too",
-		run:     limited(lostLink, exchange.Limits{Late: -1}),
+		defence: "what a peer was asked for outlives the link",
+		run:     limited(lostLink, exchange.Limits{Remember: -1}),
 	},
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
@@ -58,12 +53,6 @@ var exchangeAttacks = []attack{
 // liedTo is how many origins are known after a minute beside a liar.
 func liedTo(every time.Duration, sessions bool, l exchange.Limits) (float64, error) {
 	n, err := overlaytest.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
-	return float64(n), err
-}
-
-// unasked is how many faults are reported of a link that brings what it is asked, late, while memory runs short.
-func unasked(l exchange.Limits) (float64, error) {
-	n, err := overlaytest.BlamedForLate(overlay.Config{Limits: overlay.Limits{Exchange: l}, Memory: 300_000}, false)
 	return float64(n), err
 }
 

@@ -22,7 +22,7 @@ const (
 func Loosen(c *core.Config) {
 	c.Overlay.Limits = overlay.Limits{
 		Directory: directory.Limits{Bans: unbounded, BanFor: forever, Named: unbounded, NamedLink: unbounded, NamedFor: forever, Seconders: unbounded, Answers: 1},
-		Exchange:  exchange.Limits{Credit: math.Inf(1), Remember: -1, Late: -1, Boasters: unbounded},
+		Exchange:  exchange.Limits{Credit: math.Inf(1), Remember: -1, Boasters: unbounded},
 		Accept:    forever, Visitors: unbounded,
 	}
 	c.Tails.Limits = tails.Limits{Disbelief: -1, Behind: 1}

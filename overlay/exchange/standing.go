@@ -1,0 +1,162 @@
+package exchange
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A claim is cheap: whoever says that it has newer epochs of all origins is asked for them before anybody who tells the
+// truth. So a link's claims are credit. Each ask that brings nothing spends some, each that brings what was claimed
+// gives some back, and time does. The claims of a link without credit count only where no link with credit offers
+// anything.
+//
+// A peer sends what it was asked for, once. An ask adds its parts to what the peer owes of the origin; each message
+// pays for its parts. So the line pays for no more than was asked, however late it comes, and whatever was forgotten
+// meanwhile.
+const (
+	fullCredit  = 8
+	creditEvery = time.Minute // time gives back one
+	rememberFor = 10 * time.Minute
+	maxParted   = 64 // peers whose links have closed, and whose standing is remembered
+)
+
+// standing is what a peer was asked for, and what it left unkept. It outlives the sessions and the links of the peer.
+type standing struct {
+	peer   wire.PeerID
+	closed time.Duration      // when its last link closed
+	spent  float64            // credit that is used up
+	last   time.Duration      // when time last gave some back
+	unkept int                // asks in a row that brought nothing
+	useful bool               // it has brought something
+	about  map[uint64]*matter // by tag: the origins that it was asked about of late
+}
+
+// matter is what a peer owes of one origin, and what speaks against asking it about that.
+type matter struct {
+	oldest   summary.Epoch // that it owes parts of
+	owed     int           // parts
+	shunned  time.Duration // not asked about this origin before then
+	failures uint8         // asks about this origin in a row that brought nothing
+	noDelta  summary.Epoch // it is asked for parts of this epoch, for a delta to it did not apply
+	end      time.Duration // all is forgotten then
+}
+
+// matter returns a peer's matter about an origin, to be changed. It lasts for rememberFor from now on.
+func (x *Exchange) matter(l *link, tag uint64) *matter {
+	m := l.about[tag]
+	if m == nil {
+		m = &matter{}
+		if l.about == nil {
+			l.about = map[uint64]*matter{}
+		}
+		l.about[tag] = m
+	}
+	m.end = x.now + rememberFor
+	return m
+}
+
+// over reports whether nothing of a matter counts any more.
+func (m *matter) over(now time.Duration) bool {
+	return now >= m.end || m.owed == 0 && now >= m.shunned && m.failures == 0 && m.noDelta == summary.Epoch{}
+}
+
+// owes adds the parts from..end-1 of an epoch to what a link may send of an origin. A delta takes the place of all up
+// to end.
+func (x *Exchange) owes(l *link, e *origin, ask wire.Item) {
+	m := x.matter(l, e.Tag())
+	if m.owed == 0 {
+		m.oldest = ask.Group.Epoch()
+	}
+	m.owed += int(ask.Want - ask.Have)
+	if ask.Bases != 0 {
+		m.owed += int(ask.Have)
+	}
+}
+
+// pays counts what came against what its sender owes, and returns the fault if it owes less.
+func (l *link) pays(now time.Duration, in event.PartsReceived) event.Fault {
+	first, end := directory.Span(in.Parts)
+	parts, m := max(1, end-first), l.about[in.Group.OriginTag()]
+	switch {
+	case m == nil || m.owed < parts || m.over(now):
+		return event.FaultUnasked
+	case m.oldest.After(in.Group.Epoch()):
+		return event.FaultReplay
+	}
+	m.owed -= parts
+	return ""
+}
+
+// shuns reports whether a peer is not to be asked about an origin now.
+func (s *standing) shuns(now time.Duration, tag uint64) bool {
+	m := s.about[tag]
+	return m != nil && now < m.shunned
+}
+
+// appliesNo reports whether a delta of the peer to an epoch did not apply.
+func (s *standing) appliesNo(tag uint64, epoch summary.Epoch) bool {
+	m := s.about[tag]
+	return m != nil && m.noDelta == epoch
+}
+
+// breaks notes that an ask brought nothing.
+func (s *standing) breaks(now time.Duration, full float64) {
+	s.regain(now)
+	s.spent = min(full, s.spent+1)
+	s.unkept++
+}
+
+// keeps notes that an ask about an origin brought what was claimed.
+func (s *standing) keeps(tag uint64) {
+	s.unkept, s.useful, s.spent = 0, true, max(0, s.spent-1)
+	if m := s.about[tag]; m != nil {
+		m.failures, m.shunned = 0, 0
+	}
+}
+
+func (s *standing) regain(now time.Duration) {
+	s.spent = max(0, s.spent-float64(now-s.last)/float64(creditEvery))
+	s.last = now
+}
+
+// age gives credit back, and forgets what is over.
+func (s *standing) age(now time.Duration) {
+	s.regain(now)
+	for tag, m := range s.about {
+		if m.over(now) {
+			delete(s.about, tag)
+		}
+	}
+}
+
+// trusts reports whether a link has credit left, so that its claims compete with those of others.
+func (x *Exchange) trusts(l *link) bool { return l.spent <= x.cfg.Limits.Credit-1 }
+
+// part keeps the standing of a peer whose link closes, in the place of the oldest one if there are too many.
+func (x *Exchange) part(now time.Duration, s *standing) {
+	if s.age(now); len(s.about) == 0 && s.spent == 0 && s.unkept == 0 {
+		return
+	}
+	s.closed = now
+	if x.parted = append(x.parted, s); len(x.parted) > maxParted {
+		x.parted = slices.Delete(x.parted, 0, 1)
+	}
+}
+
+// recall returns the standing of a peer, which is remembered if its last link has closed of late.
+func (x *Exchange) recall(now time.Duration, p wire.PeerID) *standing {
+	x.parted = slices.DeleteFunc(x.parted, func(s *standing) bool { return now >= s.closed+x.cfg.Limits.Remember })
+	i := slices.IndexFunc(x.parted, func(s *standing) bool { return s.peer == p })
+	if i < 0 {
+		return &standing{peer: p}
+	}
+	s := x.parted[i]
+	x.parted = slices.Delete(x.parted, i, i+1)
+	s.age(now)
+	return s
+}
