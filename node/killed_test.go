@@ -77,6 +77,7 @@ func TestKilledByTransport(t *testing.T) {
 	if os.Getenv("VENN_KILLED") != "" {
 		looks = 60
 	}
+	t.Parallel() // it mostly waits
 	for _, transport := range []string{"tcp", "quic", "both"} {
 		t.Run(transport, func(t *testing.T) {
 			killed, kill := killable(t, transport)
