@@ -34,6 +34,7 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 		e.peer, e.record = p, d.Keep(r.Envelope)
 		d.countSigned(e, before)
 		e.recordSince, _ = e.Epoch()
+		d.touch()
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package region
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +23,12 @@ func (s *Region) Check() error {
 	errs = append(errs, s.contacts.Check())
 	if now := s.look(s.surveyed()); now.of == s.seen.of {
 		want(now == s.seen, "a survey brings %+v, remembered %+v", now, s.seen)
+	}
+	if s.depth > 0 && s.sparing() == s.spare.of {
+		same := func(a, b Contact) bool {
+			return a.Peer == b.Peer && bytes.Equal(a.Record, b.Record) && a.Denials == b.Denials && a.Right == b.Right
+		}
+		want(slices.EqualFunc(s.spareContacts(), s.spare.list, same), "other spare contacts than those remembered")
 	}
 	for c := range s.contacts.Each() {
 		want(!s.Range().Contains(c.Place), "contact %q is of the own range", c.Peer)

@@ -92,6 +92,30 @@ func (s *Region) Contacts() []Contact {
 	if s.depth == 0 {
 		return out
 	}
+	if of := s.sparing(); of != s.spare.of {
+		s.spare = spare{of, s.spareContacts()}
+	}
+	return append(append(out, s.spare.list...), s.similarContacts()...)
+}
+
+// spare is the spare contacts as of some state.
+type spare struct {
+	of   sparing
+	list []Contact
+}
+
+// sparing is all that spare contacts depend on.
+type sparing struct {
+	directory, contacts uint64 // versions
+	depth, parts        int
+}
+
+func (s *Region) sparing() sparing {
+	return sparing{s.directory.Version(), s.contacts.version, s.depth, s.spareDepth()}
+}
+
+// spareContacts lists the entry nearest to us in each part of the other ranges, in the order of places. O(entries).
+func (s *Region) spareContacts() (out []Contact) {
 	spare, depth, own := map[space.Range]Contact{}, s.spareDepth(), s.Range()
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
@@ -114,7 +138,7 @@ func (s *Region) Contacts() []Contact {
 	for _, half := range slices.SortedFunc(maps.Keys(spare), func(a, b space.Range) int { return cmp.Compare(a.First(), b.First()) }) {
 		out = append(out, spare[half])
 	}
-	return append(out, s.similarContacts()...)
+	return out
 }
 
 // ContactBytes is the size of the records of contacts that the directory does not hold.

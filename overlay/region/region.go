@@ -43,8 +43,9 @@ type Region struct {
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // the nearest of all ever heard of and not kept; at most nearestMost
 	contacts *Contacts
-	changed  bool // places came or went since the size was estimated
-	outside  bool // there may be entries outside of the range with nothing held
+	spare    spare // contacts, as of some state
+	changed  bool  // places came or went since the size was estimated
+	outside  bool  // there may be entries outside of the range with nothing held
 
 	gossip  Gossip
 	due     agenda.Agenda

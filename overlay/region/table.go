@@ -95,6 +95,8 @@ type Contacts struct {
 	list   []Contact          // by bucket, in the order of their ranges, and best first
 	caught map[string]conduct // of peers outside of the table that have denied; at most maxCaught
 	order  []string           // those of caught, the earliest first
+
+	version uint64 // another number after every change
 }
 
 // conduct counts how often a peer was caught denying a holder, and how often it proved right.
@@ -113,6 +115,7 @@ func (t *Contacts) SetDepth(depth int) {
 		return
 	}
 	all := t.list
+	t.version++
 	t.bits, t.list = depth, nil
 	for _, c := range all {
 		if c.Word != ByItself {
@@ -170,6 +173,7 @@ func (t *Contacts) Add(c Contact) bool {
 		}
 		return true
 	}
+	t.version++
 	before := t.caught[c.Peer]
 	c.Denials, c.Right = max(c.Denials, before.denials), max(c.Right, before.right)
 	var memory [ContactsEach + 1]Contact
@@ -270,6 +274,7 @@ func (t *Contacts) change(at space.Place, peer string, do func(*Contact) (drop b
 	if i < 0 {
 		return false
 	}
+	t.version++
 	if c := &bucket[i]; do(c) {
 		t.remember(peer, conduct{c.Denials, c.Right})
 		t.list = slices.Delete(t.list, begin+i, begin+i+1)
@@ -315,6 +320,7 @@ func (t *Contacts) remember(peer string, c conduct) {
 	if c.denials == 0 {
 		return
 	}
+	t.version++
 	if _, ok := t.caught[peer]; !ok {
 		if len(t.order) == maxCaught {
 			delete(t.caught, t.order[0])

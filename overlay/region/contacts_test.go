@@ -1,0 +1,69 @@
+package region
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/wire"
+)
+
+// aware returns a region of depth 6 that knows the records of n others.
+func aware(t testing.TB, n int) *world {
+	w := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	for i := range n {
+		id, link := wire.PeerID(fmt.Sprint("peer ", i)), wire.PeerID(fmt.Sprint("link ", i/32))
+		w.directory.Open(link)
+		w.exchange.Open(0, link, false)
+		w.directory.LearnRecord(0, link, wire.Record{Peer: id, Envelope: []byte(id)})
+	}
+	w.pass()
+	w.depth = 6
+	w.contacts.SetDepth(6)
+	return w
+}
+
+// TestSpareRemembered: spare contacts are looked for again after each change that they depend on, and only then.
+func TestSpareRemembered(t *testing.T) {
+	w := aware(t, 300)
+	first := func() wire.PeerID {
+		w.Contacts()
+		if err := w.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return wire.PeerID(w.spare.list[0].Peer)
+	}
+	p := first()
+	before := &w.spare.list[0]
+	if first(); &w.spare.list[0] != before {
+		t.Error("nothing changed, but all entries were looked at")
+	}
+	for range deniedMost {
+		w.contacts.Denied(exchange.PlaceOf(p), string(p))
+	}
+	q := first()
+	if q == p {
+		t.Error("a peer that denied is still a spare contact")
+	}
+	w.directory.DialFailed(q)
+	if first() == q {
+		t.Error("a peer that cannot be reached is still a spare contact")
+	}
+	if w.contacts.SetDepth(5); w.spareDepth() != 7 {
+		t.Fatal(w.spareDepth())
+	}
+	if w.depth = 5; first() == "" || len(w.Contacts()) > 64 {
+		t.Errorf("%d contacts in parts of depth 6", len(w.Contacts()))
+	}
+}
+
+// BenchmarkContacts is what a search pays to list the contacts of a peer that knows 1,000 others.
+func BenchmarkContacts(b *testing.B) {
+	w := aware(b, 1000)
+	for b.Loop() {
+		if len(w.Contacts()) < 60 {
+			b.Fatal("few contacts")
+		}
+	}
+}
