@@ -34,6 +34,47 @@ func TestEarlyIsCheap(t *testing.T) {
 	}
 }
 
+// TestPositionsForgotten: origins that come and go, more than are noted of a link, leave room for the next.
+func TestPositionsForgotten(t *testing.T) {
+	known := map[wire.PeerID]summary.Header{}
+	m := New(Config{
+		Self: "self", Verify: func(string, []byte, []byte) error { return nil },
+		Header: func(p wire.PeerID) (summary.Header, bool) { h, ok := known[p]; return h, ok },
+		Room:   func(wire.PeerID) int { return 0 }, Pulse: func() time.Duration { return time.Hour },
+	})
+	m.Step(0, LinkOpened{Peer: "link"})
+	of := func(p wire.PeerID) uint64 { return group.Tag(m.cfg.Seed, string(p)) }
+	epoch := summary.Epoch{Sequence: 1}
+	say := func(now time.Duration, peers ...wire.PeerID) {
+		for _, p := range peers {
+			m.Step(now, Received{From: "link", Items: []wire.TailItem{{Group: group.New(of(p), epoch), Number: 7}}})
+		}
+	}
+	peers := namesOf(maxKnown + 1)
+	stays, next := peers[0], peers[maxKnown]
+	for _, p := range []wire.PeerID{stays, next} {
+		known[p] = summary.Header{Origin: string(p), Epoch: epoch}
+		m.Step(0, Learned{Origin: p})
+	}
+	say(time.Second, peers[:maxKnown]...)
+	if say(time.Second, next); m.links["link"].at(of(next)).number != 0 {
+		t.Fatal("more is noted of a link than there is room for")
+	}
+	m.Step(2*tidyEvery, Tick{})
+	say(2*tidyEvery, next)
+	for _, p := range []wire.PeerID{stays, next} {
+		if pos := m.links["link"].at(of(p)); pos.number != 7 {
+			t.Errorf("%+v is noted of an origin that is known", pos)
+		}
+	}
+	if n := m.links["link"].known.Len(); n > 3 {
+		t.Errorf("%d positions are noted, of 2 origins", n)
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // BenchmarkRemoved asks of a peer without a link whether a fingerprint is removed, while nobody of 10,000 has tails and
 // while one has.
 func BenchmarkRemoved(b *testing.B) {

@@ -104,6 +104,20 @@ func (l *link) know(tag uint64, p position) {
 	}
 }
 
+// strip forgets where a link stands with origins that are not known here, where nothing more can be noted of it.
+func (m *Machine) strip(l *link) {
+	if l.known.Len() < maxKnown {
+		return
+	}
+	var keep group.Table[position]
+	for i, pos := range l.known.All() {
+		if tag := l.known.Tags()[i]; m.tagged(tag) != nil || tag == m.ownTag() || tag == l.tag {
+			keep.Put(tag, pos)
+		}
+	}
+	l.known = keep
+}
+
 // at is what is noted of a link and an origin; zero if nothing is.
 func (l *link) at(tag uint64) position {
 	p, _ := l.known.At(tag)

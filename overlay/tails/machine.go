@@ -297,7 +297,7 @@ func (m *Machine) learned(p wire.PeerID) {
 	m.retry(o)
 }
 
-// tidy drops, now and then, the origins without a summary held.
+// tidy drops, now and then, the origins without a summary held, and what full links are noted to have of such.
 func (m *Machine) tidy() {
 	if !m.due.Take(dueTidy, m.now) {
 		return
@@ -312,6 +312,9 @@ func (m *Machine) tidy() {
 	}
 	for _, tag := range without {
 		m.forget(tag)
+	}
+	for _, l := range m.links {
+		m.strip(l)
 	}
 }
 
