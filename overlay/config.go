@@ -203,11 +203,11 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 	}
 }
 
-// topology is the topology's part of the configuration.
-func (c *Config) topology() topology.Config {
+// topology is the topology's part of the configuration. The function names a peer's group of addresses.
+func (c *Config) topology(group func(wire.PeerID) string) topology.Config {
 	return topology.Config{
 		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks,
-		Accept: c.Limits.Accept, Rand: c.Rand,
+		Accept: c.Limits.Accept, Rand: c.Rand, Group: group,
 	}
 }
 

@@ -43,10 +43,19 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology()), due: agenda.New(dueTasks)}
+	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), due: agenda.New(dueTasks)}
+	o.topology = topology.New(cfg.topology(o.groupOf))
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
 	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
+}
+
+// groupOf names what a peer's addresses have in common with those of others; "": nothing is known.
+func (o *Overlay) groupOf(p wire.PeerID) string {
+	if e := o.directory.Lookup(p); o.cfg.Group != nil && e != nil && e.Record().Envelope != nil {
+		return o.cfg.Group(e.Record())
+	}
+	return ""
 }
 
 // Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do.

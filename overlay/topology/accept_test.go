@@ -93,3 +93,39 @@ func TestRandomSlotsFavourNobody(t *testing.T) {
 		}
 	}
 }
+
+// TestSlotsOfGroups: those who chose us share the places by their groups of addresses. Twelve peers of one party do not
+// keep everybody else out.
+func TestSlotsOfGroups(t *testing.T) {
+	group := map[wire.PeerID]string{}
+	top := New(Config{Random: 1, MaxLinks: 13, Rand: rand.New(rand.NewPCG(1, 1)), Group: func(p wire.PeerID) string { return group[p] }})
+	ask := func(p, of wire.PeerID) bool {
+		group[p] = string(of)
+		top.Open(p)
+		top.Hear(0, p, wire.Hello{Neighbour: true}, nil, false)
+		if top.Acts(); top.count(Inbound) > 12 {
+			t.Fatalf("%d chose us, of at most 12", top.count(Inbound))
+		}
+		if err := top.Check(known()); err != nil {
+			t.Fatal(err)
+		}
+		return top.IsNeighbour(p)
+	}
+	for p := wire.PeerID("a"); p < "m"; p = wire.PeerID([]byte{p[0] + 1}) {
+		if !ask(p, "party") {
+			t.Fatalf("%q is refused, though there is room", p)
+		}
+	}
+	if ask("m", "party") {
+		t.Error("one more of the same party is taken")
+	}
+	taken := 0
+	for p := wire.PeerID("A"); p < "Z"; p = wire.PeerID([]byte{p[0] + 1}) {
+		if ask(p, "") {
+			taken++
+		}
+	}
+	if taken != 11 {
+		t.Errorf("%d peers of no known group have places beside the party, want all but one", taken)
+	}
+}

@@ -46,6 +46,7 @@ type Config struct {
 	Spread                int           // the most spread neighbours; MaxLinks does not count them
 	Accept                time.Duration // within which a neighbour must say that it accepts; 0: 30 s
 	Rand                  *rand.Rand
+	Group                 func(wire.PeerID) string // what a peer's addresses have in common with others'; "" or nil: nothing
 }
 
 func (c *Config) slots() int { return c.Overlap + c.Near + c.Random }
@@ -161,7 +162,7 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 			t.acts = append(t.acts, Act{To: p, Full: true})
 			return
 		}
-		if !t.Full() {
+		if !t.Full() || t.makeRoom(p) {
 			t.add(now, p, neighbour{kind: Inbound, since: now, accepted: true})
 			t.do(event.Protect{Peer: p})
 		}
@@ -174,6 +175,36 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
 		t.Refused(now, p, e)
 	}
+}
+
+// makeRoom gives up one of those who chose us for a peer, if a group of addresses has two more of them than the peer's
+// own. It says whether it did. Which of the group goes is left to chance.
+func (t *Topology) makeRoom(p wire.PeerID) bool {
+	of := map[string][]wire.PeerID{}
+	var most []wire.PeerID
+	for _, q := range t.linked {
+		if k, is := t.KindOf(q); is && k == Inbound {
+			g := t.group(q)
+			if of[g] = append(of[g], q); len(of[g]) > len(most) {
+				most = of[g]
+			}
+		}
+	}
+	if len(most) < len(of[t.group(p)])+2 {
+		return false
+	}
+	t.giveUp(most[t.cfg.Rand.IntN(len(most))])
+	return true
+}
+
+// group names a peer's group of addresses: the peer itself if nothing is known of one.
+func (t *Topology) group(p wire.PeerID) string {
+	if t.cfg.Group != nil {
+		if g := t.cfg.Group(p); g != "" {
+			return g
+		}
+	}
+	return "peer " + string(p)
 }
 
 // Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. It is
