@@ -30,6 +30,7 @@ func TestCrossCheck(t *testing.T) {
 	if testing.Short() && !long {
 		t.Skip("takes 25 s")
 	}
+	tests := map[string]func(*testing.T){}
 	for _, by := range []strategy.Strategy{flooding.Strategy, attenuated.Strategy, venn.Strategy} {
 		s, err := scenario.Load("testdata/crosscheck.toml")
 		if err != nil {
@@ -40,13 +41,13 @@ func TestCrossCheck(t *testing.T) {
 			s.Warmup, s.Asking = scenario.Duration(10*time.Second), scenario.Duration(8*time.Second)
 			s.Patience = scenario.Duration(4 * time.Second)
 		}
-		t.Run(by.Name, func(t *testing.T) {
-			if !long {
-				t.Parallel()
-			}
-			crossCheck(t, s, by, long)
-		})
+		if test := func(t *testing.T) { crossCheck(t, s, by, long) }; long {
+			t.Run(by.Name, test)
+		} else {
+			tests[by.Name] = test
+		}
 	}
+	together(t, tests)
 }
 
 // crossCheck holds one of three runs of real hosts to what the simulator says. A machine that is busy with something

@@ -11,7 +11,7 @@ import (
 // A small network with the default data, dealt to its first six peers.
 func ExampleRun() {
 	report, err := testnet.Run(context.Background(), testnet.Config{
-		Peers: 6, Chunk: 1 << 20, Queries: 10, Warmup: 8 * time.Second, FindTimeout: time.Minute, Seed: 1,
+		Peers: 6, Chunk: 1 << 20, Queries: 10, Warmup: 4 * time.Second, FindTimeout: time.Minute, Seed: 1,
 	})
 	if err != nil {
 		fmt.Println(err)
