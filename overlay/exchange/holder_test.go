@@ -13,11 +13,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// inRange returns a peer whose place begins with the bit.
-func inRange(bit uint64) wire.PeerID {
+// inRange returns a peer whose place begins with the bit, after passing over some.
+func inRange(bit uint64, skip int) wire.PeerID {
 	for i := 0; ; i++ {
 		if p := wire.PeerID(fmt.Sprint("link", i)); uint64(PlaceOf(p))>>63 == bit {
-			return p
+			if skip--; skip < 0 {
+				return p
+			}
 		}
 	}
 }
@@ -30,8 +32,11 @@ func TestHolder(t *testing.T) {
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
 	w.x.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
-	near, far := inRange(0), inRange(1)
-	for _, p := range []wire.PeerID{near, far} {
+	near, other, far := inRange(0, 0), inRange(0, 1), inRange(1, 0)
+	if PlaceOf(near) > PlaceOf(other) { // of the two in its range, the one nearest to the origin is asked
+		near, other = other, near
+	}
+	for _, p := range []wire.PeerID{near, other, far} {
 		w.give(0, event.LinkOpened{Peer: p})
 		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}})
 	}

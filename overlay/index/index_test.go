@@ -308,3 +308,27 @@ func TestChanged(t *testing.T) {
 		t.Errorf("written anew %d times in 30 changes of 1 %%, want 2 or 3", written)
 	}
 }
+
+// TestColumnsFollow: a column is written anew once its prefix rules out four times as many keys, so that few prefixes are
+// asked in vain.
+func TestColumnsFollow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var x Index
+	follow := 0
+	for peer := range 100 {
+		p := build(t, keys(rng, 3000), summary.Shape{})
+		for n := 1; n <= p.Parts(); n += 7 {
+			q := p.Truncate(n)
+			x.Set(peer, q)
+			if e := x.entries[peer]; !e.loose() {
+				follow++
+				if float64(e.rate) > 4*q.FalsePositiveRate() {
+					t.Fatalf("peer %d: a column of rate %v for a prefix of rate %v", peer, e.rate, q.FalsePositiveRate())
+				}
+			}
+		}
+	}
+	if follow < 50 {
+		t.Errorf("only %d columns", follow)
+	}
+}

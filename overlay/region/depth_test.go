@@ -41,6 +41,11 @@ func TestDepth(t *testing.T) {
 			t.Fatalf("%+v, %v origins: depth goes to and fro between %d, %d and %d", m, n, d, up, down)
 		}
 	}
+	for n, want := range map[float64]int{120: 2, 108: 1} { // twice as wide, it would hold 60 or 54 of 100
+		if d := Depth(2, Means{Most: 100}, n); d != want {
+			t.Errorf("%v origins, from depth 2 to %d, want %d", n, d, want)
+		}
+	}
 	if d := Depth(0, Means{Most: 121}, 121); d != 0 {
 		t.Errorf("depth %d where all fit", d)
 	}

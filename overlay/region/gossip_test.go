@@ -132,7 +132,7 @@ func TestGossipPace(t *testing.T) {
 		}
 		g.Asked()
 	}
-	if strangers != 100/strangerEvery {
+	if strangers != 25 {
 		t.Errorf("%d strangers of 100", strangers)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -42,5 +44,42 @@ func TestOrigins(t *testing.T) {
 		if !slices.Equal(fast, all) || !slices.Equal(fast.between(first, last), between) {
 			t.Fatalf("from %x to %x: %+v of %+v, want %+v of %+v", first, last, fast.between(first, last), fast, between, all)
 		}
+	}
+}
+
+// TestTailsASecond: of one origin twenty tails a second are taken in, and sixty after a pause.
+func TestTailsASecond(t *testing.T) {
+	o := origin{progress: emptyProgress}
+	taken := func(at time.Duration, tries int) (n int) {
+		for range tries {
+			if o.allow(at) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := taken(0, 100); n != 60 {
+		t.Errorf("%d at once", n)
+	}
+	if n := taken(time.Second, 100); n != 20 {
+		t.Errorf("%d after a second", n)
+	}
+	if n := taken(time.Minute, 100); n != 60 {
+		t.Errorf("%d after a minute", n)
+	}
+}
+
+// TestNoCircle: a link that we feed the tails of an origin does not feed them to us, however good it is.
+func TestNoCircle(t *testing.T) {
+	o := &origin{tag: 7, progress: emptyProgress}
+	m := &Machine{links: map[wire.PeerID]*link{}, cfg: Config{Rate: func(p wire.PeerID) (out, in float64) { return 1, float64(len(p)) }}}
+	for p, wants := range map[wire.PeerID]bool{"a": false, "fed by us": true} {
+		l := &link{}
+		l.know(7, position{number: 3, wants: wants})
+		m.links[p], m.order = l, append(m.order, p)
+	}
+	slices.Sort(m.order)
+	if p, ok := m.feederFor(o); !ok || p != "a" {
+		t.Errorf("fed by %q (%v)", p, ok)
 	}
 }
