@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
@@ -36,11 +35,6 @@ var exchangeAttacks = []attack{
 		},
 	},
 	{
-		name: "a link that is lost and comes back looks guilty", where: Cores, measured: "reports of it", target: atMost(0),
-		defence: "what a peer was asked for outlives the link",
-		run:     limited(lostLink, exchange.Limits{Remember: -1}),
-	},
-	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
 		defence: "senders keep to what a receiver declares", run: narrow(256_000),
 	},
@@ -54,23 +48,6 @@ var exchangeAttacks = []attack{
 func liedTo(every time.Duration, sessions bool, l exchange.Limits) (float64, error) {
 	n, err := overlaytest.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
 	return float64(n), err
-}
-
-// lostLink is how many faults are reported of a link that is lost, comes back at once, and brings what it was asked for
-// before.
-func lostLink(l exchange.Limits) (float64, error) {
-	s, err := overlaytest.NewScene(20, 50, overlay.Config{Limits: overlay.Limits{Exchange: l}})
-	if err != nil {
-		return 0, err
-	}
-	late := s.Asked(s.Overlay.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400}))
-	late = append(late, s.Asked(s.Overlay.Step(tick, event.Tick{}))...)
-	s.Overlay.Step(tick, event.LinkClosed{Peer: honest})
-	s.Link(tick, honest)
-	for _, in := range late {
-		s.Step(2*tick, in)
-	}
-	return float64(s.Faults[event.FaultUnasked]), nil
 }
 
 // narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended,

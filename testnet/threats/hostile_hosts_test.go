@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
@@ -137,7 +140,7 @@ func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
 		return nil, err
 	}
 	key := h.Peerstore().PrivKey(h.ID())
-	own, err := stranger{key, h.ID()}.record(1, h.Addrs()...)
+	own, err := sealed(key, h.Addrs())
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +154,31 @@ func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
 	for i := range summary.Fingerprint(2000) {
 		cfg.Claims = append(cfg.Claims, i<<20)
 	}
+	random := rand.NewChaCha8([32]byte{})
 	for range 32 {
-		s, err := newStranger()
+		stranger, _, err := crypto.GenerateEd25519Key(random)
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.record(1, h.Addrs()...) // where nobody of that name is
+		r, err := sealed(stranger, h.Addrs()) // where nobody of that name is
 		if err != nil {
 			return nil, err
 		}
 		cfg.Ghosts = append(cfg.Ghosts, r)
 	}
 	return fault.Start(h, cfg)
+}
+
+// sealed is a record that the owner of a key has signed.
+func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (r wire.Record, err error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return r, err
+	}
+	e, err := record.Seal(&peer.PeerRecord{PeerID: id, Seq: 1, Addrs: addrs}, key)
+	if err != nil {
+		return r, err
+	}
+	b, err := e.Marshal()
+	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }

@@ -3,7 +3,6 @@ package threats
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
@@ -36,14 +34,6 @@ import (
 
 // hostAttacks are those by strangers, on a node on a real host.
 var hostAttacks = []attack{
-	{
-		name: "an old address record", where: Hosts, measured: "1 if the peer is still where it is", target: atLeast(1),
-		defence: "the newest record of a peer counts", run: oldRecord, slow: true,
-	},
-	{
-		name: "a hundred addresses in a record", where: Hosts, measured: "connections that one search makes", target: atMost(8),
-		defence: "few addresses, one try", run: manyAddresses, slow: true,
-	},
 	{
 		name: "a stranger asks for a private key", where: Hosts, measured: "1 if the answer is yes", target: atMost(0),
 		defence: "private keys are for links alone", run: privateKey, slow: true,
@@ -97,7 +87,7 @@ func (c *cast) node(opts ...node.Option) (*node.Node, error) {
 }
 
 // linked is a host without a node that has said hello to n.
-func (c *cast) linked(ctx context.Context, n *node.Node, records ...wire.Record) (host.Host, error) {
+func (c *cast) linked(ctx context.Context, n *node.Node) (host.Host, error) {
 	h, err := c.host()
 	if err != nil {
 		return nil, err
@@ -105,12 +95,8 @@ func (c *cast) linked(ctx context.Context, n *node.Node, records ...wire.Record)
 	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
 		return nil, err
 	}
-	return h, sayHello(ctx, h, n, records...)
-}
-
-func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...wire.Record) error {
-	_, err := tell(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1, Records: records}.Append(nil))
-	return err
+	_, err = tell(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1}.Append(nil))
+	return h, err
 }
 
 // tell sends one message on a stream and returns what comes back, with its length before it.
@@ -128,142 +114,6 @@ func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []by
 	}
 	_ = s.CloseWrite()
 	return io.ReadAll(s)
-}
-
-// stranger is an identity that signs records.
-type stranger struct {
-	key crypto.PrivKey
-	id  peer.ID
-}
-
-func newStranger() (s stranger, err error) {
-	if s.key, _, err = crypto.GenerateEd25519Key(rand.Reader); err == nil {
-		s.id, err = peer.IDFromPrivateKey(s.key)
-	}
-	return s, err
-}
-
-func (s stranger) record(seq uint64, addrs ...ma.Multiaddr) (wire.Record, error) {
-	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
-	if err != nil {
-		return wire.Record{}, err
-	}
-	b, err := e.Marshal()
-	return wire.Record{Peer: wire.PeerID(s.id), Envelope: b}, err
-}
-
-// await looks until ok, which it returns, or until some seconds are over.
-func await(ctx context.Context, ok func() bool) bool {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return true
-		}
-	}
-	return false
-}
-
-func oldRecord(ctx context.Context, defended bool) (float64, error) {
-	var c cast
-	defer c.close()
-	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
-	n, err := c.node(nodetest.Without(unless(defended, defence.NewestRecord), nil))
-	if err != nil {
-		return 0, err
-	}
-	s, err := newStranger()
-	if err != nil {
-		return 0, err
-	}
-	marker, err := newStranger() // whose record, said last, tells that those before were taken in
-	if err != nil {
-		return 0, err
-	}
-	a, err1 := s.record(200, fresh)
-	b, err2 := s.record(100, old)
-	m, err3 := marker.record(1, old)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return 0, err
-	}
-	h, err := c.linked(ctx, n, a)
-	if err != nil {
-		return 0, err
-	}
-	if err := sayHello(ctx, h, n, b, m); err != nil {
-		return 0, err
-	}
-	if !await(ctx, func() bool { _, err := n.FindPeer(ctx, marker.id); return err == nil }) {
-		return 0, errors.New("the records were not taken in")
-	}
-	info, err := n.FindPeer(ctx, s.id)
-	if err != nil {
-		return 0, err
-	}
-	if len(info.Addrs) == 1 && info.Addrs[0].Equal(fresh) {
-		return 1, nil
-	}
-	return 0, nil
-}
-
-func manyAddresses(ctx context.Context, defended bool) (float64, error) {
-	var c cast
-	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, defence.FewAddresses|defence.OneDial), nil))
-	if err != nil {
-		return 0, err
-	}
-	var hits atomic.Int64
-	var addrs []ma.Multiaddr
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		c.closers = append(c.closers, func() { _ = l.Close() })
-		go func() {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				hits.Add(1)
-				_ = conn.Close()
-			}
-		}()
-		a, err := manet.FromNetAddr(l.Addr())
-		if err != nil {
-			return 0, err
-		}
-		addrs = append(addrs, a)
-	}
-	s, err := newStranger()
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.record(1, addrs...)
-	if err != nil {
-		return 0, err
-	}
-	evil, err := c.host()
-	if err != nil {
-		return 0, err
-	}
-	evil.SetStreamHandler(wire.ProtocolIn("venn", node.HelloID), func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
-	evil.SetStreamHandler(wire.ProtocolIn("venn", node.QueryID), func(st network.Stream) { // it names the stranger as a holder
-		defer func() { _ = st.Close() }()
-		_ = wire.WriteFrame(st, wire.Answer{Records: []wire.Record{r}, Final: true}.Append(nil))
-	})
-	if err := n.Connect(ctx, *host.InfoFromHost(evil)); err != nil {
-		return 0, err
-	}
-	if err := sayHello(ctx, evil, n); err != nil {
-		return 0, err
-	}
-	results, err := n.Query(ctx, []byte("k"), node.QueryOptions{Timeout: 5 * time.Second})
-	if err != nil {
-		return 0, err
-	}
-	_, _ = results.Stats()
-	return float64(hits.Load()), nil
 }
 
 func privateKey(ctx context.Context, defended bool) (float64, error) {
@@ -386,11 +236,11 @@ func halfHandshakes(ctx context.Context, defended bool) (float64, error) {
 }
 
 func (c *cast) halfHandshake(ctx context.Context, h host.Host) error {
-	s, err := newStranger()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return err
 	}
-	tr, err := noise.New(noise.ID, s.key, nil)
+	tr, err := noise.New(noise.ID, key, nil)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,23 +12,17 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/nodetest"
-	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 // linkAttacks are those by peers that have a link with a node, or a stream.
 var linkAttacks = []attack{
-	{
-		name: "garbage on streams, again and again", where: Hosts, measured: "1 if its sender is still served after 40 times", target: atMost(0),
-		defence: "who offends again and again is served no more", run: offender, slow: true,
-	},
 	{
 		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp()),
 		defence: "shares of work for each peer", slow: true,
@@ -44,28 +37,7 @@ var linkAttacks = []attack{
 	},
 	{
 		name: "a question while the key store hangs", where: Hosts, measured: "1 if the node goes on with everything else", target: atLeast(1),
-		defence: "the key store is asked outside the loop",
-		run: func(ctx context.Context, defended bool) (float64, error) {
-			within := 2 * time.Second
-			if defended { // a busy machine may need it, and the store hangs for as long
-				within = time.Minute
-			}
-			return hanging(ctx, unless(defended, defence.StoreOutside), func(ctx context.Context, n *node.Node, _ host.Host, _ *signed.Cache) (float64, error) {
-				ctx, cancel := context.WithTimeout(ctx, within)
-				defer cancel()
-				_, err := n.Status(ctx) // its loop does other things
-				return truth(err == nil), nil
-			})
-		},
-		slow: true,
-	},
-	{
-		name: "sixteen records in a hello", where: Hosts, measured: "signatures verified outside the loop", target: atLeast(16),
-		defence: "signatures are verified before the loop sees them",
-		run: func(ctx context.Context, defended bool) (float64, error) {
-			return hanging(ctx, defence.StoreOutside|unless(defended, defence.OpenedOutside), verified)
-		},
-		slow: true,
+		defence: "the key store is asked outside the loop", run: hanging, slow: true,
 	},
 	{
 		name: "a false size in a join", where: Hosts, measured: "MiB that the other end makes the node take", target: atMost(1),
@@ -87,23 +59,6 @@ func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
 		err = errors.New("no answer")
 	}
 	return err
-}
-
-func offender(ctx context.Context, defended bool) (float64, error) {
-	var c cast
-	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, defence.Offenders), nil))
-	if err != nil {
-		return 0, err
-	}
-	h, err := c.linked(ctx, n)
-	if err != nil {
-		return 0, err
-	}
-	for range 40 {
-		_, _ = tell(ctx, h, n.ID(), node.HaveID, []byte{0xff, 0xff, 0xff})
-	}
-	return truth(ask(ctx, h, n, [][]byte{[]byte("k")}) == nil), nil
 }
 
 // counted is keys that count what they are asked.
@@ -169,16 +124,16 @@ func (k *stuck) Has(key []byte) (bool, error) {
 	return k.Keys.Has(key)
 }
 
-// hanging is what a measurement says while the key store of a node hangs, which a search by a linked peer has asked.
-func hanging(ctx context.Context, off defence.Off, measure func(context.Context, *node.Node, host.Host, *signed.Cache) (float64, error)) (float64, error) {
+// hanging says whether a node goes on while its key store hangs, which a search by a linked peer has asked: 1 or 0.
+func hanging(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	keys := &stuck{Keys: new(keystore.Memory), from: 1, hangs: make(chan struct{}), release: make(chan struct{})}
-	if off.Has(defence.StoreOutside) {
-		keys.from = 2 // in the loop: the first time is before
+	within := time.Minute // a busy machine may need it, and the store hangs for as long
+	if !defended {
+		within, keys.from = 2*time.Second, 2 // in the loop: the first time is before
 	}
-	cache := signed.NewCache(1024)
-	n, err := c.node(node.WithKeys(keys), node.WithHeaderCache(cache), nodetest.Without(off, nil))
+	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, defence.StoreOutside), nil))
 	if err != nil {
 		return 0, err
 	}
@@ -198,28 +153,10 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 	case <-time.After(20 * time.Second):
 		return 0, errors.New("the key store is not asked")
 	}
-	return measure(ctx, n, h, cache)
-}
-
-// verified is how many of sixteen signatures in a hello are verified while the loop does nothing.
-func verified(ctx context.Context, n *node.Node, h host.Host, cache *signed.Cache) (float64, error) {
-	var records []wire.Record
-	for i := range 16 {
-		s, err := newStranger()
-		if err != nil {
-			return 0, err
-		}
-		r, err := s.record(1, ma.StringCast(fmt.Sprintf("/ip4/1.2.3.%d/tcp/1", i)))
-		if err != nil {
-			return 0, err
-		}
-		records = append(records, r)
-	}
-	before := cache.Opened()
-	if err := sayHello(ctx, h, n, records...); err != nil {
-		return 0, err
-	}
-	return float64(cache.Opened() - before), nil
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	_, err = n.Status(ctx) // its loop does other things
+	return truth(err == nil), nil
 }
 
 const mostJunk = 16 // MiB that the other end of a join sends

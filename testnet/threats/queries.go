@@ -17,11 +17,6 @@ import (
 // queryAttacks are those on searches.
 var queryAttacks = []attack{
 	{
-		name: "a child invents a provider", where: Cores, measured: "holders found, of 1", target: atLeast(1),
-		defence: "names from others count when they are confirmed",
-		run:     limited(lyingChild, defence.Confirmed),
-	},
-	{
 		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
 		defence: "a contact of whose names nobody answers is given up",
 		run:     limited(inventor, defence.Silence),
@@ -45,26 +40,6 @@ var queryAttacks = []attack{
 		name: "a child's child invents holders", where: Cores, measured: "of them, those that the searcher dials", target: atMost(0),
 		defence: "a peer passes on the holders that it has confirmed",
 		run:     limited(grandchild, defence.Vouching),
-	},
-	{
-		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
-		defence: "a search is known again by its sender",
-		run:     limited(poisoned, defence.Sender),
-	},
-	{
-		name: "a contact boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
-		defence: "how contacts fared is remembered",
-		run:     limited(boaster, defence.Reputations),
-	},
-	{
-		name: "a holder that is dead", where: Cores, measured: "worst time of a find in ms, of 300", target: atMost(100),
-		defence: "failures are remembered",
-		run:     limited(deadHolder, defence.Failures),
-	},
-	{
-		name: "a key that no summary shows yet", where: Cores, measured: "messages that the dearest of 45 finds costs", target: atMost(20),
-		defence: "linked peers are asked directly",
-		run:     limited(freshKeys, defence.Sweep),
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
@@ -171,23 +146,6 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	}
 	done := p.node(at).Done
 	return done[len(done)-1].Stats
-}
-
-func lyingChild(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "a-b b-c b-liar c-d d-e")
-	p.node("e").Holds["k"] = true
-	p.node("liar").Mute = true
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-	asked := false
-	p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
-	for !asked && p.Now() < time.Minute {
-		p.RunUntil(p.Now() + time.Millisecond)
-	}
-	p.Step("b", routing.AnswerReceived{
-		ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true},
-	})
-	p.Run()
-	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
 // inventor is how many of two holders a query for all finds that first asks a contact with made-up names. Only
@@ -318,87 +276,6 @@ func grandchild(off defence.Off) (float64, error) {
 	})
 	p.Run()
 	return float64(vain), nil
-}
-
-func poisoned(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "a-b b-c c-d d-e evil-c")
-	p.node("e").Holds["k"] = true
-	p.Trace = func(s string) {
-		var nonce uint64
-		if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
-			_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
-			p.Step("c", routing.Asked{
-				Request: 1 << 40, From: "evil", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
-			})
-		}
-	}
-	return float64(p.find("a", "k").Found), nil
-}
-
-func boaster(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "a-boaster a-honest")
-	p.node("boaster").Boasts = true
-	for i := range 50 {
-		n := p.node(wire.PeerID(fmt.Sprintf("p%d", i)))
-		n.Holds[fmt.Sprint("key ", i)] = true
-		p.node("a").Knows[n.ID] = 1
-		p.node("honest").Knows[n.ID] = 0.0001
-	}
-	asked := 0
-	for i := range 50 {
-		for _, r := range p.find("a", fmt.Sprint("key ", i)).Explain {
-			if r.Why == routing.Contact && r.Peer == "boaster" {
-				asked++
-			}
-		}
-	}
-	return float64(asked), nil
-}
-
-func deadHolder(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "")
-	a, dead := p.node("a"), p.node("dead")
-	dead.Mute, dead.Holds["k"] = true, true
-	a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
-	p.node("alive").Holds["k"] = true
-	p.find("a", "k") // finds out
-	var worst time.Duration
-	for range 300 {
-		p.RunUntil(p.Now() + time.Second)
-		worst = max(worst, p.find("a", "k").Elapsed)
-	}
-	return float64(worst.Milliseconds()), nil
-}
-
-func freshKeys(off defence.Off) (float64, error) {
-	names := strings.Split("abcdefghij", "")
-	var links []string
-	for i, x := range names {
-		for _, y := range names[:i] {
-			links = append(links, x+"-"+y)
-		}
-	}
-	p := newPlace(routing.Config{Undefended: off}, strings.Join(links, " "))
-	for _, x := range names {
-		n := p.node(wire.PeerID(x))
-		n.Blind = true
-		for _, y := range names {
-			if x != y {
-				n.Knows[wire.PeerID(y)] = 0.001
-			}
-		}
-	}
-	dearest := 0
-	for i := range 45 {
-		key := fmt.Sprintf("fresh %d", i)
-		p.node(wire.PeerID(names[1+i%9])).Holds[key] = true
-		s := p.find("a", key)
-		if s.Found == 0 {
-			return 0, fmt.Errorf("%s is not found", key)
-		}
-		dearest = max(dearest, s.Messages)
-	}
-	return float64(dearest), nil
 }
 
 // crowd is a peer that knows 60 others, which all match every key, and a stranger with a link to it.
