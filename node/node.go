@@ -253,6 +253,7 @@ func (n *Node) newStreams() *streams.Node {
 		Refuse:   n.offended,
 		Lasting:  func(id protocol.ID) bool { return id == TailsID },
 		Barred:   n.barred,
+		MayAsk:   n.cfg.mayTake,
 		Patience: n.patience,
 		Quiet:    n.quiet,
 	}
@@ -426,9 +427,9 @@ func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 	}
 }
 
-// barred says whether a peer is not served, for what it sent on streams.
+// barred says whether a peer is not served: by the owner's filter, or for what it sent on streams.
 func (n *Node) barred(p peer.ID) bool {
-	return n.offenders.Bad(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders)
+	return !n.cfg.mayTake(p) || n.offenders.Bad(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders)
 }
 
 // offended takes in that a peer sent what none should. One that does so again and again is no link any more, and is not

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/gologshim"
+	ma "github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -55,6 +56,8 @@ type config struct {
 	datastoreOpts  []store.Option
 	joins          bool
 	mayAskPrivate  func(peer.ID) bool
+	mayTake        func(peer.ID) bool
+	addresses      func([]ma.Multiaddr) []ma.Multiaddr
 	pubsub         []pubsub.Option // besides the node's own; for tests
 	limits         limits.Limits
 	format         wire.Format                   // for tests of versions; 0: the newest
@@ -86,6 +89,12 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.headers == nil {
 		c.headers = signed.NewCache(1024)
+	}
+	if c.mayTake == nil {
+		c.mayTake = func(peer.ID) bool { return true }
+	}
+	if c.addresses == nil {
+		c.addresses = func(a []ma.Multiaddr) []ma.Multiaddr { return a }
 	}
 	if c.mayAskPrivate == nil {
 		c.mayAskPrivate = c.isBootstrap
@@ -249,6 +258,20 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 		c.bootstrap = append(c.bootstrap, peers...)
 		return nil
 	}
+}
+
+// WithPeerFilter says with whom the node deals: others are neither linked nor dialled, served nor asked, so they are
+// never found. Connections that the host has with them stay if somebody else uses them. What peers that may tell of
+// others say about them is still held. The function is called often, by several goroutines. Default: everybody.
+func WithPeerFilter(may func(peer.ID) bool) Option {
+	return func(c *config) error { c.mayTake = may; return nil }
+}
+
+// WithAddressFilter says which of the addresses in another peer's record are used: for dials, and in what finds and
+// FindPeer return. The function must not change its argument; several goroutines call it. Default: all, of which those
+// by names are never used. The addresses of WithBootstrap are used as they are.
+func WithAddressFilter(filter func([]ma.Multiaddr) []ma.Multiaddr) Option {
+	return func(c *config) error { c.addresses = filter; return nil }
 }
 
 // WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each

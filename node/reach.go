@@ -153,6 +153,9 @@ func (n *Node) letGo(e links.Evicted) {
 // dial connects when there is room for one more connection, and a turn. It may let go of an idle one once there is the
 // new one. For others, no address is dialled where nobody has answered, whoever is said to be there.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
+	if !n.cfg.mayTake(info.ID) {
+		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
+	}
 	turn := n.dials[e.turns]
 	select {
 	case turn <- struct{}{}:
@@ -280,8 +283,8 @@ func (l *loop) closeStale(now time.Time) {
 			}
 		}
 	}
-	for _, p := range l.n.offenders.AllBad(now) {
-		if l.n.barred(p) && l.n.reached(p) && !l.n.foreign(p) { // somebody else used the connection until now
+	for _, p := range l.n.host.Network().Peers() {
+		if l.n.barred(p) && !l.n.foreign(p) { // somebody else used the connection until now
 			l.n.tasks.Run(func() { l.n.turnAway(p) })
 		}
 	}

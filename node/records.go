@@ -18,12 +18,13 @@ import (
 const maxDialAddrs = 8
 
 // record opens a signed record of another. Its addresses are those by IP: who signs knows his own. A name would have
-// this host look up, and dial, what the signer likes.
+// this host look up, and dial, what the signer likes. Of these the owner's filter chooses.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
 	if !n.cfg.limits.Off.Has(defence.FewAddresses) {
 		r.Addrs = byIP(r.Addrs)
 	}
+	r.Addrs = n.cfg.addresses(r.Addrs)
 	return r.AddrInfo, err
 }
 

@@ -63,6 +63,9 @@ func (o *Overlay) Incomplete() bool {
 	return o.directory.Incomplete() || o.region.Depth() == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
 
+// Settled reports whether this peer knows whom its links know: it lacks nobody's summary, and vouches for its range.
+func (o *Overlay) Settled() bool { return !o.Incomplete() && o.Vouched() <= o.region.Depth() }
+
 // Origins returns the number of peers that at least a part is held of.
 func (o *Overlay) Origins() int { return o.directory.Origins() }
 

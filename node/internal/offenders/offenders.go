@@ -76,18 +76,6 @@ func (t *Table) Bad(p peer.ID, now time.Time) bool {
 	return ok && s.now(now) > most
 }
 
-// AllBad returns the peers that must not be served, in no order.
-func (t *Table) AllBad(now time.Time) (out []peer.ID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for p, s := range t.peers {
-		if s.now(now) > most {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // Blame counts a refusal that a peer caused. When too many peers are remembered, the one with the fewest gives way.
 func (t *Table) Blame(p peer.ID) {
 	t.mu.Lock()

@@ -48,7 +48,8 @@ func newEnd(t *testing.T) *end {
 	}
 	e := &end{h: h, tasks: &tasks.Group{}}
 	node := &streams.Node{
-		Host: h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
+		MayAsk: func(peer.ID) bool { return true },
+		Host:   h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
 		Versions: func(id protocol.ID) []protocol.ID { return []protocol.ID{id} },
 		Relayed:  func(protocol.ID) bool { return false },
 		Lasting:  func(protocol.ID) bool { return true },

@@ -49,6 +49,7 @@ type Node struct {
 	Admit  *admit.Table                                 // decides over the streams that peers open
 	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
 	Barred func(peer.ID) bool                           // reports whether a peer is not served
+	MayAsk func(peer.ID) bool                           // reports whether streams to a peer may be opened
 	// Patience is how long a peer may take for the first byte of an answer, before Quiet is called with the connection
 	// of the stream. That may take as long as it will. Neither hears of lasting streams.
 	Patience func(peer.ID) time.Duration
@@ -102,6 +103,9 @@ func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, er
 // Open opens a stream to a peer, on a connection that exists, by the newest version of a protocol that both speak. End
 // must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
+	if !n.MayAsk(p) {
+		return nil, fmt.Errorf("%w: %s", ErrFiltered, p)
+	}
 	if n.Relayed(id) {
 		ctx = network.WithAllowLimitedConn(ctx, n.Service)
 	}
@@ -270,6 +274,9 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 
 // openWork is what an inbound stream takes of the processor, whatever comes on it.
 const openWork = 100 * time.Microsecond
+
+// ErrFiltered says that the owner's filter leaves a peer out.
+var ErrFiltered = errors.New("streams: peer is filtered out")
 
 // ErrBusy says that a queue of the loop is full, or that the peer asks for more than its share.
 var ErrBusy = errors.New("streams: busy")
