@@ -1,6 +1,7 @@
 package overlay_test
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -30,19 +31,22 @@ func chaos(t *testing.T, data []byte) {
 		}
 		now, last = now+passes, in
 		c.Saw(o.Step(now, in))
+		o.Contacts() // as searches do, which remembers some
 		if err := o.Check(); err != nil {
 			t.Fatalf("at %v, after %T %+v: %v", now, in, in, err)
 		}
 	}
 }
 
+var goOn = flag.Duration("chaos", 0, "how long TestChaos goes on with further seeds")
+
 // An overlay keeps its invariants whatever its links say, in whatever order, for hours.
 func TestChaos(t *testing.T) {
-	runs := 200
+	runs := uint64(200)
 	if testing.Short() {
 		runs = 20
 	}
-	for seed := range uint64(runs) {
+	for seed, begun := uint64(0), time.Now(); seed < runs || time.Since(begun) < *goOn; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaytest.ChaosBytes(seed, 5000)) })
 	}
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -106,13 +107,15 @@ func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration)
 	return Tick{}
 }
 
+var goOn = flag.Duration("chaos", 0, "how long TestChaos goes on with further seeds")
+
 // A machine keeps its invariants whatever its links say, in whatever order, for hours.
 func TestChaos(t *testing.T) {
-	runs := 100
+	runs := uint64(100)
 	if testing.Short() {
 		runs = 10
 	}
-	for seed := range uint64(runs) {
+	for seed, begun := uint64(0), time.Now(); seed < runs || time.Since(begun) < *goOn; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaytest.ChaosBytes(seed, 3000)) })
 	}
 }

@@ -157,8 +157,13 @@ func (c *Chaos) input() event.Input {
 		return event.Grafted{Peer: p}
 	case 7:
 		return event.Pruned{Peer: p}
-	case 8, 9, 10, 11:
+	case 8, 9, 10:
 		return c.hello(p)
+	case 11:
+		if c.n(2) == 0 {
+			return event.LinkRefused{Peer: p, Names: c.names(p).Names}
+		}
+		return event.HelloRefused{Peer: p, Request: uint64(c.n(8)), Hello: c.hello(p).Hello}
 	case 12, 13, 14, 15, 16:
 		return c.catalogue(p)
 	case 17, 18, 19, 20:
@@ -197,7 +202,7 @@ func (c *Chaos) input() event.Input {
 	return event.Tick{}
 }
 
-func (c *Chaos) hello(p wire.PeerID) event.Input {
+func (c *Chaos) hello(p wire.PeerID) event.HelloReceived {
 	h := wire.Hello{
 		Up: uint64(c.n(4)) * 256_000, Down: uint64(c.n(4)) * 1_000_000, Measured: uint64(c.n(2)) * 100_000, FalseMatches: float64(c.n(9)),
 		Origins: c.n(40), Neighbour: c.n(2) > 0, Full: c.n(4) == 0, Again: c.n(8) == 0, Session: uint64(c.n(3)), Tails: c.n(4) > 0, Depth: c.depth(),
@@ -308,7 +313,7 @@ func (c *Chaos) introduction() wire.Parts {
 	return wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 }
 
-func (c *Chaos) names(p wire.PeerID) event.Input {
+func (c *Chaos) names(p wire.PeerID) event.PeersNamed {
 	n := wire.Names{Depth: c.depth()}
 	for range c.n(20) {
 		n.Peers = append(n.Peers, wire.Named{Record: c.record(), Depth: c.depth()})
