@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -16,5 +17,55 @@ func TestDoubtsMakeRoom(t *testing.T) {
 	}
 	if f, ok := fs.of(1, "dead"); !ok || !f.sure || len(fs) > maxFailures {
 		t.Errorf("%v, %v, of %d", f, ok, len(fs))
+	}
+}
+
+// TestPauses: a peer that fails again and again rests for 1, 2, 4 and at most 8 s, and 32 times as long if it is known by
+// name alone. After an hour it counts as any other.
+func TestPauses(t *testing.T) {
+	r := &Router{}
+	for i, pause := range []time.Duration{1, 2, 4, 8, 8, 8} {
+		pause *= time.Second
+		begun := r.now
+		r.noteFailure("p", true)
+		for _, c := range []struct {
+			after time.Duration
+			want  standing
+			rests bool
+		}{{0, resting, true}, {pause - 1, resting, true}, {32*pause - 1, suspect, true}, {32 * pause, suspect, false}} {
+			if r.now = begun + c.after; r.standing("p") != c.want || r.rests("p") != c.rests {
+				t.Errorf("failure %d, %v later: standing %v, rests as a name: %v", i+1, c.after, r.standing("p"), r.rests("p"))
+			}
+		}
+	}
+	last := r.failures["p"].last
+	if r.now = last + time.Hour - 1; r.standing("p") != suspect {
+		t.Error("forgiven within the hour")
+	}
+	if r.now = last + time.Hour; r.standing("p") != sound {
+		t.Error("not forgiven after an hour")
+	}
+}
+
+// TestReputationFades: what a peer named counts half after five minutes.
+func TestReputationFades(t *testing.T) {
+	var rs reputations
+	rs.note(0, "p", 0, 8)
+	for minutes, want := range map[time.Duration]float64{0: 8, 5: 4, 10: 2} {
+		if v := rs["p"].faded(minutes * time.Minute); v.bad != want {
+			t.Errorf("after %d minutes %v count, want %v", minutes, v.bad, want)
+		}
+	}
+}
+
+// TestSure: a poor directory goes by a match that is wrong once in twenty times, at even odds.
+func TestSure(t *testing.T) {
+	for _, c := range []struct {
+		rate, sized float64
+		want        bool
+	}{{.05, .5, true}, {.051, .9, false}, {.001, .49, false}} {
+		if got := (&candidate{rate: c.rate, sized: c.sized}).sure(); got != c.want {
+			t.Errorf("rate %v, probability %v: sure is %v", c.rate, c.sized, got)
+		}
 	}
 }

@@ -27,6 +27,19 @@ func TestSpacingBearsLinks(t *testing.T) {
 	}
 }
 
+// TestPulse: links hear where the own tails are every 2 s, less often on slow lines, and every 30 s at least.
+func TestPulse(t *testing.T) {
+	for up, want := range map[uint64]time.Duration{100e6: 2 * time.Second, 64e3: 22500 * time.Millisecond, 8e3: 30 * time.Second} {
+		a := newAnnouncing(t, 10, Config{Overlay: overlay.Config{Up: up, Down: up}})
+		for i := range 20 {
+			a.step(event.LinkOpened{Peer: wire.PeerID(fmt.Sprintf("p%02d", i))})
+		}
+		if got := a.m.pulse(); got.Round(time.Millisecond) != want {
+			t.Errorf("a line of %d bit/s: every %v, want %v", up, got, want)
+		}
+	}
+}
+
 // TestSleptWhileRotating: while a network rotates, an epoch of either seed that grew old while the clock stood still is
 // renewed.
 func TestSleptWhileRotating(t *testing.T) {

@@ -108,6 +108,28 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestInterest: nine queries of ten are for keys of peers with the same interest, where nothing else is said.
+func TestInterest(t *testing.T) {
+	var lists [][]uint32
+	for k := range uint32(200) {
+		lists = append(lists, []uint32{k})
+	}
+	table, err := holdings.New[int32](200, lists)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := holdings.Drawer[int32]{Rule: holdings.Interest, Held: holdings.NewNow(table), Alike: func(int32) []int32 { return []int32{0, 1} }}
+	rng, alike := rand.New(rand.NewPCG(5, 6)), 0
+	for range 2000 {
+		if d.Key(0, 200, rng) < 2 {
+			alike++
+		}
+	}
+	if alike < 1750 || alike > 1850 { // four standard deviations
+		t.Errorf("%d of 2000 are alike, want about 1800", alike)
+	}
+}
+
 func readLog(text string) ([]holdings.Logged[int32], error) {
 	peer := func(name string) (int32, bool) { return 1, name == "a" }
 	key := func(name string) (uint32, bool) { return 2, name == "k" }

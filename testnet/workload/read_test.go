@@ -98,7 +98,7 @@ func TestBadFolders(t *testing.T) {
 		{"empty file", map[string]string{"a.txt": "k\n", "b.txt": "\n\n"}, ErrEmpty, "b.txt: empty collection"},
 		{"same name", map[string]string{"a": "k\n", "a.txt": "l\n"}, ErrDuplicate, `a.txt: duplicate peer name "a"`},
 		{"binary", map[string]string{"a.txt": "k\nx\x00y\n"}, ErrMalformed, "a.txt:2: malformed line: a zero byte"},
-		{"long key", map[string]string{"a.txt": "k\n" + strings.Repeat("x", MaxKeyBytes+1)}, ErrMalformed, "a.txt:2: malformed line: longer than 1024"},
+		{"long key", map[string]string{"a.txt": "k\n" + strings.Repeat("x", 1025)}, ErrMalformed, "a.txt:2: malformed line: longer than 1024"},
 		{"subfolder", map[string]string{"a.txt": "k\n", "sub/b.txt": "l\n"}, nil, "sub"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestBadFolders(t *testing.T) {
 
 func TestFolderAcceptsLongestKeyAndWindowsLines(t *testing.T) {
 	dir := t.TempDir()
-	text := strings.Repeat("x", MaxKeyBytes) + "\r\nshort\r\nshort\r\n"
+	text := strings.Repeat("x", 1024) + "\r\nshort\r\nshort\r\n"
 	if err := os.WriteFile(filepath.Join(dir, "a.b.txt"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,16 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	if got := c.Stale(at(101).Add(passLife)); !slices.Equal(got, []peer.ID{"last"}) {
 		t.Errorf("stale %v", got)
 	}
+	if !c.Dial("upkeep", false, at(200)) {
+		t.Fatal("no room")
+	}
+	c.Dialed("upkeep", true, at(200))
+	if got := c.Stale(at(230)); slices.Contains(got, "upkeep") {
+		t.Error("a connection for upkeep is stale after 30 s")
+	}
+	if got := c.Stale(at(231)); !slices.Contains(got, "upkeep") {
+		t.Errorf("after 31 s, stale is %v", got)
+	}
 }
 
 // TestPassingGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is in

@@ -19,8 +19,8 @@ func TestOffenders(t *testing.T) {
 	if !table.Note("a", now) || !table.Bad("a", now) || table.Bad("b", now) {
 		t.Error("one that goes on is served")
 	}
-	if table.Bad("a", now.Add(2*fades)) {
-		t.Error("it is never forgiven")
+	if !table.Bad("a", now.Add(29*time.Second)) || table.Bad("a", now.Add(30*time.Second)) {
+		t.Error("an offence is not forgiven after 30 s")
 	}
 	for i := range 3 * maxPeers {
 		table.Note(peer.ID(fmt.Sprint(i)), now)
