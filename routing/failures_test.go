@@ -69,3 +69,14 @@ func TestSure(t *testing.T) {
 		}
 	}
 }
+
+// TestWidth: a search for all confirms with 16 peers at a time, one more for each 16 holders found, and 64 at most.
+func TestWidth(t *testing.T) {
+	r := &Router{cfg: Config{Parallel: 16}}
+	for found, want := range map[int]int{0: 16, 15: 16, 16: 17, 320: 36, 10_000: 64} {
+		q := &search{Query: Query{Mode: wire.All}, found: found}
+		if got := r.width(q, &candidate{}); got != want {
+			t.Errorf("%d found: %d at a time, want %d", found, got, want)
+		}
+	}
+}

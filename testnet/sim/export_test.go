@@ -23,3 +23,6 @@ func Stray(h strategy.Host, to strategy.ID) { h.(*node).emit(event{to: to, kind:
 
 // Linking is the source that the topology is drawn from.
 func (s *Sim) Linking() *rand.Rand { return s.cfg.random(linking) }
+
+// Kept is the number of connections of a peer to peers without a link.
+func Kept(h strategy.Host) int { return len(h.(*node).recent) }

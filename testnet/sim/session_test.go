@@ -43,6 +43,30 @@ func play(t *testing.T, cfg sim.Config, prepare func(*sim.Sim)) {
 	}
 }
 
+// TestConnectionsKept: a peer keeps 96 connections beside its links, however many peers it writes to.
+func TestConnectionsKept(t *testing.T) {
+	most := 0
+	s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+		switch in.(type) {
+		case strategy.Joined:
+			h.Wake(now + time.Second)
+		case strategy.Woken:
+			if h.Self() == 0 {
+				for p := range strategy.ID(120) {
+					if p > 0 {
+						h.Send(p, strategy.Message{Bytes: 100})
+					}
+				}
+				most = sim.Kept(h)
+			}
+		}
+	})
+	play(t, sim.Config{Strategy: s, Data: simtest.Clusters(t, 120, 4)}, nil)
+	if most != 96 {
+		t.Errorf("%d connections are kept", most)
+	}
+}
+
 // A peer that restarts hears nothing of what its earlier session sent: neither that it couldn't be delivered nor an
 // answer.
 func TestNothingReachesALaterSession(t *testing.T) {
