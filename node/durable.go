@@ -50,14 +50,16 @@ func (c *config) checkStore() error {
 // useStore has the node keep all in a store, except what is chosen already; nil: in memory.
 func (c *config) useStore(s *store.Store) {
 	if s != nil {
-		c.store, c.keys, c.private, c.epochs = s, s, s.Private(), s
-		return
+		c.store, c.keys, c.private = s, s, s.Private()
 	}
 	if c.keys == nil {
 		c.keys = &keystore.Memory{}
 	}
 	if c.private == nil {
 		c.private = &keystore.Memory{}
+	}
+	if e, ok := c.keys.(keystore.Epochs); ok {
+		c.epochs = e
 	}
 	if c.epochs == nil {
 		c.epochs = &clockEpochs{}

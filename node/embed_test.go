@@ -14,7 +14,9 @@ import (
 	mh "github.com/multiformats/go-multihash"
 
 	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // TestWaitReady: a node that has waited finds what others hold, and a key that nobody holds is not looked for in vain.
@@ -135,4 +137,25 @@ func TestQueryEvents(t *testing.T) {
 	if nodes[0].Clear() != 0 || nodes[0].RefreshSchedule() != nil {
 		t.Error("something waits to be announced")
 	}
+}
+
+// numbered are keys that number their node's summaries.
+type numbered struct {
+	keystore.Memory
+	next uint32
+}
+
+func (n *numbered) NextEpoch() (summary.Epoch, error) {
+	n.next++
+	return summary.Epoch{Generation: 7, Sequence: n.next}, nil
+}
+
+// TestOwnEpochs: a key store of one's own numbers the summaries.
+func TestOwnEpochs(t *testing.T) {
+	n := newNode(t, WithKeys(new(numbered)))
+	add(t, n, []byte("k"))
+	eventually(t, "published", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && s.Epoch == (summary.Epoch{Generation: 7, Sequence: 1})
+	})
 }

@@ -7,12 +7,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// epochs numbers a node's summaries. Peers keep the latest they have seen of a node, so at best they ignore a number
-// that goes back or is used twice. Each returned must be later than all before, those of earlier runs included.
-type epochs interface {
-	NextEpoch() (summary.Epoch, error)
-}
-
 // clockEpochs are those of a node without a disk: the second of its start, and from the microsecond of that on. A clock
 // that is set back between two runs makes them go back: what is to last needs a store. Its zero value is ready.
 type clockEpochs struct {

@@ -50,7 +50,7 @@ type config struct {
 	random         uint64
 	keys           keystore.Keys
 	private        keystore.Keys
-	epochs         epochs
+	epochs         keystore.Epochs
 	store          *store.Store // nil: none
 	datastore      ds.Batching  // in which New opens it; nil: none
 	datastoreOpts  []store.Option
@@ -292,7 +292,7 @@ func WithRandomness(seed uint64) Option {
 }
 
 // WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program:
-// WithDatastore.
+// WithDatastore, or Keys that are keystore.Epochs. Private keys are in memory then.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }

@@ -26,3 +26,10 @@ type Keys interface {
 type Lists interface {
 	Keys(ctx context.Context) iter.Seq2[[]byte, error]
 }
+
+// Epochs is an optional interface of Keys that outlast the program. NextEpoch numbers the summaries of their node. Peers
+// ignore a number that goes back or is used twice, so each must be later than all before, those of earlier runs
+// included. Without it the clock numbers them.
+type Epochs interface {
+	NextEpoch() (summary.Epoch, error)
+}
