@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -21,12 +20,11 @@ import (
 // names the indexes by hash, and those the packages: both come from peers.
 type apt struct {
 	m    *Mirror
-	base *url.URL
+	load func() // reads the indexes of earlier runs, once
 
 	mu      sync.Mutex
 	indexes map[Sum]bool   // named by a Release; true: what it names is known
 	files   map[string]Sum // packages by path
-	loaded  bool           // the indexes of earlier runs were read
 	reading chan struct{}  // closed when all that were to be read are
 }
 
@@ -38,43 +36,31 @@ const (
 	maxStanza  = 1 << 20 // bytes of a line
 )
 
-func newApt(m *Mirror, base *url.URL) adapter {
-	a := &apt{m: m, base: base, indexes: make(map[Sum]bool), files: make(map[string]Sum), reading: make(chan struct{})}
+func newApt(m *Mirror, _ *url.URL) adapter {
+	a := &apt{m: m, indexes: make(map[Sum]bool), files: make(map[string]Sum), reading: make(chan struct{})}
+	a.load = sync.OnceFunc(a.loadIndexes)
 	close(a.reading)
-	return a.serve
+	return adapter{"apt", a.answer}
 }
 
-func (a *apt) serve(w http.ResponseWriter, r *http.Request, escaped string) {
-	u, err := below(a.base, escaped)
-	if err != nil {
-		a.m.fail(w, r, "apt/"+escaped, err)
-		return
+func (a *apt) answer(q *request) {
+	_, digits, byHash := strings.Cut(q.path, "/by-hash/SHA256/")
+	sum, err := parseHex(Plain, digits)
+	switch known, ok := a.sum(q.path); {
+	case byHash && err == nil:
+		q.serve(record{}, sum)
+		a.readLater(sum)
+	case ok:
+		q.serve(record{}, known)
+	case strings.HasSuffix(q.path, ".deb") && !strings.Contains("/"+q.path, "/dists/"):
+		q.through()
+	default:
+		q.serveNamed(named{learn: a.learn})
 	}
-	origin, name := requestTo(u, r), "apt/"+escaped
-	if !a.m.everybody(r, "apt", origin) {
-		a.m.through(w, r, name, origin)
-		return
-	}
-	if sum, ok := a.sum(escaped); ok {
-		a.m.serve(w, r, record{}, Wanted{sum, name, origin})
-		if strings.Contains(escaped, "/by-hash/") {
-			a.readLater(sum)
-		}
-		return
-	}
-	if !strings.Contains("/"+escaped, "/dists/") && strings.HasSuffix(escaped, ".deb") {
-		a.m.through(w, r, name, origin)
-		return
-	}
-	a.m.serveNamed(w, r, named{name: name, origin: origin, learn: a.learn})
 }
 
-// sum returns the hash of what a path names, if that is known.
+// sum returns the hash of a package, if that is known.
 func (a *apt) sum(escaped string) (Sum, bool) {
-	if i := strings.LastIndex(escaped, "/by-hash/SHA256/"); i >= 0 {
-		sum, err := parseHex(Plain, escaped[i+len("/by-hash/SHA256/"):])
-		return sum, err == nil
-	}
 	plain, err := url.PathUnescape(escaped)
 	if err != nil || !strings.HasSuffix(plain, "deb") {
 		return Sum{}, false
@@ -90,18 +76,13 @@ func (a *apt) sum(escaped string) (Sum, bool) {
 	return sum, ok
 }
 
-// load reads the indexes of earlier runs that are in the cache yet.
-func (a *apt) load() {
-	a.mu.Lock()
-	loaded := a.loaded
-	a.loaded = true
-	a.mu.Unlock()
-	if rec, ok := a.m.names.get(aptIndexes); ok && !loaded {
-		for text := range rec.Header {
-			if sum, err := ParseSum(text); err == nil {
-				a.trust(sum)
-				a.read(sum)
-			}
+// loadIndexes reads the indexes of earlier runs that are in the cache yet.
+func (a *apt) loadIndexes() {
+	rec, _ := a.m.names.get(aptIndexes)
+	for text := range rec.Header {
+		if sum, err := ParseSum(text); err == nil {
+			a.trust(sum)
+			a.read(sum)
 		}
 	}
 }
@@ -119,13 +100,11 @@ func (a *apt) trust(index Sum) {
 func (a *apt) learn(rec record) {
 	switch base := path.Base(rec.Name); {
 	case base == "InRelease" || base == "Release":
-		f, size, ok := a.m.body(rec)
-		if !ok {
-			return
-		}
-		defer func() { _ = f.Close() }()
-		for _, sum := range parseRelease(io.NewSectionReader(f, 0, size)) {
-			a.trust(sum)
+		if f, size, ok := a.m.body(rec); ok {
+			defer func() { _ = f.Close() }()
+			for _, sum := range parseRelease(io.NewSectionReader(f, 0, size)) {
+				a.trust(sum)
+			}
 		}
 	case strings.HasPrefix(base, "Packages"):
 		if sum, err := ParseSum(rec.Sum); err == nil {
@@ -186,9 +165,7 @@ func (a *apt) keep() {
 			rec.Header[sum.String()] = ""
 		}
 	}
-	if err := a.m.names.put(rec); err != nil {
-		a.m.log.Warn("mirror: indexes of packages are not kept", "err", err)
-	}
+	a.m.keepRecord(rec)
 }
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.

@@ -25,12 +25,13 @@ const (
 	lockName      = "lock"
 )
 
-var (
-	// errFull says that content does not fit into the cache, whatever is evicted.
-	errFull = errors.New("mirror: no room in the cache")
-	// ErrInUse says that another mirror uses the folder.
-	ErrInUse = errors.New("mirror: folder in use by another mirror")
+const (
+	reserveStep = 4 << 20 // bytes by which the place of content that comes grows
+	peersShare  = 4       // what peers gave and is not yet known to be right evicts at most a quarter of the cache
 )
+
+// ErrInUse says that another mirror uses the folder.
+var ErrInUse = errors.New("mirror: folder in use by another mirror")
 
 // cache keeps whole content on disk, up to a number of bytes; the least recently used goes first. Content that was there
 // before the program began is checked when it is first opened, and again when its file has changed.
@@ -42,9 +43,10 @@ type cache struct {
 
 	moving sync.Mutex // is held while a file comes or goes
 
-	mu    sync.Mutex
-	used  int64 // of whole files, and what was reserved for those to come
-	files *simplelru.LRU[Sum, *cached]
+	mu     sync.Mutex
+	used   int64 // of whole files, and what was reserved for those to come
+	unsure int64 // of used: what peers gave, and nobody knows to be right
+	files  *simplelru.LRU[Sum, *cached]
 }
 
 // cached is a whole file.
@@ -226,55 +228,121 @@ func (c *cache) remove(s Sum) {
 	_ = os.Remove(c.path(s))
 }
 
-// reserve makes room for more bytes by evicting content. They count as used until release or keep.
-func (c *cache) reserve(bytes int64) error {
+// reserve makes room for more bytes by evicting content. They count as used until release or keep. What peers gave may
+// evict content up to a share of the cache, for nobody knows yet whether it is right: peers that lie cannot empty it.
+func (c *cache) reserve(bytes int64, from flow) error {
 	for {
-		c.mu.Lock()
-		if c.used+bytes <= c.limit {
-			c.used += bytes
-			c.mu.Unlock()
-			return nil
-		}
-		s, e, ok := c.files.RemoveOldest()
-		if ok {
-			c.used -= e.size
-		}
-		c.mu.Unlock()
-		if !ok {
-			return errFull
+		s, fits, err := c.room(bytes, from)
+		if fits || err != nil {
+			return err
 		}
 		c.remove(s)
 	}
 }
 
-func (c *cache) release(bytes int64) {
+// room takes in more bytes if they fit. Else it takes the content out that is to be removed for them.
+func (c *cache) room(bytes int64, from flow) (out Sum, fits bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used -= bytes
-}
-
-// create makes the file of content that is about to be fetched.
-func (c *cache) create(s Sum) (*os.File, error) {
-	return os.CreateTemp(filepath.Join(c.dir, partialFolder), s.String()+".")
-}
-
-// keep takes in a file that create made, whose content is whole and right. reserved bytes are given back.
-func (c *cache) keep(s Sum, f *os.File, size, reserved int64) error {
-	c.moving.Lock()
-	defer c.moving.Unlock()
-	if err := os.Rename(f.Name(), c.path(s)); err != nil {
-		return err
+	unsure := c.unsure
+	if from == fromPeers {
+		unsure += bytes
 	}
-	info, err := f.Stat()
+	if c.used+bytes <= c.limit {
+		c.used, c.unsure = c.used+bytes, unsure
+		return out, true, nil
+	}
+	if from == fromPeers && unsure > c.limit/peersShare {
+		return out, false, errShare
+	}
+	out, e, ok := c.files.RemoveOldest()
+	if !ok {
+		return out, false, fmt.Errorf("%w: %w", errDisk, errFull)
+	}
+	c.used -= e.size
+	return out, false, nil
+}
+
+// incoming is the file of content that comes.
+type incoming struct {
+	c        *cache
+	f        *os.File
+	reserved int64 // bytes of the cache
+	unsure   int64 // of them, for what peers gave
+	size     int64 // bytes that Write wrote
+}
+
+// create makes the file of content that is about to come. It needs release and end.
+func (c *cache) create(s Sum) (*incoming, error) {
+	f, err := os.CreateTemp(filepath.Join(c.dir, partialFolder), s.String()+".")
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%w: %w", errDisk, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old, ok := c.files.Peek(s); ok {
-		c.used -= old.size
+	return &incoming{c: c, f: f}, nil
+}
+
+// writeAt makes room and writes. size is that of the whole content, -1 if it is not known. The errors: errShare,
+// errDisk.
+func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
+	if end := at + int64(len(p)); end > in.reserved {
+		upTo := in.reserved + reserveStep
+		if size >= 0 {
+			upTo = min(upTo, size)
+		}
+		bytes := max(end, upTo) - in.reserved
+		if err := in.c.reserve(bytes, from); err != nil {
+			return err
+		}
+		in.reserved += bytes
+		if from == fromPeers {
+			in.unsure += bytes
+		}
 	}
-	c.used += size - reserved
-	c.files.Add(s, &cached{size, info.ModTime()})
+	if _, err := in.f.WriteAt(p, at); err != nil {
+		return fmt.Errorf("%w: %w", errDisk, err)
+	}
 	return nil
 }
+
+// Write writes what the origin gives, in turn.
+func (in *incoming) Write(p []byte) (int, error) {
+	if err := in.writeAt(fromOrigin, p, in.size, -1); err != nil {
+		return 0, err
+	}
+	in.size += int64(len(p))
+	return len(p), nil
+}
+
+// keep takes the file into the cache: its content is whole and right.
+func (in *incoming) keep(s Sum, size int64) error {
+	in.c.moving.Lock()
+	defer in.c.moving.Unlock()
+	if err := os.Rename(in.f.Name(), in.c.path(s)); err != nil {
+		return fmt.Errorf("%w: %w", errDisk, err)
+	}
+	info, err := in.f.Stat()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDisk, err)
+	}
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
+	if old, ok := in.c.files.Peek(s); ok {
+		in.c.used -= old.size
+	}
+	in.c.used += size - in.reserved
+	in.reserved = 0
+	in.c.files.Add(s, &cached{size, info.ModTime()})
+	return nil
+}
+
+// release gives back what is reserved, and removes a file that was not kept. Its content can still be read.
+func (in *incoming) release() {
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
+	in.c.used -= in.reserved
+	in.c.unsure -= in.unsure
+	in.reserved, in.unsure = 0, 0
+	_ = os.Remove(in.f.Name()) // one that was kept has another name
+}
+
+func (in *incoming) end() { _ = in.f.Close() }

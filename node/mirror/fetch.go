@@ -38,38 +38,28 @@ const (
 	maxSteps   = 64       // sources tried in turn
 	maxRetries = 3        // times that the origin breaks off
 	busyPause  = 30 * time.Millisecond
+	lateLooks  = 3       // for holders, while the origin gives content already
+	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
 )
-
-// errNobody says that no peer gives the content.
-var errNobody = errors.New("mirror: nobody has it")
 
 // attempt is what a flight knows of its tries.
 type attempt struct {
-	failed  map[peer.ID]bool // of no use: they are asked no more
-	found   found            // beside the origin, to be taken from next
-	away    map[peer.ID]bool // did not answer in time: they are asked again beside the origin
+	skip    map[peer.ID]bool // peers that are not asked; false: they were late, and are asked again beside the origin
+	found   []holder         // beside the origin, to be taken from next
 	alone   bool             // peers are asked no more
 	retries int              // times in a row that the origin gave nothing
 	waited  time.Duration    // for busy peers
 }
 
-// found is the result of a look for holders, the best first.
-type found struct {
-	whole   []holder // have the content whole
-	parents []holder // fetch it, and can be taken from
-}
-
-func (f found) nobody() bool { return len(f.whole)+len(f.parents) == 0 }
-
 // fetch tries peers, and then the origin, until the content is there and right.
 func (f *flight) fetch() error {
-	a := &attempt{failed: make(map[peer.ID]bool), away: make(map[peer.ID]bool)}
+	a := &attempt{skip: make(map[peer.ID]bool)}
 	for range maxSteps {
 		if f.ctx.Err() != nil {
 			return f.ctx.Err()
 		}
 		err := f.step(a)
-		if err != nil && (errors.Is(err, errDisk) || errors.As(err, new(*originError))) {
+		if errors.Is(err, errDisk) || errors.As(err, new(*originError)) {
 			return err
 		}
 		if _, there, size := f.where(); size < 0 || there < size {
@@ -78,37 +68,18 @@ func (f *flight) fetch() error {
 			}
 			continue
 		}
-		if err := f.verify(); err == nil || !errors.Is(err, errWrong) {
+		if err := f.want.Sum.check(f.file.f, f.size, f.running); !errors.Is(err, errWrong) {
 			return err
-		} else if a.alone || !f.hadPeers() {
+		} else if f.blameAll(); a.alone || f.tally[fromPeers] == 0 {
 			return fmt.Errorf("the origin's %w", err)
 		}
 		a.alone = true
-		f.m.metrics.failures.WithLabelValues("wrong content").Inc()
+		f.m.metrics.failures.WithLabelValues(errWrong.reason).Inc()
 		if err := f.restart(); err != nil {
 			return err
 		}
 	}
 	return errNobody
-}
-
-// verify checks what has come, and blames those that claimed to have it whole and gave something else.
-func (f *flight) verify() error {
-	f.mu.Lock()
-	file, size, running := f.file, f.size, f.running
-	f.mu.Unlock()
-	err := f.want.Sum.check(file, size, running)
-	if errors.Is(err, errWrong) {
-		f.blameAll()
-	}
-	return err
-}
-
-// hadPeers reports whether peers gave any of the bytes.
-func (f *flight) hadPeers() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.tally[fromPeers] > 0
 }
 
 // blameAll blames those that claimed to have the content whole and gave something.
@@ -124,17 +95,12 @@ func (f *flight) blameAll() {
 
 // step takes what it can from one place.
 func (f *flight) step(a *attempt) error {
-	if !a.alone {
-		who := a.found
-		if a.found = (found{}); who.nobody() {
-			who = f.m.holders(f.ctx, f, f.m.times.lookup, f.m.times.answer, a.failed, a.away)
-		}
-		switch {
-		case len(who.whole) > 0:
-			return f.fromWhole(a, who.whole)
-		case len(who.parents) > 0:
-			return f.fromParents(a, who.parents)
-		}
+	who := a.found
+	if a.found = nil; len(who) == 0 && !a.alone {
+		who = f.m.holders(f.ctx, f, f.m.times.lookup, f.m.times.answer, a.skip)
+	}
+	if len(who) > 0 && !a.alone {
+		return f.fromPeers(a, who)
 	}
 	f.descend(-1)
 	return f.tryOrigin(a)
@@ -175,18 +141,19 @@ func (f *flight) fail(a *attempt, h holder, err error) {
 	if f.ctx.Err() != nil {
 		return
 	}
-	if errors.Is(err, errSilent) {
-		a.away[h.ID] = true
-	} else {
-		a.failed[h.ID] = true
-	}
+	a.skip[h.ID] = !errors.Is(err, errSilent)
+	a.alone = a.alone || errors.Is(err, errShare)
 	f.note("peer "+h.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 }
 
-// fromParents takes from the first mirror that has room. All are busy for a moment when many begin at once.
-func (f *flight) fromParents(a *attempt, parents []holder) error {
-	for _, h := range parents {
+// fromPeers takes from the first holder that has room, or ranges from several. All are busy for a moment when many
+// mirrors begin at once.
+func (f *flight) fromPeers(a *attempt, who []holder) error {
+	if several := f.several(who); len(several) > 1 {
+		return f.fromSeveral(a, several)
+	}
+	for _, h := range who {
 		err := f.pull(h, nil)
 		if err == nil {
 			return nil
@@ -197,7 +164,7 @@ func (f *flight) fromParents(a *attempt, parents []holder) error {
 		}
 	}
 	if a.waited > f.m.times.busy {
-		for _, h := range parents {
+		for _, h := range who {
 			f.fail(a, h, errBusy)
 		}
 	}
@@ -206,33 +173,50 @@ func (f *flight) fromParents(a *attempt, parents []holder) error {
 	return errBusy
 }
 
-// fromWhole takes ranges from the holders, each the next when it has given one. Small content comes from the nearest
-// alone. A range that was broken off goes to another.
-func (f *flight) fromWhole(a *attempt, whole []holder) error {
+// several returns the holders that give ranges at once: those that have the content whole, unless little of it is left.
+func (f *flight) several(who []holder) (out []holder) {
 	_, there, _ := f.where()
-	size := whole[0].size
-	whole = slices.DeleteFunc(whole, func(h holder) bool { return h.size != size })
-	if size-there < 2*segment || len(whole) == 1 {
-		err := f.pull(whole[0], &span{there, size})
-		if err != nil {
-			f.fail(a, whole[0], err)
+	for _, h := range who {
+		if h.whole && h.size == who[0].size && h.size-there >= 2*segment && len(out) < maxSources {
+			out = append(out, h)
 		}
-		return err
 	}
+	return out
+}
+
+// fromSeveral takes ranges from holders, each the next when it has given one. A range that was broken off goes to
+// another.
+func (f *flight) fromSeveral(a *attempt, whole []holder) error {
+	size := whole[0].size
 	if err := f.setSize(size); err != nil {
 		f.fail(a, whole[0], err)
 		return err
 	}
-	work := newWork(there, size)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for _, h := range whole[:min(len(whole), maxSources)] {
+	var left []span
+	_, begin, _ := f.where()
+	for ; begin < size; begin += segment {
+		left = append(left, span{begin, min(begin+segment, size)})
+	}
+	next := func() (s span, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(left) == 0 {
+			return s, false
+		}
+		s, left = left[0], left[1:]
+		return s, true
+	}
+	var wg sync.WaitGroup
+	for _, h := range whole {
 		wg.Go(func() {
-			for s, ok := work.take(); ok; s, ok = work.take() {
-				if err := f.pull(h, s); err != nil {
-					work.giveBack(*s)
+			for s, ok := next(); ok; s, ok = next() {
+				if err := f.pull(h, &s); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
+					if s.begin < s.end {
+						left = append([]span{s}, left...) // first: those who read wait for it
+					}
 					f.fail(a, h, err)
 					return
 				}
@@ -240,7 +224,7 @@ func (f *flight) fromWhole(a *attempt, whole []holder) error {
 		})
 	}
 	wg.Wait()
-	if work.left() {
+	if len(left) > 0 {
 		f.forget()
 		return errNobody
 	}
@@ -254,48 +238,8 @@ func (f *flight) forget() {
 	clear(f.apart)
 }
 
-// span is a range of bytes from begin up to end. A pull moves begin.
+// span is a range of bytes from begin up to end; -1: not known. A pull moves begin.
 type span struct{ begin, end int64 }
-
-// work is the ranges that are left to take.
-type work struct {
-	mu    sync.Mutex
-	spans []span
-}
-
-func newWork(begin, end int64) *work {
-	w := new(work)
-	for ; begin < end; begin += segment {
-		w.spans = append(w.spans, span{begin, min(begin+segment, end)})
-	}
-	return w
-}
-
-func (w *work) take() (*span, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.spans) == 0 {
-		return nil, false
-	}
-	s := w.spans[0]
-	w.spans = w.spans[1:]
-	return &s, true
-}
-
-// giveBack puts the rest of a range first: those who read wait for it.
-func (w *work) giveBack(s span) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if s.begin < s.end {
-		w.spans = append([]span{s}, w.spans...)
-	}
-}
-
-func (w *work) left() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.spans) > 0
-}
 
 // pull takes a range from a peer; of nil, all from the bytes there on, whoever has it whole or not.
 func (f *flight) pull(h holder, s *span) error {
@@ -305,7 +249,7 @@ func (f *flight) pull(h holder, s *span) error {
 	}
 	var at atomic.Int64
 	at.Store(s.begin)
-	ctx, stop := f.watched(func(ctx context.Context, cancel context.CancelCauseFunc) { f.m.watch(ctx, cancel, h, f, &at) })
+	ctx, stop := f.m.watched(f.ctx, &at, f.judge(h))
 	defer stop()
 	resp, err := f.m.ask(ctx, http.MethodGet, h.ID, f.want.Sum, f.depth(), s)
 	if err != nil {
@@ -315,19 +259,7 @@ func (f *flight) pull(h holder, s *span) error {
 	if err := f.accept(h, resp, s); err != nil {
 		return err
 	}
-	err = f.pour(round, fromPeers, resp.Body, s, &at)
-	return causeOf(ctx, err)
-}
-
-// watched returns a context that watch may cancel, until stop.
-func (f *flight) watched(watch func(context.Context, context.CancelCauseFunc)) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(f.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		watch(ctx, cancel)
-	}()
-	return ctx, func() { cancel(nil); <-done }
+	return causeOf(ctx, f.pour(round, fromPeers, resp.Body, s, &at))
 }
 
 // causeOf returns why ctx was cancelled, if it was; else err.
@@ -336,12 +268,6 @@ func causeOf(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-func (f *flight) depth() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.rank.depth
 }
 
 // accept checks the head of a peer's answer. It sets the end of a span that had none.
@@ -374,9 +300,9 @@ func (f *flight) accept(h holder, resp *http.Response, s *span) error {
 }
 
 // pour writes a body into the flight, and moves the span's begin. The error is nil if all of the span has come.
-func (f *flight) pour(round int, from source, body io.Reader, s *span, at *atomic.Int64) error {
+func (f *flight) pour(round int, from flow, body io.Reader, s *span, at *atomic.Int64) error {
 	buf := make([]byte, 64<<10)
-	for {
+	for s.begin != s.end {
 		n, err := body.Read(buf)
 		if s.end >= 0 && int64(n) > s.end-s.begin {
 			return errLong
@@ -389,17 +315,16 @@ func (f *flight) pour(round int, from source, body io.Reader, s *span, at *atomi
 			at.Store(s.begin)
 		}
 		switch {
-		case s.begin == s.end:
+		case err == nil || s.begin == s.end:
+		case errors.Is(err, io.EOF) && s.end < 0:
 			return nil
 		case errors.Is(err, io.EOF):
-			if s.end < 0 {
-				return nil
-			}
 			return io.ErrUnexpectedEOF
-		case err != nil:
+		default:
 			return err
 		}
 	}
+	return nil
 }
 
 // fromOrigin takes all from the bytes there on from the origin.
@@ -409,16 +334,19 @@ func (f *flight) fromOrigin(a *attempt) error {
 	s := &span{there, -1}
 	var at atomic.Int64
 	at.Store(there)
-	ctx, stop := f.watched(func(ctx context.Context, cancel context.CancelCauseFunc) {
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		if !a.alone {
-			wg.Go(func() { f.lookOn(ctx, cancel, a) })
-		}
-		f.m.watchOrigin(ctx, cancel, &at)
-	})
+	ctx, stop := f.m.watched(f.ctx, &at, f.m.judgeOrigin)
 	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer cancel(nil)
+	if !a.alone {
+		looking.Go(func() { f.lookOn(ctx, cancel, a) })
+	}
 	resp, err := f.m.askOrigin(ctx, f.want, there)
+	if e := (*originError)(nil); errors.As(err, &e) && e.status == http.StatusRequestedRangeNotSatisfiable && there > 0 {
+		return f.corrected(errSize) // peers gave more than it has
+	}
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -439,38 +367,29 @@ func (f *flight) fromOrigin(a *attempt) error {
 	return f.setSize(s.begin)
 }
 
-// errFound ends a transfer from the origin: a peer has the content, or fetches it.
-var errFound = errors.New("mirror: a peer was found")
-
-// Looks for holders while the origin gives content already.
-const (
-	lateLooks = 3
-	littleToo = 1 << 20 // bytes left at which it goes on alone
-)
+// corrected begins again when the origin says another size than peers did: the origin is right.
+func (f *flight) corrected(err error) error {
+	f.blameAll()
+	return errors.Join(err, f.restart())
+}
 
 // lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. Of
 // mirrors that all ask the origin, those of higher ranks leave it.
 func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
+	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
 	for range lateLooks {
-		who := f.m.holders(ctx, f, f.m.times.late, f.m.times.late, a.failed)
+		who := f.m.holders(ctx, f, f.m.times.late, f.m.times.late, a.skip)
 		_, there, size := f.where()
 		switch {
 		case ctx.Err() != nil || size >= 0 && size-there < littleToo:
 			return
-		case !who.nobody():
+		case len(who) > 0:
 			a.found = who
-			clear(a.away)
 			cancel(errFound)
 			return
 		}
 		pause(ctx, f.m.times.late/4)
 	}
-}
-
-// corrected begins again when the origin says another size than peers did: the origin is right.
-func (f *flight) corrected(err error) error {
-	f.blameAll()
-	return errors.Join(err, f.restart())
 }
 
 // originSize returns the whole size that an answer of the origin tells, -1 if it does not, and skips what is there

@@ -5,165 +5,211 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// What clients may take.
+// What is remembered of origins.
 const (
 	maxOpen  = 4096
 	openTime = 10 * time.Minute // for which it is remembered whether everybody may have what is below a name
 )
 
-// adapter answers the requests for what is below its path. escaped is the rest of the path, as the client wrote it.
-type adapter func(w http.ResponseWriter, r *http.Request, escaped string)
+// busyAgain is when a client may ask again, in seconds, that finds too many others.
+const busyAgain = "1"
+
+// adapter answers requests for what is below its path, that everybody may have.
+type adapter struct {
+	scope  string // what has the same answer to whether everybody may have it; empty: each path by itself
+	answer func(*request)
+}
+
+// request is what a client asks for.
+type request struct {
+	*Mirror
+	w      http.ResponseWriter
+	r      *http.Request
+	path   string // below that of the adapter, as the client wrote it
+	name   string // for the log and the records
+	at     *url.URL
+	origin ask // asks for what is at that URL, with the client's credentials
+}
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. Those without an origin answer
 // with status 404. It does not look at the Host header: who serves it to others than this machine should.
 func (m *Mirror) Handler() http.Handler {
-	adapters := make(map[string]adapter)
+	serve := make(map[string]func(*request))
 	if len(m.origins.oci) > 0 {
-		adapters["v2"] = newOCI(m).serve
+		serve["v2"] = newOCI(m).serve
 	}
-	for name, make := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
+	for name, adapter := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
 		if base := m.origins.base[name]; base != nil {
-			adapters[name] = make(m, base)
+			serve[name] = adapter(m, base).below(base)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-		serve := adapters[name]
-		switch {
+		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+		switch serve := serve[kind]; {
 		case serve == nil:
 			http.Error(w, "mirror: nothing is mirrored here; see mirror.upstream of the configuration", http.StatusNotFound)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
+		case !m.clients.enter(anyClient):
+			w.Header().Set("Retry-After", busyAgain)
+			http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
 		default:
-			serve(w, r, rest)
+			defer m.clients.leave(anyClient)
+			serve(&request{Mirror: m, w: w, r: r, path: path, name: kind + "/" + path})
 		}
 	})
 }
 
-// everybody reports whether anybody may have what a client asks for with its credentials: the origin gives it without
-// them. A scope is what has the same answer.
-func (m *Mirror) everybody(r *http.Request, scope string, origin func(context.Context, string) (*http.Request, error)) bool {
-	if r.Header.Get("Authorization") == "" {
-		return true
+// anyClient stands for all clients: they are bounded together.
+const anyClient peer.ID = ""
+
+// below returns what answers requests for paths below an origin.
+func (a adapter) below(base *url.URL) func(*request) {
+	return func(q *request) {
+		at, err := below(base, q.path)
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		q.at, q.origin = at, requestTo(at, q.r)
+		scope := a.scope
+		if scope == "" {
+			scope = q.name
+		}
+		if !q.everybody(scope) {
+			q.through()
+			return
+		}
+		a.answer(q)
 	}
-	if yes, ok := m.open.Get(scope); ok {
-		return yes
-	}
-	yes, err := m.free(r.Context(), anonymous(origin))
-	if err == nil {
-		m.open.Add(scope, yes)
-	}
-	return yes
 }
 
-// free reports whether the origin gives something to those that it does not know. The error says that it does not tell.
-func (m *Mirror) free(ctx context.Context, origin func(context.Context, string) (*http.Request, error)) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.times.origin)
+// everybody reports whether anybody may have what a client asks for with its credentials: the origin gives it without
+// them. A scope is what has the same answer.
+func (q *request) everybody(scope string) bool {
+	if q.r.Header.Get("Authorization") == "" {
+		return true
+	}
+	if yes, ok := q.open.Get(scope); ok {
+		return yes
+	}
+	ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
 	defer cancel()
-	req, err := origin(ctx, http.MethodHead)
-	if err != nil {
-		return false, err
-	}
-	resp, err := m.do(req)
-	if err == nil {
-		return true, resp.Body.Close()
-	}
+	err := q.head(ctx, "")
 	var e *originError
-	if !errors.As(err, &e) || down(err) {
-		return false, err
+	if errors.As(err, &e) && !down(err) {
+		if token, ok := q.anyToken(ctx, e); ok {
+			err = q.head(ctx, "Bearer "+token)
+		}
 	}
-	token, ok := m.anyToken(ctx, e)
-	if !ok {
-		return false, nil
+	if err == nil || !down(err) {
+		q.open.Add(scope, err == nil)
 	}
-	if req, err = origin(ctx, http.MethodHead); err != nil {
-		return false, err
+	return err == nil
+}
+
+// head asks the origin with other credentials than the client's. The error is nil if it gives the content.
+func (q *request) head(ctx context.Context, credentials string) error {
+	req, err := q.origin(ctx, http.MethodHead)
+	if err != nil {
+		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	if resp, err = m.do(req); err == nil {
-		return true, resp.Body.Close()
+	if req.Header.Del("Authorization"); credentials != "" {
+		req.Header.Set("Authorization", credentials)
 	}
-	if down(err) {
-		return false, err
+	resp, err := q.do(req)
+	if err != nil {
+		return err
 	}
-	return false, nil
+	return resp.Body.Close()
 }
 
 // serve gives a client content: from the cache, or as it is fetched.
-func (m *Mirror) serve(w http.ResponseWriter, r *http.Request, rec record, want Wanted) {
-	if file, size, ok := m.cache.open(want.Sum); ok {
+func (q *request) serve(rec record, sum Sum) {
+	if file, size, ok := q.cache.open(sum); ok {
 		defer func() { _ = file.Close() }()
-		m.hit(want.Name, size)
-		m.deliver(w, r, rec, io.NewSectionReader(file, 0, size))
+		q.metrics.requests.WithLabelValues("cache").Inc()
+		q.count(fromCache, size)
+		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
+		q.deliver(rec, io.NewSectionReader(file, 0, size))
 		return
 	}
-	if r.Method == http.MethodHead && m.serveHead(w, r, rec, want) {
+	if q.r.Method == http.MethodHead && rec.typeOf == nil && q.serveHead(rec) {
 		return
 	}
-	f := m.join(want)
+	want := Wanted{sum, q.name, q.origin}
+	f := q.join(want)
 	defer f.leave()
-	size, err := f.known(r.Context())
+	content, err := f.reader(q.r.Context())
 	switch {
 	case errors.Is(err, errDisk):
-		m.through(w, r, want.Name, want.Origin)
+		q.through()
 	case err != nil:
-		m.fail(w, r, want.Name, err)
+		q.fail(err)
 	default:
-		m.deliver(w, r, rec, &rescued{reader: f.reader(r.Context(), size), m: m, want: want})
+		q.deliver(rec, &rescued{reader: content, want: want})
 	}
 }
 
 // serveHead answers with the origin's word on content, so that nothing is fetched for it. It reports whether it did.
-func (m *Mirror) serveHead(w http.ResponseWriter, r *http.Request, rec record, want Wanted) bool {
-	req, err := want.Origin(r.Context(), http.MethodHead)
+func (q *request) serveHead(rec record) bool {
+	req, err := q.origin(q.r.Context(), http.MethodHead)
 	if err != nil {
 		return false
 	}
-	resp, err := m.do(req)
+	resp, err := q.do(req)
 	if err != nil && down(err) {
 		return false // peers may have it
 	}
 	if err != nil {
-		m.fail(w, r, want.Name, err)
+		q.fail(err)
 		return true
 	}
 	defer func() { _ = resp.Body.Close() }()
-	rec.write(w)
+	rec.write(q.w)
 	if resp.ContentLength >= 0 {
-		w.Header().Set("Content-Length", fmt.Sprint(resp.ContentLength))
-	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/octet-stream")
+		q.w.Header().Set("Content-Length", fmt.Sprint(resp.ContentLength))
 	}
 	return true
 }
 
 // deliver serves content to a client. An answer whose content breaks off is cut off.
-func (m *Mirror) deliver(w http.ResponseWriter, r *http.Request, rec record, content io.ReadSeeker) {
-	rec.write(w)
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/octet-stream")
+func (q *request) deliver(rec record, content io.ReadSeeker) {
+	if rec.typeOf != nil {
+		b, err := io.ReadAll(io.LimitReader(content, maxSniffed))
+		if err == nil {
+			_, err = content.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		rec.Header = maps.Clone(rec.Header)
+		rec.Header["Content-Type"] = rec.typeOf(b)
 	}
+	rec.write(q.w)
 	changed, err := http.ParseTime(rec.Header["Last-Modified"])
 	if err != nil {
 		changed = time.Time{}
 	}
-	http.ServeContent(w, r, "", changed, &paced{content, http.NewResponseController(w), m.counter("clients")})
+	http.ServeContent(q.w, q.r, "", changed, q.paced(q.w, content, toClients))
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
 type rescued struct {
 	*reader
-	m    *Mirror
 	want Wanted
-	rest io.ReadCloser
+	rest io.Reader
 }
 
 func (r *rescued) Read(p []byte) (int, error) {
@@ -174,7 +220,7 @@ func (r *rescued) Read(p []byte) (int, error) {
 	if !errors.Is(err, errDisk) {
 		return n, err
 	}
-	resp, err := r.m.askOrigin(r.ctx, r.want, r.at)
+	resp, err := r.f.m.askOrigin(r.ctx, r.want, r.at)
 	if err != nil {
 		return 0, err
 	}
@@ -201,64 +247,55 @@ func pass(to, from http.Header) {
 }
 
 // through answers with the origin's answer, and keeps nothing of it.
-func (m *Mirror) through(w http.ResponseWriter, r *http.Request, name string, origin func(context.Context, string) (*http.Request, error)) {
-	req, err := origin(r.Context(), r.Method)
+func (q *request) through() {
+	req, err := q.origin(q.r.Context(), q.r.Method)
 	if err != nil {
-		m.fail(w, r, name, err)
+		q.fail(err)
 		return
 	}
-	if v := r.Header.Get("Range"); v != "" {
+	if v := q.r.Header.Get("Range"); v != "" {
 		req.Header.Set("Range", v)
 	}
-	resp, err := m.do(req)
+	resp, err := q.do(req)
 	if err != nil {
-		m.fail(w, r, name, err)
+		q.fail(err)
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	pass(w.Header(), resp.Header)
-	w.WriteHeader(resp.StatusCode)
-	control := http.NewResponseController(w)
-	n, err := io.Copy(w, &slowly{resp.Body, control})
-	m.count(fromOrigin, n)
-	m.metrics.requests.WithLabelValues("passed").Inc()
-	m.log.Info("mirror: passed through", "name", name, "bytes", n, "err", err)
+	pass(q.w.Header(), resp.Header)
+	q.w.WriteHeader(resp.StatusCode)
+	onlyReads := struct {
+		io.Reader
+		io.Seeker
+	}{resp.Body, nil}
+	n, err := io.Copy(q.w, q.paced(q.w, onlyReads, toClients))
+	q.count(fromOrigin, n)
+	q.metrics.requests.WithLabelValues("passed").Inc()
+	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, "err", err)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// slowly gives the client a time for each piece.
-type slowly struct {
-	io.Reader
-	control *http.ResponseController
-}
-
-func (s *slowly) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return n, err
-}
-
 // fail answers with an error: the origin's own one, if that is what it is.
-func (m *Mirror) fail(w http.ResponseWriter, r *http.Request, name string, err error) {
-	if r.Context().Err() != nil {
+func (q *request) fail(err error) {
+	if q.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	m.metrics.requests.WithLabelValues("failed").Inc()
+	q.metrics.requests.WithLabelValues("failed").Inc()
 	var e *originError
 	if errors.As(err, &e) {
-		m.log.Info("mirror: refused by the origin", "name", name, "status", e.status)
-		pass(w.Header(), e.header)
-		w.Header().Del("Content-Length")
-		w.WriteHeader(e.status)
-		_, _ = w.Write(e.body)
+		q.log.Info("mirror: refused by the origin", "name", q.name, "status", e.status)
+		pass(q.w.Header(), e.header)
+		q.w.Header().Del("Content-Length")
+		q.w.WriteHeader(e.status)
+		_, _ = q.w.Write(e.body)
 		return
 	}
-	m.log.Warn("mirror: failed", "name", name, "err", err)
+	q.log.Warn("mirror: failed", "name", q.name, "err", err)
 	status := http.StatusBadGateway
-	if errors.Is(err, errPath) {
-		status = http.StatusBadRequest
+	if f := (*fault)(nil); errors.As(err, &f) {
+		status = f.status
 	}
-	http.Error(w, err.Error(), status)
+	http.Error(q.w, err.Error(), status)
 }

@@ -3,16 +3,12 @@ package mirror
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/expirable"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb"
@@ -33,7 +29,6 @@ type gomod struct {
 const (
 	forEver  = 365 * 24 * time.Hour // what never changes
 	shortly  = 10 * time.Second     // lists of versions
-	zipHash  = 4 << 10              // bytes of a hash file
 	hashTime = 10 * time.Second
 )
 
@@ -42,45 +37,28 @@ func newGo(m *Mirror, base *url.URL) adapter {
 	if none == "" {
 		none = os.Getenv("GOPRIVATE")
 	}
-	g := &gomod{m, base, newSumDB(m, base, os.Getenv("GOSUMDB")), none}
-	return g.serve
+	return adapter{answer: (&gomod{m, base, newSumDB(m, base, os.Getenv("GOSUMDB")), none}).answer}
 }
 
-func (g *gomod) serve(w http.ResponseWriter, r *http.Request, escaped string) {
-	u, err := below(g.base, escaped)
-	if err != nil {
-		g.m.fail(w, r, "go/"+escaped, err)
-		return
-	}
-	origin := requestTo(u, r)
-	if !g.m.everybody(r, "go/"+escaped, origin) {
-		g.m.through(w, r, "go/"+escaped, origin)
-		return
-	}
-	n := named{name: "go/" + escaped, fresh: shortly, origin: origin}
-	mod, suffix, ok := versionOf(escaped)
+func (g *gomod) answer(q *request) {
+	fresh := shortly
+	mod, suffix, ok := versionOf(q.path)
 	switch {
-	case strings.HasPrefix(escaped, "sumdb/"):
-		if strings.Contains(escaped, "/tile/") || strings.Contains(escaped, "/lookup/") {
-			n.fresh = forEver
-		}
 	case ok && (suffix == "zip" || suffix == "mod"):
-		if sum, known := g.sum(r.Context(), mod, suffix); known {
-			g.m.serve(w, r, record{Header: map[string]string{"Content-Type": contentType(suffix)}}, Wanted{sum, n.name, origin})
+		if sum, known := g.sum(q.r.Context(), mod, suffix); known {
+			q.serve(typed(map[string]string{"zip": "application/zip", "mod": "text/plain; charset=utf-8"}[suffix]), sum)
 			return
 		}
-		n.fresh = forEver
-	case ok && suffix == "info":
-		n.fresh = forEver
+		fresh = forEver
+	case ok && suffix == "info", strings.HasPrefix(q.path, "sumdb/") && lasts(q.path):
+		fresh = forEver
 	}
-	g.m.serveNamed(w, r, n)
+	q.serveNamed(named{fresh: fresh})
 }
 
-func contentType(suffix string) string {
-	if suffix == "zip" {
-		return "application/zip"
-	}
-	return "text/plain; charset=utf-8"
+// lasts reports whether what a checksum database gives at a path stays as it is.
+func lasts(path string) bool {
+	return strings.Contains(path, "/tile/") || strings.Contains(path, "/lookup/")
 }
 
 // versionOf reads MODULE/@v/VERSION.SUFFIX; ok is false if the version is none that stays.
@@ -114,14 +92,7 @@ func (g *gomod) sum(ctx context.Context, mod module.Version, suffix string) (s S
 	if errors.Join(pathErr, versionErr) != nil {
 		return s, false
 	}
-	name := path + "/@v/" + version + ".ziphash"
-	u, err := below(g.base, name)
-	if err != nil {
-		return s, false
-	}
-	ctx, cancel := context.WithTimeout(ctx, hashTime)
-	defer cancel()
-	b, err := g.m.small(ctx, named{name: "go/" + name, fresh: forEver, origin: plainRequest(u)})
+	b, err := g.m.goFile(ctx, g.base, path+"/@v/"+version+".ziphash", forEver)
 	if err != nil {
 		return s, false
 	}
@@ -129,28 +100,16 @@ func (g *gomod) sum(ctx context.Context, mod module.Version, suffix string) (s S
 	return s, err == nil
 }
 
-// plainRequest makes requests of the mirror's own.
-func plainRequest(u *url.URL) func(context.Context, string) (*http.Request, error) {
-	return func(ctx context.Context, method string) (*http.Request, error) {
-		return http.NewRequestWithContext(ctx, method, u.String(), nil)
-	}
-}
-
-// small returns the beginning of what a name is.
-func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
-	rec, _, err := m.resolve(ctx, n)
+// goFile returns a small file of a module proxy.
+func (m *Mirror) goFile(ctx context.Context, base *url.URL, path string, fresh time.Duration) ([]byte, error) {
+	u, err := below(base, path)
 	if err != nil {
 		return nil, err
 	}
-	f, size, ok := m.body(rec)
-	if !ok {
-		return nil, errFull
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
+	ctx, cancel := context.WithTimeout(ctx, hashTime)
+	defer cancel()
+	return m.small(ctx, named{name: "go/" + path, fresh: fresh, origin: plainRequest(u)})
 }
-
-const maxSmall = 1 << 20
 
 // defaultDB is the database of the go command, with its key.
 const defaultDB = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"
@@ -162,11 +121,10 @@ type sumDB struct {
 	name   string
 	key    string
 	client *sumdb.Client
-	cached *expirable.LRU[string, []byte]
 
 	mu      sync.Mutex
 	latest  []byte
-	missing time.Time // until when the proxy has none
+	missing time.Time // until when the proxy is taken to pass on no database
 }
 
 // newSumDB returns the database that GOSUMDB names; nil for off.
@@ -179,15 +137,13 @@ func newSumDB(m *Mirror, base *url.URL, text string) *sumDB {
 	}
 	key, _, _ := strings.Cut(text, " ")
 	name, _, _ := strings.Cut(key, "+")
-	d := &sumDB{m: m, base: base, name: name, key: key, cached: expirable.NewLRU[string, []byte](maxTiles, nil, 0)}
+	d := &sumDB{m: m, base: base, name: name, key: key}
 	d.client = sumdb.NewClient(d)
 	return d
 }
 
-const (
-	maxTiles = 1024
-	noneTime = time.Minute // for which a proxy without a database is not asked for it
-)
+// noneTime is for how long a proxy without a database is not asked for it.
+const noneTime = time.Minute
 
 // lookup returns the h1 hash of a module's zip or go.mod; ok is false if the database does not tell.
 func (d *sumDB) lookup(mod module.Version, kind Kind) (h1 string, ok bool) {
@@ -202,7 +158,7 @@ func (d *sumDB) lookup(mod module.Version, kind Kind) (h1 string, ok bool) {
 	}
 	lines, err := d.client.Lookup(mod.Path, mod.Version)
 	if err != nil {
-		d.m.log.Debug("mirror: checksum database", "module", mod, "err", err)
+		d.Log(err.Error())
 		return "", false
 	}
 	for _, line := range lines {
@@ -213,37 +169,19 @@ func (d *sumDB) lookup(mod module.Version, kind Kind) (h1 string, ok bool) {
 	return "", false
 }
 
-// ReadRemote is for sumdb.Client.
+// ReadRemote is for sumdb.Client. A proxy that fails passes on no database, unless it lacks just one module.
 func (d *sumDB) ReadRemote(path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(d.m.ctx, hashTime)
-	defer cancel()
-	u := *d.base
-	u.Path += "/sumdb/" + d.name + path
-	u.RawPath = ""
-	req, err := plainRequest(&u)(ctx, http.MethodGet)
-	if err != nil {
-		return nil, err
+	fresh := time.Duration(0)
+	if lasts(path) {
+		fresh = forEver
 	}
-	resp, err := d.m.do(req)
-	if err != nil {
-		d.absent(path)
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxSmall+1))
-	if err == nil && len(b) > maxSmall {
-		err = fmt.Errorf("mirror: checksum database: more than %d bytes", maxSmall)
-	}
-	return b, err
-}
-
-// absent notes that the proxy passes on no database, unless it lacks just one module.
-func (d *sumDB) absent(path string) {
+	b, err := d.m.goFile(d.m.ctx, d.base, "sumdb/"+d.name+path, fresh)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.latest) == 0 || !strings.HasPrefix(path, "/lookup/") {
+	if err != nil && (len(d.latest) == 0 || !strings.HasPrefix(path, "/lookup/")) {
 		d.missing = time.Now().Add(noneTime)
 	}
+	return b, err
 }
 
 // ReadConfig is for sumdb.Client.
@@ -267,16 +205,11 @@ func (d *sumDB) WriteConfig(_ string, old, latest []byte) error {
 	return nil
 }
 
-// ReadCache is for sumdb.Client.
-func (d *sumDB) ReadCache(file string) ([]byte, error) {
-	if b, ok := d.cached.Get(file); ok {
-		return b, nil
-	}
-	return nil, os.ErrNotExist
-}
+// ReadCache is for sumdb.Client: ReadRemote keeps what it reads.
+func (d *sumDB) ReadCache(string) ([]byte, error) { return nil, os.ErrNotExist }
 
 // WriteCache is for sumdb.Client.
-func (d *sumDB) WriteCache(file string, b []byte) { d.cached.Add(file, b) }
+func (d *sumDB) WriteCache(string, []byte) {}
 
 // Log is for sumdb.Client.
 func (d *sumDB) Log(msg string) { d.m.log.Debug("mirror: checksum database: " + msg) }

@@ -52,12 +52,12 @@ type Mirror struct {
 	peers   *http.Transport
 	origin  *http.Client
 	origins origins
-	served  served
+	clients bound
+	served  bound
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // whether everybody may have what is below a name
 	asking  singleflight.Group           // for names
 	names   names
-	recent  recent
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -79,9 +79,10 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m := &Mirror{
 		cfg: cfg, log: cfg.Log, times: t, metrics: newMetrics(), flights: make(map[Sum]*flight), origins: origins,
-		served: served{of: make(map[peer.ID]int)},
-		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
-		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
+		clients: bound{most: maxClients, each: maxClients, of: make(map[peer.ID]int)},
+		served:  bound{most: maxServed, each: maxServedTo, of: make(map[peer.ID]int)},
+		blamed:  expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
+		open:    expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}
 	if m.log == nil {
 		m.log = slog.Default()
@@ -120,7 +121,7 @@ func (m *Mirror) start() error {
 	}
 	m.cache = cache
 	m.withdraw(left...)
-	if err := m.cache.reserve(0); err != nil { // the bound may be lower than before
+	if err := m.cache.reserve(0, fromOrigin); err != nil { // the bound may be lower than before
 		return err
 	}
 	if err := m.names.load(m.cfg.Dir); err != nil {

@@ -43,6 +43,7 @@ func TestOneOfManyAsksTheOrigin(t *testing.T) {
 }
 
 func TestManyClientsShareAFetch(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(1<<20, 2)
 	digest, sum := o.add(content)
@@ -64,6 +65,7 @@ func TestManyClientsShareAFetch(t *testing.T) {
 }
 
 func TestSeveralHoldersGiveRanges(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(5*segment+12345, 3)
 	digest, _ := o.add(content)
@@ -90,6 +92,7 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 }
 
 func TestKilledHolderIsReplaced(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(2<<20, 4)
 	digest, sum := o.add(content)
@@ -119,6 +122,7 @@ func TestKilledHolderIsReplaced(t *testing.T) {
 
 // TestLyingPeers has peers that answer in bad ways. The client gets the content all the same, if at the second try.
 func TestLyingPeers(t *testing.T) {
+	t.Parallel()
 	content := some(1<<20, 5)
 	wrong := bytes.Clone(content)
 	wrong[700] ^= 1
@@ -232,6 +236,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestEvictedContentIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
 	var sums []Sum
@@ -254,6 +259,7 @@ func TestEvictedContentIsWithdrawn(t *testing.T) {
 }
 
 func TestOriginDown(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(300_000, 9)
 	digest, _ := o.add(content)
@@ -328,6 +334,7 @@ func TestOriginOfWrongBytes(t *testing.T) {
 }
 
 func TestDamagedCache(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(200_000, 13)
 	digest, sum := o.add(content)
@@ -386,7 +393,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = f.Write(make([]byte, 5000))
-	_ = f.Close()
+	f.end()
 	_ = p.Advertise(t.Context(), half.Key())
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -411,6 +418,7 @@ func counter(t *testing.T, p peerOf, name, label string) float64 {
 
 // TestLateWordOfPeers has mirrors that look for others too late: all ask the origin, and those of higher ranks leave it.
 func TestLateWordOfPeers(t *testing.T) {
+	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	content := some(6<<20, 16)
 	digest, _ := o.add(content)
@@ -429,4 +437,61 @@ func TestLateWordOfPeers(t *testing.T) {
 	if o.sent > 2*int64(len(content)) {
 		t.Errorf("the origin sent %d bytes of %d", o.sent, len(content))
 	}
+}
+
+// TestLyingPeersEvictLittle has a peer send as much as the cache takes, which is not what was asked for.
+func TestLyingPeersEvictLittle(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
+	var good []Sum
+	for i := range uint64(5) {
+		content := some(3<<20, 200+i)
+		digest, sum := o.add(content)
+		good = append(good, sum)
+		get(t, p.url+blobs+digest).is(t, content)
+	}
+	wanted := some(100_000, 17)
+	digest, sum := o.add(wanted)
+	const claimed = 15 << 20
+	b.liar(t, sum, func(w http.ResponseWriter, _ *http.Request) {
+		claims(w, claimed)
+		w.Header().Set("Content-Range", "bytes 0-15728639/15728640")
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(make([]byte, claimed))
+	})
+	get(t, p.url+blobs+digest).notWrong(t, wanted)
+	left := 0
+	for _, s := range good {
+		if _, there := p.cache.size(s); there {
+			left++
+		}
+	}
+	if left < 3 {
+		t.Errorf("a lie evicted all but %d of 5 contents", left)
+	}
+	get(t, p.url+blobs+digest).is(t, wanted)
+}
+
+func TestClientsAreBounded(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 18)
+	digest, _ := o.add(content)
+	asked, release := make(chan bool), make(chan bool)
+	o.before = func(http.ResponseWriter, *http.Request) bool {
+		asked <- true
+		<-release
+		return false
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.clients.most = 1
+	first := make(chan answer)
+	go func() { first <- get(t, p.url+blobs+digest) }()
+	<-asked
+	if got := get(t, p.url+blobs+digest); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
+		t.Errorf("beyond the bound: status %d, %v", got.status, got.header)
+	}
+	close(release)
+	got := <-first
+	got.is(t, content)
+	get(t, p.url+blobs+digest).is(t, content)
 }

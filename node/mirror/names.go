@@ -20,10 +20,10 @@ import (
 
 // named is a thing that may come to mean something else. The origin is asked what it is.
 type named struct {
-	name    string        // of the adapter and below it
+	name    string // of the adapter and below it
+	origin  ask
 	fresh   time.Duration // for how long the origin's word is taken without asking again
-	origin  func(ctx context.Context, method string) (*http.Request, error)
-	headers []string // of the origin's answer that clients need
+	headers []string      // of the origin's answer that clients need
 	// learn takes in what the origin said, before anybody gets it. nil: nothing is learned.
 	learn func(record)
 }
@@ -34,14 +34,34 @@ type record struct {
 	Header map[string]string `json:"header"`
 	Sum    string            `json:"sum"` // of the body, in the cache
 	Asked  time.Time         `json:"asked"`
+
+	typeOf func([]byte) string // tells the type of the content by its beginning; nil: Header does
+}
+
+// typed is a record of content of a type.
+func typed(contentType string) record {
+	return record{Header: map[string]string{"Content-Type": contentType}}
+}
+
+// kept returns the headers of some names.
+func kept(h http.Header, names []string) map[string]string {
+	out := make(map[string]string)
+	for _, name := range names {
+		if v := h.Get(name); v != "" {
+			out[name] = v
+		}
+	}
+	return out
 }
 
 // Bounds of what is kept of names.
 const (
-	maxNames  = 1 << 16   // the oldest above are dropped when the mirror starts, and now and then
-	maxRecord = 64 << 10  // bytes of a record's file
-	maxNamed  = 256 << 20 // bytes of a body
-	namedTime = time.Minute
+	maxNames   = 1 << 16   // the oldest above are dropped when the mirror starts, and now and then
+	maxRecord  = 64 << 10  // bytes of a record's file
+	maxNamed   = 256 << 20 // bytes of a body
+	maxSmall   = 1 << 20   // bytes of what is read as a whole
+	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
+	namedTime  = time.Minute
 )
 
 // names keeps records, a file each.
@@ -165,6 +185,9 @@ func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, er
 
 // refresh asks the origin what a name is, or whether that has changed.
 func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (record, error) {
+	var at atomic.Int64
+	ctx, stop := m.watched(ctx, &at, m.judgeOrigin)
+	defer stop()
 	req, err := n.origin(ctx, http.MethodGet)
 	if err != nil {
 		return old, err
@@ -174,135 +197,121 @@ func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (rec
 	} else if since := old.Header["Last-Modified"]; ok && since != "" {
 		req.Header.Set("If-Modified-Since", since)
 	}
-	var at atomic.Int64
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go m.watchOrigin(ctx, cancel, &at)
-	resp, err := m.do(req.WithContext(ctx))
+	resp, err := m.do(req)
 	if err != nil {
 		return old, causeOf(ctx, err)
 	}
-	resp.Body = &counting{resp.Body, &at}
 	defer func() { _ = resp.Body.Close() }()
-	r := old
-	if resp.StatusCode != http.StatusNotModified || !ok {
-		if r, err = m.newRecord(ctx, n, resp); err != nil {
-			return old, err
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		sum, err := m.store(ctx, &counting{resp.Body, &at}, resp.ContentLength)
+		if err != nil {
+			return old, causeOf(ctx, err)
 		}
+		old = record{Name: n.name, Header: kept(resp.Header, append([]string{"Content-Type", "Etag", "Last-Modified"}, n.headers...)), Sum: sum.String()}
+	case !ok || resp.StatusCode != http.StatusNotModified:
+		return old, &originError{status: http.StatusBadGateway}
 	}
-	r.Asked = time.Now()
+	old.Asked = time.Now()
 	if n.learn != nil {
-		n.learn(r)
+		n.learn(old)
 	}
-	return r, m.names.put(r)
+	return old, m.names.put(old)
 }
 
 // counting counts what is read.
 type counting struct {
-	io.ReadCloser
+	io.Reader
 	n *atomic.Int64
 }
 
 func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
+	n, err := c.Reader.Read(p)
 	c.n.Add(int64(n))
 	return n, err
 }
 
-// newRecord keeps an answer of the origin.
-func (m *Mirror) newRecord(ctx context.Context, n named, resp *http.Response) (record, error) {
-	if resp.StatusCode != http.StatusOK {
-		return record{}, &originError{status: http.StatusBadGateway}
-	}
-	sum, err := m.store(ctx, resp.Body, resp.ContentLength)
-	if err != nil {
-		return record{}, err
-	}
-	r := record{Name: n.name, Header: make(map[string]string), Sum: sum.String()}
-	for _, name := range append([]string{"Content-Type", "Etag", "Last-Modified"}, n.headers...) {
-		if v := resp.Header.Get(name); v != "" {
-			r.Header[http.CanonicalHeaderKey(name)] = v
-		}
-	}
-	return r, nil
-}
-
 // store puts a body whose hash nobody knows into the cache, and advertises it.
 func (m *Mirror) store(ctx context.Context, body io.Reader, length int64) (sum Sum, err error) {
-	f, err := m.cache.create(Sum{})
+	in, err := m.cache.create(Sum{})
 	if err != nil {
-		return sum, fmt.Errorf("%w: %w", errDisk, err)
+		return sum, err
 	}
-	defer func() { _ = f.Close() }()
-	var reserved int64
-	defer func() {
-		if err != nil {
-			m.cache.release(reserved)
-			_ = os.Remove(f.Name())
-		}
-	}()
+	defer in.end()
+	defer in.release()
 	h := sha256.New()
-	size, buf := int64(0), make([]byte, 64<<10)
-	for {
-		n, readErr := body.Read(buf)
-		if size+int64(n) > reserved {
-			if size+int64(n) > maxNamed {
-				return sum, fmt.Errorf("%w: above %d bytes", errLong, maxNamed)
-			}
-			if err := m.cache.reserve(reserveStep); err != nil {
-				return sum, fmt.Errorf("%w: %w", errDisk, err)
-			}
-			reserved += reserveStep
-		}
-		if _, err := f.Write(buf[:n]); err != nil {
-			return sum, fmt.Errorf("%w: %w", errDisk, err)
-		}
-		_, _ = h.Write(buf[:n])
-		size += int64(n)
-		if errors.Is(readErr, io.EOF) {
-			break
-		} else if readErr != nil {
-			return sum, readErr
-		}
-	}
-	if length >= 0 && size != length {
+	size, err := io.Copy(io.MultiWriter(in, h), io.LimitReader(body, maxNamed+1))
+	m.count(fromOrigin, size)
+	switch {
+	case err != nil:
+		return sum, err
+	case size > maxNamed:
+		return sum, fmt.Errorf("%w: above %d bytes", errLong, maxNamed)
+	case length >= 0 && size != length:
 		return sum, io.ErrUnexpectedEOF
 	}
-	m.count(fromOrigin, size)
 	h.Sum(sum.Hash[:0])
-	if err := m.cache.keep(sum, f, size, reserved); err != nil {
-		return sum, fmt.Errorf("%w: %w", errDisk, err)
+	if err := in.keep(sum, size); err != nil {
+		return sum, err
 	}
 	return sum, m.cfg.Router.Advertise(ctx, sum.Key())
 }
 
-// serveNamed answers with what a name is.
-func (m *Mirror) serveNamed(w http.ResponseWriter, r *http.Request, n named) {
-	rec, stale, err := m.resolve(r.Context(), n)
+// small returns the beginning of what a name is.
+func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
+	rec, _, err := m.resolve(ctx, n)
 	if err != nil {
-		m.fail(w, r, n.name, err)
+		return nil, err
+	}
+	f, size, ok := m.body(rec)
+	if !ok {
+		return nil, errFull
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
+}
+
+// keepRecord keeps what an adapter has learned.
+func (m *Mirror) keepRecord(rec record) {
+	if err := m.names.put(rec); err != nil {
+		m.log.Warn("mirror: what was learned is not kept", "name", rec.Name, "err", err)
+	}
+}
+
+// serveNamed answers with what the name asked for is.
+func (q *request) serveNamed(n named) {
+	n.name, n.origin = q.name, q.origin
+	rec, stale, err := q.resolve(q.r.Context(), n)
+	if err != nil {
+		q.fail(err)
 		return
 	}
-	m.serveRecord(w, r, rec, stale)
+	q.serveRecord(rec, stale)
 }
 
 // serveRecord answers with the body of a record.
-func (m *Mirror) serveRecord(w http.ResponseWriter, r *http.Request, rec record, stale bool) {
-	f, size, ok := m.body(rec)
+func (q *request) serveRecord(rec record, stale bool) {
+	f, size, ok := q.body(rec)
 	if !ok {
-		m.fail(w, r, rec.Name, errFull)
+		q.fail(errFull)
 		return
 	}
 	defer func() { _ = f.Close() }()
+	q.warn(rec, stale)
+	q.deliver(rec, io.NewSectionReader(f, 0, size))
+}
+
+// warn tells that a record is the origin's last word, if it is stale.
+func (q *request) warn(rec record, stale bool) {
 	if stale {
-		w.Header().Set("Warning", `110 - "the origin does not answer: this is its last word"`)
-		m.log.Info("mirror: the origin does not answer: its last word is used", "name", rec.Name, "asked", rec.Asked)
+		q.w.Header().Set("Warning", `110 - "the origin does not answer: this is its last word"`)
+		q.log.Info("mirror: the origin does not answer: its last word is used", "name", rec.Name, "asked", rec.Asked)
 	}
-	m.deliver(w, r, rec, io.NewSectionReader(f, 0, size))
 }
 
 // write sets the header of an answer.
 func (rec record) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/octet-stream")
 	for name, v := range rec.Header {
 		w.Header().Set(name, v)
 	}

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -11,59 +10,40 @@ import (
 	"github.com/nix-community/go-nix/pkg/nixhash"
 )
 
-// nix is the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the client
-// checks. The archive that it names comes from peers, by the hash that stands there.
-type nix struct {
-	m    *Mirror
-	base *url.URL
-}
-
 // pathTime is for how long the cache's word on a store path holds: it hardly ever changes.
 const pathTime = time.Hour
 
-func newNix(m *Mirror, base *url.URL) adapter { return (&nix{m, base}).serve }
-
-func (n *nix) serve(w http.ResponseWriter, r *http.Request, escaped string) {
-	u, err := below(n.base, escaped)
-	if err != nil {
-		n.m.fail(w, r, "nix/"+escaped, err)
-		return
-	}
-	origin := requestTo(u, r)
-	name := "nix/" + escaped
-	if !n.m.everybody(r, name, origin) {
-		n.m.through(w, r, name, origin)
-		return
-	}
-	if rec, ok := n.m.names.get(archive(escaped)); ok {
-		if sum, err := ParseSum(rec.Sum); err == nil {
-			n.m.serve(w, r, record{Header: map[string]string{"Content-Type": "application/x-nix-nar"}}, Wanted{sum, name, origin})
-			return
+// newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the
+// client checks. The archive that it names comes from peers, by the hash that stands there.
+func newNix(m *Mirror, _ *url.URL) adapter {
+	return adapter{answer: func(q *request) {
+		rec, known := m.names.get(archive(q.path))
+		sum, err := ParseSum(rec.Sum)
+		switch {
+		case known && err == nil:
+			q.serve(typed("application/x-nix-nar"), sum)
+		case strings.HasSuffix(q.path, ".narinfo"):
+			q.serveNamed(named{fresh: pathTime, learn: m.learnArchive})
+		case q.path == "nix-cache-info":
+			q.serveNamed(named{fresh: pathTime})
+		default:
+			q.through()
 		}
-	}
-	if !strings.HasSuffix(escaped, ".narinfo") && escaped != "nix-cache-info" {
-		n.m.through(w, r, name, origin)
-		return
-	}
-	n.m.serveNamed(w, r, named{name: name, fresh: pathTime, origin: origin, learn: n.learn})
+	}}
 }
 
 // archive is the name under which the hash of an archive is kept.
 func archive(path string) string { return "nix-archive/" + path }
 
-// learn takes in which hash an archive has.
-func (n *nix) learn(rec record) {
-	f, size, ok := n.m.body(rec)
-	if !ok || size > maxSmall || !strings.HasSuffix(rec.Name, ".narinfo") {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	path, sum, ok := parseNarinfo(f)
+// learnArchive takes in which hash an archive has.
+func (m *Mirror) learnArchive(narinfo record) {
+	f, size, ok := m.body(narinfo)
 	if !ok {
 		return
 	}
-	if err := n.m.names.put(record{Name: archive(path), Sum: sum.String(), Asked: time.Now()}); err != nil {
-		n.m.log.Warn("mirror: an archive's hash is not kept", "err", err)
+	defer func() { _ = f.Close() }()
+	if path, sum, ok := parseNarinfo(io.NewSectionReader(f, 0, size)); ok {
+		m.keepRecord(record{Name: archive(path), Sum: sum.String(), Asked: time.Now()})
 	}
 }
 

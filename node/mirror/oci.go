@@ -60,38 +60,69 @@ func (o *oci) registry(r *http.Request, path string) (*url.URL, string, error) {
 	return o.m.origins.oci[0], path, nil
 }
 
-func (o *oci) serve(w http.ResponseWriter, r *http.Request, escaped string) {
-	w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
-	at, rest, err := o.registry(r, escaped)
+func (o *oci) serve(q *request) {
+	q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
+	base, rest, err := o.registry(q.r, q.path)
 	if err != nil {
-		ociError(w, http.StatusNotFound, "NAME_UNKNOWN", err)
+		ociError(q.w, http.StatusNotFound, "NAME_UNKNOWN", err)
 		return
 	}
 	if rest == "" {
-		o.ping(w, r, at)
+		q.pingRegistry(base)
 		return
 	}
-	u, err := below(at, "v2/"+rest)
-	if err != nil {
-		ociError(w, http.StatusBadRequest, "NAME_INVALID", err)
+	if q.at, err = below(base, "v2/"+rest); err != nil {
+		ociError(q.w, http.StatusBadRequest, "NAME_INVALID", err)
 		return
 	}
-	origin := requestTo(u, r, "Accept")
+	q.origin = requestTo(q.at, q.r, "Accept")
+	q.name = base.Host + "/" + rest
 	name, kind, ref := split(rest)
 	if _, err := reference.WithName(name); kind == "" || err != nil {
-		o.m.through(w, r, at.Host+"/"+rest, withQuery(origin, r))
+		query := q.r.URL.Query()
+		query.Del("ns")
+		q.at.RawQuery = query.Encode()
+		q.through()
 		return
 	}
-	o.content(w, r, thing{at.Host + "/" + name, kind, ref, origin})
+	d, err := digest.Parse(ref)
+	byDigest := err == nil
+	switch {
+	case byDigest && d.Algorithm() != digest.SHA256, kind == "blobs" && !byDigest, !q.everybody("oci/" + base.Host + "/" + name):
+		q.through()
+	case byDigest:
+		q.byDigest(kind, d)
+	default:
+		q.tag()
+	}
 }
 
-// thing is a manifest or blob of a repository.
-type thing struct {
-	repository, kind, ref string
-	origin                func(context.Context, string) (*http.Request, error)
+// byDigest answers with a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
+func (q *request) byDigest(kind string, d digest.Digest) {
+	sum, err := parseHex(Plain, d.Encoded())
+	if err != nil {
+		ociError(q.w, http.StatusBadRequest, "DIGEST_INVALID", err)
+		return
+	}
+	rec := record{Header: map[string]string{"Docker-Content-Digest": d.String(), "Etag": `"` + d.String() + `"`}}
+	if kind == "manifests" {
+		rec.typeOf = mediaType
+	}
+	q.serve(rec, sum)
 }
 
-func (t thing) String() string { return t.repository + "/" + t.kind + "/" + t.ref }
+// tag answers with the manifest that the origin says a tag is.
+func (q *request) tag() {
+	accept := slices.Sorted(slices.Values(q.r.Header.Values("Accept")))
+	rec, stale, err := q.resolve(q.r.Context(), named{name: "oci/" + q.name + "?" + strings.Join(accept, ","), origin: q.origin})
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	d := "sha256:" + strings.TrimPrefix(rec.Sum, kinds[Plain]+"-")
+	rec.Header["Docker-Content-Digest"], rec.Header["Etag"] = d, `"`+d+`"`
+	q.serveRecord(rec, stale)
+}
 
 // split takes a path apart: the repository, manifests or blobs, and the tag or digest. kind is empty if it is neither.
 func split(path string) (name, kind, ref string) {
@@ -104,82 +135,6 @@ func split(path string) (name, kind, ref string) {
 		}
 	}
 	return "", "", ""
-}
-
-// content answers with a manifest or a blob.
-func (o *oci) content(w http.ResponseWriter, r *http.Request, t thing) {
-	d, err := digest.Parse(t.ref)
-	byDigest := err == nil
-	switch {
-	case byDigest && d.Algorithm() != digest.SHA256, t.kind == "blobs" && !byDigest:
-		o.m.through(w, r, t.String(), t.origin)
-		return
-	case !o.m.everybody(r, "oci/"+t.repository, t.origin):
-		o.m.through(w, r, t.String(), t.origin)
-		return
-	}
-	if !byDigest {
-		o.tag(w, r, t)
-		return
-	}
-	sum, err := parseHex(Plain, d.Encoded())
-	if err != nil {
-		ociError(w, http.StatusBadRequest, "DIGEST_INVALID", err)
-		return
-	}
-	want := Wanted{Sum: sum, Name: t.String(), Origin: t.origin}
-	rec := record{Header: map[string]string{"Docker-Content-Digest": d.String(), "Etag": `"` + d.String() + `"`}}
-	if t.kind == "manifests" {
-		o.manifest(w, r, rec, want)
-		return
-	}
-	o.m.serve(w, r, rec, want)
-}
-
-// tag answers with the manifest that the origin says a tag is.
-func (o *oci) tag(w http.ResponseWriter, r *http.Request, t thing) {
-	accept := slices.Sorted(slices.Values(r.Header.Values("Accept")))
-	rec, stale, err := o.m.resolve(r.Context(), named{name: "oci/" + t.String() + "?" + strings.Join(accept, ","), origin: t.origin})
-	if err != nil {
-		o.m.fail(w, r, t.String(), err)
-		return
-	}
-	d := "sha256:" + strings.TrimPrefix(rec.Sum, kinds[Plain]+"-")
-	rec.Header["Docker-Content-Digest"], rec.Header["Etag"] = d, `"`+d+`"`
-	o.m.serveRecord(w, r, rec, stale)
-}
-
-// maxManifest is the largest manifest that registries take.
-const maxManifest = 4 << 20
-
-// manifest answers with a manifest by its digest. Its type stands in itself: peers do not tell it.
-func (o *oci) manifest(w http.ResponseWriter, r *http.Request, rec record, want Wanted) {
-	if file, size, ok := o.m.cache.open(want.Sum); ok {
-		b, err := io.ReadAll(io.NewSectionReader(file, 0, min(size, maxManifest)))
-		_ = file.Close()
-		if err == nil {
-			rec.Header["Content-Type"] = mediaType(b)
-		}
-		o.m.serve(w, r, rec, want)
-		return
-	}
-	f := o.m.join(want)
-	defer f.leave()
-	if err := f.wait(r.Context()); errors.Is(err, errDisk) {
-		o.m.through(w, r, want.Name, want.Origin)
-		return
-	} else if err != nil {
-		o.m.fail(w, r, want.Name, err)
-		return
-	}
-	content := f.reader(r.Context(), f.size)
-	b, err := io.ReadAll(io.LimitReader(content, maxManifest))
-	if err != nil {
-		o.m.fail(w, r, want.Name, err)
-		return
-	}
-	rec.Header["Content-Type"] = mediaType(b)
-	o.m.deliver(w, r, rec, content)
 }
 
 // mediaType returns the type of a manifest.
@@ -203,36 +158,21 @@ func mediaType(b []byte) string {
 	return "application/vnd.oci.image.manifest.v1+json"
 }
 
-// ping answers as the registry does, so that clients see its challenge. While it does not answer, the mirror does.
-func (o *oci) ping(w http.ResponseWriter, r *http.Request, at *url.URL) {
-	u := *at
-	u.Path += "/v2/"
-	req, err := requestTo(&u, r)(r.Context(), http.MethodGet)
+// pingRegistry answers as the registry does, so that clients see its challenge. While it does not answer, the mirror does.
+func (q *request) pingRegistry(base *url.URL) {
+	req, err := requestTo(base.JoinPath("v2/"), q.r)(q.r.Context(), http.MethodGet)
 	if err == nil {
 		var resp *http.Response
-		if resp, err = o.m.do(req); err == nil {
+		if resp, err = q.do(req); err == nil {
 			_ = resp.Body.Close()
 		}
 	}
 	if err != nil && !down(err) {
-		o.m.fail(w, r, at.Host, err)
+		q.fail(err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, "{}\n")
-}
-
-// withQuery passes the client's parameters on, but ns.
-func withQuery(origin func(context.Context, string) (*http.Request, error), r *http.Request) func(context.Context, string) (*http.Request, error) {
-	return func(ctx context.Context, method string) (*http.Request, error) {
-		req, err := origin(ctx, method)
-		if err == nil {
-			q := r.URL.Query()
-			q.Del("ns")
-			req.URL.RawQuery = q.Encode()
-		}
-		return req, err
-	}
+	q.w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(q.w, "{}\n")
 }
 
 func ociError(w http.ResponseWriter, status int, code string, err error) {

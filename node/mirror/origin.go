@@ -199,7 +199,7 @@ func (m *Mirror) askOrigin(ctx context.Context, want Wanted, from int64) (*http.
 
 // requestTo returns what makes requests of the origin for a client's: only the headers that it names are passed on, and
 // the client's credentials.
-func requestTo(u *url.URL, r *http.Request, headers ...string) func(context.Context, string) (*http.Request, error) {
+func requestTo(u *url.URL, r *http.Request, headers ...string) ask {
 	kept := make(http.Header)
 	for _, name := range append(headers, "Authorization", "User-Agent") {
 		if values := r.Header.Values(name); len(values) > 0 {
@@ -216,18 +216,12 @@ func requestTo(u *url.URL, r *http.Request, headers ...string) func(context.Cont
 	}
 }
 
-// anonymous returns the requests without credentials.
-func anonymous(origin func(context.Context, string) (*http.Request, error)) func(context.Context, string) (*http.Request, error) {
+// plainRequest makes requests of the mirror's own.
+func plainRequest(u *url.URL) ask {
 	return func(ctx context.Context, method string) (*http.Request, error) {
-		req, err := origin(ctx, method)
-		if err == nil {
-			req.Header.Del("Authorization")
-		}
-		return req, err
+		return http.NewRequestWithContext(ctx, method, u.String(), nil)
 	}
 }
-
-var errPath = errors.New("mirror: a path has an empty part or a dot part")
 
 // below returns the URL of a client's path below an origin. escaped is as the client wrote it.
 func below(base *url.URL, escaped string) (*url.URL, error) {

@@ -3,7 +3,6 @@ package mirror
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -34,13 +33,6 @@ const (
 	headerWhole = "Venn-Whole" // 1: the content is whole and right
 	headerBusy  = "Venn-Busy"  // 1: others are given as much as can be
 	headerPlace = "Venn-Place" // label of who answers
-)
-
-var (
-	errBusy   = errors.New("mirror: the peer has no room for another")
-	errBehind = errors.New("mirror: the peer waits for this one, or for another like it")
-	errLacks  = errors.New("mirror: the peer does not have it")
-	errRange  = errors.New("mirror: a source sends another range than it was asked for")
 )
 
 const (
@@ -109,24 +101,13 @@ func parseDepth(text string) int {
 
 // contentRange returns the range that an answer has, and the size of the whole.
 func contentRange(resp *http.Response) (got span, size int64, err error) {
+	const form = "bytes %d-%d/%d"
 	text := resp.Header.Get("Content-Range")
-	bad := fmt.Errorf("%w: status %d, %.80q", errRange, resp.StatusCode, text)
-	rest, ok := strings.CutPrefix(text, "bytes ")
-	from, rest, ok1 := strings.Cut(rest, "-")
-	to, total, ok2 := strings.Cut(rest, "/")
-	if resp.StatusCode != http.StatusPartialContent || !ok || !ok1 || !ok2 {
-		return got, 0, bad
-	}
-	var errs [3]error
-	got.begin, errs[0] = strconv.ParseInt(from, 10, 63)
-	got.end, errs[1] = strconv.ParseInt(to, 10, 63)
-	size, errs[2] = strconv.ParseInt(total, 10, 63)
+	_, err = fmt.Sscanf(text, form, &got.begin, &got.end, &size)
+	whole := err == nil && resp.StatusCode == http.StatusPartialContent && fmt.Sprintf(form, got.begin, got.end, size) == text
 	got.end++
-	if errors.Join(errs[:]...) != nil || got.begin < 0 || got.end <= got.begin || got.end > size {
-		return got, 0, bad
-	}
-	if length := resp.ContentLength; length >= 0 && length != got.end-got.begin {
-		return got, 0, bad
+	if length := resp.ContentLength; !whole || got.begin < 0 || got.end <= got.begin || got.end > size || length >= 0 && length != got.end-got.begin {
+		return got, 0, fmt.Errorf("%w: status %d, %.80q, %d bytes", errRange, resp.StatusCode, text, length)
 	}
 	return got, size, nil
 }
@@ -179,15 +160,13 @@ func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, dep
 
 // refusal is the error that a status between mirrors stands for.
 func refusal(status int) error {
-	switch status {
-	case http.StatusOK, http.StatusPartialContent:
+	for _, f := range []*fault{errBehind, errBusy, errLacks} {
+		if f.status == status {
+			return f
+		}
+	}
+	if status == http.StatusOK || status == http.StatusPartialContent {
 		return nil
-	case http.StatusConflict:
-		return errBehind
-	case http.StatusServiceUnavailable:
-		return errBusy
-	case http.StatusNotFound:
-		return errLacks
 	}
 	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
@@ -200,8 +179,7 @@ func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Du
 	if err != nil {
 		return state{}, err
 	}
-	_ = resp.Body.Close()
-	return parseState(resp.Header), nil
+	return parseState(resp.Header), resp.Body.Close()
 }
 
 // blame counts against a peer that gave what it should not.
@@ -215,39 +193,30 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 	return much >= maxBlame
 }
 
-// search is a look for holders.
-type search struct {
-	named   chan peer.AddrInfo
-	answers chan holder // closed when all that were named have answered, and nobody else is named
-}
-
-// search looks for holders, and asks each what it has.
-func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, without ...map[peer.ID]bool) search {
-	s := search{make(chan peer.AddrInfo, enough), make(chan holder, enough)}
-	left := make(map[peer.ID]bool) // a copy: a look that is given up ends later than its caller
-	for _, w := range without {
-		maps.Copy(left, w)
-	}
+// search looks for holders, and asks each what it has. named gets something when the first is named. answers is closed
+// when all that were named have answered, and nobody else is named.
+func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, skip map[peer.ID]bool) (named chan bool, answers chan holder) {
+	named, answers = make(chan bool, enough), make(chan holder, enough)
 	look := func() {
-		defer close(s.answers)
+		defer close(answers)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		asked := 0
 		for p := range m.cfg.Router.Lookup(ctx, f.want.Sum.Key()) {
-			if p.ID == m.cfg.Host.ID() || left[p.ID] || m.isBlamed(p.ID) {
+			if _, left := skip[p.ID]; left || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
 				continue
 			}
 			if asked++; asked > enough {
 				return
 			}
-			s.named <- p
-			wg.Go(func() { m.meet(ctx, f, p, answer, s.answers) })
+			named <- true
+			wg.Go(func() { m.meet(ctx, f, p, answer, answers) })
 		}
 	}
 	if !m.tasks.Run(look) {
-		close(s.answers)
+		close(answers)
 	}
-	return s
+	return named, answers
 }
 
 // meet asks a peer what it has, and sends it to answers if that is of use.
@@ -257,71 +226,58 @@ func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answer ti
 		return
 	}
 	said, err := m.probe(ctx, p.ID, f, answer)
-	if err != nil || said.whole && said.size < 0 {
-		return
+	if err == nil && !(said.whole && said.size < 0) {
+		answers <- holder{p, said, time.Since(begun)}
 	}
-	answers <- holder{p, said, time.Since(begun)}
 }
 
-// holders returns the peers that have content whole, and those that fetch it and can be taken from, the best first. The
-// first must be named within a time, and each answer within another. It waits a little after the first has answered, for
-// others that are as near.
-func (m *Mirror) holders(ctx context.Context, f *flight, lookup, answer time.Duration, without ...map[peer.ID]bool) (out found) {
+// holders returns the peers that have content whole, or fetch it and can be taken from, the best first. The first must
+// be named within a time, and each answer within another. It waits a little after the first has answered, for others
+// that are as near.
+func (m *Mirror) holders(ctx context.Context, f *flight, lookup, answer time.Duration, skip map[peer.ID]bool) (all []holder) {
 	ctx, cancel := context.WithTimeout(ctx, lookup+answer)
 	defer cancel()
 	begun := time.Now()
-	s := m.search(ctx, f, answer, without...)
 	defer func() { m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
+	named, answers := m.search(ctx, f, answer, maps.Clone(skip)) // a look that is given up ends later than its caller
 	timer := time.NewTimer(lookup)
 	defer timer.Stop()
-	for named := s.named; ; {
+	for {
 		select {
 		case <-named:
 			named = nil
 			timer.Reset(answer)
-		case h, more := <-s.answers:
+		case h, more := <-answers:
 			if !more {
-				return out.ordered(m.cfg.Place)
+				return ordered(m.cfg.Place, all)
 			}
-			if out.nobody() {
+			if len(all) == 0 {
 				timer.Reset(min(m.times.lookup, 2*time.Since(begun)))
 			}
-			if h.whole {
-				out.whole = append(out.whole, h)
-			} else {
-				out.parents = append(out.parents, h)
-			}
+			all = append(all, h)
 		case <-timer.C:
-			return out.ordered(m.cfg.Place)
+			return ordered(m.cfg.Place, all)
 		}
 	}
 }
 
-func (f found) ordered(place string) found {
-	return found{ordered(place, f.whole), ordered(place, f.parents)}
-}
-
-// ordered sorts holders: those with room first, then those nearer to the origin, then by round trip. Round trips within
-// a factor of two, or below 2 ms, count as the same: then the place decides.
+// ordered sorts holders: those that have it whole first, then those with room, then those nearer to the origin, then by
+// round trip. Round trips within a factor of two, or below 2 ms, count as the same: then the place decides.
 func ordered(place string, all []holder) []holder {
+	first := func(yes bool) int {
+		if yes {
+			return 0
+		}
+		return 1
+	}
 	slices.SortFunc(all, func(a, b holder) int {
 		return cmp.Or(
-			compareBool(a.busy, b.busy), cmp.Compare(a.depth, b.depth),
+			first(a.whole)-first(b.whole), first(!a.busy)-first(!b.busy), cmp.Compare(a.depth, b.depth),
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
 			cmp.Compare(common(place, b.place), common(place, a.place)), cmp.Compare(a.trip, b.trip),
 		)
 	})
 	return all
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // common returns how many parts two labels such as zone/rack have in common from the beginning on.

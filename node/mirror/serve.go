@@ -14,50 +14,50 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 )
 
-// What is given to peers at once.
+// What is given at once.
 const (
+	maxClients   = 512              // requests of clients
 	maxServed    = 128              // requests of all peers
 	maxServedTo  = 16               // of one
-	busyServed   = 32               // transfers from which on this mirror says that it is busy
+	busyServed   = 32               // transfers to peers from which on this mirror says that it is busy
 	writeTimeout = 30 * time.Second // for some bytes to be taken
 )
 
-// served counts the requests of peers under way.
-type served struct {
-	mu  sync.Mutex
-	all int
-	of  map[peer.ID]int
+// bound counts requests under way, and bounds them.
+type bound struct {
+	most, each int // in all, and of one peer
+	mu         sync.Mutex
+	all        int
+	of         map[peer.ID]int
 }
 
-// enter reports whether a request of a peer may be served. Each that may needs a leave.
-func (s *served) enter(p peer.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all >= maxServed || s.of[p] >= maxServedTo {
+// enter reports whether a request may be served. Each that may needs a leave.
+func (b *bound) enter(p peer.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all >= b.most || b.of[p] >= b.each {
 		return false
 	}
-	s.all++
-	s.of[p]++
+	b.all++
+	b.of[p]++
 	return true
 }
 
-func (s *served) leave(p peer.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all--
-	if s.of[p]--; s.of[p] == 0 {
-		delete(s.of, p)
+func (b *bound) leave(p peer.ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all--
+	if b.of[p]--; b.of[p] == 0 {
+		delete(b.of, p)
 	}
 }
 
 // open returns the number of requests that are served.
-func (s *served) open() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all
+func (b *bound) open() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all
 }
-
-func (s *served) busy() bool { return s.open() > busyServed }
 
 // servePeers answers peers until the mirror is closed.
 func (m *Mirror) servePeers() error {
@@ -88,7 +88,7 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case !m.served.enter(p):
-		w.WriteHeader(http.StatusServiceUnavailable)
+		w.WriteHeader(errBusy.status)
 	default:
 		defer m.served.leave(p)
 		m.give(w, r, p, sum)
@@ -97,7 +97,7 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 
 // give answers a peer's request for content.
 func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum) {
-	here := state{place: m.cfg.Place, busy: m.served.busy()}
+	here := state{place: m.cfg.Place, busy: m.served.open() > busyServed}
 	if size, ok := m.cache.size(sum); ok {
 		here.whole, here.have, here.size = true, size, size
 		if here.write(w.Header()); r.Method == http.MethodHead {
@@ -110,14 +110,14 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 		}
 	} else if f := m.joinIfThere(sum); f != nil {
 		defer f.leave()
-		m.pass(w, r, p, f, here)
+		m.passOn(w, r, p, f, here)
 		return
 	}
-	w.WriteHeader(http.StatusNotFound)
+	w.WriteHeader(errLacks.status)
 }
 
-// pass answers a peer's request for content that is being fetched.
-func (m *Mirror) pass(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
+// passOn answers a peer's request for content that is being fetched: with what there is, and the rest as it comes.
+func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	theirs := rankOf(p, f.want.Sum, parseDepth(r.Header.Get(headerDepth)))
 	f.mu.Lock()
 	here.have, here.size, here.depth = max(0, f.there-holdBack), f.size, f.rank.depth
@@ -130,40 +130,41 @@ func (m *Mirror) pass(w http.ResponseWriter, r *http.Request, p peer.ID, f *flig
 	f.mu.Unlock()
 	switch {
 	case behind:
-		w.WriteHeader(http.StatusConflict)
+		w.WriteHeader(errBehind.status)
+		return
 	case r.Method == http.MethodHead:
 		here.write(w.Header())
+		return
 	case !take:
-		w.WriteHeader(http.StatusServiceUnavailable)
-	default:
-		m.passOn(w, r, f, here)
+		w.WriteHeader(errBusy.status)
+		return
 	}
-}
-
-// passOn gives a peer what there is of a flight, and the rest as it comes.
-func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here state) {
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.children--
 	}()
-	size, err := f.known(r.Context())
+	content, err := f.reader(r.Context())
 	if err != nil {
-		w.WriteHeader(http.StatusNotFound)
+		w.WriteHeader(errLacks.status)
 		return
 	}
-	here.size, here.depth = size, f.depth()
+	here.size, here.depth = content.size, f.depth()
 	here.write(w.Header())
-	m.send(w, r, f.reader(r.Context(), size))
+	m.send(w, r, content)
 }
 
 // send serves content to a peer, and counts it.
 func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, &paced{content, http.NewResponseController(w), m.counter("peers")})
+	http.ServeContent(w, r, "", time.Time{}, m.paced(w, content, toPeers))
 }
 
-// paced gives who takes content a time for each piece, and counts.
+// paced returns content that gives who takes it a time for each piece, and is counted.
+func (m *Mirror) paced(w http.ResponseWriter, content io.ReadSeeker, to flow) io.ReadSeeker {
+	return &paced{content, http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
+}
+
 type paced struct {
 	io.ReadSeeker
 	control *http.ResponseController

@@ -1,7 +1,9 @@
 package mirror
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,48 +40,29 @@ type Fetch struct {
 // maxRecent is the number of fetches that Status tells of.
 const maxRecent = 32
 
-type recent struct {
-	mu  sync.Mutex
-	all []Fetch
-	sum Status // the totals
+// flow is a way that bytes of content go.
+type flow int
+
+const (
+	fromCache flow = iota
+	fromPeers
+	fromOrigin
+	toPeers
+	toClients
+	flows
+)
+
+// metrics are what a mirror has done.
+type metrics struct {
+	bytes              [flows]atomic.Int64
+	requests, failures *prometheus.CounterVec
+	seconds, lookup    prometheus.Histogram
+
+	mu     sync.Mutex
+	recent []Fetch
 }
 
-// count takes in bytes that came.
-func (m *Mirror) count(from source, bytes int64) {
-	m.metrics.came.WithLabelValues(string(from)).Add(float64(bytes))
-	m.recent.mu.Lock()
-	defer m.recent.mu.Unlock()
-	switch from {
-	case fromCache:
-		m.recent.sum.FromCache += bytes
-	case fromPeers:
-		m.recent.sum.FromPeers += bytes
-	case fromOrigin:
-		m.recent.sum.FromOrigin += bytes
-	}
-}
-
-// counter returns what counts bytes given to clients or peers.
-func (m *Mirror) counter(to string) func(int) {
-	given := m.metrics.given.WithLabelValues(to)
-	return func(n int) {
-		given.Add(float64(n))
-		m.recent.mu.Lock()
-		defer m.recent.mu.Unlock()
-		if to == "peers" {
-			m.recent.sum.ToPeers += int64(n)
-		} else {
-			m.recent.sum.ToClients += int64(n)
-		}
-	}
-}
-
-// hit takes in a request for content that is in the cache.
-func (m *Mirror) hit(name string, size int64) {
-	m.metrics.requests.WithLabelValues("cache").Inc()
-	m.count(fromCache, size)
-	m.log.Debug("mirror: from the cache", "name", name, "bytes", size)
-}
+func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) }
 
 // ended takes in a flight that is over, and logs it. f.mu is held.
 func (m *Mirror) ended(f *flight) {
@@ -95,9 +78,9 @@ func (m *Mirror) ended(f *flight) {
 	m.metrics.seconds.Observe(e.Took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
 		"took", e.Took.Round(time.Millisecond), "why", why(e), "err", e.Err)
-	m.recent.mu.Lock()
-	defer m.recent.mu.Unlock()
-	m.recent.all = append([]Fetch{e}, m.recent.all[:min(len(m.recent.all), maxRecent-1)]...)
+	m.metrics.mu.Lock()
+	defer m.metrics.mu.Unlock()
+	m.metrics.recent = append([]Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
 }
 
 // why says why a fetch went the way that it did.
@@ -113,34 +96,29 @@ func why(e Fetch) any {
 
 // Status returns what the mirror holds and has done.
 func (m *Mirror) Status() Status {
-	m.recent.mu.Lock()
-	s := m.recent.sum
-	s.Recent = append([]Fetch(nil), m.recent.all...)
-	m.recent.mu.Unlock()
+	bytes := &m.metrics.bytes
+	s := Status{
+		Limit: m.cfg.Size, FromPeers: bytes[fromPeers].Load(), FromOrigin: bytes[fromOrigin].Load(), FromCache: bytes[fromCache].Load(),
+		ToPeers: bytes[toPeers].Load(), ToClients: bytes[toClients].Load(),
+	}
 	s.Bytes, s.Files = m.cache.usage()
-	s.Limit = m.cfg.Size
+	m.metrics.mu.Lock()
+	s.Recent = slices.Clone(m.metrics.recent)
+	m.metrics.mu.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.Fetching = len(m.flights)
 	return s
 }
 
-// metrics are those of a mirror.
-type metrics struct {
-	came, given, requests, failures *prometheus.CounterVec
-	seconds, lookup                 prometheus.Histogram
-}
-
 func newMetrics() *metrics {
-	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	counters := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
 	}
 	histogram := func(name, help string) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)})
 	}
 	return &metrics{
-		came:     counters("venn_mirror_bytes_total", "Bytes of content, by where they came from: cache, peers or origin.", "from"),
-		given:    counters("venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to"),
 		requests: counters("venn_mirror_requests_total", "Contents asked for, by result: cache, peers, origin, passed or failed.", "result"),
 		failures: counters("venn_mirror_failures_total", "Transfers from peers that failed, by reason.", "reason"),
 		seconds:  histogram("venn_mirror_fetch_seconds", "Time of fetches."),
@@ -148,31 +126,37 @@ func newMetrics() *metrics {
 	}
 }
 
-func (s *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{s.came, s.given, s.requests, s.failures, s.seconds, s.lookup}
-}
-
-var (
-	descUsed  = prometheus.NewDesc("venn_mirror_cache_bytes", "Bytes that the mirror's cache takes.", nil, nil)
-	descFiles = prometheus.NewDesc("venn_mirror_cache_files", "Contents in the mirror's cache.", nil, nil)
-)
-
 // collector gives a mirror's metrics to Prometheus.
 type collector struct{ m *Mirror }
 
+func (c collector) all() []prometheus.Collector {
+	m := c.m.metrics
+	out := []prometheus.Collector{m.requests, m.failures, m.seconds, m.lookup}
+	bytes := func(way flow, name, help, label, value string) {
+		opts := prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
+		out = append(out, prometheus.NewCounterFunc(opts, func() float64 { return float64(m.bytes[way].Load()) }))
+	}
+	for way, from := range []string{fromCache: "cache", fromPeers: "peers", fromOrigin: "origin"} {
+		bytes(flow(way), "venn_mirror_bytes_total", "Bytes of content, by where they came from: cache, peers or origin.", "from", from)
+	}
+	bytes(toPeers, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "peers")
+	bytes(toClients, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "clients")
+	gauge := func(name, help string, value func(used int64, files int) float64) {
+		out = append(out, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(c.m.cache.usage()) }))
+	}
+	gauge("venn_mirror_cache_bytes", "Bytes that the mirror's cache takes.", func(used int64, _ int) float64 { return float64(used) })
+	gauge("venn_mirror_cache_files", "Contents in the mirror's cache.", func(_ int64, files int) float64 { return float64(files) })
+	return out
+}
+
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- descUsed
-	ch <- descFiles
-	for _, m := range c.m.metrics.all() {
+	for _, m := range c.all() {
 		m.Describe(ch)
 	}
 }
 
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	used, files := c.m.cache.usage()
-	ch <- prometheus.MustNewConstMetric(descUsed, prometheus.GaugeValue, float64(used))
-	ch <- prometheus.MustNewConstMetric(descFiles, prometheus.GaugeValue, float64(files))
-	for _, m := range c.m.metrics.all() {
+	for _, m := range c.all() {
 		m.Collect(ch)
 	}
 }

@@ -79,9 +79,6 @@ func parseH1(kind Kind, text string) (s Sum, err error) {
 	return Sum{kind, [32]byte(b)}, nil
 }
 
-// errWrong says that content is not what its sum says.
-var errWrong = errors.New("mirror: content has another hash")
-
 // check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
 // that is known already.
 func (s Sum) check(f *os.File, size int64, running hash.Hash) error {

@@ -2,124 +2,71 @@ package mirror
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
-)
-
-var (
-	errSilent  = errors.New("mirror: the peer does not answer any more")
-	errStalled = errors.New("mirror: the peer has more, and does not send it")
-	errSlow    = errors.New("mirror: the peer sends too slowly")
-	errWaits   = errors.New("mirror: nothing comes any more")
 )
 
 // watchTick is the time between two looks at a transfer.
 const watchTick = 50 * time.Millisecond
 
-// progress is how far a transfer was, and when it last moved.
-type progress struct {
-	at    int64
-	moved time.Time
-	// The begin of a time in which a rate is measured.
-	from  int64
-	since time.Time
-}
+// judge says what is wrong with a transfer, if anything: at is how far it is, idle for how long nothing came, and slow
+// whether less than slowRate came in the time before. It is asked at every tick.
+type judge func(ctx context.Context, at int64, idle time.Duration, slow bool) error
 
-func newProgress(at int64) progress {
-	now := time.Now()
-	return progress{at, now, at, now}
-}
-
-// idle takes in how far a transfer is, and returns for how long nothing came.
-func (p *progress) idle(at int64) time.Duration {
-	if at != p.at {
-		p.at, p.moved = at, time.Now()
-	}
-	return time.Since(p.moved)
-}
-
-// slow reports, once every d, whether less came than at a rate.
-func (p *progress) slow(rate int64, d time.Duration) bool {
-	if time.Since(p.since) < d {
-		return false
-	}
-	slow := p.at-p.from < rate*int64(d)/int64(time.Second)
-	p.from, p.since = p.at, time.Now()
-	return slow
-}
-
-// watch cancels a transfer from a peer that has died, stalls or is slow. A peer that waits itself is waited for.
-func (m *Mirror) watch(ctx context.Context, cancel context.CancelCauseFunc, h holder, f *flight, at *atomic.Int64) {
-	p := newProgress(at.Load())
-	asked := time.Time{}
-	for {
-		pause(ctx, watchTick)
-		if ctx.Err() != nil {
-			return
+// watched returns a context that ends when a transfer is found wrong, with the reason as its cause. It needs stop.
+func (m *Mirror) watched(ctx context.Context, at *atomic.Int64, find judge) (watched context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		begun := time.Now()
+		was, moved, from, since := at.Load(), begun, at.Load(), begun
+		for pause(ctx, watchTick); ctx.Err() == nil; pause(ctx, watchTick) {
+			now, is, slow := time.Now(), at.Load(), false
+			if is != was {
+				was, moved = is, now
+			}
+			if now.Sub(since) >= m.times.slow {
+				slow = is-from < slowRate*int64(m.times.slow)/int64(time.Second)
+				from, since = is, now
+			}
+			if err := find(ctx, is, now.Sub(moved), slow); err != nil {
+				cancel(err)
+			}
 		}
-		idle := p.idle(at.Load())
-		slow := p.slow(slowRate, m.times.slow)
-		if !slow && (idle < m.times.silent || time.Since(asked) < m.times.silent) {
-			continue
+	}()
+	return ctx, func() { cancel(nil); <-done }
+}
+
+// judge finds a peer that has died, stalls or is slow: it is asked whether it has more. One that waits itself is waited
+// for.
+func (f *flight) judge(h holder) judge {
+	var asked time.Time
+	return func(ctx context.Context, at int64, idle time.Duration, slow bool) error {
+		if !slow && (idle < f.m.times.silent || time.Since(asked) < f.m.times.silent) {
+			return nil
 		}
 		asked = time.Now()
-		if err := m.judge(ctx, h, f, p.at, idle, slow); err != nil {
-			cancel(err)
-			return
+		said, err := f.m.probe(ctx, h.ID, f, f.m.times.answer)
+		more := err == nil && (said.whole || said.have > at)
+		switch {
+		case err != nil:
+			return errSilent
+		case more && idle > f.m.times.slow:
+			return errStalled
+		case more && slow:
+			return errSlow
+		case idle > f.m.times.origin:
+			return errWaits
 		}
+		return nil
 	}
 }
 
-// judge asks a peer from which nothing comes, or little, whether it has more than the bytes before at.
-func (m *Mirror) judge(ctx context.Context, h holder, f *flight, at int64, idle time.Duration, slow bool) error {
-	said, err := m.probe(ctx, h.ID, f, m.times.answer)
-	more := err == nil && (said.whole || said.have > at)
-	switch {
-	case err != nil:
-		return errSilent
-	case more && idle > m.times.slow:
-		return errStalled
-	case more && slow:
-		return errSlow
-	case idle > m.times.origin:
+// judgeOrigin finds an origin of which nothing comes.
+func (m *Mirror) judgeOrigin(_ context.Context, _ int64, idle time.Duration, _ bool) error {
+	if idle > m.times.origin {
 		return errWaits
 	}
 	return nil
-}
-
-// watchOrigin cancels a transfer from the origin in which nothing comes.
-func (m *Mirror) watchOrigin(ctx context.Context, cancel context.CancelCauseFunc, at *atomic.Int64) {
-	p := newProgress(at.Load())
-	for ctx.Err() == nil {
-		pause(ctx, watchTick)
-		if p.idle(at.Load()) > m.times.origin {
-			cancel(errWaits)
-			return
-		}
-	}
-}
-
-// reason is the kind of an error, for metrics.
-func reason(err error) string {
-	for _, of := range []struct {
-		err  error
-		name string
-	}{
-		{errSilent, "silent"},
-		{errStalled, "stalled"},
-		{errSlow, "slow"},
-		{errWaits, "stalled"},
-		{errBusy, "busy"},
-		{errRange, "wrong range"},
-		{errSize, "wrong size"},
-		{errLong, "too long"},
-		{errWrong, "wrong content"},
-		{errRestarted, "restarted"},
-	} {
-		if errors.Is(err, of.err) {
-			return of.name
-		}
-	}
-	return "broken off"
 }

@@ -1,0 +1,57 @@
+package mirror
+
+import (
+	"errors"
+	"net/http"
+)
+
+// fault is a kind of error. Metrics count it by its reason, and clients and peers get its status.
+type fault struct {
+	reason string
+	status int
+	text   string
+}
+
+func (f *fault) Error() string { return "mirror: " + f.text }
+
+// bad makes a kind of error whose status is that of an origin or peer that does not do what it should.
+func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGateway, text} }
+
+// Of sources of bytes.
+var (
+	errSilent    = bad("silent", "the peer does not answer any more")
+	errStalled   = bad("stalled", "the peer has more, and does not send it")
+	errSlow      = bad("slow", "the peer sends too slowly")
+	errWaits     = bad("stalled", "nothing comes any more")
+	errRange     = bad("wrong range", "a source sends another range than it was asked for")
+	errSize      = bad("wrong size", "a source says another size")
+	errLong      = bad("too long", "a source sends more than it said")
+	errWrong     = bad("wrong content", "content has another hash")
+	errRestarted = bad("restarted", "what had come was wrong, and comes again")
+	errNobody    = bad("nobody", "nobody has it")
+	errFound     = bad("found", "a peer was found")
+)
+
+// Of what peers say.
+var (
+	errBusy   = &fault{"busy", http.StatusServiceUnavailable, "the peer has no room for another"}
+	errBehind = &fault{"behind", http.StatusConflict, "the peer waits for this one, or for another like it"}
+	errLacks  = &fault{"lacks", http.StatusNotFound, "the peer does not have it"}
+)
+
+// Of this mirror.
+var (
+	errClosed = bad("closed", "closed")
+	errDisk   = bad("disk", "cache")
+	errFull   = bad("full", "no room in the cache")
+	errShare  = bad("share", "peers sent as much as may come before a hash is known to be right")
+	errPath   = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
+)
+
+// reason is the kind of an error, for metrics.
+func reason(err error) string {
+	if f := (*fault)(nil); errors.As(err, &f) {
+		return f.reason
+	}
+	return "broken off"
+}
