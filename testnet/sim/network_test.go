@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -129,58 +128,6 @@ func TestLines(t *testing.T) {
 type stepper func(time.Duration, strategy.Input)
 
 func (s stepper) Step(now time.Duration, in strategy.Input) { s(now, in) }
-
-func TestDiff(t *testing.T) {
-	trace := func(queries int) []byte {
-		var b bytes.Buffer
-		simtest.Run(t, sim.Config{Strategy: oracle.Strategy, Data: simtest.Clusters(t, 20, 20), Queries: queries, Trace: &b, Seed: 1})
-		return b.Bytes()
-	}
-	a, b := trace(10), trace(20)
-	d, err := sim.Diff(bytes.NewReader(a), bytes.NewReader(b))
-	if err != nil || d == nil || !strings.Contains(d.B.String(), "peer") {
-		t.Fatalf("%+v, %v", d, err)
-	}
-	if d, err = sim.Diff(bytes.NewReader(a), bytes.NewReader(a[:len(a)-sim.RecordBytes])); err != nil || d == nil || !d.OnlyA {
-		t.Errorf("one record short: %+v, %v", d, err)
-	}
-	if _, err = sim.Diff(bytes.NewReader(a), bytes.NewReader(a[:len(a)-1])); !errors.Is(err, sim.ErrTrace) {
-		t.Errorf("one byte short: %v", err)
-	}
-}
-
-// A replay of the same run finds nothing; one of another says where it differs.
-func TestReplay(t *testing.T) {
-	cfg := sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 30, 20), Queries: 20, Seed: 1}
-	var trace bytes.Buffer
-	cfg.Trace = &trace
-	simtest.Run(t, cfg)
-	replay := func(seed uint64, trace []byte) error {
-		cfg := cfg
-		r := sim.NewReplay(bytes.NewReader(trace))
-		cfg.Seed, cfg.Trace = seed, r
-		s, err := sim.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Run(); err != nil {
-			return err
-		}
-		return r.Done()
-	}
-	if err := replay(1, trace.Bytes()); err != nil {
-		t.Error(err)
-	}
-	if err := replay(2, trace.Bytes()); !errors.Is(err, sim.ErrDiffers) || !strings.Contains(err.Error(), "record ") {
-		t.Errorf("another seed: %v", err)
-	}
-	if err := replay(1, trace.Bytes()[:10*sim.RecordBytes]); !errors.Is(err, sim.ErrDiffers) {
-		t.Errorf("a trace that ends early: %v", err)
-	}
-	if err := replay(1, append(trace.Bytes(), trace.Bytes()[:sim.RecordBytes]...)); !errors.Is(err, sim.ErrDiffers) {
-		t.Errorf("a trace that goes on: %v", err)
-	}
-}
 
 func TestStopped(t *testing.T) {
 	s, err := sim.New(sim.Config{

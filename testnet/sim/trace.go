@@ -63,11 +63,6 @@ func (r Record) What() string {
 	return "?"
 }
 
-// String is the record for people.
-func (r Record) String() string {
-	return fmt.Sprintf("%v peer %d %s %d, %d bytes, query %d", r.At, r.Peer, r.What(), r.Other, r.Bytes, r.Query)
-}
-
 // Records reads a trace. The first error ends it; errors match [ErrTrace].
 func Records(trace io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -110,77 +105,6 @@ func (t *tracer) end() (string, error) { return hex.EncodeToString(t.hash.Sum(ni
 
 // ErrTrace is matched by the errors of reading a trace.
 var ErrTrace = errors.New("sim: bad trace")
-
-// Difference is where two traces part.
-type Difference struct {
-	Number       int // of the record, from 0
-	A, B         Record
-	OnlyA, OnlyB bool // one has ended, and this one has not
-}
-
-// Diff finds the first record in which two traces differ; nil: there is none.
-func Diff(a, b io.Reader) (*Difference, error) {
-	a, b = bufio.NewReader(a), bufio.NewReader(b)
-	for n := 0; ; n++ {
-		ra, moreA, err := readRecord(a)
-		if err != nil {
-			return nil, fmt.Errorf("%w: first, record %d: %w", ErrTrace, n, err)
-		}
-		rb, moreB, err := readRecord(b)
-		if err != nil {
-			return nil, fmt.Errorf("%w: second, record %d: %w", ErrTrace, n, err)
-		}
-		switch {
-		case !moreA && !moreB:
-			return nil, nil
-		case moreA != moreB || ra != rb:
-			return &Difference{Number: n, A: ra, B: rb, OnlyA: !moreB, OnlyB: !moreA}, nil
-		}
-	}
-}
-
-// ErrDiffers is matched by the error of a run that doesn't repeat the one that it is compared with.
-var ErrDiffers = errors.New("sim: the run differs from the trace")
-
-// Replay compares a run with the trace of an earlier one: it is to be the run's Config.Trace. The run's error matches
-// ErrDiffers and says where, if it does something else. Done says whether the earlier run did more.
-type Replay struct {
-	earlier *bufio.Reader
-	number  int // of the record
-}
-
-// NewReplay reads the trace to compare with.
-func NewReplay(earlier io.Reader) *Replay { return &Replay{earlier: bufio.NewReader(earlier)} }
-
-// Write takes in whole records.
-func (r *Replay) Write(b []byte) (int, error) {
-	for at := 0; at+RecordBytes <= len(b); at += RecordBytes {
-		now := parseRecord(b[at:])
-		was, more, err := readRecord(r.earlier)
-		switch {
-		case err != nil:
-			return at, fmt.Errorf("%w: record %d: %w", ErrTrace, r.number, err)
-		case !more:
-			return at, fmt.Errorf("%w: after its end, record %d: %v", ErrDiffers, r.number, now)
-		case now != was:
-			return at, fmt.Errorf("%w: record %d was: %v; is: %v", ErrDiffers, r.number, was, now)
-		}
-		r.number++
-	}
-	return len(b), nil
-}
-
-// Done returns an error if the earlier run did more.
-func (r *Replay) Done() error {
-	was, more, err := readRecord(r.earlier)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%w: record %d: %w", ErrTrace, r.number, err)
-	case more:
-		return fmt.Errorf("%w: it goes on with record %d: %v", ErrDiffers, r.number, was)
-	}
-	return nil
-}
 
 func readRecord(r io.Reader) (rec Record, more bool, err error) {
 	var b [RecordBytes]byte
