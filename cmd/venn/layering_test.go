@@ -94,7 +94,7 @@ var layers = []layer{
 	{"testnet/strategy/...", []string{"summary/...", "testnet/strategy", "testnet/strategy/upkeep", "testnet/strategy/visits", "testnet/strategy/probe", "testnet/strategy/filters"}},
 	{"testnet/strategies", []string{"testnet/strategy/..."}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy", "testnet/strategy/links", "testnet/holdings", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
-	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/strategy"}},
+	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/holdings", "testnet/strategy"}},
 	{"testnet/heap", nil},
 	{"testnet/statistics", nil},
 	{"testnet/results/report", []string{"testnet/statistics"}},

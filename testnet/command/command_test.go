@@ -15,6 +15,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 )
 
@@ -52,7 +53,7 @@ func TestWriteTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var trace, out bytes.Buffer
-	s, err := sim.New(sim.Config{Strategy: flooding.Strategy, Data: data, Queries: 5, Asking: time.Second, Patience: time.Second, Trace: &trace})
+	s, err := sim.New(simtest.Draw(sim.Config{Strategy: flooding.Strategy, Data: data, Asking: time.Second, Patience: time.Second, Trace: &trace}, 5))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 // Collections beyond all bounds are refused before anything is made of them.
@@ -61,14 +60,5 @@ func TestSecondsEndWithTheRun(t *testing.T) {
 	})
 	if n := len(r.Detail.Seconds); n > 3 {
 		t.Errorf("%d seconds of a run of %v", n, r.Virtual)
-	}
-}
-
-// A session of many years is refused: its history would not fit the clock.
-func TestLongSessions(t *testing.T) {
-	for name, c := range map[string]sim.Churn{"median": {Median: math.MaxInt64}, "away": {Median: time.Hour, Away: math.MaxInt64}} {
-		if _, err := sim.New(sim.Config{Strategy: oracle.Strategy, Data: simtest.Clusters(t, 10, 10), Churn: c}); !errors.Is(err, sim.ErrConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // churn is who comes and goes when.
 type churn struct {
 	online []bool
-	moves  []move            // to come, by time
+	moves  []Move            // to come, by time
 	ends   [][]time.Duration // of every peer's sessions
 }
 
@@ -31,97 +31,79 @@ func (c *churn) leaves(p strategy.ID, from time.Duration) time.Duration {
 func (c *churn) settle() {
 	c.ends = make([][]time.Duration, len(c.online))
 	for _, m := range c.moves {
-		if !m.online {
-			c.ends[m.peer] = append(c.ends[m.peer], m.at)
+		if !m.Online {
+			c.ends[m.Peer] = append(c.ends[m.Peer], m.At)
 		}
 	}
 }
 
-type move struct {
-	at     time.Duration
-	peer   strategy.ID
-	online bool
-	killed bool
-}
-
-// newChurn draws the sessions and absences of all peers. Each began long before the run, so that at its start as many
-// are there as at any other time.
-func newChurn(cfg *Config) churn {
-	c := churn{online: make([]bool, cfg.Data.Peers())}
-	rng := cfg.random(churning)
-	for _, m := range cfg.Script.Moves {
-		c.moves = append(c.moves, move{m.At, m.Peer, m.Online, m.Killed})
-	}
-	for i := range c.online {
-		c.online[i] = true
-		if cfg.Churn.Median > 0 {
-			c.history(cfg.Churn, cfg.end(), strategy.ID(i), rng)
-		}
-	}
-	slices.SortStableFunc(c.moves, func(a, b move) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.peer, b.peer))
-	})
-	c.begin()
-	return c
-}
-
-// begin applies the moves until the start, and leaves out those that change nothing.
-func (c *churn) begin() {
+// newChurn applies the moves until the start, and leaves out those that change nothing.
+func newChurn(peers int, all []Move) churn {
+	c := churn{online: slices.Repeat([]bool{true}, peers)}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Peer, b.Peer)) })
 	now := slices.Clone(c.online)
-	all := c.moves
-	c.moves = nil
 	for _, m := range all {
 		switch {
-		case now[m.peer] == m.online:
-		case m.at <= 0:
-			now[m.peer], c.online[m.peer] = m.online, m.online
+		case now[m.Peer] == m.Online:
+		case m.At <= 0:
+			now[m.Peer], c.online[m.Peer] = m.Online, m.Online
 		default:
-			now[m.peer] = m.online
+			now[m.Peer] = m.Online
 			c.moves = append(c.moves, m)
 		}
 	}
+	return c
 }
 
-// longAgo is how many medians before the run a peer's history begins.
-const longAgo = 50
+// Churn says how peers come and go.
+type Churn struct {
+	Median time.Duration // of a session; 0: nobody leaves
+	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
+	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
+}
 
-func (c *churn) history(of Churn, end time.Duration, p strategy.ID, rng *rand.Rand) {
+// MaxSession is the longest median of sessions and of absences. A peer's history, which begins many of them before the
+// run, is within the range of time.Duration.
+const MaxSession = 10_000 * time.Hour
+
+// Moves draws who comes and goes until an end, in order of time; those at 0 say who is away at the start. Each session
+// began long before the run, so that at its start as many are there as at any other time.
+func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
+	if of.Median == 0 {
+		return nil
+	}
+	setDefault(&of.Shape, 0.5)
+	setDefault(&of.Away, of.Median/10)
+	var out []Move
+	for p := range strategy.ID(peers) {
+		out = append(out, of.history(p, end, rng)...)
+	}
+	slices.SortStableFunc(out, func(a, b Move) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// history is when a peer comes and goes. It begins longAgo medians before the run.
+func (of Churn) history(p strategy.ID, end time.Duration, rng *rand.Rand) (out []Move) {
+	const longAgo = 50
 	before := longAgo * (of.Median + of.Away)
-	on := true
+	on, there := true, true // now, and at the start
 	for at := -before - time.Duration(rng.Float64()*float64(before)); ; on = !on {
 		median := of.Median
 		if !on {
 			median = of.Away
 		}
 		if at += weibull(median, of.Shape, rng); at >= end {
-			return
+			break
 		}
 		if at <= 0 {
-			c.online[p] = !on
+			there = !on
 			continue
 		}
-		c.moves = append(c.moves, move{at, p, !on, false})
+		out = append(out, Move{At: at, Peer: p, Online: !on})
 	}
-}
-
-// Moves draws who comes and goes until an end, in order of time; those at 0 say who is away at the start.
-func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
-	var out []Move
-	if of.Median == 0 {
-		return nil
-	}
-	setDefault(&of.Shape, 0.5)
-	setDefault(&of.Away, of.Median/10)
-	c := churn{online: make([]bool, peers)}
-	for i := range c.online {
-		c.online[i] = true
-		if c.history(of, end, strategy.ID(i), rng); !c.online[i] {
-			out = append(out, Move{Peer: strategy.ID(i)})
-		}
-	}
-	slices.SortStableFunc(c.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
-	for _, m := range c.moves {
-		out = append(out, Move{At: m.at, Peer: m.peer, Online: m.online})
+	if !there {
+		out = slices.Insert(out, 0, Move{Peer: p})
 	}
 	return out
 }
@@ -137,21 +119,40 @@ func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration 
 func (s *Sim) plan(begin time.Duration) {
 	until := begin + 2*s.cfg.Least
 	c := &s.churn
-	for len(c.moves) > 0 && c.moves[0].at < until {
+	for ; len(c.moves) > 0 && c.moves[0].At < until; c.moves = c.moves[1:] {
 		m := c.moves[0]
-		c.moves = c.moves[1:]
-		c.online[m.peer] = m.online
+		c.online[m.Peer] = m.Online
 		k := leave
 		switch {
-		case m.online:
+		case m.Online:
 			k = join
-		case m.killed:
+		case m.Killed:
 			k = killed
 		}
-		s.push(event{at: m.at, to: m.peer, kind: k})
+		s.push(event{at: m.At, to: m.Peer, kind: k})
 	}
 	s.stage(until)
-	for s.asker.due() < until {
-		s.ask()
+	for asks := s.cfg.Script.Asks; s.asked < len(asks) && asks[s.asked].At < until; s.asked++ {
+		if q := asks[s.asked]; c.online[q.Peer] && !s.held.Holds(q.Peer, q.Key) {
+			id := s.tally.add(q.Peer, q.At, q.Key, s.findable(q.Peer, q.Key))
+			s.push(event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
+		}
 	}
+}
+
+// findable is how many others that are online hold a key.
+func (s *Sim) findable(asker strategy.ID, key uint32) int {
+	n := 0
+	for _, p := range s.held.Holders(key) {
+		if p != asker && s.churn.online[p] {
+			n++
+		}
+	}
+	return n
+}
+
+// query is a peer's view of a query.
+func (s *Sim) query(id strategy.QueryID) strategy.Query {
+	q := &s.tally.queries[id-1]
+	return strategy.Query{ID: id, Key: s.cfg.Data.Key(q.key), All: s.cfg.All, Deadline: q.start + s.cfg.Patience}
 }

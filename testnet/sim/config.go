@@ -17,26 +17,24 @@ type Config struct {
 	Data     *Data // who holds what; required
 	Topology Topology
 	Edges    [][2]strategy.ID // who opens links to whom at the start, each pair once; nil: as Topology draws them
-	Churn    Churn            // zero: nobody comes or goes
-	Script   Script           // what happens at known times; zero: nothing
+	Script   Script           // all that happens; zero: nothing
 
 	// Rates are those of a peer's line, bit/s, each at least 1; nil: 10 Mbit/s each way for all.
 	Rates func(strategy.ID) (up, down uint64)
-	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least. nil: by distance
-	// in a square.
+	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least, as it does where
+	// it is nil.
 	Latency func(a, b strategy.ID) time.Duration
 
-	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
-	Loss        float64       // share of packets lost once, and of those again, in [0, 0.5]
-	Reordered   float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
-	Duplicated  float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
-	GiveUp      time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
+	Least      time.Duration // of one-way latencies; 0: 10 ms
+	Loss       float64       // share of packets lost once, and of those again, in [0, 0.5]
+	Reordered  float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
+	Duplicated float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
+	GiveUp     time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
 
 	Warmup   time.Duration // before the first query
-	Asking   time.Duration // over which the queries are spread evenly; 0: 60 s
+	Asking   time.Duration // from the first query to the last; 0: 60 s
 	Patience time.Duration // of a query; 0: 30 s
-	Queries  int
-	All      bool // every holder is wanted; else one
+	All      bool          // every holder is wanted; else one
 
 	Seed uint64
 
@@ -54,24 +52,14 @@ type Config struct {
 	Progress func(now, end time.Duration) bool
 }
 
-// Churn says how peers come and go.
-type Churn struct {
-	Median time.Duration // of a session; 0: nobody leaves
-	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
-	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
-}
-
 // ErrConfig is matched by every error about a Config.
 var ErrConfig = errors.New("sim: bad configuration")
 
 func (c *Config) defaults() {
 	setDefault(&c.Least, 10*time.Millisecond)
-	setDefault(&c.Most, max(c.Least, 100*time.Millisecond))
 	setDefault(&c.GiveUp, 3*time.Second)
 	setDefault(&c.Asking, time.Minute)
 	setDefault(&c.Patience, 30*time.Second)
-	setDefault(&c.Churn.Shape, 0.5)
-	setDefault(&c.Churn.Away, c.Churn.Median/10)
 	if c.Rates == nil {
 		c.Rates = func(strategy.ID) (up, down uint64) { return 10_000_000, 10_000_000 }
 	}
@@ -99,7 +87,6 @@ func (c *Config) check() error {
 		fault(c.Data.Peers() > MaxPeers, "%d peers, at most %d", c.Data.Peers(), MaxPeers)
 	}
 	fault(c.Least < time.Millisecond, "least latency %v, below 1ms", c.Least)
-	fault(c.Most < c.Least || c.Most > 10*time.Second, "most latency %v, not from %v to 10s", c.Most, c.Least)
 	for _, s := range []struct {
 		name  string
 		share float64
@@ -110,11 +97,6 @@ func (c *Config) check() error {
 	if c.Data != nil {
 		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
 	}
-	fault(len(c.Script.Moves) > 0 && c.Churn.Median > 0, "moves besides churn")
-	fault(c.Queries < 0, "%d queries", c.Queries)
-	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
-	fault(c.Churn.Median > MaxSession || c.Churn.Away > MaxSession, "a median of churn is above %v", MaxSession)
-	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
 	for _, e := range c.Edges {
 		fault(e[0] == e[1] || min(e[0], e[1]) < 0 || c.Data != nil && int(max(e[0], e[1])) >= c.Data.Peers(), "a link from peer %d to peer %d", e[0], e[1])
 	}
@@ -123,10 +105,6 @@ func (c *Config) check() error {
 
 // MaxPeers is the most peers of a run.
 const MaxPeers = 1 << 20
-
-// MaxSession is the longest median of sessions and of absences. A peer's history, which begins many of them before the
-// run, is within the range of time.Duration.
-const MaxSession = 10_000 * time.Hour
 
 // end is when the last query has ended.
 func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
@@ -151,9 +129,6 @@ type purpose string
 const (
 	linking  purpose = "sim: topology"
 	rewiring purpose = "sim: links in place of those to peers that are away at the start"
-	placing  purpose = "sim: places"
-	churning purpose = "sim: sessions"
-	asking   purpose = "sim: queries"
 	stepping purpose = "sim: a peer's machine"
 	carrying purpose = "sim: a peer's network"
 )

@@ -9,9 +9,9 @@ import (
 
 // Away has a peer leave at an instant, and come back at another; 0: it doesn't come back. Call it in order of time.
 func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
-	s.churn.moves = append(s.churn.moves, move{at: leaves, peer: p})
+	s.churn.moves = append(s.churn.moves, Move{At: leaves, Peer: p})
 	if back > 0 {
-		s.churn.moves = append(s.churn.moves, move{at: back, peer: p, online: true})
+		s.churn.moves = append(s.churn.moves, Move{At: back, Peer: p, Online: true})
 	}
 }
 

@@ -27,8 +27,6 @@ func TestBadConfig(t *testing.T) {
 		"loss":        func(c *sim.Config) { c.Loss = 0.9 },
 		"topology":    func(c *sim.Config) { c.Topology.Kind = "ring" },
 		"degree":      func(c *sim.Config) { c.Topology.Degree = -1 },
-		"churn":       func(c *sim.Config) { c.Churn.Median = -1 },
-		"queries":     func(c *sim.Config) { c.Queries = -1 },
 		"parameters":  func(c *sim.Config) { c.Strategy, c.Params.BitsPerKey = venn.Strategy, -1 },
 	} {
 		cfg := good
@@ -72,15 +70,16 @@ func TestTopologies(t *testing.T) {
 		if parts := sim.Components(n, edges); parts != 1 {
 			t.Errorf("%s: %d parts", kind, parts)
 		}
-		if parts := (sim.Topology{Kind: kind, Degree: degree, Split: 3}).Parts(n, 1); parts != 3 {
-			t.Errorf("%s, split in 3: %d parts", kind, parts)
-		}
 	}
 }
 
 // A topology in two parts is said to be so, and what is in the other part isn't found.
 func TestDisconnected(t *testing.T) {
-	r := simtest.Run(t, sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 100, 50), Topology: sim.Topology{Split: 2}, Queries: 200})
+	var edges [][2]strategy.ID
+	for _, e := range (sim.Topology{}).Edges(50, rand.New(rand.NewPCG(1, 1))) {
+		edges = append(edges, e, [2]strategy.ID{e[0] + 50, e[1] + 50})
+	}
+	r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 100, 50), Edges: edges}, 200))
 	if r.Components != 2 || r.Recall > 0.98 || r.Recall < 0.3 {
 		t.Errorf("%d parts, recall %v", r.Components, r.Recall)
 	}
@@ -89,10 +88,10 @@ func TestDisconnected(t *testing.T) {
 // Half of the sessions are shorter than the median, and as many peers are there as sessions and absences say.
 func TestChurn(t *testing.T) {
 	var trace bytes.Buffer
-	r := simtest.Run(t, sim.Config{
-		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 400, 20), Churn: sim.Churn{Median: time.Minute, Shape: 1, Away: time.Minute},
-		Queries: 300, Warmup: time.Minute, Trace: &trace,
-	})
+	r := simtest.Run(t, simtest.Draw(sim.Config{
+		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 400, 20),
+		Warmup: time.Minute, Trace: &trace,
+	}, 300, sim.Churn{Median: time.Minute, Shape: 1, Away: time.Minute}))
 	if share := r.Online / 400; share < 0.42 || share > 0.58 {
 		t.Errorf("%.2f of the peers are there, want half", share)
 	}
@@ -130,10 +129,10 @@ type stepper func(time.Duration, strategy.Input)
 func (s stepper) Step(now time.Duration, in strategy.Input) { s(now, in) }
 
 func TestStopped(t *testing.T) {
-	s, err := sim.New(sim.Config{
-		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 20, 20), Queries: 100,
+	s, err := sim.New(simtest.Draw(sim.Config{
+		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 20, 20),
 		Progress: func(now, _ time.Duration) bool { return now < 30*time.Second },
-	})
+	}, 100))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Script is what happens in a run at times that are known before it begins. The zero value is nothing. Each list is in
-// order of time.
+// Script is what happens in a run. The zero value is nothing. Each list is in order of time.
 type Script struct {
-	Moves   []Move   // who comes and goes, in place of Config.Churn; one at 0 or before says who is away at the start
-	Asks    []Ask    // the queries, in place of those that Config.Queries draws
+	Moves   []Move   // who comes and goes; one at 0 or before says who is away at the start
+	Asks    []Ask    // the queries
 	Changes []Change // of collections
 	Cuts    []Cut
 	Rates   []Rate

@@ -83,7 +83,7 @@ func TestRates(t *testing.T) {
 
 // What is seen in detail adds up to what the report says.
 func TestDetail(t *testing.T) {
-	r := simtest.Run(t, sim.Config{Strategy: venn.Strategy, Data: simtest.Clusters(t, 40, 60), Queries: 100, Detail: true})
+	r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Data: simtest.Clusters(t, 40, 60), Detail: true}, 100))
 	var upkeep, kinds, messages, bytes int64
 	for _, s := range r.Detail.Seconds {
 		upkeep += s.Upkeep

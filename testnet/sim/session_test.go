@@ -263,7 +263,7 @@ func TestPanicNamesTheRun(t *testing.T) {
 		calls++
 		parallel(n, do)
 	}
-	r, err := sim.New(sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4), Queries: 10, Seed: 42, Each: each})
+	r, err := sim.New(simtest.Draw(sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4), Seed: 42, Each: each}, 10))
 	if err != nil {
 		t.Fatal(err)
 	}

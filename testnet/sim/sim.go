@@ -3,8 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -18,7 +16,6 @@ type Sim struct {
 	factory strategy.Factory
 	world   strategy.World
 	nodes   []node
-	place   [][2]float32 // in a square of side 1
 	shards  []shard
 	shift   int      // of a peer's number to that of its shard
 	planned [2]deeds // what the simulator itself plans, in even windows and in odd ones
@@ -26,7 +23,7 @@ type Sim struct {
 	own     account  // of the simulator itself
 	trace   tracer
 	churn   churn
-	asker   asker
+	asked   int   // queries of the script that were planned, or given up
 	held    *Held // changed between windows only
 	staged  staged
 	tally   tally
@@ -66,39 +63,30 @@ func New(cfg Config) (*Sim, error) {
 	if s.factory, err = cfg.Strategy.Open(s.world); err != nil {
 		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
 	}
-	s.asker = asker{cfg: &s.cfg, rng: s.cfg.random(asking)}
 	s.tally = newTally(s)
 	s.own = newAccount(s)
-	s.churn = newChurn(&s.cfg)
+	s.churn = newChurn(len(s.nodes), cfg.Script.Moves)
 	s.wire()
 	return s, nil
 }
 
 func (s *Sim) makeNodes() {
-	n := s.cfg.Data.Peers()
-	s.nodes, s.place = make([]node, n), make([][2]float32, n)
-	places := s.cfg.random(placing)
+	s.nodes = make([]node, s.cfg.Data.Peers())
 	for i := range s.nodes {
 		up, down := s.cfg.Rates(strategy.ID(i))
 		s.nodes[i] = node{sim: s, id: strategy.ID(i), up: newLine(up), down: newLine(down), wakeAt: never, wakeSet: never}
 		s.nodes[i].rng.begin(&s.cfg, stepping, strategy.ID(i))
 		s.nodes[i].own.begin(&s.cfg, carrying, strategy.ID(i))
-		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
 	s.newShards()
 }
 
 // latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.
 func (s *Sim) latency(a, b strategy.ID) time.Duration {
-	if int(max(a, b)) >= len(s.nodes) {
+	if s.cfg.Latency == nil || int(max(a, b)) >= len(s.nodes) {
 		return s.cfg.Least
 	}
-	if s.cfg.Latency != nil {
-		return max(s.cfg.Least, s.cfg.Latency(a, b))
-	}
-	p, q := s.place[a], s.place[b]
-	far := math.Hypot(float64(p[0]-q[0]), float64(p[1]-q[1])) / math.Sqrt2
-	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least)).Round(time.Microsecond)
+	return max(s.cfg.Least, s.cfg.Latency(a, b))
 }
 
 // wire draws the topology.
@@ -230,5 +218,3 @@ func (s *Sim) linkAnywhere(n *node) {
 		n.Connect(p)
 	}
 }
-
-func pick[T any](list []T, rng *rand.Rand) T { return list[rng.IntN(len(list))] }

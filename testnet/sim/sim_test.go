@@ -27,10 +27,10 @@ func TestSameSeedSameTrace(t *testing.T) {
 	for _, s := range strategies.All() {
 		trace := func(seed uint64, each func(int, func(int))) (string, []byte) {
 			var b bytes.Buffer
-			n, err := sim.New(sim.Config{
-				Strategy: s, Data: data, Queries: 50, Warmup: 10 * time.Second, Asking: 10 * time.Second, Patience: 5 * time.Second,
-				Churn: sim.Churn{Median: 20 * time.Second}, Loss: 0.05, Seed: seed, Each: each, Trace: &b,
-			})
+			n, err := sim.New(simtest.Draw(sim.Config{
+				Strategy: s, Data: data, Warmup: 10 * time.Second, Asking: 10 * time.Second, Patience: 5 * time.Second,
+				Loss: 0.05, Seed: seed, Each: each, Trace: &b,
+			}, 50, sim.Churn{Median: 20 * time.Second}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,6 @@ type Topology struct {
 	Kind   Kind
 	Degree int     // links that a peer has on average; 0: 8
 	Rewire float64 // SmallWorld: share of links that go anywhere; 0: 0.1
-	Split  int     // the network falls apart into this many equal parts, to see what is said of that; 0: it doesn't
 }
 
 // Kind is a family of random graphs.
@@ -31,7 +30,6 @@ func (t *Topology) defaults() {
 	setDefault(&t.Kind, Random)
 	setDefault(&t.Degree, 8)
 	setDefault(&t.Rewire, 0.1)
-	setDefault(&t.Split, 1)
 }
 
 // Check returns every fault of a topology, joined; they match [ErrConfig].
@@ -41,8 +39,8 @@ func (t Topology) Check() error {
 	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw}, t.Kind) {
 		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw))
 	}
-	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 || t.Split < 1 {
-		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v, in %d parts", ErrConfig, t.Degree, t.Rewire, t.Split))
+	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 {
+		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v", ErrConfig, t.Degree, t.Rewire))
 	}
 	return errors.Join(faults...)
 }
@@ -51,15 +49,6 @@ func (t Topology) Check() error {
 func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
 	t.defaults()
 	g := graph{pairs: map[[2]strategy.ID]bool{}}
-	for part := range t.Split {
-		first, end := n*part/t.Split, n*(part+1)/t.Split
-		t.link(&g, first, end-first, rng)
-	}
-	return g.edges
-}
-
-// link links the peers from first on.
-func (t Topology) link(g *graph, first, n int, rng *rand.Rand) {
 	each := max(1, t.Degree/2) // links that every peer opens
 	targets := []int{0}        // PowerLaw: every peer as often as it has links
 	for i := range n {
@@ -76,11 +65,12 @@ func (t Topology) link(g *graph, first, n int, rng *rand.Rand) {
 			default:
 				j = rng.IntN(n)
 			}
-			if g.add(first+i, first+j) && t.Kind == PowerLaw {
+			if g.add(i, j) && t.Kind == PowerLaw {
 				targets = append(targets, i, j)
 			}
 		}
 	}
+	return g.edges
 }
 
 type graph struct {
@@ -96,12 +86,6 @@ func (g *graph) add(a, b int) bool {
 	g.pairs[pair] = true
 	g.edges = append(g.edges, [2]strategy.ID{strategy.ID(a), strategy.ID(b)})
 	return true
-}
-
-// Parts is into how many parts the topology of n peers falls under a seed.
-func (t Topology) Parts(n int, seed uint64) int {
-	cfg := Config{Seed: seed}
-	return Components(n, t.Edges(n, cfg.random(linking)))
 }
 
 // Components counts the parts into which n peers with these links fall.

@@ -14,10 +14,10 @@ func TestDuplicates(t *testing.T) {
 	for _, s := range strategies.Named() {
 		for _, all := range []bool{false, true} {
 			run := func(duplicated float64) *sim.Report {
-				return simtest.Run(t, sim.Config{
-					Strategy: s, Data: simtest.Clusters(t, 40, 30), Queries: 60, All: all, Duplicated: duplicated, Seed: 2,
+				return simtest.Run(t, simtest.Draw(sim.Config{
+					Strategy: s, Data: simtest.Clusters(t, 40, 30), All: all, Duplicated: duplicated, Seed: 2,
 					Warmup: 20 * time.Second, Asking: 10 * time.Second, Patience: 10 * time.Second,
-				})
+				}, 60))
 			}
 			once, twice := run(0), run(0.1)
 			t.Logf("%s, all %v: recall %.3f and %.3f, messages %.1f and %.1f", s.Name, all, once.Recall, twice.Recall, once.MessagesPerQuery, twice.MessagesPerQuery)

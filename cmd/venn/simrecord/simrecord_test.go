@@ -13,6 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
@@ -39,10 +40,10 @@ func simulate(t *testing.T, seed uint64, churn time.Duration, recorded bool) (*s
 		}
 		return true
 	}
-	s, err = sim.New(sim.Config{
+	s, err = sim.New(simtest.Draw(sim.Config{
 		Strategy: venn.Strategy, Data: data, Seed: seed, Warmup: 20 * time.Second, Asking: 5 * time.Second, Patience: 5 * time.Second,
-		Queries: 40, Churn: sim.Churn{Median: churn}, Notes: recorded, Progress: look,
-	})
+		Notes: recorded, Progress: look,
+	}, 40, sim.Churn{Median: churn}))
 	if err != nil {
 		t.Fatal(err)
 	}

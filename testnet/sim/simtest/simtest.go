@@ -2,11 +2,13 @@
 package simtest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -19,6 +21,35 @@ func Clusters(t testing.TB, peers, keys int) *sim.Data {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Draw has a run go as scenarios do. Peers that are apart by up to 100 ms come and go, and ask the given number of
+// queries by interest, evenly spread over Config.Asking.
+func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
+	if cfg.Latency == nil {
+		cfg.Latency = func(a, b strategy.ID) time.Duration {
+			return time.Duration(10+strategy.Scramble(uint64(min(a, b))<<32|uint64(max(a, b)))%60) * time.Millisecond
+		}
+	}
+	peers, asking := cfg.Data.Peers(), cmp.Or(cfg.Asking, time.Minute)
+	end := cfg.Warmup + asking + cmp.Or(cfg.Patience, 30*time.Second)
+	for _, c := range churn {
+		cfg.Script.Moves = c.Moves(peers, end, strategy.Random(cfg.Seed, "simtest: sessions", 0))
+	}
+	there := slices.Repeat([]bool{true}, peers)
+	online := func(p strategy.ID) bool { return there[p] }
+	rng, moves := strategy.Random(cfg.Seed, "simtest: queries", 0), cfg.Script.Moves
+	drawer := holdings.Drawer[strategy.ID]{Rule: holdings.Interest, Held: sim.NewHeld(cfg.Data).Now, Alike: cfg.Data.Alike}
+	for i := range queries {
+		at := cfg.Warmup + time.Duration(float64(asking)*float64(i)/float64(queries))
+		for ; len(moves) > 0 && moves[0].At <= at; moves = moves[1:] {
+			there[moves[0].Peer] = moves[0].Online
+		}
+		if p, key, drawn := drawer.Query(cfg.Data.Keys(), rng, online, online); drawn {
+			cfg.Script.Asks = append(cfg.Script.Asks, sim.Ask{At: at, Peer: p, Key: key})
+		}
+	}
+	return cfg
 }
 
 // Run runs to the end.

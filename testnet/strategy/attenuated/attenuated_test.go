@@ -15,9 +15,9 @@ import (
 func TestAttenuated(t *testing.T) {
 	data := simtest.Clusters(t, 400, 60)
 	for _, s := range []strategy.Strategy{attenuated.Strategy, attenuated.Papapetrou} {
-		r := simtest.Run(t, sim.Config{
-			Strategy: s, Data: data, Queries: 1000, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
-		})
+		r := simtest.Run(t, simtest.Draw(sim.Config{
+			Strategy: s, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
+		}, 1000))
 		t.Logf("%+v", r)
 		if r.Recall < 0.98 || r.Wrong != 0 || r.MessagesPerQuery > 10 {
 			t.Errorf("%s: recall %v, %d wrong, %v messages", s.Name, r.Recall, r.Wrong, r.MessagesPerQuery)

@@ -17,7 +17,7 @@ import (
 )
 
 func flood(data *sim.Data, queries int) sim.Config {
-	return sim.Config{Strategy: flooding.Strategy, Data: data, Queries: queries, Asking: 60 * time.Second, Patience: 5 * time.Second, Seed: 3}
+	return simtest.Draw(sim.Config{Strategy: flooding.Strategy, Data: data, Asking: 60 * time.Second, Patience: 5 * time.Second, Seed: 3}, queries)
 }
 
 // processorTime is what this program has used.

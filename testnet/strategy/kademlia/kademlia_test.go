@@ -19,10 +19,10 @@ func TestKademlia(t *testing.T) {
 	upkeep := map[string]float64{}
 	for _, all := range []bool{false, true} {
 		for _, s := range []strategy.Strategy{kademlia.Strategy, kademlia.Classic} {
-			r := simtest.Run(t, sim.Config{
-				Strategy: s, Data: data, Queries: 500, All: all, Seed: 3, Warmup: 40 * time.Second, Asking: 10 * time.Second,
+			r := simtest.Run(t, simtest.Draw(sim.Config{
+				Strategy: s, Data: data, All: all, Seed: 3, Warmup: 40 * time.Second, Asking: 10 * time.Second,
 				Patience: 10 * time.Second,
-			})
+			}, 500))
 			t.Logf("%+v", r)
 			if r.Recall < 0.9999 || r.Wrong != 0 { // nobody leaves, so no record may be out of reach
 				t.Errorf("%s: recall %v, %d wrong", s.Name, r.Recall, r.Wrong)
@@ -80,10 +80,10 @@ func TestKademliaKeepsRecords(t *testing.T) {
 // Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a
 // later.
 func TestKademliaRestartsOften(t *testing.T) {
-	r := simtest.Run(t, sim.Config{
-		Strategy: kademlia.Strategy, Data: simtest.Clusters(t, 150, 30), Churn: sim.Churn{Median: 5 * time.Second, Away: time.Second},
-		Queries: 500, Seed: 1, Warmup: 10 * time.Second,
-	})
+	r := simtest.Run(t, simtest.Draw(sim.Config{
+		Strategy: kademlia.Strategy, Data: simtest.Clusters(t, 150, 30),
+		Seed: 1, Warmup: 10 * time.Second,
+	}, 500, sim.Churn{Median: 5 * time.Second, Away: time.Second}))
 	t.Logf("%+v", r)
 	if r.Recall < 0.9 { // half of all sessions are shorter than 5 s
 		t.Errorf("recall %v", r.Recall)

@@ -15,10 +15,10 @@ import (
 // says.
 func TestPlanetP(t *testing.T) {
 	const peers, keys, bits = 150, 100, 8
-	cfg := sim.Config{
-		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys), Queries: 3000,
+	cfg := simtest.Draw(sim.Config{
+		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys),
 		All: true, Seed: 3, Warmup: time.Minute, Asking: 20 * time.Second, Patience: 10 * time.Second,
-	}
+	}, 3000)
 	r := simtest.Run(t, cfg)
 	t.Logf("%+v", r)
 	if r.Recall < 0.999 || r.Wrong != 0 {

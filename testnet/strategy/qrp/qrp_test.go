@@ -13,9 +13,9 @@ import (
 // QRP: everything is found, with less than flooding asks, and hardly a leaf looks in vain.
 func TestQRP(t *testing.T) {
 	data := simtest.Clusters(t, 500, 60)
-	cfg := sim.Config{
-		Strategy: qrp.Strategy, Data: data, Queries: 1000, Seed: 3, Warmup: 30 * time.Second, Asking: 10 * time.Second,
-	}
+	cfg := simtest.Draw(sim.Config{
+		Strategy: qrp.Strategy, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 10 * time.Second,
+	}, 1000)
 	r := simtest.Run(t, cfg)
 	t.Logf("%+v", r)
 	if r.Recall < 0.99 || r.Wrong != 0 {

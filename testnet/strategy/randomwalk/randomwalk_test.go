@@ -12,7 +12,7 @@ import (
 // Walkers that nothing stops find the share of all holders that the peers they see are of all peers.
 func TestRandomWalk(t *testing.T) {
 	const peers = 300
-	cfg := sim.Config{Strategy: randomwalk.Strategy, Data: simtest.Clusters(t, peers, 50), Queries: 500, Seed: 3}
+	cfg := simtest.Draw(sim.Config{Strategy: randomwalk.Strategy, Data: simtest.Clusters(t, peers, 50), Seed: 3}, 500)
 	r := simtest.Run(t, cfg)
 	t.Logf("%+v", r)
 	if r.Recall < 0.995 || r.Wrong != 0 || r.UpkeepBytesPerPeer != r.ConnectBytes {

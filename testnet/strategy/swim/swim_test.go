@@ -19,10 +19,10 @@ func TestSwim(t *testing.T) {
 	for p := range strategy.ID(peers) {
 		changes = append(changes, sim.Change{At: 40 * time.Second, Peer: p, Key: data.Collection(p)[3]})
 	}
-	r := simtest.Run(t, sim.Config{
-		Strategy: swim.Strategy, Data: data, Queries: 1000, All: true, Seed: 3, Warmup: 2 * time.Minute, Asking: 20 * time.Second, Patience: 10 * time.Second,
+	r := simtest.Run(t, simtest.Draw(sim.Config{
+		Strategy: swim.Strategy, Data: data, All: true, Seed: 3, Warmup: 2 * time.Minute, Asking: 20 * time.Second, Patience: 10 * time.Second,
 		Script: sim.Script{Changes: changes},
-	})
+	}, 1000))
 	t.Logf("%+v", r)
 	if r.Recall < 0.9999 || r.Wrong != 0 || r.WastedProbesPerQuery > 0.001 || r.Known.Covers < 1 {
 		t.Errorf("recall %v, %d wrong, %v wasted probes, %v covered", r.Recall, r.Wrong, r.WastedProbesPerQuery, r.Known.Covers)
@@ -45,7 +45,7 @@ func TestSwimDetection(t *testing.T) {
 			return func(h strategy.Host) strategy.Peer { return watched{factory(h), &pinged} }, err
 		}
 		simtest.Run(t, sim.Config{
-			Strategy: s, Data: data, Seed: seed, Warmup: killed, Asking: time.Millisecond, Patience: 5 * time.Second, Least: time.Millisecond, Most: time.Millisecond,
+			Strategy: s, Data: data, Seed: seed, Warmup: killed, Asking: time.Millisecond, Patience: 5 * time.Second, Least: time.Millisecond,
 			Script: sim.Script{Moves: []sim.Move{{At: killed, Peer: 7, Killed: true}}},
 		})
 		if pinged {

@@ -12,9 +12,9 @@ import (
 
 // The tracker finds all with two messages to it and two for each holder; without it nothing is found but its own keys.
 func TestTracker(t *testing.T) {
-	cfg := sim.Config{
-		Strategy: tracker.Strategy, Data: simtest.Clusters(t, 100, 60), Queries: 500, Seed: 3, Warmup: 20 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
-	}
+	cfg := simtest.Draw(sim.Config{
+		Strategy: tracker.Strategy, Data: simtest.Clusters(t, 100, 60), Seed: 3, Warmup: 20 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
+	}, 500)
 	if r := simtest.Run(t, cfg); r.Recall < 1 || r.MessagesPerQuery > 4 || r.Wrong > 0 {
 		t.Errorf("recall %v with %v messages, %d wrong", r.Recall, r.MessagesPerQuery, r.Wrong)
 	}

@@ -15,12 +15,12 @@ func TestVennForHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("virtual hours")
 	}
-	cfg := sim.Config{Strategy: venn.Strategy, Data: simtest.Clusters(t, 40, 60), Queries: 300, Seed: 3, Asking: 5 * time.Minute}
+	cfg := sim.Config{Strategy: venn.Strategy, Data: simtest.Clusters(t, 40, 60), Seed: 3, Asking: 5 * time.Minute}
 	for name, churn := range map[string]sim.Churn{"nobody leaves": {}, "sessions of 1.4 min": {Median: 84 * time.Second}} {
-		cfg.Churn, cfg.Warmup = churn, 10*time.Minute
-		early := simtest.Run(t, cfg)
+		cfg.Warmup = 10 * time.Minute
+		early := simtest.Run(t, simtest.Draw(cfg, 300, churn))
 		cfg.Warmup = 100 * time.Minute
-		late := simtest.Run(t, cfg)
+		late := simtest.Run(t, simtest.Draw(cfg, 300, churn))
 		t.Logf("%s: after 10 min: recall %.4f, %.2f messages, %.0f bytes; after 100 min: %.4f, %.2f, %.0f", name, early.Recall,
 			early.MessagesPerQuery, early.UpkeepBytesPerPeer, late.Recall, late.MessagesPerQuery, late.UpkeepBytesPerPeer)
 		if late.Recall < 0.95 {

@@ -48,10 +48,9 @@ func TestInvariants(t *testing.T) {
 		at, p := 20*time.Second+time.Duration(i)*time.Second, strategy.ID(i%invariantPeers)
 		script.Changes = append(script.Changes, sim.Change{At: at, Peer: p, Key: uint32(i * data.Keys() / 60), Held: i%3 > 0})
 	}
-	simtest.Run(t, sim.Config{
+	simtest.Run(t, simtest.Draw(sim.Config{
 		Strategy: s, Data: data, Warmup: 20 * time.Second, Asking: 70 * time.Second, Script: script,
-		Churn: sim.Churn{Median: time.Minute, Away: 10 * time.Second},
-	})
+	}, 0, sim.Churn{Median: time.Minute, Away: 10 * time.Second}))
 	if tails.Load() == 0 {
 		t.Error("no peer had tails of others when it was checked")
 	}

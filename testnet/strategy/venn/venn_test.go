@@ -14,10 +14,10 @@ import (
 
 func TestVenn(t *testing.T) {
 	for _, all := range []bool{false, true} {
-		r := simtest.Run(t, sim.Config{
-			Strategy: venn.Strategy, Data: simtest.Clusters(t, 80, 200), Queries: 500, All: all, Seed: 3, Warmup: 30 * time.Second,
+		r := simtest.Run(t, simtest.Draw(sim.Config{
+			Strategy: venn.Strategy, Data: simtest.Clusters(t, 80, 200), All: all, Seed: 3, Warmup: 30 * time.Second,
 			Asking: 20 * time.Second, Patience: 10 * time.Second,
-		})
+		}, 500))
 		t.Logf("%+v", r)
 		if r.Recall < 0.99 || r.Wrong != 0 || !all && r.MessagesPerQuery > 4 {
 			t.Errorf("recall %v, %d wrong, %.2f messages", r.Recall, r.Wrong, r.MessagesPerQuery)
@@ -32,7 +32,7 @@ func TestVennForwards(t *testing.T) {
 	}
 	data := simtest.Clusters(t, 150, 100)
 	for name, p := range map[string]strategy.Params{"upkeep": {Upkeep: 500}, "origins": {Origins: 30}} {
-		r := simtest.Run(t, sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Queries: 300, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Detail: true})
+		r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Detail: true}, 300))
 		t.Logf("%s: recall %v, %.2f hops, %.0f bytes of upkeep", name, r.Recall, r.Hops, r.UpkeepBytesPerPeer)
 		if r.Recall < 0.9 || r.Hops <= 1 {
 			t.Errorf("%s: recall %v over %.2f hops", name, r.Recall, r.Hops)
@@ -46,10 +46,10 @@ func TestVennForwards(t *testing.T) {
 
 // What is sent for searches counts as that and not as upkeep, at whichever peer and however late it is sent.
 func TestSearchesAreNoUpkeep(t *testing.T) {
-	r := simtest.Run(t, sim.Config{
-		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), Queries: 150, All: true, Detail: true, Loss: 0.05,
+	r := simtest.Run(t, simtest.Draw(sim.Config{
+		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), All: true, Detail: true, Loss: 0.05,
 		Warmup: 5 * time.Second, Asking: 10 * time.Second, Params: strategy.Params{Origins: 12},
-	})
+	}, 150))
 	if r.MessagesPerQuery < 20 {
 		t.Errorf("%v messages a query: none had to be forwarded", r.MessagesPerQuery)
 	}
@@ -75,10 +75,10 @@ func budgeted(r *sim.Report) (bytes int64) {
 // than two.
 func TestVennCountsAllHops(t *testing.T) {
 	var trace bytes.Buffer
-	r := simtest.Run(t, sim.Config{
-		Strategy: venn.Strategy, Params: strategy.Params{Origins: 4}, Data: simtest.Clusters(t, 200, 30), Queries: 300, Seed: 3,
+	r := simtest.Run(t, simtest.Draw(sim.Config{
+		Strategy: venn.Strategy, Params: strategy.Params{Origins: 4}, Data: simtest.Clusters(t, 200, 30), Seed: 3,
 		Warmup: 500 * time.Millisecond, Asking: 10 * time.Second, Patience: 10 * time.Second, Trace: &trace,
-	})
+	}, 300))
 	most := uint32(0)
 	for r := range sim.Records(&trace) {
 		if r.What() == "finds" {
