@@ -14,7 +14,7 @@ import (
 )
 
 // carryOut does what the core wants done, or has it done by another goroutine.
-func (l *loop) carryOut(e core.Effect) {
+func (l *loop) carryOut(e event.Effect) {
 	switch e := e.(type) {
 	case event.SendCatalogue:
 		l.sendCatalogue(e)
@@ -69,7 +69,7 @@ func (l *loop) carryOut(e core.Effect) {
 		l.makeTail()
 	case core.MakeEpoch:
 		l.makeEpoch(e)
-	case core.Wake:
+	case event.Wake:
 		l.wake.Reset(e.At - l.n.now())
 	default:
 		panic(fmt.Sprintf("node: effect of type %T", e))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
 )
 
 // lines is a log that can be read while it is written. What there is no room for is lost.
@@ -28,8 +30,8 @@ func TestPanicClosesTheNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = n.view(t.Context(), func(l *loop) { l.step("an input that no machine knows") })
-	if !errors.Is(err, ErrFault) || !errors.Is(err, ErrClosed) || !strings.Contains(err.Error(), "input of type string") {
+	err = n.view(t.Context(), func(l *loop) { l.step(unknown{}) })
+	if !errors.Is(err, ErrFault) || !errors.Is(err, ErrClosed) || !strings.Contains(err.Error(), "input of type node.unknown") {
 		t.Errorf("the call that met the fault: %v", err)
 	}
 	select {
@@ -64,3 +66,8 @@ func TestPanicClosesTheNode(t *testing.T) {
 		t.Errorf("another node on the host: %v", err)
 	}
 }
+
+// unknown is an input that concerns no machine.
+type unknown struct{}
+
+func (unknown) For() event.Machines { return 0 }

@@ -25,8 +25,8 @@ const tick = 250 * time.Millisecond
 type loop struct {
 	n    *Node
 	core *core.Machine
-	todo []any // inputs that the core has not been given yet
-	busy bool  // the core is being stepped
+	todo []event.Input // inputs that the core has not been given yet
+	busy bool          // the core is being stepped
 
 	wake *time.Timer
 
@@ -119,7 +119,7 @@ func (l *loop) run() {
 		case <-l.n.in.Wakeup:
 			l.woken()
 		case <-l.wake.C:
-			l.step(core.Tick{})
+			l.step(event.Tick{})
 		case <-ticker.C:
 			l.tick()
 		}
@@ -150,7 +150,7 @@ func (l *loop) end() {
 }
 
 // step gives the core an input and carries out the effects. Inputs that come up meanwhile are given to it afterwards.
-func (l *loop) step(in any) {
+func (l *loop) step(in event.Input) {
 	l.todo = append(l.todo, in)
 	if l.busy {
 		return
@@ -220,7 +220,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 		l.step(event.Lost{Peer: wire.PeerID(p)})
 	}
 	if s.Unheard {
-		l.step(tails.Lost{Peer: wire.PeerID(p)})
+		l.step(event.Lost{Peer: wire.PeerID(p), Tails: true})
 	}
 	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
 		l.n.links.Meshed(p, false)
@@ -281,7 +281,7 @@ func (l *loop) greeted(p peer.ID) {
 func (l *loop) unlink(p peer.ID) { l.endLink(p, event.LinkClosed{Peer: wire.PeerID(p)}) }
 
 // endLink forgets a link that has ended, and tells the core so.
-func (l *loop) endLink(p peer.ID, ended any) {
+func (l *loop) endLink(p peer.ID, ended event.Input) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
 	l.n.pipes.Unlinked(p)
@@ -354,10 +354,6 @@ func (l *loop) expect(r reply) uint64 {
 func (l *loop) result(r any) {
 	switch r := r.(type) {
 	case event.Input:
-		l.step(r)
-	case tails.Input:
-		l.step(r)
-	case routing.Input:
 		l.step(r)
 	case dialed:
 		l.dialed(r)

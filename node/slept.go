@@ -31,5 +31,5 @@ func (l *loop) awake() {
 		return
 	}
 	l.n.log.Debug("slept", "for", slept)
-	l.step(core.Slept{For: slept})
+	l.step(core.Slept{Time: slept})
 }

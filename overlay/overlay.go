@@ -126,7 +126,9 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 			o.act(now)
 		}
 	case event.Lost:
-		o.exchange.Lost(now, in.Peer)
+		if !in.Tails {
+			o.exchange.Lost(now, in.Peer)
+		}
 	case event.RoundTrip:
 		o.directory.RoundTrip(in.Peer, in.RTT)
 	case event.PeersAsked:

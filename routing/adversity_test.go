@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/routingtest"
@@ -323,7 +324,7 @@ func TestSlowHolder(t *testing.T) {
 	p.node("b").Holds["k"] = true
 	a.Knows["b"] = 0.0001
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
-		a.Router.Step(p.Now(), routing.Doubted{Peer: "b"})
+		a.Router.Step(p.Now(), event.Doubted{Peer: "b"})
 		p.last++
 		p.Start("a", routing.Query{ID: p.last, Key: []byte("k"), Mode: mode})
 		p.Run()

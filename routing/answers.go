@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -58,12 +59,12 @@ func (r *Router) waitFor(q *search, c *candidate, n int) {
 func (r *Router) score(q *search, c *candidate, has bool) {
 	if has {
 		q.conclude(r.now, c.reason, Holds)
-		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
+		r.emit(event.Outcome{Peer: c.record.Peer, Hits: 1})
 	} else if q.conclude(r.now, c.reason, Lacks); c.why != Linked {
 		q.stats.FalseProbes++
 		q.extra = min(q.extra+1, r.cfg.Parallel)
 		if c.matched && c.likely >= match.SureMiss {
-			r.emit(Outcome{Peer: c.record.Peer, Misses: 1})
+			r.emit(event.Outcome{Peer: c.record.Peer, Misses: 1})
 		}
 	}
 	if c.why == Matched && c.trust >= match.MinTrust {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -253,7 +254,7 @@ func (r *Router) wantContacts(q *search) bool {
 	c.reserved += wantCost
 	c.wants++
 	c.wanted, c.gained, c.since = true, false, r.now
-	r.emit(WantContacts{ID: q.ID, Ask: wantAsk})
+	r.emit(event.ContactsWanted{Search: uint64(q.ID), Ask: wantAsk})
 	return true
 }
 
@@ -274,8 +275,8 @@ func (q *search) wantsNoLonger() {
 }
 
 // contactsNamed resumes the queries that wait for contacts. Contacts named for one query serve all.
-func (r *Router) contactsNamed(in ContactsNamed) {
-	if q := r.open[in.ID]; q != nil {
+func (r *Router) contactsNamed(in event.ContactsNamed) {
+	if q := r.open[QueryID(in.Search)]; q != nil {
 		q.stats.Inquiries += in.Asked
 		q.spent += min(in.Asked*askCost, q.cover.reserved) - q.cover.reserved
 		q.cover.reserved = 0
@@ -290,7 +291,7 @@ func (r *Router) contactsNamed(in ContactsNamed) {
 			continue
 		}
 		q.cover.learn(all)
-		if id == in.ID && in.Awaited == 0 {
+		if uint64(id) == in.Search && in.Awaited == 0 {
 			q.wantsNoLonger()
 		}
 		r.advance(q)
@@ -364,7 +365,7 @@ func (r *Router) contactAnswered(q *search, a *referrer, in AnswerReceived) {
 	if a.state == answered { // else it was given up at once
 		q.answeredFor(a)
 	}
-	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
+	r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth})
 	if q.cover.need == focus {
 		r.denied(q, space.Around(a.contact.Place, max(a.depth, int(a.contact.Depth))), a.names)
 	}
@@ -383,9 +384,9 @@ func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	}
 	switch named := slices.Contains(a.names, holder); {
 	case named:
-		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Proved: true})
+		r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth, Proved: true})
 	case space.Around(a.contact.Place, a.depth).Contains(placeOf(holder)):
-		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Denied: true})
+		r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth, Denied: true})
 		a.denied = true
 	default:
 		return

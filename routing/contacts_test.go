@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -151,7 +152,7 @@ func TestAllCovers(t *testing.T) {
 // TestDenyingContacts: a contact that denies everything costs a second question, and is reported to the overlay. Where
 // nobody is asked a second time it hides all of its range.
 func TestDenyingContacts(t *testing.T) {
-	found := func(secondVoices bool) (n, named int, judged []routing.ContactOutcome) {
+	found := func(secondVoices bool) (n, named int, judged []event.ContactAnswered) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})
 		nodes[17].Holds["k"] = true
 		itself := func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == nodes[17].ID }

@@ -7,9 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Effect is something that the driver must do. The set is sealed: the types of this file.
-type Effect interface{ effect() }
-
 // Confirm asks a peer whether it holds the key; it dials when need be, by the record's certified addresses. A record
 // without an envelope is of a peer that the driver may or may not be able to reach.
 type Confirm struct {
@@ -48,42 +45,6 @@ type Answer struct {
 	wire.Answer
 }
 
-// Outcome tells the overlay how a peer's claim to hold a key fared. Misses count only where the match was so sure that
-// an honest summary is rarely wrong (match.SureMiss).
-type Outcome struct {
-	Peer         wire.PeerID
-	Hits, Misses int
-}
-
-// ContactOutcome tells the overlay how a contact answered.
-type ContactOutcome struct {
-	Peer   wire.PeerID
-	Depth  int  // of the range that it says it covers
-	Proved bool // it named a peer that proved to hold the key
-	Denied bool // it did not name a peer of its range that proved to hold the key
-	Failed bool // it did not answer
-}
-
-// WantContacts asks the overlay for more contacts. It asks a few peers for them at most, and answers with
-// [ContactsNamed].
-type WantContacts struct {
-	ID  QueryID
-	Ask int
-}
-
-// Wake asks for a [Tick] at that time or soon after. It replaces earlier ones.
-type Wake struct{ At time.Duration }
-
-func (Confirm) effect()        {}
-func (Ask) effect()            {}
-func (Found) effect()          {}
-func (Done) effect()           {}
-func (Answer) effect()         {}
-func (Outcome) effect()        {}
-func (ContactOutcome) effect() {}
-func (WantContacts) effect()   {}
-func (Wake) effect()           {}
-
 func (e Confirm) String() string { return fmt.Sprintf("Confirm %s %s %q", e.ID, e.To.Peer, e.Key) }
 
 func (e Ask) String() string {
@@ -109,23 +70,3 @@ func (e Done) String() string {
 func (e Answer) String() string {
 	return fmt.Sprintf("Answer #%d %s messages=%d%s%s", e.Request, peers(e.Records), e.Messages, unlessZero(" as of ", e.AsOf), final(e.Final))
 }
-
-func (e Outcome) String() string {
-	return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
-}
-
-func (e ContactOutcome) String() string {
-	switch {
-	case e.Failed:
-		return fmt.Sprintf("ContactOutcome %s failed", e.Peer)
-	case e.Denied:
-		return fmt.Sprintf("ContactOutcome %s denied", e.Peer)
-	case e.Proved:
-		return fmt.Sprintf("ContactOutcome %s proved", e.Peer)
-	}
-	return fmt.Sprintf("ContactOutcome %s depth=%d", e.Peer, e.Depth)
-}
-
-func (e WantContacts) String() string { return fmt.Sprintf("WantContacts %s ask=%d", e.ID, e.Ask) }
-
-func (e Wake) String() string { return fmt.Sprintf("Wake %v", e.At) }

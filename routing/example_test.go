@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -39,10 +40,12 @@ func ExampleRouter() {
 	if err != nil {
 		panic(err)
 	}
-	do := func(now time.Duration, in routing.Input) {
+	do := func(now time.Duration, in event.Input) {
 		fmt.Println(in)
 		for _, e := range r.Step(now, in) {
-			fmt.Println("  ", e)
+			if s, ok := e.(fmt.Stringer); ok { // of this package: others say when to wake, and tell the overlay
+				fmt.Println("  ", s)
+			}
 		}
 	}
 	do(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("key"), Fingerprint: 42}})
@@ -50,9 +53,7 @@ func ExampleRouter() {
 	// Output:
 	// Start q1 "key" any want=0 budget=0 deadline=0s
 	//    Confirm q1 ann "key"
-	//    Wake 400ms
 	// Confirmed q1 ann holds
-	//    Outcome ann hits=1 misses=0
 	//    Found q1 ann
 	//    Done q1 enough found=1 probes=1 false=0 messages=2 elapsed=30ms
 }

@@ -5,12 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
-
-// Input is something that happened. The set is sealed: the types of this file.
-type Input interface{ input() }
 
 // Start opens a query.
 type Start struct{ Query Query }
@@ -62,38 +60,23 @@ type Asked struct {
 	Deadline    time.Duration
 }
 
-// Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
+// Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it. A hello
+// says the same.
 type Reached struct{ Peer wire.PeerID }
-
-// Doubted says that somebody could not reach a peer: it is asked last until it answers, as one that failed.
-type Doubted struct{ Peer wire.PeerID }
 
 // Unheard says that a peer gives no sign of life: nothing comes on its connection, or no connection is made. What it was
 // asked has failed, in all queries. An answer that comes all the same counts.
 type Unheard struct{ Peer wire.PeerID }
 
-// ContactsNamed says that peers were asked for contacts, or that the View may have more of them.
-type ContactsNamed struct {
-	ID      QueryID // that waits
-	Asked   int     // peers asked for it just now; 0: an answer came, or nobody can be asked
-	Awaited int     // answers that it still waits for
-}
-
-// Tick says that time has passed.
-type Tick struct{}
-
-func (Start) input()          {}
-func (Cancel) input()         {}
-func (Confirmed) input()      {}
-func (ConfirmFailed) input()  {}
-func (AskFailed) input()      {}
-func (AnswerReceived) input() {}
-func (Asked) input()          {}
-func (Reached) input()        {}
-func (Doubted) input()        {}
-func (Unheard) input()        {}
-func (ContactsNamed) input()  {}
-func (Tick) input()           {}
+func (Start) For() event.Machines          { return event.Routing }
+func (Cancel) For() event.Machines         { return event.Routing }
+func (Confirmed) For() event.Machines      { return event.Routing }
+func (ConfirmFailed) For() event.Machines  { return event.Routing }
+func (AskFailed) For() event.Machines      { return event.Routing }
+func (AnswerReceived) For() event.Machines { return event.Routing }
+func (Asked) For() event.Machines          { return event.Routing }
+func (Reached) For() event.Machines        { return event.Routing }
+func (Unheard) For() event.Machines        { return event.Routing }
 
 func (i Start) String() string {
 	q := i.Query
@@ -127,15 +110,7 @@ func (i Asked) String() string {
 
 func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
 
-func (i Doubted) String() string { return fmt.Sprintf("Doubted %s", i.Peer) }
-
 func (i Unheard) String() string { return fmt.Sprintf("Unheard %s", i.Peer) }
-
-func (i ContactsNamed) String() string {
-	return fmt.Sprintf("ContactsNamed %s asked=%d awaited=%d", i.ID, i.Asked, i.Awaited)
-}
-
-func (Tick) String() string { return "Tick" }
 
 func (id QueryID) String() string {
 	if id >= MaxQueryID {

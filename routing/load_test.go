@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -68,7 +69,7 @@ func TestLoadIsExact(t *testing.T) {
 		var confirms []Confirm
 		now := time.Duration(0)
 		for id := range QueryID(rapid.IntRange(1, 40).Draw(rt, "steps")) {
-			var in Input = Tick{}
+			var in event.Input = event.Tick{}
 			c := Confirm{To: wire.Record{Peer: "0"}}
 			if len(confirms) > 0 {
 				c = rapid.SampledFrom(confirms).Draw(rt, "confirm")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -34,7 +35,7 @@ type driver struct {
 	confirms []routing.Confirm
 	asks     []routing.Ask // for candidates
 	forwards []routing.Ask
-	wants    []routing.WantContacts // not yet answered with how many are asked
+	wants    []event.ContactsWanted // not yet answered with how many are asked
 
 	ranged bool // the directory covers a part of the network
 }
@@ -166,7 +167,7 @@ func run(data []byte, fail func(string, ...any)) string {
 	}
 	for range 200 { // silence: every query must come to its end
 		d.now += 10 * time.Second
-		d.step(routing.Tick{})
+		d.step(event.Tick{})
 	}
 	if len(d.open) > 0 {
 		fail("%d queries never ended", len(d.open))
@@ -188,7 +189,7 @@ func (d *driver) records() []wire.Record {
 }
 
 // input decodes the next input; answers mostly fit a question that was asked.
-func (d *driver) input() routing.Input {
+func (d *driver) input() event.Input {
 	kind := d.byte() % 16
 	id, from := routing.QueryID(d.byte()%8), peer(d.byte())
 	switch kind {
@@ -240,13 +241,13 @@ func (d *driver) input() routing.Input {
 		d.now += time.Duration(d.byte()) * 50 * time.Millisecond
 	case 15:
 		if d.ranged {
-			return routing.ContactsNamed{ID: id, Awaited: d.byte() % 3}
+			return event.ContactsNamed{Search: uint64(id), Awaited: d.byte() % 3}
 		}
 	}
-	return routing.Tick{}
+	return event.Tick{}
 }
 
-func (d *driver) step(in routing.Input) {
+func (d *driver) step(in event.Input) {
 	switch in := in.(type) {
 	case routing.Start:
 		d.open[in.Query.ID] = &ledger{
@@ -286,15 +287,15 @@ func (d *driver) step(in routing.Input) {
 	d.wants = nil
 	for _, w := range wants { // the overlay says at once how many it asks
 		asked := d.byte() % (w.Ask + 1)
-		if l := d.open[w.ID]; l != nil {
+		if l := d.open[routing.QueryID(w.Search)]; l != nil {
 			l.spent += 2 * asked
 			l.inquiries += asked
 		}
-		d.step(routing.ContactsNamed{ID: w.ID, Asked: asked, Awaited: asked})
+		d.step(event.ContactsNamed{Search: w.Search, Asked: asked, Awaited: asked})
 	}
 }
 
-func (d *driver) check(e routing.Effect) {
+func (d *driver) check(e event.Effect) {
 	switch e := e.(type) {
 	case routing.Confirm:
 		d.confirms = append(d.confirms, e)
@@ -309,9 +310,9 @@ func (d *driver) check(e routing.Effect) {
 		}
 	case routing.Ask:
 		d.checkAsk(e)
-	case routing.WantContacts:
+	case event.ContactsWanted:
 		d.wants = append(d.wants, e)
-		if l := d.ledger(e.ID); l != nil {
+		if l := d.ledger(routing.QueryID(e.Search)); l != nil {
 			if l.wants++; l.wants > 4 {
 				d.fail("wants more contacts a fifth time: %v", e)
 			}
@@ -330,7 +331,7 @@ func (d *driver) check(e routing.Effect) {
 			d.fail("answer to nothing, or after the final one: %v", e)
 		}
 		d.served[e.Request] = e.Final
-	case routing.Wake:
+	case event.Wake:
 		if e.At <= d.now {
 			d.fail("wakes in the past at %v: %v", d.now, e)
 		}
@@ -447,7 +448,7 @@ func TestCallersMistakesPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Step(time.Second, routing.Tick{})
-	panics("time goes back", func() { r.Step(0, routing.Tick{}) })
+	r.Step(time.Second, event.Tick{})
+	panics("time goes back", func() { r.Step(0, event.Tick{}) })
 	panics("nil input", func() { r.Step(time.Second, nil) })
 }

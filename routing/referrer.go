@@ -3,6 +3,7 @@ package routing
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -94,7 +95,7 @@ func (r *Router) unanswered(q *search, v *referrer) {
 		q.forSilent += askCost
 		q.Budget += askCost
 	}
-	r.emit(ContactOutcome{Peer: v.peer, Failed: true})
+	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
 }
 
 // noAnswer notes that a peer will answer nothing that a query asked it for names. It returns false if the query awaits

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -29,7 +30,7 @@ type Router struct {
 	reputations reputations // of those who name peers
 	failures    failures
 	salt        uint64 // of the order in which linked peers are asked and forwarded to
-	out         []Effect
+	out         []event.Effect
 }
 
 // New makes a Router that reads view. Its errors match [ErrConfig] and name every fault.
@@ -47,7 +48,7 @@ func New(cfg Config, view View) (*Router, error) {
 
 // Step takes an input at an instant of the core's clock and returns what to do, in order. The slice is valid until the
 // next Step. Step panics when time goes back and on a nil Input.
-func (r *Router) Step(now time.Duration, in Input) []Effect {
+func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < r.now {
 		panic(fmt.Sprintf("routing: time goes back from %v to %v", r.now, now))
 	}
@@ -71,15 +72,17 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		}
 	case Asked:
 		r.asked(in)
-	case Doubted:
+	case event.Doubted:
 		r.failures.doubt(r.now, in.Peer)
+	case event.HelloReceived:
+		r.failures.answered(in.Peer)
 	case Reached:
 		r.failures.answered(in.Peer)
 	case Unheard:
 		r.unheard(in)
-	case ContactsNamed:
+	case event.ContactsNamed:
 		r.contactsNamed(in)
-	case Tick:
+	case event.Tick:
 	default:
 		panic(fmt.Sprintf("routing: unknown input %T", in))
 	}
@@ -87,7 +90,7 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 	return r.out
 }
 
-func (r *Router) emit(e Effect) { r.out = append(r.out, e) }
+func (r *Router) emit(e event.Effect) { r.out = append(r.out, e) }
 
 // runTimers advances the queries whose time has come and asks to be woken for the next.
 func (r *Router) runTimers() {
@@ -99,7 +102,7 @@ func (r *Router) runTimers() {
 	}
 	if len(r.timers) > 0 && r.timers[0].wake != r.woken {
 		r.woken = r.timers[0].wake
-		r.emit(Wake{r.woken})
+		r.emit(event.Wake{At: r.woken})
 	}
 }
 

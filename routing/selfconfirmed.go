@@ -3,6 +3,7 @@ package routing
 import (
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -27,7 +28,7 @@ func (r *Router) selfConfirmed(q *search, a *referrer, records []wire.Record) Re
 	}
 	c.state = answered
 	q.found++
-	r.emit(Outcome{Peer: a.peer, Hits: 1})
+	r.emit(event.Outcome{Peer: a.peer, Hits: 1})
 	r.provide(q, c.record)
 	return Holds
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -18,10 +19,15 @@ type Changed struct {
 type Moved struct{}
 
 // Slept says that the clock has stood still for a time: other peers have let go of what is too old by then.
-type Slept struct{ For time.Duration }
+type Slept struct{ Time time.Duration }
 
 // NotPublished says that the epoch under a seed could not be made. It is tried again.
 type NotPublished struct{ Seed summary.SeedTag }
+
+func (Changed) For() event.Machines      { return 0 }
+func (Moved) For() event.Machines        { return 0 }
+func (Slept) For() event.Machines        { return 0 }
+func (NotPublished) For() event.Machines { return 0 }
 
 // MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets.
 type MakeTail struct{}

@@ -23,7 +23,7 @@ type announcing struct {
 	wake     time.Duration
 	building time.Duration // how long an epoch takes
 	fails    bool          // no epoch can be made
-	pending  map[time.Duration]any
+	pending  map[time.Duration]event.Input
 	keys     int
 	changed  int
 	sequence uint32
@@ -45,7 +45,7 @@ func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &announcing{t: t, m: m, wake: never, keys: keys, building: time.Second, pending: map[time.Duration]any{}}
+	a := &announcing{t: t, m: m, wake: never, keys: keys, building: time.Second, pending: map[time.Duration]event.Input{}}
 	a.change(keys)
 	return a
 }
@@ -56,11 +56,11 @@ func (a *announcing) change(keys int) {
 	a.step(Changed{Waiting: a.changed, Many: a.changed > tails.MaxStep})
 }
 
-func (a *announcing) step(in any) {
-	var next []any
+func (a *announcing) step(in event.Input) {
+	var next []event.Input
 	for _, e := range a.m.Step(a.now, in) {
 		switch e := e.(type) {
-		case Wake:
+		case event.Wake:
 			a.wake = e.At
 		case MakeTail:
 			var c tails.Changed
@@ -87,7 +87,7 @@ func (a *announcing) step(in any) {
 	}
 }
 
-func (a *announcing) epoch(seed summary.SeedTag) any {
+func (a *announcing) epoch(seed summary.SeedTag) event.Input {
 	if a.fails {
 		return NotPublished{seed}
 	}
@@ -108,7 +108,7 @@ func (a *announcing) epoch(seed summary.SeedTag) any {
 // run lets time pass until an instant.
 func (a *announcing) run(until time.Duration) {
 	for {
-		next, in := max(a.wake, a.now), any(Tick{})
+		next, in := max(a.wake, a.now), event.Input(event.Tick{})
 		for at, p := range a.pending {
 			if at <= next {
 				next, in = at, p
@@ -120,7 +120,7 @@ func (a *announcing) run(until time.Duration) {
 		}
 		a.now = next
 		delete(a.pending, next)
-		if (in == Tick{}) {
+		if (in == event.Tick{}) {
 			a.wake = never
 		}
 		a.step(in)
@@ -205,7 +205,7 @@ func TestSlept(t *testing.T) {
 		a := newAnnouncing(t, 10, Config{})
 		a.run(10 * time.Second)
 		a.made = nil
-		a.step(Slept{For: slept})
+		a.step(Slept{Time: slept})
 		awake := max(10*time.Second, settle+renewal-slept)
 		if a.run(awake - 1); awake > 10*time.Second && len(a.made) > 0 {
 			t.Errorf("slept %v: %v before %v", slept, a.made, awake)

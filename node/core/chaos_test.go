@@ -33,21 +33,15 @@ func chaos(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, last := time.Duration(0), any(nil)
+	now, last := time.Duration(0), event.Input(nil)
 	defer func() {
 		if r := recover(); r != nil {
 			panic(fmt.Sprintf("at %v, %T %+v: %v", now, last, last, r))
 		}
 	}()
-	step := func(in any) {
+	step := func(in event.Input) {
 		last = in
-		var did []event.Effect
-		for _, e := range m.Step(now, in) {
-			if e, ok := e.(event.Effect); ok {
-				did = append(did, e)
-			}
-		}
-		c.Saw(did)
+		c.Saw(m.Step(now, in))
 		if err := m.Check(); err != nil {
 			t.Fatalf("at %v, after %T %+v: %v", now, in, in, err)
 		}
@@ -66,7 +60,7 @@ func chaos(t *testing.T, data []byte) {
 }
 
 // beside is an input of another machine than the overlay.
-func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration) any {
+func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration) event.Input {
 	peer := func() wire.PeerID { return wire.PeerID(fmt.Sprint("p", rng.IntN(12))) }
 	key := []byte{byte(rng.IntN(3))}
 	switch rng.IntN(8) {
@@ -102,9 +96,9 @@ func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration)
 		}
 		return in
 	case 6:
-		return []any{tails.Lost{Peer: peer()}, tails.Unreachable{Peer: peer()}, tails.Leaving{}}[min(rng.IntN(50), 2)%3]
+		return []event.Input{event.Lost{Peer: peer(), Tails: true}, tails.Unreachable{Peer: peer()}, tails.Leaving{}}[min(rng.IntN(50), 2)%3]
 	}
-	return Tick{}
+	return event.Tick{}
 }
 
 var goOn = flag.Duration("chaos", 0, "how long TestChaos goes on with further seeds")

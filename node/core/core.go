@@ -16,15 +16,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is an event.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
-// another; or MakeTail, MakeEpoch, Seek or Wake.
-type Effect any
-
-// Tick says only that time has passed.
-type Tick struct{}
-
-// Wake asks for a Tick at an instant, or soon after. It replaces the one before. It is the last effect of a Step.
-type Wake struct{ At time.Duration }
+// stepped is what the core steps: overlay, tails or routing.
+type stepped interface {
+	Step(now time.Duration, in event.Input) []event.Effect
+}
 
 // Machine is overlay, tails and routing. What routing learns of peers from confirmations goes to overlay; what tails
 // say changed since a summary, routing sees as if it were in it.
@@ -40,10 +35,11 @@ type Machine struct {
 	announcer     announcer
 	formats       formats
 
-	now     time.Duration
-	effects []Effect
-	wakes   [5]wake // overlay's, routing's, tails', the announcer's, the formats'
-	said    wake    // the last one returned
+	now      time.Duration
+	machines [3]stepped // in the order of event.Machines; nil: there is none
+	effects  []event.Effect
+	wakes    [5]wake // of the machines, the announcer and the formats
+	said     wake    // the last one returned
 }
 
 // wake is an instant, or none.
@@ -79,31 +75,24 @@ func New(c Config) (*Machine, error) {
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		m.Tails = tails.New(t)
+		m.machines[1] = m.Tails
 	}
 	if m.Routing, err = routing.New(r, view{ov, m}); err != nil {
 		return nil, err
 	}
+	m.machines[0], m.machines[2] = ov, m.Routing
 	return m, nil
 }
 
-// Step takes in an event.Input, a tails.Input, a routing.Input, Changed, Moved, Slept, NotPublished, LinkLost, or a
-// Tick (for all), and returns what is to be done.
-func (m *Machine) Step(now time.Duration, in any) []Effect {
+// Step takes in what happened, and returns what is to be done: the effects of the machines, MakeTail, MakeEpoch, Seek,
+// and in the end an event.Wake, if it is another than the one before. The driver is not told of effects that are inputs
+// of other machines, but for event.Learned.
+func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
-	case Tick:
-		m.overlay(now, event.Tick{})
-		m.tails(now, tails.Tick{})
-		m.routing(now, routing.Tick{})
-	case event.Input:
-		m.overlayHappened(in)
 	case LinkLost:
 		m.lost(in)
-	case tails.Input:
-		m.tails(now, in)
-	case routing.Input:
-		m.routing(now, in)
 	case Changed:
 		m.changed(in)
 	case NotPublished:
@@ -111,116 +100,67 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 	case Moved:
 		m.announcer.epochs.move(now)
 	case Slept:
-		m.slept(in.For)
+		m.slept(in.Time)
 	default:
-		panic(fmt.Sprintf("core: input of type %T", in))
+		m.happened(in)
 	}
 	m.judgeFormats()
 	m.announce()
-	m.wakes[4] = m.formats.due()
 	m.wakes[3] = m.announceDue()
+	m.wakes[4] = m.formats.due()
 	m.wake()
 	return m.effects
 }
 
-// overlayHappened gives the overlay what happened to it, and then the other machines.
-func (m *Machine) overlayHappened(in event.Input) {
-	m.overlay(m.now, in)
-	m.happened(m.now, in)
+// happened gives an input to the machines that it concerns.
+func (m *Machine) happened(in event.Input) {
+	if in.For() == 0 {
+		panic(fmt.Sprintf("core: input of type %T", in))
+	}
+	for i := range m.machines {
+		if in.For()>>i&1 == 1 && m.machines[i] != nil && !m.strange(i, in) {
+			m.step(i, in)
+		}
+	}
+	switch in := in.(type) {
+	case event.Published:
+		m.published(in.Stream.Header())
+	case event.HelloReceived:
+		m.heardFormat(in.Peer, in.Hello.Reads())
+	}
 }
 
-func (m *Machine) overlay(now time.Duration, in event.Input) {
-	m.wakes[0].answered(now)
-	for _, e := range m.Overlay.Step(now, in) {
-		switch e := e.(type) {
+// strange reports whether an input is a hello without a link, which tails do not open a link for.
+func (m *Machine) strange(i int, in event.Input) bool {
+	h, ok := in.(event.HelloReceived)
+	return ok && m.machines[i] == m.Tails && !slices.Contains(m.Overlay.Linked(), h.Peer)
+}
+
+// step gives one machine an input. Others may have an answer at once that steps this one again: its effects are read
+// before they are told.
+func (m *Machine) step(i int, in event.Input) {
+	m.wakes[i].answered(m.now)
+	var told []event.Input
+	for _, e := range m.machines[i].Step(m.now, in) {
+		switch is := e.(type) {
 		case event.Wake:
-			m.wakes[0] = wake{e.At, true}
+			m.wakes[i] = wake{is.At, true}
 			continue
 		case event.SayHello:
-			e.Hello.Tails = m.Tails != nil
-			m.effects = append(m.effects, e)
-			continue
+			is.Hello.Tails = m.Tails != nil
+			e = is
 		case event.Learned:
-			defer m.tails(now, tails.Learned{Origin: e.Origin})
-		case event.ContactsNamed:
-			defer m.routing(now, routing.ContactsNamed{ID: routing.QueryID(e.Search), Asked: e.Asked, Awaited: e.Awaited})
+			told = append(told, is)
+		case tails.Send:
+			told = append(told, event.Charged{Peer: is.To, Bytes: is.Bytes})
+		case event.Input:
+			told = append(told, is)
 			continue
 		}
 		m.effects = append(m.effects, e)
 	}
-}
-
-// happened passes the overlay's inputs on to the other machines.
-func (m *Machine) happened(now time.Duration, in event.Input) {
-	switch in := in.(type) {
-	case event.Published:
-		m.published(in.Stream.Header())
-		m.tails(now, tails.Published{Header: in.Stream.Header()})
-	case event.HelloReceived:
-		m.heardFormat(in.Peer, in.Hello.Reads())
-		m.routing(now, routing.Reached{Peer: in.Peer})
-		if in.Hello.Tails && slices.Contains(m.Overlay.Linked(), in.Peer) {
-			m.tails(now, tails.LinkOpened{Peer: in.Peer})
-		}
-	case event.LinkClosed:
-		m.tails(now, tails.LinkClosed{Peer: in.Peer})
-	case event.Lost:
-		m.tails(now, tails.Lost{Peer: in.Peer})
-	}
-}
-
-// tails gives the machine of tails an input. What it sends counts against the overlay's budgets. Another machine may
-// have an answer at once that steps this one again: its effects are read before others are told.
-func (m *Machine) tails(now time.Duration, in tails.Input) {
-	if m.Tails == nil {
-		return
-	}
-	m.wakes[2].answered(now)
-	var charged []event.Charged
-	var doubted []routing.Doubted
-	for _, e := range m.Tails.Step(now, in) {
-		switch e := e.(type) {
-		case tails.Wake:
-			m.wakes[2] = wake{e.At, true}
-		case tails.Doubt:
-			doubted = append(doubted, routing.Doubted{Peer: e.Peer})
-		case tails.Report:
-			m.effects = append(m.effects, event.Report{Peer: e.Peer, Fault: e.Fault})
-		case tails.Advanced:
-			m.effects = append(m.effects, e)
-		case tails.Send:
-			m.effects = append(m.effects, e)
-			charged = append(charged, event.Charged{Peer: e.To, Bytes: e.Bytes})
-		}
-	}
-	for _, c := range charged {
-		m.overlay(now, c)
-	}
-	for _, d := range doubted {
-		m.routing(now, d)
-	}
-}
-
-// routing gives the router an input. As of tails, its effects are read before the overlay is told.
-func (m *Machine) routing(now time.Duration, in routing.Input) {
-	m.wakes[1].answered(now)
-	var told []event.Input
-	for _, e := range m.Routing.Step(now, in) {
-		switch e := e.(type) {
-		case routing.Wake:
-			m.wakes[1] = wake{e.At, true}
-		case routing.Outcome:
-			told = append(told, event.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
-		case routing.ContactOutcome:
-			told = append(told, event.ContactAnswered(e))
-		case routing.WantContacts:
-			told = append(told, event.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
-		default:
-			m.effects = append(m.effects, e)
-		}
-	}
-	for _, t := range told {
-		m.overlay(now, t)
+	for _, in := range told {
+		m.happened(in)
 	}
 }
 
@@ -240,7 +180,7 @@ func (m *Machine) wake() {
 		}
 	}
 	if next.ok && next != m.said {
-		m.effects = append(m.effects, Wake{next.at})
+		m.effects = append(m.effects, event.Wake{At: next.at})
 	}
 	m.said = next
 }

@@ -32,7 +32,7 @@ func machine(t *testing.T) *Machine {
 	return m
 }
 
-func last[T any](t *testing.T, effects []Effect) (out T) {
+func last[T any](t *testing.T, effects []event.Effect) (out T) {
 	t.Helper()
 	found := false
 	for _, e := range effects {
@@ -60,7 +60,7 @@ func TestBothAreStepped(t *testing.T) {
 // TestWake drives a machine by its Wakes alone: it ticks as often as overlay wants, and a query ends at its deadline.
 func TestWake(t *testing.T) {
 	m := machine(t)
-	next := last[Wake](t, m.Step(0, event.LinkOpened{Peer: "p"})).At
+	next := last[event.Wake](t, m.Step(0, event.LinkOpened{Peer: "p"})).At
 	effects := m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("k"), Deadline: 3 * time.Second}})
 	now, ended := time.Duration(0), time.Duration(-1)
 	for steps := 0; now < 5*time.Second; steps++ {
@@ -71,7 +71,7 @@ func TestWake(t *testing.T) {
 			switch e := e.(type) {
 			case routing.Done:
 				ended = now
-			case Wake:
+			case event.Wake:
 				next = e.At
 			}
 		}
@@ -79,7 +79,7 @@ func TestWake(t *testing.T) {
 			t.Fatalf("at %v: wake at %v", now, next)
 		}
 		now = max(next, now+time.Millisecond)
-		effects = m.Step(now, Tick{})
+		effects = m.Step(now, event.Tick{})
 	}
 	if ended < 0 || ended > 3*time.Second+time.Millisecond {
 		t.Errorf("the query ended at %v", ended)
@@ -98,5 +98,10 @@ func TestUnknownInput(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	machine(t).Step(0, 5)
+	machine(t).Step(0, unknown{})
 }
+
+// unknown is an input that concerns no machine.
+type unknown struct{}
+
+func (unknown) For() event.Machines { return 0 }

@@ -49,7 +49,7 @@ func TestFormats(t *testing.T) {
 	}
 	wants := func(at time.Duration, want wire.Format) {
 		t.Helper()
-		if m.Step(at, Tick{}); m.Writes() != want {
+		if m.Step(at, event.Tick{}); m.Writes() != want {
 			t.Errorf("after %v it writes format %d, want %d", at, m.Writes(), want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestFormats(t *testing.T) {
 // TestFormatsAlone: a peer without links writes what the version before reads, since it does not know who will come.
 func TestFormatsAlone(t *testing.T) {
 	m := nextMachine(t)
-	if m.Step(time.Hour, Tick{}); m.Writes() != next-1 {
+	if m.Step(time.Hour, event.Tick{}); m.Writes() != next-1 {
 		t.Errorf("it writes format %d", m.Writes())
 	}
 }
@@ -77,7 +77,7 @@ func TestFormatsAlone(t *testing.T) {
 func TestFormatsRenew(t *testing.T) {
 	m := nextMachine(t)
 	m.Step(0, Changed{Waiting: 1})
-	last[MakeEpoch](t, m.Step(time.Second, Tick{}))
+	last[MakeEpoch](t, m.Step(time.Second, event.Tick{}))
 	st, err := summary.Build([]summary.Fingerprint{1}, summary.Header{Origin: "self", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFormatsRenew(t *testing.T) {
 	m.Step(2*time.Second, event.LinkOpened{Peer: "new"})
 	m.Step(2*time.Second, event.HelloReceived{Peer: "new", Hello: wire.Hello{Session: 1, Format: next}})
 	for at := 3 * time.Second; at < 3*time.Minute; at += time.Second {
-		for _, e := range m.Step(at, Tick{}) {
+		for _, e := range m.Step(at, event.Tick{}) {
 			if _, ok := e.(MakeEpoch); ok {
 				if m.Writes() != next {
 					t.Errorf("an epoch after %v, without a change", at)

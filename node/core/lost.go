@@ -9,6 +9,9 @@ import (
 // LinkLost says that a link has ended, which this peer did not end. It is an event.LinkClosed that may ask for more.
 type LinkLost struct{ Peer wire.PeerID }
 
+// For returns no machine: the core decides what it means.
+func (LinkLost) For() event.Machines { return 0 }
+
 // Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
 // made, the driver answers with tails.Unreachable, and else with nothing.
 type Seek struct{ Record wire.Record }
@@ -21,12 +24,12 @@ const fewLinks = 8
 // neighbours find out.
 func (m *Machine) lost(in LinkLost) {
 	missed := m.Overlay.IsNeighbour(in.Peer) || m.Overlay.Links() <= fewLinks
-	m.overlayHappened(event.LinkClosed{Peer: in.Peer})
+	m.happened(event.LinkClosed{Peer: in.Peer})
 	if !missed || m.Tails == nil {
 		return
 	}
 	if m.Tails.Left(in.Peer) {
-		m.tails(m.now, tails.Unreachable{Peer: in.Peer})
+		m.happened(tails.Unreachable{Peer: in.Peer})
 		return
 	}
 	if r, ok := m.Overlay.Record(in.Peer); ok {

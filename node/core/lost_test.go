@@ -12,7 +12,7 @@ import (
 // TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself.
 func TestLinkLost(t *testing.T) {
 	for name, c := range map[string]struct {
-		end   any
+		end   event.Input
 		seeks bool
 	}{
 		"lost":  {LinkLost{"p"}, true},
@@ -22,13 +22,13 @@ func TestLinkLost(t *testing.T) {
 			a := newAnnouncing(t, 10, Config{Overlay: overlay.Config{
 				OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
 			}})
-			for _, in := range []any{
+			for _, in := range []event.Input{
 				event.LinkOpened{Peer: "p"},
 				event.HelloReceived{Peer: "p", Hello: wire.Hello{Tails: true, Records: []wire.Record{{Peer: "p", Envelope: []byte("p")}}}},
 			} {
 				a.m.Step(a.now, in)
 			}
-			sought := slices.ContainsFunc(a.m.Step(a.now, c.end), func(e Effect) bool { s, ok := e.(Seek); return ok && s.Record.Peer == "p" })
+			sought := slices.ContainsFunc(a.m.Step(a.now, c.end), func(e event.Effect) bool { s, ok := e.(Seek); return ok && s.Record.Peer == "p" })
 			if sought != c.seeks {
 				t.Errorf("sought: %v", sought)
 			}

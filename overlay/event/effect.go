@@ -8,8 +8,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is something that the driver must do. The set is sealed: the types of this file.
-type Effect interface{ effect() }
+// Effect is something that the driver must do. One that is also an [Input] is for the machines that it concerns: the
+// driver is told of [Learned] alone. The types are those of this file and of the machines' own.
+type Effect any
 
 // SayHello sends a hello to a linked peer.
 type SayHello struct {
@@ -87,19 +88,6 @@ type Learned struct {
 
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.
 type Wake struct{ At time.Duration }
-
-func (SayHello) effect()      {}
-func (SendCatalogue) effect() {}
-func (SendParts) effect()     {}
-func (RequestParts) effect()  {}
-func (AnswerParts) effect()   {}
-func (Connect) effect()       {}
-func (Protect) effect()       {}
-func (Disconnect) effect()    {}
-func (Audit) effect()         {}
-func (Report) effect()        {}
-func (Learned) effect()       {}
-func (Wake) effect()          {}
 
 // Fault names what a peer did wrong.
 type Fault string

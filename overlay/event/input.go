@@ -8,8 +8,21 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Input is something that happened. The set is sealed: the types of this file.
-type Input interface{ input() }
+// Input is something that happened.
+type Input interface {
+	// For returns the machines that are to know.
+	For() Machines
+}
+
+// Machines is a set of the machines that package core joins.
+type Machines uint8
+
+// The machines, in the order in which they are told of an input.
+const (
+	Overlay Machines = 1 << iota
+	Tails
+	Routing
+)
 
 // Published is a new epoch of the node's own summary, with its signed header and the node's own signed record.
 type Published struct {
@@ -96,8 +109,16 @@ type Charged struct {
 	Bytes int
 }
 
-// Lost says that a message to a peer was dropped on the way to it, because a queue was full.
-type Lost struct{ Peer wire.PeerID }
+// Lost says that a message to a peer was dropped on the way to it, because a queue was full. A stream of tails may break
+// without that: then the link is as fast as before.
+type Lost struct {
+	Peer  wire.PeerID
+	Tails bool // nothing but tails was lost
+}
+
+// Doubted says that a linked peer could not reach another: nobody knows whether that is gone, or the word is a lie. It
+// is asked last until it answers.
+type Doubted struct{ Peer wire.PeerID }
 
 // Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.
 type Outcome struct {
@@ -114,21 +135,29 @@ type RoundTrip struct {
 // Tick lets time pass: it answers a [Wake].
 type Tick struct{}
 
-func (Published) input()         {}
-func (LinkOpened) input()        {}
-func (LinkClosed) input()        {}
-func (Grafted) input()           {}
-func (Pruned) input()            {}
-func (HelloReceived) input()     {}
-func (HelloRefused) input()      {}
-func (LinkRefused) input()       {}
-func (CatalogueReceived) input() {}
-func (PartsReceived) input()     {}
-func (PartsRequested) input()    {}
-func (FetchFailed) input()       {}
-func (DialFailed) input()        {}
-func (Charged) input()           {}
-func (Lost) input()              {}
-func (Outcome) input()           {}
-func (RoundTrip) input()         {}
-func (Tick) input()              {}
+func (Published) For() Machines         { return Overlay | Tails }
+func (LinkOpened) For() Machines        { return Overlay }
+func (LinkClosed) For() Machines        { return Overlay | Tails }
+func (Grafted) For() Machines           { return Overlay }
+func (Pruned) For() Machines            { return Overlay }
+func (HelloReceived) For() Machines     { return Overlay | Tails | Routing }
+func (HelloRefused) For() Machines      { return Overlay }
+func (LinkRefused) For() Machines       { return Overlay }
+func (CatalogueReceived) For() Machines { return Overlay }
+func (PartsReceived) For() Machines     { return Overlay }
+func (PartsRequested) For() Machines    { return Overlay }
+func (FetchFailed) For() Machines       { return Overlay }
+func (DialFailed) For() Machines        { return Overlay }
+func (Charged) For() Machines           { return Overlay }
+func (Lost) For() Machines              { return Overlay | Tails }
+func (Doubted) For() Machines           { return Routing }
+func (Outcome) For() Machines           { return Overlay }
+func (RoundTrip) For() Machines         { return Overlay }
+func (Learned) For() Machines           { return Tails }
+func (PeersAsked) For() Machines        { return Overlay }
+func (PeersNamed) For() Machines        { return Overlay }
+func (PeersSilent) For() Machines       { return Overlay }
+func (ContactAnswered) For() Machines   { return Overlay }
+func (ContactsWanted) For() Machines    { return Overlay }
+func (ContactsNamed) For() Machines     { return Routing }
+func (Tick) For() Machines              { return Overlay | Tails | Routing }

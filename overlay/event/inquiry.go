@@ -59,12 +59,3 @@ type ContactAnswered struct {
 	Denied bool // it did not name somebody of its range who proved to hold the key
 	Failed bool // it did not answer; nothing else is known then
 }
-
-func (AskPeers) effect()       {}
-func (AnswerPeers) effect()    {}
-func (PeersAsked) input()      {}
-func (PeersNamed) input()      {}
-func (PeersSilent) input()     {}
-func (ContactAnswered) input() {}
-func (ContactsWanted) input()  {}
-func (ContactsNamed) effect()  {}

@@ -1,4 +1,4 @@
-// Package event is the vocabulary of package overlay's machines: what happens to them, and what they have done. The
+// Package event is the vocabulary that the core's machines share: what happens to them, and what they have done. The
 // messages that both speak of are package wire's. It has no behaviour of its own.
 package event
 

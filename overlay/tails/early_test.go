@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -42,7 +43,7 @@ func TestPositionsForgotten(t *testing.T) {
 		Header: func(p wire.PeerID) (summary.Header, bool) { h, ok := known[p]; return h, ok },
 		Room:   func(wire.PeerID) int { return 0 }, Pulse: func() time.Duration { return time.Hour },
 	})
-	m.Step(0, LinkOpened{Peer: "link"})
+	m.Step(0, event.HelloReceived{Peer: "link", Hello: wire.Hello{Tails: true}})
 	of := func(p wire.PeerID) uint64 { return group.Tag(m.cfg.Seed, string(p)) }
 	epoch := summary.Epoch{Sequence: 1}
 	say := func(now time.Duration, peers ...wire.PeerID) {
@@ -54,13 +55,13 @@ func TestPositionsForgotten(t *testing.T) {
 	stays, next := peers[0], peers[maxKnown]
 	for _, p := range []wire.PeerID{stays, next} {
 		known[p] = summary.Header{Origin: string(p), Epoch: epoch}
-		m.Step(0, Learned{Origin: p})
+		m.Step(0, event.Learned{Origin: p})
 	}
 	say(time.Second, peers[:maxKnown]...)
 	if say(time.Second, next); m.links["link"].at(of(next)).number != 0 {
 		t.Fatal("more is noted of a link than there is room for")
 	}
-	m.Step(2*tidyEvery, Tick{})
+	m.Step(2*tidyEvery, event.Tick{})
 	say(2*tidyEvery, next)
 	for _, p := range []wire.PeerID{stays, next} {
 		if pos := m.links["link"].at(of(p)); pos.number != 7 {

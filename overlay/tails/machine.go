@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -78,7 +79,7 @@ const (
 type Machine struct {
 	cfg     Config
 	now     time.Duration
-	effects []Effect
+	effects []event.Effect
 
 	own      origin
 	header   *summary.Header // of our own; nil before the first was published
@@ -147,23 +148,25 @@ const fastRate = 1 << 20
 
 // Step takes an input at a time and returns what to do, in order. The slice is valid until the next Step. Step panics
 // when time goes back, and on an input of an unknown type.
-func (m *Machine) Step(now time.Duration, in Input) []Effect {
+func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < m.now {
 		panic(fmt.Sprintf("tails: time goes back from %v to %v", m.now, now))
 	}
 	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
-	case Published:
-		m.published(in.Header)
+	case event.Published:
+		m.published(in.Stream.Header())
 	case Changed:
 		m.changed(in)
-	case Learned:
+	case event.Learned:
 		m.learned(in.Origin)
-	case LinkOpened:
-		m.opened(in)
-	case LinkClosed:
+	case event.HelloReceived:
+		if in.Hello.Tails {
+			m.opened(in.Peer)
+		}
+	case event.LinkClosed:
 		m.closed(in.Peer)
-	case Lost:
+	case event.Lost:
 		m.lost(in.Peer)
 	case Leaving:
 		m.leave()
@@ -171,7 +174,7 @@ func (m *Machine) Step(now time.Duration, in Input) []Effect {
 		m.unreachable(in.Peer)
 	case Received:
 		m.received(in)
-	case Tick:
+	case event.Tick:
 	default:
 		panic(fmt.Sprintf("tails: unknown input %T", in))
 	}
@@ -179,21 +182,22 @@ func (m *Machine) Step(now time.Duration, in Input) []Effect {
 	return m.effects
 }
 
-func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
+func (m *Machine) emit(e event.Effect) { m.effects = append(m.effects, e) }
 
-func (m *Machine) opened(in LinkOpened) {
-	if m.links[in.Peer] != nil {
+// opened takes in that a linked peer has said hello and understands tails.
+func (m *Machine) opened(p wire.PeerID) {
+	if m.links[p] != nil {
 		return
 	}
-	m.back(in.Peer)
-	l := &link{tag: group.Tag(m.cfg.Seed, string(in.Peer)), pulsed: -m.cfg.Pulse()}
-	l.lot = lot(in.Peer, m.self, 0)
+	m.back(p)
+	l := &link{tag: group.Tag(m.cfg.Seed, string(p)), pulsed: -m.cfg.Pulse()}
+	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
 	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
 	m.bits |= l.bit
-	m.links[in.Peer] = l
-	at, _ := slices.BinarySearch(m.order, in.Peer)
-	m.order = slices.Insert(m.order, at, in.Peer)
+	m.links[p] = l
+	at, _ := slices.BinarySearch(m.order, p)
+	m.order = slices.Insert(m.order, at, p)
 	for i := range m.origins {
 		o := &m.origins[i]
 		o.stir(l.bit)
@@ -523,7 +527,7 @@ func (m *Machine) tick() {
 	at, due := m.wakeAt()
 	if due && at != m.woken {
 		m.woken = at
-		m.emit(Wake{at})
+		m.emit(event.Wake{At: at})
 	}
 }
 

@@ -122,25 +122,25 @@ func (p *peer) publish(seq uint32) {
 		p.t.Fatal(err)
 	}
 	p.header = s.Header()
-	p.step(tails.Published{Header: p.header})
+	p.step(event.Published{Stream: s})
 }
 
 func (p *peer) learn(q *peer) {
 	p.epochs[q.id] = q.header
-	p.step(tails.Learned{Origin: q.id})
+	p.step(event.Learned{Origin: q.id})
 }
 
 func (n *net) link(a, b wire.PeerID) {
 	n.peers[a].links[b], n.peers[b].links[a] = true, true
-	n.peers[a].step(tails.LinkOpened{Peer: b})
-	n.peers[b].step(tails.LinkOpened{Peer: a})
+	n.peers[a].step(event.HelloReceived{Peer: b, Hello: wire.Hello{Tails: true}})
+	n.peers[b].step(event.HelloReceived{Peer: a, Hello: wire.Hello{Tails: true}})
 }
 
 func (n *net) unlink(a, b wire.PeerID) {
 	delete(n.peers[a].links, b)
 	delete(n.peers[b].links, a)
-	n.peers[a].step(tails.LinkClosed{Peer: b})
-	n.peers[b].step(tails.LinkClosed{Peer: a})
+	n.peers[a].step(event.LinkClosed{Peer: b})
+	n.peers[b].step(event.LinkClosed{Peer: a})
 }
 
 func (n *net) all(f func(a, b *peer)) {
@@ -153,7 +153,7 @@ func (n *net) all(f func(a, b *peer)) {
 	}
 }
 
-func (p *peer) step(in tails.Input) {
+func (p *peer) step(in event.Input) {
 	if !p.quiet {
 		fmt.Fprintf(&p.trace, "%v %s %T\n", p.now, p.id, in)
 	}
@@ -185,9 +185,9 @@ func (p *peer) step(in tails.Input) {
 			if p.lines != nil {
 				p.lines[p.id].reached(p, e)
 			}
-		case tails.Report:
+		case event.Report:
 			p.reports[e.Fault]++
-		case tails.Wake:
+		case event.Wake:
 			p.wake = e.At
 		}
 	}
@@ -237,7 +237,7 @@ func (n *net) run(until time.Duration) {
 		for _, id := range n.names {
 			if p := n.peers[id]; p.wake == n.now {
 				p.wake = -1
-				p.step(tails.Tick{})
+				p.step(event.Tick{})
 			}
 		}
 	}
@@ -602,8 +602,8 @@ func TestGoodbye(t *testing.T) {
 	if !b.machine.Removed("a", f) || !b.machine.Left("a") || n.peers["c"].machine.Removed("a", f) || n.peers["c"].machine.Left("a") {
 		t.Error("b does not know that a left, or c believes it")
 	}
-	b.step(tails.LinkClosed{Peer: "a"})
-	b.step(tails.LinkOpened{Peer: "a"})
+	b.step(event.LinkClosed{Peer: "a"})
+	b.step(event.HelloReceived{Peer: "a", Hello: wire.Hello{Tails: true}})
 	if b.machine.Removed("a", f) || b.machine.Left("a") {
 		t.Error("a is back, and b says that it left")
 	}
@@ -622,11 +622,11 @@ func TestUnreachable(t *testing.T) {
 	n.trace.Reset()
 	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
 	n.run(n.now + 3*time.Second)
-	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 3 {
 		t.Errorf("%d peers doubt, want a, b and c", got)
 	}
 	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
-	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 3 {
 		t.Errorf("it was told again at once: %d", got)
 	}
 }
@@ -663,7 +663,7 @@ func TestFlapping(t *testing.T) {
 	if words != 1 {
 		t.Errorf("c heard %d times in half a minute that a is gone", words)
 	}
-	if got := strings.Count(n.trace.String(), "  tails.Doubt {a}"); got != 6 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {a}"); got != 6 {
 		t.Errorf("%d doubts of a, want five of b and one of c", got)
 	}
 	n.run(n.now + time.Minute)
@@ -687,12 +687,12 @@ func TestLyingDoubts(t *testing.T) {
 	}
 	n.peers["a"].step(tails.Received{From: "liar", Items: lies})
 	n.run(n.now + 3*time.Second)
-	if got := strings.Count(n.trace.String(), "  tails.Doubt"); got != 8 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted"); got != 8 {
 		t.Errorf("%d doubts, want 8", got)
 	}
 	n.peers["a"].step(tails.Unreachable{Peer: "v0"})
 	n.run(n.now + time.Second)
-	if got := strings.Count(n.trace.String(), "  tails.Doubt {v0}"); got != 4 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {v0}"); got != 4 {
 		t.Errorf("%d doubts of v0, want that of the lie and those of a and its two links", got)
 	}
 }
@@ -735,7 +735,7 @@ func TestLostWord(t *testing.T) {
 		}
 		n.lose = nil
 		if said {
-			n.peers["b"].step(tails.Lost{Peer: "c"})
+			n.peers["b"].step(event.Lost{Peer: "c"})
 		}
 		n.run(n.now + 1500*time.Millisecond)
 		if got, _, _ := n.peers["c"].machine.State("a"); (got == 1) != said {
@@ -769,7 +769,7 @@ func TestLostIsOfLate(t *testing.T) {
 			told[fmt.Sprint(it.Group)] = true
 		}
 	}
-	n.peers["hub"].step(tails.Lost{Peer: "leaf"})
+	n.peers["hub"].step(event.Lost{Peer: "leaf"})
 	n.run(n.now + 5*time.Second)
 	if len(told) != 2 {
 		t.Errorf("told again of %d origins, want itself and the one with news", len(told))
@@ -807,7 +807,7 @@ func TestLossesGoOn(t *testing.T) {
 	for end := n.now + time.Minute; n.now < end; {
 		n.run(n.now + 100*time.Millisecond)
 		if dropped {
-			n.peers["b"].step(tails.Lost{Peer: "c"})
+			n.peers["b"].step(event.Lost{Peer: "c"})
 			dropped = false
 		}
 	}
@@ -820,7 +820,7 @@ func TestLossesGoOn(t *testing.T) {
 		t.Errorf("c is at state %d a minute after the last loss", got)
 	}
 	words = 0
-	n.peers["b"].step(tails.Lost{Peer: "c"})
+	n.peers["b"].step(event.Lost{Peer: "c"})
 	n.peers["a"].change(fps(2, 1), nil)
 	n.run(n.now + 1500*time.Millisecond)
 	if got, _, _ := n.peers["c"].machine.State("a"); got != 3 || words == 0 {
@@ -831,12 +831,12 @@ func TestLossesGoOn(t *testing.T) {
 // TestTimeGoesBack: time that goes back is the driver's mistake.
 func TestTimeGoesBack(t *testing.T) {
 	m := newNet(t, "a").peers["a"].machine
-	m.Step(time.Second, tails.Tick{})
-	m.Step(time.Second, tails.Tick{})
+	m.Step(time.Second, event.Tick{})
+	m.Step(time.Second, event.Tick{})
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
 		}
 	}()
-	m.Step(time.Second-1, tails.Tick{})
+	m.Step(time.Second-1, event.Tick{})
 }

@@ -3,6 +3,7 @@ package tails
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -41,7 +42,7 @@ func (m *Machine) pass(o *origin) {
 		return
 	}
 	o.mutable().doubt = max(m.now, 1)
-	m.emit(Doubt{o.peer})
+	m.emit(event.Doubted{Peer: o.peer})
 	if late {
 		return
 	}
@@ -65,7 +66,7 @@ func (m *Machine) hear(l *link, o *origin) {
 	}
 	l.doubts++
 	o.mutable().doubt = max(m.now, 1)
-	m.emit(Doubt{o.peer})
+	m.emit(event.Doubted{Peer: o.peer})
 }
 
 // back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes

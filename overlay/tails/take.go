@@ -61,7 +61,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	case !o.allow(m.now):
 		wait = rateAfter
 	case n >= maxSegments || held > maxChain:
-		m.emit(Report{from, FaultLong})
+		m.emit(event.Report{Peer: from, Fault: FaultLong})
 	case m.held-o.held+held <= m.cfg.MaxChanges:
 		return true
 	}
@@ -80,7 +80,7 @@ func (m *Machine) mute(p wire.PeerID) {
 
 func (m *Machine) refuse(from wire.PeerID, f event.Fault) {
 	m.refused++
-	m.emit(Report{from, f})
+	m.emit(event.Report{Peer: from, Fault: f})
 }
 
 // install puts a verified tail, which starts at a state in force, in its place.

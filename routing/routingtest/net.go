@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -69,7 +70,7 @@ type Node struct {
 	Ask    []region.Contact              // peers that it can ask about the rest
 	More   []region.Contact              // peers that others name once it wants more
 	Unsaid bool                          // peers asked for more contacts do not answer
-	Judged []routing.ContactOutcome      // its outcomes of contacts
+	Judged []event.ContactAnswered       // its outcomes of contacts
 	Clear  space.Range                   // in which it expects few false matches; the zero range: Range
 	Others []region.Contact              // peers that it can ask about a range that they know better
 	Router *routing.Router
@@ -77,7 +78,7 @@ type Node struct {
 	Found  map[routing.QueryID][]wire.PeerID
 
 	net    *Net
-	record map[wire.PeerID]routing.Outcome
+	record map[wire.PeerID]event.Outcome
 	wake   time.Duration
 	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
@@ -86,7 +87,7 @@ type Node struct {
 func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	node := &Node{
 		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[wire.PeerID]float64{},
-		Found: map[routing.QueryID][]wire.PeerID{}, record: map[wire.PeerID]routing.Outcome{}, wake: -1,
+		Found: map[routing.QueryID][]wire.PeerID{}, record: map[wire.PeerID]event.Outcome{}, wake: -1,
 	}
 	cfg.Self = id
 	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
@@ -214,7 +215,7 @@ func (n *Net) Start(at wire.PeerID, q routing.Query) {
 }
 
 // Step gives a node an input now and carries out what it wants.
-func (n *Net) Step(at wire.PeerID, in routing.Input) {
+func (n *Net) Step(at wire.PeerID, in event.Input) {
 	node := n.nodes[at]
 	n.trace(node, "<", in)
 	for _, e := range slices.Clone(node.Router.Step(n.now, in)) {
@@ -225,12 +226,39 @@ func (n *Net) Step(at wire.PeerID, in routing.Input) {
 
 func (n *Net) trace(node *Node, way string, what any) {
 	if n.Trace != nil {
-		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, what))
+		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, described(what)))
 	}
 }
 
+// described returns inputs and effects that routing shares with other machines as routing sees them.
+func described(what any) any {
+	switch e := what.(type) {
+	case event.Outcome:
+		return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
+	case event.ContactAnswered:
+		switch {
+		case e.Failed:
+			return fmt.Sprintf("ContactOutcome %s failed", e.Peer)
+		case e.Denied:
+			return fmt.Sprintf("ContactOutcome %s denied", e.Peer)
+		case e.Proved:
+			return fmt.Sprintf("ContactOutcome %s proved", e.Peer)
+		}
+		return fmt.Sprintf("ContactOutcome %s depth=%d", e.Peer, e.Depth)
+	case event.ContactsWanted:
+		return fmt.Sprintf("WantContacts %s ask=%d", routing.QueryID(e.Search), e.Ask)
+	case event.ContactsNamed:
+		return fmt.Sprintf("ContactsNamed %s asked=%d awaited=%d", routing.QueryID(e.Search), e.Asked, e.Awaited)
+	case event.Wake:
+		return fmt.Sprintf("Wake %v", e.At)
+	case event.Tick:
+		return "Tick"
+	}
+	return what
+}
+
 // do carries out an effect.
-func (n *Node) do(e routing.Effect) {
+func (n *Node) do(e event.Effect) {
 	net := n.net
 	switch e := e.(type) {
 	case routing.Confirm:
@@ -243,18 +271,18 @@ func (n *Node) do(e routing.Effect) {
 		n.Found[e.ID] = append(n.Found[e.ID], e.Provider.Peer)
 	case routing.Done:
 		n.Done = append(n.Done, e)
-	case routing.Outcome:
+	case event.Outcome:
 		o := n.record[e.Peer]
-		n.record[e.Peer] = routing.Outcome{Peer: e.Peer, Hits: o.Hits + e.Hits, Misses: o.Misses + e.Misses}
-	case routing.ContactOutcome:
+		n.record[e.Peer] = event.Outcome{Peer: e.Peer, Hits: o.Hits + e.Hits, Misses: o.Misses + e.Misses}
+	case event.ContactAnswered:
 		n.Judged = append(n.Judged, e)
-	case routing.WantContacts:
+	case event.ContactsWanted:
 		n.want(e)
-	case routing.Wake:
+	case event.Wake:
 		n.wake = e.At
 		net.at(e.At-net.now, func() {
 			if n.wake == e.At {
-				net.Step(n.ID, routing.Tick{})
+				net.Step(n.ID, event.Tick{})
 			}
 		})
 	default:
@@ -263,15 +291,15 @@ func (n *Node) do(e routing.Effect) {
 }
 
 // want asks other peers for contacts; none, if they know no more.
-func (n *Node) want(e routing.WantContacts) {
-	net, in := n.net, routing.ContactsNamed{ID: e.ID}
+func (n *Node) want(e event.ContactsWanted) {
+	net, in := n.net, event.ContactsNamed{Search: e.Search}
 	if len(n.More) > 0 || n.Unsaid {
 		in.Asked, in.Awaited = e.Ask, e.Ask
 	}
 	if len(n.More) > 0 && !n.Unsaid {
 		net.at(net.RTT, func() {
 			n.Ask, n.More = append(slices.Clone(n.Ask), n.More...), nil
-			net.Step(n.ID, routing.ContactsNamed{ID: e.ID})
+			net.Step(n.ID, event.ContactsNamed{Search: e.Search})
 		})
 	}
 	net.at(0, func() { net.Step(n.ID, in) })
@@ -323,16 +351,16 @@ func (n *Node) answer(e routing.Answer) {
 	})
 }
 
-// at schedules an event after a delay.
+// at schedules what is done after a delay.
 func (n *Net) at(delay time.Duration, do func()) {
 	n.seq++
-	heap.Push(&n.events, event{n.now + max(delay, 0), n.seq, do})
+	heap.Push(&n.events, occasion{n.now + max(delay, 0), n.seq, do})
 }
 
 // RunUntil carries out all events that are due by a time, and sets the clock to it.
 func (n *Net) RunUntil(until time.Duration) {
 	for len(n.events) > 0 && n.events[0].at <= until {
-		e := heap.Pop(&n.events).(event)
+		e := heap.Pop(&n.events).(occasion)
 		n.now = e.at
 		e.do()
 	}
@@ -346,13 +374,13 @@ func (n *Net) Run() {
 	}
 }
 
-type event struct {
+type occasion struct {
 	at  time.Duration
 	seq uint64
 	do  func()
 }
 
-type events []event
+type events []occasion
 
 func (e events) Len() int { return len(e) }
 
@@ -363,7 +391,7 @@ func (e events) Less(i, j int) bool {
 func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 
 // Push is for package heap.
-func (e *events) Push(x any) { *e = append(*e, x.(event)) }
+func (e *events) Push(x any) { *e = append(*e, x.(occasion)) }
 
 // Pop is for package heap.
 func (e *events) Pop() any {

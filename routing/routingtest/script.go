@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -144,11 +145,11 @@ func (s *Script) start(d *datadriven.TestData) {
 	s.net.Start(s.node(d, 0).ID, q)
 }
 
-func (s *Script) input(d *datadriven.TestData) routing.Input {
+func (s *Script) input(d *datadriven.TestData) event.Input {
 	kind := word(d, 1)
 	switch kind {
 	case "tick":
-		return routing.Tick{}
+		return event.Tick{}
 	case "cancel":
 		return routing.Cancel{ID: id(d, 2)}
 	case "asked":
@@ -176,7 +177,7 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 
 // asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the
 // trace.
-func (s *Script) asked(d *datadriven.TestData) routing.Input {
+func (s *Script) asked(d *datadriven.TestData) event.Input {
 	key := []byte(word(d, 6))
 	a := routing.Asked{
 		Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Fingerprint: Fingerprint(key), Deadline: s.net.now + duration(d, "for", 10*time.Second), Query: wire.Query{Mode: mode(d, 5), Key: key, Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")), Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3)},

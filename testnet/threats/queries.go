@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/routing/defence"
@@ -97,7 +98,7 @@ type place struct {
 	err  error
 	last routing.QueryID
 
-	later []routing.Input // for a, see findAsAsked
+	later []event.Input // for a, see findAsAsked
 }
 
 func newPlace(cfg routing.Config, links string) *place {

@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -180,7 +179,7 @@ func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b 
 }
 
 // belongs notes which query of the run a search is for that the machine has just opened.
-func (v *node) belongs(e core.Effect, request uint64, q strategy.QueryID) {
+func (v *node) belongs(e event.Effect, request uint64, q strategy.QueryID) {
 	var id routing.QueryID
 	switch e := e.(type) {
 	case routing.Confirm:
@@ -229,7 +228,7 @@ func (v *node) learned(id routing.QueryID, b names) {
 }
 
 // route carries out an effect of the query machine.
-func (v *node) route(now time.Duration, e core.Effect) {
+func (v *node) route(now time.Duration, e event.Effect) {
 	switch e := e.(type) {
 	case routing.Confirm:
 		bytes := opens(wire.HaveRequest{e.Key})

@@ -106,8 +106,8 @@ type node struct {
 	fetches  map[strategy.ID][]event.RequestParts // that wait for a link
 	swept    time.Duration                        // when the mesh and idle links were last looked at
 	wake     time.Duration
-	todo     []any // inputs that the machine has not been given yet
-	busy     bool  // the machine is being stepped
+	todo     []event.Input // inputs that the machine has not been given yet
+	busy     bool          // the machine is being stepped
 	notes    *notes
 	touched  touched
 	denies   bool // see deny
@@ -189,7 +189,7 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.Started:
 		v.start(now, in.Query)
 	case strategy.Woken:
-		v.step(now, core.Tick{})
+		v.step(now, event.Tick{})
 	case strategy.Changed:
 		v.changed(now, in)
 	case strategy.Leaving:
@@ -229,7 +229,7 @@ func (v *node) makeEpoch(now time.Duration) {
 }
 
 // step gives the machine an input and carries out what it wants. Inputs that come up meanwhile follow.
-func (v *node) step(now time.Duration, in any) {
+func (v *node) step(now time.Duration, in event.Input) {
 	v.todo = append(v.todo, in)
 	if v.busy {
 		return
@@ -360,9 +360,9 @@ func (v *node) disconnect(p strategy.ID) {
 }
 
 // do carries out an effect.
-func (v *node) do(now time.Duration, e core.Effect) {
+func (v *node) do(now time.Duration, e event.Effect) {
 	switch e := e.(type) {
-	case core.Wake:
+	case event.Wake:
 		v.wake = e.At
 	case core.Seek:
 		v.send(idOf(e.Record.Peer), knock{}, strategy.Overhead, 0)
