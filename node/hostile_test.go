@@ -175,7 +175,12 @@ func asksOf(other func(origin, *testing.T) origin) func(*testing.T, *Node, *raw)
 
 // serve announces a summary and sends what is asked of it.
 func (r *raw) serve(t *testing.T, n *Node, o origin) {
-	r.answerWith(func(it wire.Item) *wire.Parts { return o.parts(t, it) })
+	r.answerWith(func(it wire.Item) *wire.Parts {
+		if it.Group != o.item().Group {
+			return nil
+		}
+		return o.parts(t, it)
+	})
 	r.meshed(n)
 	r.announce(n, o.item())
 }
@@ -189,10 +194,27 @@ func learned(t *testing.T, n *Node, o origin) {
 	})
 }
 
-// push sends parts that were not asked for, or a delta.
-func (r *raw) push(t *testing.T, n *Node, o origin, delta []byte) {
+// owes announces a summary, and waits until the node asks for it. Nothing is answered.
+func (r *raw) owes(t *testing.T, n *Node, o origin) {
+	t.Helper()
+	asked := make(chan bool, 1)
+	r.answerWith(func(it wire.Item) *wire.Parts {
+		if it.Group == o.item().Group {
+			select {
+			case asked <- true:
+			default:
+			}
+		}
+		return nil
+	})
+	r.announce(n, o.item())
+	eventually(t, "it is asked for", func() bool { return len(asked) > 0 })
+}
+
+// push sends the first parts of a summary, or a delta.
+func (r *raw) push(t *testing.T, n *Node, o origin, parts uint16, delta []byte) {
 	it := o.item()
-	it.Have, it.Want = 0, it.Have
+	it.Have, it.Want = 0, parts
 	p := o.parts(t, it)
 	if delta != nil {
 		p.Run, p.Delta = summary.Run{}, delta
@@ -205,14 +227,17 @@ func replays(t *testing.T, n *Node, r *raw) {
 	newer := o.again(t, "o", 100, summary.Epoch{Generation: 2, Sequence: 1})
 	r.serve(t, n, newer)
 	learned(t, n, newer)
-	r.push(t, n, o, nil)
+	r.owes(t, n, o.again(t, "o", 100, summary.Epoch{Generation: 2, Sequence: 2}))
+	r.push(t, n, o, 1, nil)
 }
 
 func twins(t *testing.T, n *Node, r *raw) {
 	o := newOrigin(t, "o", 100)
-	r.serve(t, n, o)
-	learned(t, n, o)
-	r.push(t, n, o.again(t, "other keys", 100, o.stream.Header().Epoch), nil)
+	r.meshed(n)
+	r.owes(t, n, o)
+	r.push(t, n, o, 1, nil)
+	eventually(t, "the origin is known", func() bool { _, err := n.SummaryOf(t.Context(), o.id); return err == nil })
+	r.push(t, n, o.again(t, "other keys", 100, o.stream.Header().Epoch), 1, nil)
 	eventually(t, "both are dropped", func() bool {
 		_, err := n.SummaryOf(t.Context(), o.id)
 		return err != nil
@@ -230,7 +255,8 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	}
 	delta := relative.Bytes
 	delta[len(delta)-1] ^= 1
-	r.push(t, n, next, delta)
+	r.owes(t, n, next)
+	r.push(t, n, next, 1, delta)
 }
 
 // works checks that a node still answers, and learns from, an honest peer.

@@ -79,7 +79,9 @@ func TestLater(t *testing.T) {
 			o := newOrigin(t, "o", 100)
 			r.serve(t, n, o)
 			learned(t, n, o)
-			r.push(t, n, o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2}), []byte{200, 1, 2})
+			next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
+			r.owes(t, n, next)
+			r.push(t, n, next, 1, []byte{200, 1, 2})
 			follows(t, n, r)
 		}},
 	} {
