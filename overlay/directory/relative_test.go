@@ -61,8 +61,12 @@ func TestRelative(t *testing.T) {
 	}
 	spoiled := related(t, of, 1, all, like, like.stream.Parts())
 	spoiled.Delta[len(spoiled.Delta)-1] ^= 1
-	if r := take(spoiled); !r.Unapplied || r.Fault != event.FaultDelta || held() != 1 {
+	if r := take(spoiled); !r.Unapplied || !r.Unfit || r.Fault != "" || held() != 1 {
 		t.Errorf("spoiled: %+v, %d parts", r, held())
+	}
+	spoiled.From = e.Peer()
+	if r := take(spoiled); !r.Unapplied || r.Unfit || r.Fault != event.FaultDelta || held() != 1 {
+		t.Errorf("spoiled by the origin: %+v, %d parts", r, held())
 	}
 	if r := take(related(t, of, 1, all, like, like.stream.Parts())); r.Learned == nil || r.End != all || held() != all {
 		t.Errorf("the other parts: %+v, %d parts", r, held())

@@ -16,6 +16,7 @@ type Result struct {
 	Fault     event.Fault    // what the sender did wrong, or with [event.FaultTwin] the origin; "": nobody is at fault
 	Applied   bool           // a delta led to a prefix
 	Unapplied bool           // a delta led nowhere: parts are to be asked for instead
+	Unfit     bool           // it does not fit what is held, which need not be the sender's fault
 	Later     bool           // it is of a later version, which is not read here
 	Learned   *event.Learned // nil: nothing more is held than before
 }
@@ -99,9 +100,19 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 	}
 	p, err := d.cfg.Extend(base, in.Run)
 	if err != nil {
-		return nil, Result{Fault: event.FaultChain}
+		return nil, e.unfit(in, event.FaultChain)
 	}
 	return p, Result{}
+}
+
+// unfit returns what becomes of parts that do not fit what is held. An origin may sign two summaries under one epoch,
+// and whoever holds the other one passes on what fits that. So the sender is at fault only if it is the origin, or if
+// the signed header came with the parts.
+func (e *Entry) unfit(in event.PartsReceived, fault event.Fault) Result {
+	if in.From == e.peer || in.Delta == nil && len(in.Envelope) > 0 {
+		return Result{Fault: fault}
+	}
+	return Result{Unfit: true}
 }
 
 // applyDelta brings an origin to a new epoch by a delta. empty is the prefix of no parts of that epoch, or its prefix
@@ -114,7 +125,9 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	case errors.Is(err, errBase), errors.Is(err, summary.ErrVersion):
 		return nil, Result{Unapplied: true}
 	}
-	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
+	r := e.unfit(in, event.FaultDelta)
+	r.Unapplied = true
+	return nil, r
 }
 
 func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {

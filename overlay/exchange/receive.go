@@ -111,7 +111,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 
 // judge reports the fault in what came, if there is one, and moves the outstanding ask forward or ends it.
 func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r directory.Result) {
-	useless := a.in.Delta != nil && r.Learned == nil // parts are asked for instead
+	useless := r.Unfit || a.in.Delta != nil && r.Learned == nil // parts are asked for instead
 	x.blameFor(a, r)
 	switch {
 	case r.Fault == event.FaultTwin:
@@ -125,8 +125,11 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	if a.mine {
 		x.endAsk(e)
 	}
-	if r.Later || r.Fault != "" && r.Fault != event.FaultDelta {
+	switch {
+	case r.Later || r.Fault != "" && r.Fault != event.FaultDelta:
 		x.shun(l, e, now+12*shunFor)
+	case r.Unfit:
+		x.failed(now, l, e)
 	}
 }
 
