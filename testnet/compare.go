@@ -89,7 +89,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	if err != nil {
 		return nil, err
 	}
-	cfg.Warmup = or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
+	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
 	c := &comparison{cfg: cfg, plan: plan, data: data, now: now, truth: judge.New(data.Keys(), data.Collections())}
 	rng := cfg.random(asking)
 	c.one, c.all = data.Queries(workload.FindOne, cfg.Queries, rng), data.Queries(workload.FindAll, cfg.Queries, rng)

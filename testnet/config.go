@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,12 +98,12 @@ var ErrConfig = errors.New("testnet: bad configuration")
 
 // check puts in the defaults and returns every fault.
 func (c *Config) check() error {
-	c.Queries = or(c.Queries, DefaultQueries)
-	c.Chunk = or(c.Chunk, workload.DefaultChunk)
-	c.Transport = or(c.Transport, TCP)
-	c.Minutes = or(c.Minutes, DefaultMinutes)
-	c.FindTimeout = or(c.FindTimeout, DefaultFindTimeout)
-	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
+	c.Queries = cmp.Or(c.Queries, DefaultQueries)
+	c.Chunk = cmp.Or(c.Chunk, workload.DefaultChunk)
+	c.Transport = cmp.Or(c.Transport, TCP)
+	c.Minutes = cmp.Or(c.Minutes, DefaultMinutes)
+	c.FindTimeout = cmp.Or(c.FindTimeout, DefaultFindTimeout)
+	c.SummaryShare = cmp.Or(c.SummaryShare, DefaultSummaryShare)
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
@@ -127,7 +128,7 @@ func (c *Config) check() error {
 			fault("queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
 		}
 	}
-	if c.Begin = or(c.Begin, 1); c.Begin < 1 {
+	if c.Begin = cmp.Or(c.Begin, 1); c.Begin < 1 {
 		fault("peers begin at %d others, want 1 or more", c.Begin)
 	}
 	if c.Queries < 0 {
@@ -178,14 +179,6 @@ func (c *Config) limit(ctx context.Context) (context.Context, context.CancelFunc
 		return context.WithTimeout(ctx, c.Timeout)
 	}
 	return context.WithCancel(ctx)
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Check refuses a transport that there is not. The error matches ErrConfig.

@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -78,7 +79,7 @@ func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
 		Hello: protocolID(node.HelloID), Have: protocolID(node.HaveID), Query: protocolID(node.QueryID),
 		Streams: []protocol.ID{protocolID(node.HelloID), protocolID(node.HaveID), protocolID(node.QueryID), protocolID(node.PartsID)},
 		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope, Ghosts: f.ghosts,
-		Every: or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+		Every: cmp.Or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
 	switch f.kind {
 	case scenario.Twins:

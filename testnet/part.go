@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (c *Config) checkPart() (faults []error) {
 		}
 	}
 	p := &c.Part
-	p.At = or(p.At, DefaultAt)
+	p.At = cmp.Or(p.At, DefaultAt)
 	fault(p.Of < 1 || p.Of > MaxParts, "%d parts, want 1 to %d", p.Of, MaxParts)
 	fault(p.Of >= 1 && (p.I < 0 || p.I >= p.Of), "part %d of %d", p.I, p.Of)
 	fault(c.Transport == Sim, "simulated links don't reach other parts")

@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -112,7 +113,7 @@ var phases = []Phase{Starting, Meshing, Spreading, Querying, Closing}
 // merge adds what is known of other peers of the same run.
 func (p *partial) merge(o *partial) {
 	p.Phase = phases[min(slices.Index(phases, p.Phase), max(0, slices.Index(phases, o.Phase)))]
-	p.Interrupted = or(p.Interrupted, o.Interrupted)
+	p.Interrupted = cmp.Or(p.Interrupted, o.Interrupted)
 	p.Notes = append(p.Notes, o.Notes...)
 	p.Members += o.Members
 	if p.Converged > 0 && o.Converged > 0 {

@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -370,7 +371,7 @@ func (r *run) mergeParts(all *partial) *Report {
 			all.merge(other)
 		default:
 			lost := fmt.Sprintf("part %d is lost", i)
-			all.Interrupted = or(all.Interrupted, lost)
+			all.Interrupted = cmp.Or(all.Interrupted, lost)
 			all.Notes = append(all.Notes, lost+": its peers and their queries are left out")
 		}
 	}

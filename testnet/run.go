@@ -182,7 +182,7 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.all), r.cfg.Links)))
+	end := time.Now().Add(cmp.Or(r.cfg.Warmup, DefaultWarmup(len(r.all), r.cfg.Links)))
 	for {
 		all := r.poll(ctx)
 		r.known(all)

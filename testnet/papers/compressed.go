@@ -1,10 +1,7 @@
 package papers
 
 import (
-	"fmt"
 	"math"
-
-	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 // Entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
@@ -39,58 +36,3 @@ func DeltaFill(c, k, change float64) float64 {
 
 // DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = DeltaFill (Mitzenmacher 2002, section IV).
 func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(DeltaFill(c, k, change)) }
-
-// Delta is a standard filter that is meant to be sent in deltas, with what is expected of it.
-type Delta struct {
-	Params bloom.Params
-	Bits   float64 // expected size of a delta
-	Rate   float64 // expected false-positive rate
-}
-
-// DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
-// whose expected delta fits the given bits. The delta follows the replacement of the part change (0 < change < 1) of
-// the n keys (Mitzenmacher 2002, section IV).
-func DeltaForBits(n int, bits, change float64, maxBits uint64) (Delta, error) {
-	if n < 1 || !(bits > 0) || maxBits < 1 || !(change > 0 && change < 1) {
-		return Delta{}, fmt.Errorf("papers: no delta of %v bits for %d keys, %v of them changed", bits, n, change)
-	}
-	keys, most := float64(n), float64(maxBits)/float64(n)
-	var best Delta
-	for k := 1; k <= int(math.Ceil(most*math.Ln2)); k++ {
-		perKey := func(c float64) float64 { return DeltaBitsPerKey(c, float64(k), change) }
-		c := longest(perKey, bits/keys, float64(k)/math.Ln2, most)
-		m := uint64(c * keys)
-		if m < 1 || k > int(math.Ceil(c*math.Ln2)) {
-			continue
-		}
-		p := bloom.Params{Blocks: 1, BlockBits: m, Hashes: k}
-		if rate := p.ExpectedRate(n); best.Bits == 0 || rate < best.Rate {
-			best = Delta{p, perKey(float64(m)/keys) * keys, rate}
-		}
-	}
-	if best.Bits == 0 {
-		return best, fmt.Errorf("papers: %.0f bits are too few for a delta of %d keys", bits, n)
-	}
-	return best, nil
-}
-
-// longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on,
-// size grows with c. A filter that may not be that long is denser than half, and taken as it is.
-func longest(size func(c float64) float64, limit, half, most float64) float64 {
-	if size(most) <= limit {
-		return most
-	}
-	low, high := min(half, most), most
-	if size(low) > limit {
-		return 0
-	}
-	for range 200 {
-		mid := low + float64((high-low)/2)
-		if size(mid) <= limit {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
-}

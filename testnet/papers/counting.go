@@ -2,7 +2,6 @@ package papers
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 )
 
@@ -27,13 +26,6 @@ func NewCountingBloom(m, k int) *CountingBloom {
 
 // SizeBytes returns the memory of the counters in bytes. O(1).
 func (c *CountingBloom) SizeBytes() int { return len(c.words) * 8 }
-
-// ExpectedRate returns the expected false-positive rate (1-(1-1/m)^(kn))^k with n different members. O(1).
-func (c *CountingBloom) ExpectedRate(n int) float64 {
-	k := float64(c.hashes)
-	zero := math.Exp(k * float64(n) * math.Log1p(-1/float64(c.counters)))
-	return math.Pow(1-zero, k)
-}
 
 // Contains reports whether f is probably a member. It never denies a member. O(k).
 func (c *CountingBloom) Contains(f uint64) bool {

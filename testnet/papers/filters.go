@@ -15,9 +15,3 @@ func DynamicRateBound(p bloom.DynamicParams, n int) float64 {
 	block := AsymptoticRate(float64(b.BlockBits)/float64(p.Threshold), float64(b.Hashes))
 	return float64(max(1, (n-1)/p.Threshold+1)) * math.Pow(block, float64(b.Blocks))
 }
-
-// HashesPerBlock is k_b = max(1, ⌊m_b/n ln 2⌋) for blocks whose length a cache or a packet fixes (Papapetrou et al.
-// 2010, section 3.2).
-func HashesPerBlock(n int, blockBits uint64) int {
-	return max(1, int(float64(blockBits)/float64(max(n, 1))*math.Ln2))
-}

@@ -54,14 +54,6 @@ func (a Array) Common(t1, t2, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
 
-// CardinalityTheorem is the interval of Theorems 1 and 3 for a filter of t ones, with half of the error probability on
-// either side.
-func (a Array) CardinalityTheorem(t, confidence float64) Interval {
-	tail := math.Log(2 / (1 - confidence))
-	n := a.Elements(t)
-	return Interval{n, min(n, max(0, a.Elements(fewerOnes(t, tail)))), max(n, a.Elements(moreOnes(t, tail)))}
-}
-
 // CardinalityPrinted is the interval that Tables 3 and 6 follow. It extends on both sides by the smallest distance at
 // which both tails, as the tables take them, are together at most 1-confidence.
 func (a Array) CardinalityPrinted(t, confidence float64) Interval {
@@ -76,22 +68,8 @@ func (a Array) IntersectionPrinted(c estimate.Counts, confidence float64) Interv
 	return Interval{n, max(0, 2*n-high), high}
 }
 
-// TheoremConfidence is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when t
-// ones were counted. It may be below zero.
-func (a Array) TheoremConfidence(t, low, high float64) float64 {
-	return 1 - lowTail(t, a.ExpectedOnes(low)) - highTail(t, a.ExpectedOnes(high))
-}
-
 // The tails of Theorems 1 to 3 (Chernoff bounds), and their inverses. t is the number of ones counted, s the number
 // expected.
-
-// lowTail bounds the probability of at least t ones where only s < t-1 are expected.
-func lowTail(t, s float64) float64 {
-	if s >= t-1 {
-		return 1
-	}
-	return math.Exp(t - 1 - s + float64((t-1)*math.Log(s/(t-1))))
-}
 
 // highTail bounds the probability of at most t ones where s > t+1 are expected.
 func highTail(t, s float64) float64 {
@@ -99,24 +77,6 @@ func highTail(t, s float64) float64 {
 		return 1
 	}
 	return math.Exp(-(t + 1 - s) * (t + 1 - s) / (2 * s))
-}
-
-// fewerOnes is the expected number of ones s < t at which lowTail is e^-tail; 0 if there is none.
-func fewerOnes(t, tail float64) float64 {
-	if t <= 1 {
-		return 0
-	}
-	// With s = (t-1)e^-y the exponent is -(t-1)(y + e^-y - 1): solve y + expm1(-y) = tail/(t-1), convex in y, by
-	// Newton from above.
-	want := tail / (t - 1)
-	y := want + math.Sqrt(2*want) // at least the solution
-	for range 60 {
-		step := (y + math.Expm1(-y) - want) / -math.Expm1(-y)
-		if y -= step; step <= 1e-15*y {
-			break
-		}
-	}
-	return (t - 1) * math.Exp(-y)
 }
 
 // moreOnes is the expected number of ones s > t at which highTail is e^-tail.

@@ -1,7 +1,6 @@
 package papers
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -22,21 +21,6 @@ const (
 	EnhancedCube                 // h1 + i*h2 + i³ mod m_b; floor n/m_b²
 	Triple                       // h1 + i*h2 + i(i-1)/2*h3 mod m_b; floor n/m_b³
 )
-
-// Floor is the part of the false-positive rate with n keys that no number of hash functions takes away.
-func (s Scheme) Floor(p bloom.Params, n int) float64 {
-	shared := 2.0
-	if s == Triple {
-		shared = 3
-	}
-	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -shared)))
-}
-
-// ExpectedRate is the expected rate with n keys.
-func (s Scheme) ExpectedRate(p bloom.Params, n int) float64 {
-	f := p.ExpectedRate(n)
-	return f + float64((1-f)*s.Floor(p, n))
-}
 
 // Filter is a Bloom filter under a Scheme.
 type Filter struct {
