@@ -354,9 +354,12 @@ func aPartial(k int) *partial {
 	return &partial{
 		Phase: Querying, Interrupted: "why", Notes: []string{"note"}, Members: 3 * k, Converged: time.Duration(k) * time.Second, Failed: k, Asking: time.Minute,
 		Classes:   []classSums{{2 * k, 10, 2000, 0.5, score}, {k, 20, 4000, 0.25, score}},
-		Summaries: 100, Pubsub: 50, Direct: 40, Protocols: map[string]uint64{"/a": 1, fmt.Sprint("/", k): 2}, BudgetUse: 0.5, Connections: 4 + k,
-		Neighbours: judge.Neighbours{Peers: k, Mean: 0.5, Random: 0.25, Best: 0.75},
-		Epochs:     3, Deltas: 2, DeltaBytes: 10, FullBytes: 20, Refused: map[string]uint64{"x": 1}, Dropped: map[string]uint64{"y": 2}, Wronged: uint64(k), Memory: 1000,
+		Summaries: 100,
+		Sums: Sums{
+			PubsubBytes: 50, DirectBytes: 40, ProtocolBytes: map[string]uint64{"/a": 1, fmt.Sprint("/", k): 2}, LinkBudgetUse: 0.5, ConnectionsMax: 4 + k,
+			Neighbours:      judge.Neighbours{Peers: k, Mean: 0.5, Random: 0.25, Best: 0.75},
+			EpochsPublished: 3, Deltas: 2, DeltaBytes: 10, FullBytes: 20, Refused: map[string]uint64{"x": 1}, Dropped: map[string]uint64{"y": 2}, Wronged: uint64(k), MemoryBytes: 1000,
+		},
 	}
 }
 
@@ -372,8 +375,8 @@ func TestPartialsAddUp(t *testing.T) {
 	}
 	a.merge(aPartial(3))
 	got := a
-	if got.Members != 12 || got.Converged != 3*time.Second || got.Failed != 4 || got.Asking != time.Minute || got.Summaries != 200 || got.Connections != 7 ||
-		got.Protocols["/a"] != 2 || got.Protocols["/1"] != 2 || got.Protocols["/3"] != 2 || got.Memory != 2000 || got.Refused["x"] != 2 || got.Wronged != 4 || got.Deltas != 4 {
+	if got.Members != 12 || got.Converged != 3*time.Second || got.Failed != 4 || got.Asking != time.Minute || got.Summaries != 200 || got.ConnectionsMax != 7 ||
+		got.ProtocolBytes["/a"] != 2 || got.ProtocolBytes["/1"] != 2 || got.ProtocolBytes["/3"] != 2 || got.MemoryBytes != 2000 || got.Refused["x"] != 2 || got.Wronged != 4 || got.Deltas != 4 {
 		t.Errorf("%+v", got)
 	}
 	if c := got.Classes[0]; c.Peers != 8 || c.Parts != 20 || c.Score.FindAll.Found != 120 || len(c.Score.Latencies) != 6 || c.Score.FalseProbes != 8 {

@@ -23,19 +23,8 @@ type partial struct {
 	Asking      time.Duration // that queries have taken
 	Classes     []classSums   // in the order of Config.Links
 
-	Summaries   uint64            // bytes sent of summaries, with all that pubsub needs
-	Pubsub      uint64            // bytes of parts that came by pubsub
-	Direct      uint64            // and of those fetched directly
-	Protocols   map[string]uint64 // bytes sent
-	BudgetUse   float64           // of a link, the most
-	Connections int               // of a peer, the most
-	Neighbours  judge.Neighbours
-
-	Epochs, Deltas        int
-	DeltaBytes, FullBytes uint64
-	Refused, Dropped      map[string]uint64
-	Wronged               uint64 // refusals by members of what other members sent
-	Memory                uint64 // bytes obtained from the system
+	Summaries uint64 // bytes sent of summaries, with all that pubsub needs
+	Sums
 }
 
 // classSums are sums over the peers of one link class.
@@ -55,8 +44,10 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	all := r.poll(ctx)
 	r.known(all)
 	p := &partial{
-		Phase: reached, Interrupted: reason(cause), Members: len(r.members), Summaries: r.summaryBytes(), Memory: memory(),
-		Protocols: make(map[string]uint64), Refused: make(map[string]uint64), Dropped: make(map[string]uint64),
+		Phase: reached, Interrupted: reason(cause), Members: len(r.members), Summaries: r.summaryBytes(),
+		Sums: Sums{
+			ProtocolBytes: make(map[string]uint64), Refused: make(map[string]uint64), Dropped: make(map[string]uint64), MemoryBytes: memory(),
+		},
 	}
 	r.mu.Lock()
 	p.Notes, p.Converged, p.Failed, p.Asking = r.notes, r.converged, r.failed, r.asking
@@ -71,11 +62,11 @@ func (r *run) partial(reached Phase, cause error) *partial {
 				p.Wronged += n
 			}
 		}
-		p.Connections = max(p.Connections, int(m.conns.most.Load()))
-		p.BudgetUse = max(p.BudgetUse, r.budgetUse(m))
+		p.ConnectionsMax = max(p.ConnectionsMax, int(m.conns.most.Load()))
+		p.LinkBudgetUse = max(p.LinkBudgetUse, r.budgetUse(m))
 	}
 	for id, v := range r.volumes() {
-		p.Protocols[string(id)] = v.bytes
+		p.ProtocolBytes[string(id)] = v.bytes
 	}
 	if r.churn != nil {
 		r.start = r.churn.now()
@@ -91,9 +82,9 @@ func (p *partial) addNode(class int, s node.Status) {
 	c.Parts += float64(s.PartsHeld)
 	c.Bytes += float64(s.BytesHeld)
 	c.FalseMatches += s.FalseMatches
-	p.Pubsub += uint64(s.PubsubBytes)
-	p.Direct += uint64(s.DirectBytes)
-	p.Epochs += s.Epochs
+	p.PubsubBytes += uint64(s.PubsubBytes)
+	p.DirectBytes += uint64(s.DirectBytes)
+	p.EpochsPublished += s.Epochs
 	p.Deltas += s.Deltas
 	p.DeltaBytes += uint64(s.DeltaBytes)
 	p.FullBytes += uint64(s.SparedBytes)
@@ -127,20 +118,20 @@ func (p *partial) merge(o *partial) {
 		p.Classes[i].merge(&o.Classes[i])
 	}
 	p.Summaries += o.Summaries
-	p.Pubsub += o.Pubsub
-	p.Direct += o.Direct
-	addTo(p.Protocols, o.Protocols)
-	p.BudgetUse = max(p.BudgetUse, o.BudgetUse)
-	p.Connections = max(p.Connections, o.Connections)
+	p.PubsubBytes += o.PubsubBytes
+	p.DirectBytes += o.DirectBytes
+	addTo(p.ProtocolBytes, o.ProtocolBytes)
+	p.LinkBudgetUse = max(p.LinkBudgetUse, o.LinkBudgetUse)
+	p.ConnectionsMax = max(p.ConnectionsMax, o.ConnectionsMax)
 	p.Neighbours.Merge(o.Neighbours)
-	p.Epochs += o.Epochs
+	p.EpochsPublished += o.EpochsPublished
 	p.Deltas += o.Deltas
 	p.DeltaBytes += o.DeltaBytes
 	p.FullBytes += o.FullBytes
 	addTo(p.Refused, o.Refused)
 	addTo(p.Dropped, o.Dropped)
 	p.Wronged += o.Wronged
-	p.Memory += o.Memory
+	p.MemoryBytes += o.MemoryBytes
 }
 
 func (c *classSums) merge(o *classSums) {

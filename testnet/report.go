@@ -40,11 +40,21 @@ type Report struct {
 
 	Classes map[string]Class `json:"classes"` // of links, by name
 
-	SummaryBytes  float64           `json:"summary_bytes_per_peer"` // sent: summaries with all that pubsub needs
-	PubsubBytes   uint64            `json:"pubsub_bytes"`           // of parts of summaries that came by pubsub
-	DirectBytes   uint64            `json:"direct_bytes"`           // of those fetched directly
-	LinkBudgetUse float64           `json:"link_budget_use_max"`    // worst window of any pair of peers and direction
-	ProtocolBytes map[string]uint64 `json:"protocol_bytes"`         // sent, by libp2p protocol
+	SummaryBytes float64 `json:"summary_bytes_per_peer"` // sent: summaries with all that pubsub needs
+	Sums
+	Churn *Churn `json:"churn,omitempty"` // nil: collections stayed as they were
+	Adds  *Adds  `json:"adds,omitempty"`  // nil: nobody added new keys
+
+	Faulty         int  `json:"faulty,omitempty"` // peers that misbehaved, beside the others; convergence is not known then
+	GoroutinesLeft *int `json:"goroutines_left"`
+}
+
+// Sums are figures of the peers of one process or of several: they add up, or the greatest counts.
+type Sums struct {
+	PubsubBytes   uint64            `json:"pubsub_bytes"`        // of parts of summaries that came by pubsub
+	DirectBytes   uint64            `json:"direct_bytes"`        // of those fetched directly
+	LinkBudgetUse float64           `json:"link_budget_use_max"` // worst window of any pair of peers and direction
+	ProtocolBytes map[string]uint64 `json:"protocol_bytes"`      // sent, by libp2p protocol
 
 	ConnectionsMax int              `json:"connections_max"` // of any peer at any time
 	Neighbours     judge.Neighbours `json:"neighbours"`
@@ -53,16 +63,12 @@ type Report struct {
 	Deltas          int    `json:"deltas"`           // epochs of others that peers learned by deltas
 	DeltaBytes      uint64 `json:"delta_bytes"`      // of these, with headers
 	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
-	Churn           *Churn `json:"churn,omitempty"`  // nil: collections stayed as they were
-	Adds            *Adds  `json:"adds,omitempty"`   // nil: nobody added new keys
 
-	Faulty  int               `json:"faulty,omitempty"` // peers that misbehaved, beside the others; convergence is not known then
-	Refused map[string]uint64 `json:"refused"`          // messages of all nodes, by reason
-	Wronged uint64            `json:"wronged"`          // of these, what members sent that do not misbehave
-	Dropped map[string]uint64 `json:"dropped"`          // by the queue that was full; "connections" counts those closed for others
+	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
+	Wronged uint64            `json:"wronged"` // of these, what members sent that do not misbehave
+	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
 
-	MemoryBytes    uint64 `json:"memory_bytes"` // obtained from the system
-	GoroutinesLeft *int   `json:"goroutines_left"`
+	MemoryBytes uint64 `json:"memory_bytes"` // obtained from the system
 }
 
 // Costs are means over queries; nil where there were none.
@@ -112,13 +118,10 @@ func (r *run) report(p *partial) *Report {
 		QueriesLike: r.cfg.queriesLike(),
 		Seed:        r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
 		Phase: p.Phase, Interrupted: p.Interrupted, Notes: p.Notes,
-		WallSeconds:   time.Since(r.began).Seconds(),
-		SummaryBytes:  float64(p.Summaries) / float64(max(1, p.Members)),
-		PubsubBytes:   p.Pubsub,
-		DirectBytes:   p.Direct,
-		LinkBudgetUse: p.BudgetUse, ProtocolBytes: p.Protocols, ConnectionsMax: p.Connections, Neighbours: p.Neighbours,
-		EpochsPublished: p.Epochs, Deltas: p.Deltas, DeltaBytes: p.DeltaBytes, FullBytes: p.FullBytes,
-		Faulty: len(r.aside), Refused: p.Refused, Wronged: p.Wronged, Dropped: p.Dropped, MemoryBytes: p.Memory,
+		WallSeconds:  time.Since(r.began).Seconds(),
+		SummaryBytes: float64(p.Summaries) / float64(max(1, p.Members)),
+		Sums:         p.Sums,
+		Faulty:       len(r.aside),
 	}
 	if r.churn != nil {
 		rep.Churn = r.churn.report()
