@@ -20,7 +20,8 @@ import (
 // A backup is backupMagic, items, an end item, and the SHA-256 of all these bytes. An item is its kind, the length of
 // its content as a uvarint, and the content.
 const (
-	backupMagic = "venn backup 1\n"
+	backupKind  = "venn backup "
+	backupMagic = backupKind + "1\n"
 
 	itemEnd        = 0 // generation and number of items before, 8 bytes each, big-endian
 	itemKey        = 1
@@ -91,7 +92,7 @@ func (b *backupWriter) item(kind byte, p []byte) {
 }
 
 // CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls progress,
-// if not nil, from time to time with the number so far. The error matches ErrBackup unless it is that of r.
+// if not nil, from time to time with the number so far. The error matches ErrBackup or ErrVersion unless it is that of r.
 func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
 		if kind != itemKey && kind != itemPrivateKey {
@@ -107,7 +108,7 @@ func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 
 // Restore makes a store from a backup in an empty datastore. Its summaries begin a new generation, later than all that
 // the backed up store had, since that store may have gone on after the backup. After an error the datastore may hold a
-// part of it, and is then of no use. The errors: ErrNotEmpty; ErrBackup; those of r, the datastore and ctx.
+// part of it, and is then of no use. The errors: ErrNotEmpty; ErrBackup; ErrVersion; those of r, the datastore and ctx.
 func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	if has, err := d.Has(ctx, versionName); err != nil || has {
 		if err == nil {
@@ -189,8 +190,12 @@ func readBackup(r io.Reader, do func(kind byte, p []byte) error) (generation uin
 	if err := in.full(magic); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrBackup, err)
 	}
-	if string(magic) != backupMagic {
-		return 0, fmt.Errorf("%w: it does not begin as one of this version", ErrBackup)
+	switch {
+	case string(magic) == backupMagic:
+	case bytes.HasPrefix(magic, []byte(backupKind)):
+		return 0, fmt.Errorf("%w: the backup begins with %q, this program reads %q. Restore it with the newer program", ErrVersion, magic, backupMagic)
+	default:
+		return 0, fmt.Errorf("%w: it does not begin as one", ErrBackup)
 	}
 	for items := uint64(0); ; items++ {
 		kind, p, err := in.item()

@@ -32,6 +32,8 @@ const (
 	privatePrefix = "/private"
 
 	layoutVersion = "1"
+
+	wayBack = "Start the newer program, or restore a backup of before its first start with this one"
 )
 
 // upgrades holds the steps from older versions up to layoutVersion. A step may run twice, and must bear that.
@@ -41,8 +43,8 @@ var upgrades = map[string]struct {
 }{}
 
 var (
-	// ErrVersion says that the datastore was written by another version of this package.
-	ErrVersion = errors.New("store: version of the datastore not known")
+	// ErrVersion says that a newer version of this package wrote the datastore or the backup.
+	ErrVersion = errors.New("store: of a newer version")
 	// ErrDamaged says that something in the datastore is not what this package writes.
 	ErrDamaged = errors.New("store: damaged")
 	// ErrFailed says that a write failed: what it has made of its keys is not known until a later one has succeeded.

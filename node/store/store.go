@@ -125,7 +125,7 @@ func (s *Store) upgrade(ctx context.Context, from string) error {
 	for v := from; v != layoutVersion; {
 		step, ok := upgrades[v]
 		if !ok {
-			return fmt.Errorf("%w: %q, this is %s", ErrVersion, from, layoutVersion)
+			return fmt.Errorf("%w: it is %q, this program reads up to %s. %s", ErrVersion, from, layoutVersion, wayBack)
 		}
 		if err := step.do(ctx, s.ds); err != nil {
 			return fmt.Errorf("store: from version %s to %s: %w", v, step.to, err)
