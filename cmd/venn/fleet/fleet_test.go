@@ -1,0 +1,474 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/judge"
+)
+
+// The fleet: how many daemons, what they hold, and how often each changes a key and looks for one.
+const (
+	size        = 20
+	names       = 400 // of keys that come and go
+	held        = 20  // of these keys that each daemon holds, on average
+	own         = 200 // further keys of each daemon, which stay
+	changeEvery = 700 * time.Millisecond
+	findEvery   = 500 * time.Millisecond
+	recent      = 40 // changes whose keys are looked for most
+)
+
+// fleet is daemons, and the history of what was done to them.
+type fleet struct {
+	t     *testing.T
+	began time.Time
+	peers [size]*peer
+
+	mu      sync.Mutex // guards what follows
+	history *judge.History
+	finds   []judge.Find
+	lately  []string // keys of the last changes
+	faults  int      // finds that failed, as of daemons that were killed meanwhile
+	parted  bool     // peers of even numbers are apart from the others
+}
+
+// peer is a daemon.
+type peer struct {
+	f      *fleet
+	i      int
+	repo   string
+	id     string
+	prefix []string // of the command line: where it runs
+	env    []string
+	client *http.Client
+
+	mu    sync.RWMutex // read while a command runs; written while the daemon starts or ends
+	alive bool
+	cmd   *exec.Cmd
+	holds map[string]bool // of names
+}
+
+func (f *fleet) now() time.Duration { return time.Since(f.began) }
+
+// newFleet makes the folders of daemons by the older program: it does not read settings that only a newer one has. place
+// says where each runs: what its command line begins with, and its address.
+func newFleet(t *testing.T, program string, place func(i int) (prefix []string, address string)) *fleet {
+	f := &fleet{t: t, began: time.Now(), history: judge.NewHistory(size)}
+	base := t.TempDir()
+	for i := range f.peers {
+		p := &peer{f: f, i: i, repo: filepath.Join(base, fmt.Sprint(i)), holds: make(map[string]bool)}
+		p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(p.repo, "control.sock"))
+			},
+		}}
+		var address string
+		p.prefix, address = place(i)
+		p.env = append(os.Environ(), "VENN_HTTP_LISTEN=", "VENN_DISCOVERY_MDNS=false", "VENN_NAT_PORT_MAP=false", "VENN_LIMITS_CACHE=8388608",
+			fmt.Sprintf("VENN_ADDRESSES_LISTEN=/ip4/%s/tcp/%d,/ip4/%[1]s/udp/%d/quic-v1", address, 4200+i, 4200+i), "GOMAXPROCS=2")
+		var made struct{ ID string }
+		if out := p.run(program, "init", "--json"); json.Unmarshal([]byte(out), &made) != nil {
+			t.Fatalf("init says %s", out)
+		}
+		p.id = made.ID
+		if i >= 2 { // the first two are where all begin
+			p.env = append(p.env, "VENN_DISCOVERY_BOOTSTRAP="+f.peers[0].address()+","+f.peers[1].address())
+		}
+		f.peers[i] = p
+	}
+	return f
+}
+
+// address is where others begin.
+func (p *peer) address() string {
+	for _, e := range p.env {
+		if list, ok := strings.CutPrefix(e, "VENN_ADDRESSES_LISTEN="); ok {
+			first, _, _ := strings.Cut(list, ",")
+			return first + "/p2p/" + p.id
+		}
+	}
+	panic("fleet: a peer without address")
+}
+
+// run runs a command to its end.
+func (p *peer) run(program string, args ...string) string {
+	cmd := exec.Command(program, append([]string{"--repo", p.repo}, args...)...)
+	cmd.Env = p.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.f.t.Fatalf("%s %v: %v\n%s", program, args, err, out)
+	}
+	return string(out)
+}
+
+// start starts the daemon, with further variables of its environment, and waits until it serves.
+func (p *peer) start(program string, env ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from := p.f.now()
+	args := append(append([]string{}, p.prefix...), program, "--repo", p.repo, "daemon")
+	p.cmd = exec.Command(args[0], args[1:]...)
+	p.cmd.Env = append(p.env[:len(p.env):len(p.env)], env...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.OpenFile(filepath.Join(p.repo, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.f.t.Fatal(err)
+	}
+	p.cmd.Stderr = log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		p.f.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.f.t.Fatal(err)
+	}
+	_ = log.Close()
+	ready := make(chan bool, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "ready") {
+				ready <- true
+			}
+		}
+		close(ready)
+	}()
+	select {
+	case ok := <-ready:
+		if !ok {
+			p.f.t.Fatalf("daemon %d ended:\n%s", p.i, p.log())
+		}
+	case <-time.After(time.Minute):
+		p.f.t.Fatalf("daemon %d does not start:\n%s", p.i, p.log())
+	}
+	p.alive = true
+	p.f.reaches(p, true, from, p.f.now())
+}
+
+func (p *peer) log() string {
+	b, _ := os.ReadFile(filepath.Join(p.repo, "log"))
+	return string(b)
+}
+
+// end ends the daemon: by SIGTERM when all commands have been answered, by SIGKILL in their middle.
+func (p *peer) end(signal syscall.Signal) {
+	from := p.f.now()
+	if signal == syscall.SIGKILL && p.cmd != nil {
+		_ = p.cmd.Process.Kill()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.alive {
+		return
+	}
+	if signal != syscall.SIGKILL {
+		from = p.f.now()
+		_ = p.cmd.Process.Signal(signal)
+	}
+	_ = p.cmd.Wait()
+	p.alive = false
+	p.client.CloseIdleConnections()
+	p.f.reaches(p, false, from, p.f.now())
+}
+
+// reaches writes down that a daemon runs, or no longer.
+func (f *fleet) reaches(p *peer, to bool, call, ret time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range f.peers {
+		if q != p && (!to || q.alive && !(f.parted && (p.i+q.i)%2 > 0)) {
+			f.pair(p, q, to, call, ret)
+		}
+	}
+}
+
+// pair writes down that two daemons reach each other, or no longer.
+func (f *fleet) pair(p, q *peer, to bool, call, ret time.Duration) {
+	f.history.Write(judge.Fact{What: judge.Reaches, A: p.i, B: q.i}, to, call, ret)
+	if !to {
+		f.history.Write(judge.Fact{What: judge.Links, A: p.i, B: q.i}, false, call, ret)
+	}
+}
+
+// do sends a request, and calls line with every line of the answer.
+func (p *peer) do(method, path string, query url.Values, body string, line func([]byte) error) error {
+	u := url.URL{Scheme: "http", Host: "venn", Path: path, RawQuery: query.Encode()}
+	req, err := http.NewRequest(method, u.String(), strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "text/plain")
+	}
+	answer, err := p.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", answer.Status, all)
+	}
+	for l := range bytes.Lines(all) {
+		if err := line(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ignore([]byte) error { return nil }
+
+// change adds or removes keys.
+func (p *peer) change(add bool, keys ...string) {
+	path := "/api/v1/keys/remove"
+	if add {
+		path = "/api/v1/keys/add"
+	}
+	from := p.f.now()
+	err := p.do(http.MethodPost, path, nil, strings.Join(keys, "\n")+"\n", ignore)
+	to := p.f.now()
+	if err != nil {
+		to = judge.Never
+	}
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, k := range keys {
+		p.f.history.Write(judge.Fact{What: judge.Holds, A: p.i, Key: k}, add, from, to)
+		p.holds[k] = add
+		p.f.lately = append(p.f.lately, k)
+	}
+	p.f.lately = p.f.lately[max(0, len(p.f.lately)-recent):]
+}
+
+// find looks for a key, and writes down the answer.
+func (p *peer) find(key string, all bool) {
+	f := judge.Find{Asker: p.i, Key: key, All: all, From: p.f.now()}
+	query := url.Values{"key": {key}}
+	if all {
+		query.Set("all", "true")
+	}
+	err := p.do(http.MethodGet, "/api/v1/find", query, "", func(line []byte) error {
+		var l struct{ Peer, End string }
+		if err := json.Unmarshal(line, &l); err != nil {
+			return err
+		}
+		if i := p.f.index(l.Peer); i >= 0 {
+			f.Named = append(f.Named, i)
+		}
+		return nil
+	})
+	f.To = p.f.now()
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	if err != nil {
+		p.f.faults++
+		return
+	}
+	p.f.finds = append(p.f.finds, f)
+}
+
+func (f *fleet) index(id string) int {
+	for _, p := range f.peers {
+		if p.id == id {
+			return p.i
+		}
+	}
+	return -1
+}
+
+// look writes down whom the daemon is linked with.
+func (p *peer) look() (linked int) {
+	from := p.f.now()
+	var peers []struct {
+		ID     string
+		Linked bool
+	}
+	if err := p.do(http.MethodGet, "/api/v1/peers", nil, "", func(line []byte) error {
+		if line[0] == '[' {
+			return json.Unmarshal(line, &peers)
+		}
+		var one struct {
+			ID     string
+			Linked bool
+		}
+		err := json.Unmarshal(line, &one)
+		peers = append(peers, one)
+		return err
+	}); err != nil {
+		return 0
+	}
+	to := p.f.now()
+	is := make(map[int]bool)
+	for _, q := range peers {
+		if i := p.f.index(q.ID); i >= 0 && q.Linked {
+			is[i] = true
+			linked++
+		}
+	}
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for i := range size {
+		if i > p.i { // of the two, one is asked
+			p.f.history.Saw(judge.Fact{What: judge.Links, A: p.i, B: i}, is[i], from, to)
+		}
+	}
+	return linked
+}
+
+// refused are the offences that the daemon has counted, by what they were.
+func (p *peer) refused() map[string]uint64 {
+	var s struct{ Refused map[string]uint64 }
+	if err := p.do(http.MethodGet, "/api/v1/status", nil, "", func(line []byte) error { return json.Unmarshal(line, &s) }); err != nil {
+		p.f.t.Errorf("status of daemon %d: %v", p.i, err)
+	}
+	return s.Refused
+}
+
+// blames fails the test if the daemon, which runs, has found an offence.
+func (p *peer) blames() {
+	for what, n := range p.refused() {
+		if n > 0 {
+			p.f.t.Errorf("daemon %d blames others %d times: %s", p.i, n, what)
+		}
+	}
+	for line := range strings.Lines(p.log()) {
+		if strings.Contains(line, "not served") || strings.Contains(line, "panic") {
+			p.f.t.Errorf("daemon %d says: %s", p.i, line)
+		}
+	}
+}
+
+// fill gives each daemon its first keys.
+func (f *fleet) fill() {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, p := range f.peers {
+		var keys []string
+		for i := range own {
+			keys = append(keys, fmt.Sprintf("own-%d-%d", p.i, i))
+		}
+		for range held {
+			keys = append(keys, fmt.Sprintf("key-%d", rng.IntN(names)))
+		}
+		p.change(true, keys...)
+	}
+}
+
+// use has every daemon that runs change keys and find keys until the end of the context.
+func (f *fleet) use(ctx context.Context) (wait func()) {
+	var wg sync.WaitGroup
+	each := func(seed uint64, every time.Duration, do func(p *peer, rng *rand.Rand)) {
+		for _, p := range f.peers {
+			wg.Go(func() {
+				rng := rand.New(rand.NewPCG(seed, uint64(p.i)))
+				for ctx.Err() == nil {
+					time.Sleep(time.Duration((0.5 + rng.Float64()) * float64(every)))
+					p.mu.RLock()
+					if p.alive {
+						do(p, rng)
+					}
+					p.mu.RUnlock()
+				}
+			})
+		}
+	}
+	each(1, changeEvery, func(p *peer, rng *rand.Rand) {
+		key := fmt.Sprintf("key-%d", rng.IntN(names))
+		if len(p.some(true)) > held/2 && rng.IntN(2) == 0 {
+			mine := p.some(true)
+			key = mine[rng.IntN(len(mine))]
+		}
+		p.change(!p.has(key), key)
+	})
+	each(2, findEvery, func(p *peer, rng *rand.Rand) { p.find(f.wanted(rng), rng.IntN(2) == 0) })
+	each(3, time.Second, func(p *peer, _ *rand.Rand) { p.look() })
+	return wg.Wait
+}
+
+func (p *peer) has(key string) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	return p.holds[key]
+}
+
+// some lists the keys that come and go and that the daemon holds, in order.
+func (p *peer) some(is bool) (keys []string) {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for i := range names {
+		if k := fmt.Sprintf("key-%d", i); p.holds[k] == is {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// wanted draws a key to look for: one that has changed lately, one that comes and goes, or one that stays.
+func (f *fleet) wanted(rng *rand.Rand) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch n := rng.IntN(4); {
+	case n < 2 && len(f.lately) > 0:
+		return f.lately[rng.IntN(len(f.lately))]
+	case n < 3:
+		return fmt.Sprintf("key-%d", rng.IntN(names))
+	}
+	return fmt.Sprintf("own-%d-%d", rng.IntN(size), rng.IntN(own))
+}
+
+// meet waits until all daemons are linked with enough others.
+func (f *fleet) meet() {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(500 * time.Millisecond) {
+		least := size
+		for _, p := range f.peers {
+			least = min(least, p.look())
+		}
+		if least >= size-1 {
+			return
+		}
+		if time.Now().After(end) {
+			f.t.Logf("the daemon with the fewest links has %d of %d", least, size-1)
+			return
+		}
+	}
+}
+
+// verdict judges all finds.
+func (f *fleet) verdict(b judge.Bounds) judge.Verdict {
+	v := f.history.Verdict(b, f.finds)
+	f.t.Logf("%v\n%d finds failed, of daemons that ended meanwhile", v, f.faults)
+	return v
+}
+
+// binary returns the program that a variable names; without, the test is skipped.
+func binary(t *testing.T, variable string) string {
+	t.Helper()
+	name := os.Getenv(variable)
+	if name == "" {
+		t.Skipf("runs twenty daemons for minutes: .ci/fleet sets %s", variable)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Fatal(errors.Join(fmt.Errorf("%s names no program", variable), err))
+	}
+	return name
+}

@@ -1,0 +1,172 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSoak runs twenty daemons for VENN_SOAK minutes. Every few seconds one is killed with signal 9, the network parts
+// in two halves that hear nothing of each other, a daemon stands still as on a machine that sleeps, or one ends and
+// starts as the other version. The wall clocks of all daemons jump, as VENN_CLOCK says, which programs built
+// by .ci/fleet obey. With VENN_CONTROL the programs lack a defence of freshness, and answers have to be late.
+func TestSoak(t *testing.T) {
+	programs := []string{binary(t, "VENN_NEW"), binary(t, "VENN_OLD")}
+	minutes, err := strconv.ParseFloat(os.Getenv("VENN_SOAK"), 64)
+	if err != nil {
+		t.Skip("VENN_SOAK says for how many minutes: .ci/fleet sets it")
+	}
+	l := newLine(t)
+	f := newFleet(t, programs[1], func(i int) ([]string, string) { return l.place(i % 2), l.address(i % 2) })
+	defer f.endAll()
+	rng := rand.New(rand.NewPCG(2, 2))
+	versions := make([]int, size)
+	clock := func() string { return fmt.Sprintf("VENN_CLOCK=%d", rng.Uint32()) }
+	for _, p := range f.peers {
+		p.start(programs[0], clock())
+	}
+	f.fill()
+	f.meet()
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := f.use(ctx)
+	counts := make(map[string]int)
+	between := func(least, most float64) {
+		time.Sleep(time.Duration((least + rng.Float64()*(most-least)) * float64(time.Second)))
+	}
+	for end := time.Now().Add(time.Duration(minutes * float64(time.Minute))); time.Now().Before(end); {
+		between(3, 12)
+		p := f.peers[rng.IntN(size)]
+		what := []string{"kill -9", "partition", "sleep", "upgrade"}[rng.IntN(4)]
+		counts[what]++
+		switch what {
+		case "kill -9":
+			p.end(syscall.SIGKILL)
+			between(0, 8)
+			p.start(programs[versions[p.i]], clock())
+		case "partition":
+			f.part(l, true)
+			between(1, 20)
+			f.part(l, false)
+		case "sleep":
+			p.sleep(func() { between(1, 8) })
+		case "upgrade":
+			p.blames()
+			p.end(syscall.SIGTERM)
+			versions[p.i] = 1 - versions[p.i]
+			p.start(programs[versions[p.i]], clock())
+		}
+	}
+	between(10, 10)
+	cancel()
+	wait()
+	for _, p := range f.peers {
+		p.blames()
+	}
+	t.Logf("%v min of %v", minutes, counts)
+	v := f.verdict(bounds)
+	late := len(v.Violations)
+	if os.Getenv("VENN_CONTROL") != "" {
+		if late == 0 {
+			t.Error("without a defence of freshness no answer is late: the checker sees nothing")
+		}
+		return
+	}
+	if late > 0 || v.Wanted == 0 {
+		t.Errorf("%d answers are later than %v of linked peers or %v of all", late, bounds.Linked, bounds.All)
+	}
+}
+
+// part separates the daemons of even numbers from the others, or joins them again.
+func (f *fleet) part(l line, apart bool) {
+	f.mu.Lock()
+	f.parted = apart
+	f.mu.Unlock()
+	from := f.now()
+	l.cut(apart)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.peers {
+		for _, q := range f.peers[:p.i] {
+			if (p.i+q.i)%2 > 0 {
+				f.pair(p, q, !apart, from, f.now())
+			}
+		}
+	}
+}
+
+// sleep stops the daemon's process for a while.
+func (p *peer) sleep(while func()) {
+	from := p.f.now()
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+	p.f.reaches(p, false, from, p.f.now())
+	while()
+	from = p.f.now()
+	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	p.f.reaches(p, true, from, p.f.now())
+}
+
+// line is what the daemons are connected by: a namespace for each, as for a machine of its own, at one of two bridges,
+// and a line between the bridges.
+type line struct{ t *testing.T }
+
+func newLine(t *testing.T) line {
+	if os.Geteuid() != 0 {
+		t.Skip("network namespaces need root")
+	}
+	l := line{t}
+	for side := range 2 {
+		l.space(l.hub(side))
+		l.run("ip -n " + l.hub(side) + " link add name hub type bridge")
+		l.run("ip -n " + l.hub(side) + " link set dev hub up")
+	}
+	l.run("ip -n " + l.hub(0) + " link add name line type veth peer name line netns " + l.hub(1))
+	for side := range 2 {
+		l.run("ip -n " + l.hub(side) + " link set dev line master hub up")
+	}
+	for i := range size {
+		hub, port := l.hub(i%2), fmt.Sprint("port", i)
+		l.space(l.machine(i))
+		l.run("ip -n " + hub + " link add name " + port + " type veth peer name eth netns " + l.machine(i))
+		l.run("ip -n " + hub + " link set dev " + port + " master hub up")
+		l.run("ip -n " + l.machine(i) + " addr add " + l.address(i) + "/24 dev eth")
+		l.run("ip -n " + l.machine(i) + " link set dev eth up")
+	}
+	return l
+}
+
+func (line) hub(side int) string { return fmt.Sprintf("venn%d-hub%d", os.Getpid(), side) }
+
+func (line) machine(i int) string { return fmt.Sprintf("venn%d-%d", os.Getpid(), i) }
+
+func (line) address(i int) string { return fmt.Sprintf("10.77.0.%d", i+1) }
+
+// place is how a command line begins that runs on a machine.
+func (l line) place(i int) []string { return []string{"ip", "netns", "exec", l.machine(i)} }
+
+// space makes a namespace.
+func (l line) space(name string) {
+	l.run("ip netns add " + name)
+	l.t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
+	l.run("ip -n " + name + " link set dev lo up")
+}
+
+// cut cuts the line between the bridges, which no machine notices, or mends it.
+func (l line) cut(cut bool) {
+	state := map[bool]string{true: " down", false: " up"}[cut]
+	l.run("ip -n " + l.hub(0) + " link set dev line" + state)
+}
+
+func (l line) run(command string) {
+	l.t.Helper()
+	words := strings.Fields(command)
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		l.t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
