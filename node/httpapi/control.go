@@ -321,7 +321,7 @@ func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
 	if private {
 		return a.change(w, r, a.Node.AddPrivate)
 	}
-	return a.change(w, r, a.Node.Add)
+	return a.change(w, r, a.Add)
 }
 
 func (a *api) removeKeys(w http.ResponseWriter, r *http.Request) error {

@@ -30,6 +30,8 @@ type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
+	// Add adds keys for a client; nil: Node.Add.
+	Add func(ctx context.Context, keys ...[]byte) (added int, err error)
 	// Servers returns the peers that serve the content of a peer, if they are not the peer itself. It is called for
 	// many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
@@ -65,6 +67,9 @@ type Removals interface {
 }
 
 func (c *Config) setDefaults() {
+	if c.Add == nil && c.Node != nil {
+		c.Add = c.Node.Add
+	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

@@ -24,8 +24,8 @@ type Router interface {
 	Withdraw(ctx context.Context, keys ...[]byte) error
 }
 
-// Over returns the router of a node. Its keys are those of the node: one that was added otherwise as well is taken back
-// by Withdraw, too.
+// Over returns the router of a node. Its keys are those of the node: Withdraw takes back a key that was added otherwise,
+// too, unless the caller keeps them apart.
 func Over(n *node.Node) Router { return over{n} }
 
 type over struct{ n *node.Node }

@@ -91,6 +91,7 @@ type daemon struct {
 	public     net.Listener // nil: none
 	clients    net.Listener // of the mirror; nil: there is none
 	mirror     *mirror.Mirror
+	claims     *claims // of the mirror; nil: there is none
 	closers    []func() error
 }
 
@@ -288,7 +289,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Backup: d.store.Backup, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level, Mirror: d.mirrorStatus}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Add: d.addKeys, Servers: d.serving.servers, Removals: d.removals, Backup: d.store.Backup, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level, Mirror: d.mirrorStatus}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))

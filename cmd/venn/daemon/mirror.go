@@ -24,13 +24,17 @@ func (d *daemon) listenMirror(ctx context.Context) (err error) {
 }
 
 // openMirror opens the mirror on the node.
-func (d *daemon) openMirror(context.Context) (err error) {
+func (d *daemon) openMirror(ctx context.Context) (err error) {
 	if d.clients == nil {
 		return nil
 	}
+	if d.claims, err = openClaims(ctx, d.repo, d.node); err != nil {
+		return err
+	}
+	d.onClose(d.claims.log.Close)
 	c := d.cfg.Mirror
 	d.mirror, err = mirror.New(mirror.Config{
-		Host: d.host, Network: d.cfg.Network.Name, Router: mirror.Over(d.node), Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
+		Host: d.host, Network: d.cfg.Network.Name, Router: d.claims, Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
 		Upstream: mirror.Upstream(c.Upstream), Log: d.log, Register: d.registry,
 	})
 	if err != nil {
@@ -38,6 +42,16 @@ func (d *daemon) openMirror(context.Context) (err error) {
 	}
 	d.onClose(d.mirror.Close)
 	return nil
+}
+
+// addKeys adds keys for a client: they are the mirror's no longer.
+func (d *daemon) addKeys(ctx context.Context, keys ...[]byte) (added int, err error) {
+	if d.claims != nil {
+		if err := d.claims.leave(keys); err != nil {
+			return 0, err
+		}
+	}
+	return d.node.Add(ctx, keys...)
 }
 
 // mirrorStatus is the mirror's status for the API; nil without a mirror.

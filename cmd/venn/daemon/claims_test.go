@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"testing"
+)
+
+// TestMirrorLeavesKeysOfOthers has a mirror take back content that users and followers hold, too.
+func TestMirrorLeavesKeysOfOthers(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	c := must(r.FileConfig())
+	c.Mirror.Listen = "127.0.0.1:0"
+	if err := r.SaveConfig(c); err != nil {
+		t.Fatal(err)
+	}
+	_, d, stop := start(t, r)
+	defer func() { _ = stop() }()
+	own, before, since, followed := []byte("own"), []byte("before"), []byte("since"), []byte("followed")
+	log, _, err := r.OpenImport(t.Context(), "a folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	router := d.claims
+	must(d.addKeys(t.Context(), before))
+	if err := router.Advertise(t.Context(), own, before, since, followed); err != nil {
+		t.Fatal(err)
+	}
+	must(d.addKeys(t.Context(), since))
+	if err := log.Adds([]string{"followed"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := router.Withdraw(t.Context(), own, before, since, followed); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]bool{"own": false, "before": true, "since": true, "followed": true} {
+		if has, err := d.node.Advertises([]byte(key)); err != nil || has != want {
+			t.Errorf("%s: advertised %v, %v", key, has, err)
+		}
+	}
+	if err := router.Advertise(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, d, stop = start(t, r)
+	if err := d.claims.Withdraw(t.Context(), own, before); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := d.node.Advertises(own); err != nil || has {
+		t.Errorf("after a restart, the mirror's own key stays: %v", err)
+	}
+	if has, err := d.node.Advertises(before); err != nil || !has {
+		t.Errorf("after a restart, the user's key is gone: %v", err)
+	}
+}
