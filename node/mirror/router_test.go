@@ -1,19 +1,26 @@
 package mirror
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/ipfs/go-cid"
+	dht "github.com/libp2p/go-libp2p-kad-dht"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
 )
 
-// TestRouters holds routers to what a mirror needs: in memory, and over nodes of venn.
+// TestRouters holds routers to what a mirror needs: in memory, over nodes of venn, and over kad-dht, which cannot take
+// back what it has told.
 func TestRouters(t *testing.T) {
-	for name, pair := range map[string]func(*testing.T, host.Host, host.Host) (Router, Router){"memory": inMemory, "venn": overNodes} {
+	for name, pair := range map[string]func(*testing.T, host.Host, host.Host) (Router, Router){"memory": inMemory, "venn": overNodes, "kad-dht": overDHT} {
 		t.Run(name, func(t *testing.T) {
 			a, b := newHost(t), newHost(t)
 			at, from := pair(t, a, b)
@@ -39,11 +46,12 @@ func TestRouters(t *testing.T) {
 			if got := named(at); len(got) > 0 {
 				t.Errorf("itself: %v", got)
 			}
-			if err := at.Withdraw(t.Context(), key); err != nil {
-				t.Fatal(err)
+			left := at.Withdraw(t.Context(), key)
+			if left != nil && name != "kad-dht" {
+				t.Fatal(left)
 			}
-			if got := named(from); len(got) > 0 {
-				t.Errorf("withdrawn: %v", got)
+			if got := named(from); len(got) > 0 != errors.Is(left, errors.ErrUnsupported) {
+				t.Errorf("withdrawn (%v): %v", left, got)
 			}
 		})
 	}
@@ -52,6 +60,54 @@ func TestRouters(t *testing.T) {
 func inMemory(_ *testing.T, a, b host.Host) (Router, Router) {
 	board := newBoard()
 	return view{board, *host.InfoFromHost(a)}, view{board, *host.InfoFromHost(b)}
+}
+
+// inDHT is a DHT as a router.
+type inDHT struct{ *dht.IpfsDHT }
+
+func (d inDHT) Ready(context.Context) (bool, error) { return d.RoutingTable().Size() > 0, nil }
+
+func (d inDHT) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
+	return func(yield func(peer.AddrInfo) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for p := range d.FindProvidersAsync(ctx, cid.NewCidV1(cid.Raw, key), enough) {
+			if p.ID != d.PeerID() && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func (d inDHT) Advertise(ctx context.Context, keys ...[]byte) (err error) {
+	for _, k := range keys {
+		err = errors.Join(err, d.Provide(ctx, cid.NewCidV1(cid.Raw, k), true))
+	}
+	return err
+}
+
+// Withdraw is what a DHT lacks: its records last until they expire.
+func (inDHT) Withdraw(context.Context, ...[]byte) error { return errors.ErrUnsupported }
+
+func overDHT(t *testing.T, a, b host.Host) (Router, Router) {
+	var all []inDHT
+	for _, h := range []host.Host{a, b} {
+		d, err := dht.New(h, dht.Mode(dht.ModeServer), dht.ProtocolPrefix("/routers"), dht.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		all = append(all, inDHT{d})
+	}
+	if err := b.Connect(t.Context(), *host.InfoFromHost(a)); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if all[0].RoutingTable().Size()*all[1].RoutingTable().Size() > 0 {
+			break
+		}
+	}
+	return all[0], all[1]
 }
 
 func overNodes(t *testing.T, a, b host.Host) (Router, Router) {
