@@ -25,7 +25,7 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estim
 	most := min(n1, n2)
 	best := bestTest(tests, n1, most/10)
 	best = bestTest(tests, n1, best.estimate(n1, most, confidence).Value)
-	method := fmt.Sprintf("own keys tested in %.3g of hash space", best.share)
+	method := fmt.Sprintf("own keys tested in %.3g %% of hash space", 100*best.share)
 	return newOverlap(n1, n2, best.estimate(n1, most, confidence).score(most), method), nil
 }
 

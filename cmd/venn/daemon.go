@@ -163,7 +163,7 @@ func idCommand() *cli.Command {
 		Usage:       "print the peer's id and the addresses it is reached at",
 		Description: "Without a running daemon, there are no addresses.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "address", Usage: "print only the address that others reach the peer at likeliest, for connect and --bootstrap"},
+			&cli.BoolFlag{Name: "address", Usage: "print only the address at which others most likely reach the peer, for connect and --bootstrap"},
 			jsonFlag("as a JSON object: id, addresses"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {

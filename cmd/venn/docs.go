@@ -95,7 +95,7 @@ func manPage(name string, c *cli.Command, flags []cli.Flag) string {
 	b.WriteString(".SH OPTIONS\n")
 	for _, f := range flags {
 		doc, ok := f.(cli.DocGenerationFlag)
-		if !ok {
+		if hides, may := f.(cli.VisibleFlag); !ok || may && !hides.IsVisible() {
 			continue
 		}
 		value, usage := unquoted(doc.GetUsage())

@@ -18,7 +18,7 @@ func joinCommand() *cli.Command {
 		Description: "A Bloom join: filters of the collections are moved, and the keys that are probably in all; what that took is said on\n" +
 			"standard error. Others answer if they have set content.joins.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "others", Usage: "join the peers named alone, without this one"},
+			&cli.BoolFlag{Name: "others", Usage: "join only the peers that are named, without this one"},
 			jsonFlag("a JSON object a line for each key: key; in the end: end, and what it took"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {

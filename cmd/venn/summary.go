@@ -31,7 +31,7 @@ skipped. A file that is no summary, is corrupt, or has the wrong seed or signer 
 Nothing is written then.`
 
 const (
-	seedHelp = "`NUMBER` of the hash seed, decimal or, after 0x, hexadecimal; more than 8 hexadecimal digits are a seed of their own"
+	seedHelp = "`NUMBER` of the hash seed, decimal or, after 0x, hexadecimal; a hexadecimal number of more than 8 digits counts as a network of its own"
 	outHelp  = "write to `FILE`, whole or not at all"
 )
 

@@ -52,7 +52,7 @@ func buildCommand() *cli.Command {
 			&cli.FloatFlag{Name: "rate", Usage: "choose the shape of the fewest bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
 			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
 			&cli.StringFlag{Name: "after", Usage: "the next epoch after the summary in `OLD`, in its shape while that fits"},
-			&cli.StringFlag{Name: "epoch", Usage: "`GENERATION.SEQUENCE`, later in every summary that is published", Value: "0.0", Validator: goodEpoch},
+			&cli.StringFlag{Name: "epoch", Usage: "number of the summary, `GENERATION.SEQUENCE`; whoever publishes several gives each a higher one", Value: "0.0", Validator: goodEpoch},
 			outFlag(),
 		),
 		Action: runBuild,

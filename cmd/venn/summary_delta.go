@@ -88,7 +88,7 @@ var errSigners = errors.New("different signers")
 func applyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "make the new summary of the old one and a delta",
+		Usage:     "make the new summary from the old one and a delta",
 		ArgsUsage: "OLD DELTA",
 		Description: "The result is what the signer of OLD signed, part by part, or an error: a delta needs no trust.\n" +
 			"It may be shorter than the new summary was, if OLD had fewer parts.",

@@ -213,7 +213,7 @@ func viewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "view", Usage: "show a recorded run in a browser, until Ctrl-C", ArgsUsage: "FILE",
 		Description: "FILE comes from venn testnet --record or venn experiment run scale --record. Its lines are JSON objects, described in package cmd/venn/view.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "listen", Value: anyPort, Usage: "serve at `ADDR`"}},
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "listen", Value: anyPort, Usage: "serve the page at `ADDR`, a host and a port; port 0 is any that is free"}},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := checkArguments(c, 1, 1, "a recording"); err != nil {
 				return err

@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ func (p *Plan) table(key, path string, columns int, row func(cells []string) err
 			return nil
 		}
 		if err == nil && n == maxRows {
-			err = errors.New("too many rows")
+			err = fmt.Errorf("more than %d rows", maxRows)
 		}
 		if err != nil {
 			return p.source.fault(key, "%s: %w", path, err)

@@ -304,7 +304,7 @@ func (c Config) Check() error {
 	if c.Network.PreviousUntil != "" {
 		_, ok := c.Network.Previous()
 		fault(ok, "network.previous_until is %q, must be a time such as 2030-01-31T12:00:00Z", c.Network.PreviousUntil)
-		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed is %d, as network.seed is", c.Network.Seed)
+		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed and network.seed are both %d, must differ", c.Network.Seed)
 	}
 	for _, of := range []struct {
 		key   string
