@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/daemon"
@@ -179,7 +182,7 @@ func idCommand() *cli.Command {
 			}
 			return show(c, id, func(w io.Writer) error {
 				if c.Bool("address") {
-					_, err := fmt.Fprintln(w, id.Addresses[0])
+					_, err := fmt.Fprintln(w, likeliest(id.Addresses))
 					return err
 				}
 				_, err := fmt.Fprintln(w, strings.Join(append([]string{id.ID}, id.Addresses...), "\n"))
@@ -187,6 +190,20 @@ func idCommand() *cli.Command {
 			})
 		},
 	}
+}
+
+// likeliest returns the first address that other machines may reach, one by IPv4 before others; loopback comes last.
+func likeliest(addresses []string) string {
+	near := func(address string) int {
+		switch a, err := multiaddr.NewMultiaddr(address); {
+		case err == nil && manet.IsIPLoopback(a):
+			return 2
+		case strings.HasPrefix(address, "/ip4/"):
+			return 0
+		}
+		return 1
+	}
+	return slices.MinFunc(addresses, func(a, b string) int { return near(a) - near(b) })
 }
 
 // identity asks the daemon, or reads the identity file when none runs.

@@ -9,6 +9,19 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
+// TestLikeliest: in a container the first address is loopback, which no other peer reaches.
+func TestLikeliest(t *testing.T) {
+	loop, lan, local := "/ip4/127.0.0.1/tcp/4101", "/ip4/10.88.0.2/tcp/4101", "/ip6/fd00::2/tcp/4101"
+	for _, c := range []struct {
+		of   []string
+		want string
+	}{{[]string{loop}, loop}, {[]string{loop, lan}, lan}, {[]string{loop, local, lan}, lan}, {[]string{loop, local}, local}} {
+		if got := likeliest(c.of); got != c.want {
+			t.Errorf("of %v it is %s", c.of, got)
+		}
+	}
+}
+
 func TestDoctorPorts(t *testing.T) {
 	wanted := []string{"/ip4/0.0.0.0/tcp/4101", "/ip4/0.0.0.0/udp/4101/quic-v1", "/ip6/::/tcp/4101"}
 	used := []string{"/ip4/10.0.0.1/tcp/4101", "/ip4/10.0.0.1/udp/4101/quic-v1"}
