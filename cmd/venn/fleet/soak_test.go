@@ -24,7 +24,7 @@ func TestSoak(t *testing.T) {
 		t.Skip("VENN_SOAK says for how many minutes: .ci/fleet sets it")
 	}
 	l := newLine(t)
-	f := newFleet(t, programs[1], func(i int) ([]string, string) { return l.place(i % 2), l.address(i % 2) })
+	f := newFleet(t, programs[1], func(i int) ([]string, string) { return l.place(i), l.address(i) })
 	defer f.endAll()
 	rng := rand.New(rand.NewPCG(2, 2))
 	versions := make([]int, size)
@@ -113,7 +113,7 @@ func (p *peer) sleep(while func()) {
 }
 
 // line is what the daemons are connected by: a namespace for each, as for a machine of its own, at one of two bridges,
-// and a line between the bridges.
+// and a line between the bridges. libp2p takes eight connections from one address, so each has its own.
 type line struct{ t *testing.T }
 
 func newLine(t *testing.T) line {
