@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 // faults is what the key store failed with, of each kind of use, until one succeeds.

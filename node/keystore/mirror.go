@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 // Mirror holds the fingerprints of a collection in memory; all summaries are made from it. It is a d-left counting

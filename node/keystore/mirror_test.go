@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 // TestMirror holds a mirror, stored and read at random, to a map of counts.

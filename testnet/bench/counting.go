@@ -7,8 +7,8 @@ import (
 	cuckoo "github.com/seiflotfy/cuckoofilter"
 	boom "github.com/tylertreat/BoomFilters"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 const countingKeys = 786_432 // 6 in every bucket of 4 subtables of 2^15

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
+	"github.com/venn-p2p/venn/summary/counting"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFluidLimit(t *testing.T) {
-	data, err := os.ReadFile("../../node/keystore/counting/testdata/dlcbf.json")
+	data, err := os.ReadFile("../../summary/counting/testdata/dlcbf.json")
 	if err != nil {
 		t.Fatal(err)
 	}

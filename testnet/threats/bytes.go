@@ -11,9 +11,9 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 // byteAttacks are bytes that strangers send, and keys that they craft.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/venn-p2p/venn/node/keystore/counting"
+	"github.com/venn-p2p/venn/summary/counting"
 )
 
 // A mirror of a collection that grows: whole 48-bit fingerprints are kept and can be listed.
