@@ -8,6 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node"
 )
@@ -69,4 +71,42 @@ func start(opts ...node.Option) (*node.Node, host.Host) {
 		panic(err)
 	}
 	return n, h
+}
+
+// The members of a network deal with each other alone, at private addresses alone.
+func Example_members() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	var hosts [3]host.Host // the last is of no member
+	for i := range hosts {
+		h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
+		if err != nil {
+			panic(err)
+		}
+		defer h.Close()
+		hosts[i] = h
+	}
+	members := map[peer.ID]bool{hosts[0].ID(): true, hosts[1].ID(): true}
+	var nodes [3]*node.Node
+	for i, h := range hosts {
+		n, err := node.New(
+			h, node.WithBootstrap(peer.AddrInfo{ID: hosts[0].ID(), Addrs: hosts[0].Addrs()}),
+			node.WithPeerFilter(func(p peer.ID) bool { return i == 2 || members[p] }),
+			node.WithAddressFilter(func(addrs []ma.Multiaddr) []ma.Multiaddr { return ma.FilterAddrs(addrs, manet.IsPrivateAddr) }),
+		)
+		if err != nil {
+			panic(err)
+		}
+		defer n.Close()
+		nodes[i] = n
+	}
+	for i, n := range nodes[1:] {
+		within, cancel := context.WithTimeout(ctx, time.Duration(10-9*i)*time.Second)
+		defer cancel()
+		fmt.Println(n.WaitReady(within))
+	}
+	// Output:
+	// <nil>
+	// context deadline exceeded
 }

@@ -226,7 +226,7 @@ func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answer ti
 		return
 	}
 	said, err := m.probe(ctx, p.ID, f, answer)
-	if err == nil && !(said.whole && said.size < 0) {
+	if err == nil && (!said.whole || said.size >= 0) {
 		answers <- holder{p, said, time.Since(begun)}
 	}
 }

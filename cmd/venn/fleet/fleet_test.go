@@ -193,7 +193,7 @@ func (f *fleet) reaches(p *peer, to bool, call, ret time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, q := range f.peers {
-		if q != p && (!to || q.alive && !(f.parted && (p.i+q.i)%2 > 0)) {
+		if apart := f.parted && (p.i+q.i)%2 > 0; q != p && (!to || q.alive && !apart) {
 			f.pair(p, q, to, call, ret)
 		}
 	}
