@@ -46,7 +46,7 @@ func (r *Router) noteFailure(p wire.PeerID, sure bool) {
 }
 
 // note records that a peer failed to answer, and lets it rest for at most longest. sure says that the peer had the full
-// time for an answer.
+// time for an answer. A failure that comes while the peer rests is of an ask from before: it makes the rest no longer.
 func (fs *failures) note(now time.Duration, p wire.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {
 		*fs = failures{}
@@ -55,8 +55,11 @@ func (fs *failures) note(now time.Duration, p wire.PeerID, sure, ours bool, long
 	if old, ok := fs.of(now, p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause
-		if now >= old.last+old.pause {
+		switch {
+		case now >= old.last+old.pause:
 			f.pause = min(2*old.pause, longest)
+		case old.sure && old.ours:
+			f.last = old.last
 		}
 	}
 	(*fs)[p] = f

@@ -47,6 +47,22 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// TestLateFailureProlongsNoRest: a dial that began before a rest fails in the midst of it. The rest is no longer for that:
+// a peer behind a partition that heals is asked again within the longest pause from when it was last found silent.
+func TestLateFailureProlongsNoRest(t *testing.T) {
+	r := &Router{}
+	r.noteFailure("p", true)
+	r.now = firstPause - 1
+	r.noteFailure("p", true)
+	if r.now = firstPause; r.standing("p") != suspect {
+		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
+	}
+	r.noteFailure("p", true)
+	if f := r.failures["p"]; f.pause != 2*firstPause {
+		t.Errorf("a failure after the rest: %v", f)
+	}
+}
+
 // TestReputationFades: what a peer named counts half after five minutes.
 func TestReputationFades(t *testing.T) {
 	var rs reputations
