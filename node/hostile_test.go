@@ -244,8 +244,9 @@ func twins(t *testing.T, n *Node, r *raw) {
 	})
 }
 
+// wrongDelta sends a delta of the sender's own: from another it could fit another summary of the same epoch.
 func wrongDelta(t *testing.T, n *Node, r *raw) {
-	o := newOrigin(t, "o", 100)
+	o := originWith(t, r.h.Peerstore().PrivKey(r.h.ID()), "o", 100)
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})

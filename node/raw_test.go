@@ -244,6 +244,12 @@ func newOrigin(t testing.TB, name string, keys int) origin {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return originWith(t, key, name, keys)
+}
+
+// originWith is newOrigin with a key.
+func originWith(t testing.TB, key crypto.PrivKey, name string, keys int) origin {
+	t.Helper()
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
