@@ -8,15 +8,14 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
-	// goodbyeTime is how long Close may take to tell links that the node leaves, goodbyeFlush how long the last
-	// messages may take to the connection.
-	goodbyeTime  = 200 * time.Millisecond
+	// goodbyeFlush is how long the last messages of a node that closes may take to the connection.
 	goodbyeFlush = 20 * time.Millisecond
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
@@ -32,7 +31,7 @@ type leave struct {
 
 // goodbye has the loop tell all links that the node leaves, and waits a little for the word to go out.
 func (n *Node) goodbye() {
-	ctx, cancel := context.WithTimeout(n.ctx, goodbyeTime)
+	ctx, cancel := context.WithTimeout(n.ctx, core.GoodbyeTime)
 	defer cancel()
 	c := &leave{done: make(chan struct{})}
 	if n.in.Command(ctx, n.ctx, c) != nil || n.await(c.done) != nil || !c.linked {

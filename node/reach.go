@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
@@ -273,7 +274,7 @@ func (l *loop) unprotect(p peer.ID) {
 
 // closeStale ends what has been idle for too long and nothing needs: links, and the connections that the node made.
 func (l *loop) closeStale(now time.Time) {
-	for _, p := range l.n.links.Stale(now) {
+	for _, p := range l.n.links.Stale(now, core.IdleLife) {
 		made := l.n.links.Made(p)
 		l.unlink(p)
 		if made {

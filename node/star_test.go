@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -172,7 +173,7 @@ func TestTricklingStreams(t *testing.T) {
 		t.Fatalf("%d links taken", taken)
 	}
 	time.Sleep(time.Second)
-	if stale := n.links.Stale(time.Now().Add(time.Hour)); len(stale) != defaultConnections/2 {
+	if stale := n.links.Stale(time.Now().Add(time.Hour), core.IdleLife); len(stale) != defaultConnections/2 {
 		t.Errorf("%d links would be idle in an hour", len(stale))
 	}
 	for range defaultConnections {

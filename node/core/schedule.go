@@ -11,6 +11,12 @@ const (
 	MostSpacing  = 20 * time.Second
 )
 
+// IdleLife is how long a link that nothing needs may be idle before it is closed.
+const IdleLife = 30 * time.Second
+
+// GoodbyeTime is how long a peer that leaves waits at most for its last messages to go out.
+const GoodbyeTime = 200 * time.Millisecond
+
 const (
 	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
 	moving  = 3 * time.Second        // least time between epochs when only addresses change

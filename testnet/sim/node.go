@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
@@ -183,13 +184,10 @@ func (n *node) join() {
 	}
 }
 
-// goodbye is how long the last messages of a peer that leaves by itself may take to go out.
-const goodbye = 200 * time.Millisecond
-
 // leave closes all connections, behind what the peer says last: those at the other ends learn of that.
 func (n *node) leave(killed bool) {
 	if !killed {
-		n.leaves = n.now + goodbye
+		n.leaves = n.now + core.GoodbyeTime
 		n.step(strategy.Leaving{})
 		n.empty()
 	}

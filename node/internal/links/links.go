@@ -52,8 +52,7 @@ type conn struct {
 }
 
 const (
-	idleLife  = 30 * time.Second       // how long an unneeded connection may be idle
-	passLife  = 2 * time.Second        // the same for one made only to confirm: its other end cannot refuse it
+	passLife  = 2 * time.Second        // how long a connection made only to confirm may be idle: its other end cannot refuse it
 	stayLife  = 2 * time.Second        // how long a link taken lasts, at least, before another may take its place
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
@@ -366,8 +365,9 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	}
 }
 
-// Stale returns the peers whose connections or links are unneeded and have been idle for too long.
-func (t *Table) Stale(now time.Time) (out []peer.ID) {
+// Stale returns the peers whose connections or links are unneeded and have been idle for longer than idleLife, or than
+// passLife if they were made only to confirm.
+func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for p, c := range t.peers {

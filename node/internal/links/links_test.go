@@ -52,20 +52,20 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	if got := made(t, c, "last", at(100)); got != "busy" {
 		t.Errorf("evicted %q, want the one no longer in use", got)
 	}
-	if got := c.Stale(at(100).Add(passLife)); len(got) != 0 {
+	if got := c.Stale(at(100).Add(passLife), 30*time.Second); len(got) != 0 {
 		t.Errorf("stale %v", got)
 	}
-	if got := c.Stale(at(101).Add(passLife)); !slices.Equal(got, []peer.ID{"last"}) {
+	if got := c.Stale(at(101).Add(passLife), 30*time.Second); !slices.Equal(got, []peer.ID{"last"}) {
 		t.Errorf("stale %v", got)
 	}
 	if !c.Dial("upkeep", false, at(200)) {
 		t.Fatal("no room")
 	}
 	c.Dialed("upkeep", true, at(200))
-	if got := c.Stale(at(230)); slices.Contains(got, "upkeep") {
+	if got := c.Stale(at(230), 30*time.Second); slices.Contains(got, "upkeep") {
 		t.Error("a connection for upkeep is stale after 30 s")
 	}
-	if got := c.Stale(at(231)); !slices.Contains(got, "upkeep") {
+	if got := c.Stale(at(231), 30*time.Second); !slices.Contains(got, "upkeep") {
 		t.Errorf("after 31 s, stale is %v", got)
 	}
 }
@@ -79,10 +79,10 @@ func TestPassingGoesSoon(t *testing.T) {
 	}
 	done := c.Use("busy", false)
 	c.Link("link", true, at(0))
-	if got := c.Stale(at(0).Add(passLife)); len(got) != 0 {
+	if got := c.Stale(at(0).Add(passLife), 30*time.Second); len(got) != 0 {
 		t.Errorf("%v stale at once", got)
 	}
-	if got := c.Stale(at(1).Add(passLife)); !slices.Equal(got, []peer.ID{"idle"}) {
+	if got := c.Stale(at(1).Add(passLife), 30*time.Second); !slices.Equal(got, []peer.ID{"idle"}) {
 		t.Errorf("stale are %v, want the idle one", got)
 	}
 	done()

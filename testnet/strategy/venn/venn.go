@@ -281,8 +281,7 @@ const (
 	meshWanted = 6
 	meshMost   = 12
 	sweepEvery = 5 * time.Second
-	linksMost  = 24               // above which links that nothing needs are closed
-	idleLife   = 30 * time.Second // of a link that nothing needs
+	linksMost  = 24 // above which links that nothing needs are closed
 )
 
 // pubsub sends what pubsub says by itself. It counts against the peer's budget.
@@ -328,7 +327,7 @@ func (v *node) sweep(now time.Duration) {
 			v.graft(now, p)
 			room--
 		case t.mesh || t.keeps:
-		case t.made && now-t.used > idleLife:
+		case t.made && now-t.used > core.IdleLife:
 			stale = append(stale, p)
 		default:
 			idle = p
