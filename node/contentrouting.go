@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ipfs/go-cid"
@@ -66,10 +64,7 @@ const readyEvery = 50 * time.Millisecond
 func (n *Node) WaitReady(ctx context.Context) error {
 	for {
 		ready := false
-		err := n.view(ctx, func(l *loop) {
-			greeted := slices.ContainsFunc(slices.Collect(maps.Values(l.links)), func(k *link) bool { return k.greeted })
-			ready = greeted && l.core.Overlay.Settled()
-		})
+		err := n.view(ctx, func(l *loop) { ready = l.greetings() > 0 && l.core.Overlay.Settled() })
 		if err != nil || ready {
 			return err
 		}
@@ -85,7 +80,8 @@ func (n *Node) Ready() bool { return n.ctx.Err() == nil && n.fault() == nil }
 // FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count
 // is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx
 // ends. It is closed at once if c is undefined, count is negative, or the node is closed. All is what the budget of such
-// a query finds, some 320: see QueryOptions. What it asks is told to who has registered for query events with ctx.
+// a query finds, some 320: see QueryOptions. Who has registered for query events with ctx hears of each provider, and at
+// the end whom the query asked.
 func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-chan peer.AddrInfo {
 	out := make(chan peer.AddrInfo)
 	if !c.Defined() || count < 0 {
@@ -122,14 +118,14 @@ func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-c
 	return out
 }
 
-// tellOf tells who has registered for query events with ctx what was asked, if the query is over.
+// tellOf tells who has registered for query events with ctx whom a query asked, when it is over.
 func tellOf(ctx context.Context, r *Results) {
 	if !routing.SubscribesToQueryEvents(ctx) {
 		return
 	}
 	select {
 	case <-r.done:
-	default:
+	case <-ctx.Done():
 		return
 	}
 	for _, q := range r.stats.Explain {

@@ -117,21 +117,22 @@ func TestQueryEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is found", func() bool { return len(find(t, nodes[0], hash, QueryOptions{})) == 1 })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	ctx, events := routing.RegisterForQueryEvents(ctx)
-	for range nodes[0].FindProvidersAsync(ctx, c, 0) {
-	}
-	cancel()
-	seen := make(map[routing.QueryEventType]int)
-	for ev := range events {
-		if ev.ID == nodes[1].ID() {
-			seen[ev.Type]++
+	for _, count := range []int{0, 1} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, events := routing.RegisterForQueryEvents(ctx)
+		for range nodes[0].FindProvidersAsync(ctx, c, count) {
 		}
-	}
-	for _, kind := range []routing.QueryEventType{routing.SendingQuery, routing.PeerResponse, routing.Provider} {
-		if seen[kind] == 0 {
-			t.Errorf("no event of type %v: %v", kind, seen)
+		cancel()
+		seen := make(map[routing.QueryEventType]int)
+		for ev := range events {
+			if ev.ID == nodes[1].ID() {
+				seen[ev.Type]++
+			}
+		}
+		for _, kind := range []routing.QueryEventType{routing.SendingQuery, routing.PeerResponse, routing.Provider} {
+			if seen[kind] == 0 {
+				t.Errorf("count %d: no event of type %v: %v", count, kind, seen)
+			}
 		}
 	}
 	if nodes[0].Clear() != 0 || nodes[0].RefreshSchedule() != nil {

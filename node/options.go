@@ -262,7 +262,8 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 
 // WithPeerFilter says with whom the node deals: others are neither linked nor dialled, served nor asked, so they are
 // never found. Connections that the host has with them stay if somebody else uses them. What peers that may tell of
-// others say about them is still held. The function is called often, by several goroutines. Default: everybody.
+// others say about them is still held. Refusals count as those of offenders. The function is called often, by several
+// goroutines. Default: everybody.
 func WithPeerFilter(may func(peer.ID) bool) Option {
 	return func(c *config) error { c.mayTake = may; return nil }
 }
