@@ -18,7 +18,7 @@ const (
 
 // noted notes how a use of the key store ended, and returns err.
 func (n *Node) noted(kind int, err error) error {
-	if errors.Is(err, counting.ErrCounterOverflow) { // which is the key's fault
+	if errors.Is(err, counting.ErrOverflow) { // which is the key's fault
 		return err
 	}
 	if err == nil {

@@ -44,7 +44,7 @@ func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
 	}
-	tries := p.Blocks()
+	tries := p.blocks()
 	parts, err := encodeParts(p.plan, tries, 0, p.Parts())
 	if err != nil {
 		return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
@@ -66,7 +66,7 @@ func (p *Prefix) first() (Run, error) {
 		}
 		return q.Run(0, 1)
 	}
-	parts, err := encodeParts(p.plan, p.Blocks(), 0, 1)
+	parts, err := encodeParts(p.plan, p.blocks(), 0, 1)
 	if err != nil {
 		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
 	}
@@ -92,7 +92,7 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 		}
 		return q.Truncate(parts).Compact()
 	}
-	dropped, err := encodeParts(p.plan, p.Blocks(), parts, p.Parts())
+	dropped, err := encodeParts(p.plan, p.blocks(), parts, p.Parts())
 	if err != nil { // likewise
 		return p.nothing()
 	}

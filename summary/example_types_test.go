@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -56,7 +57,7 @@ func ExamplePlan() {
 	if err != nil {
 		panic(err)
 	}
-	parts := plan.PartsWithin(4096)
+	parts := sort.Search(plan.Parts(), func(i int) bool { return plan.EncodedBytes(i+1) > 4096 })
 	fmt.Printf("%d of %d parts, %d bytes, rate %.2f\n", parts, plan.Parts(), plan.EncodedBytes(parts), plan.ExpectedRate(parts))
 	// Output: 3 of 14 parts, 2865 bytes, rate 0.41
 }

@@ -11,7 +11,7 @@ import (
 // junkRun returns a relative run that says of every node of the base that it is gone, which is the shortest to write.
 func junkRun(p *Prefix) Relative {
 	r := Relative{Base: p.Header().group(), BaseParts: p.Parts(), Parts: p.Parts()}
-	for i, t := range p.Blocks() {
+	for i, t := range p.blocks() {
 		for _, region := range p.plan.knowledge(i, p.Parts()) {
 			nodes := t.AppendNodes(nil, region.Begin, region.End, region.Level)
 			r.Code = binary.AppendUvarint(r.Code, uint64(len(nodes)))

@@ -9,7 +9,7 @@ import (
 )
 
 // oneSet reports whether p knows one set of nodes, and nothing else.
-func oneSet(p *Prefix) bool { return p.Front() != nil && (p.more == nil || p.tries == nil) }
+func oneSet(p *Prefix) bool { return p.front.End() > 0 && (p.more == nil || p.tries == nil) }
 
 // TestBlocksKeepNoPrefix: who keeps what is known of the blocks keeps no parts, chain and header.
 func TestBlocksKeepNoPrefix(t *testing.T) {
@@ -18,7 +18,7 @@ func TestBlocksKeepNoPrefix(t *testing.T) {
 		if !oneSet(p) {
 			t.Fatal("not one set")
 		}
-		return p.Blocks(), weak.Make(p)
+		return p.blocks(), weak.Make(p)
 	}()
 	runtime.GC()
 	if from.Value() != nil {

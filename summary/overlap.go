@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary/estimate"
 	"github.com/venn-p2p/venn/summary/internal/trie"
+	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
 // EstimateOverlap estimates how many keys the collections of two prefixes share, with an interval of the given
@@ -92,7 +93,7 @@ func (c *cutting) String() string {
 // commonCuts are the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
-	as, bs := a.Blocks(), b.Blocks()
+	as, bs := a.blocks(), b.blocks()
 	for block := range min(len(as), len(bs)) {
 		regions, start := trie.Common(as[block], bs[block])
 		var levels []int
@@ -140,7 +141,7 @@ func (c *cutting) align() {
 func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
 	best, least := &cuts[0], math.Inf(1)
 	for i := range cuts {
-		if d := cuts[i].array().IntersectionKnownDeviation(n1, n2, c); d < least {
+		if d := cuts[i].deviation(n1, n2, c); d < least {
 			best, least = &cuts[i], d
 		}
 	}
@@ -154,8 +155,15 @@ func (c *cutting) array() estimate.Array {
 
 // measure counts the ones of both sides and their AND and estimates.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
-	i, err := c.array().EstimateIntersection(c.count(a.Blocks()[c.block], b.Blocks()[c.block]), n1, n2, confidence)
-	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
+	i, err := c.array().EstimateIntersection(c.count(a.blocks()[c.block], b.blocks()[c.block]), n1, n2, confidence)
+	return estimated{i, func(n12 float64) float64 { return c.deviation(n1, n2, n12) }}, err
+}
+
+// deviation returns the standard deviation of the estimate for sets of n1 and n2 keys, n12 of them common.
+func (c *cutting) deviation(n1, n2, n12 float64) float64 {
+	v := variance.Array{Bits: float64(uint64(1) << c.level), Blocks: 1, Hashes: 1, Counted: float64(c.bits)}
+	_, _, left := v.Control(variance.Loads{First: v.Load(n1), Second: v.Load(n2), Both: v.Load(n12)})
+	return math.Sqrt(left)
 }
 
 // count is the ones of two tries and of their AND, where c says.

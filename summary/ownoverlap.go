@@ -39,7 +39,7 @@ type ownTest struct {
 
 // testOwn tests all fingerprints and sums up where the prefix is known at least at each of its levels.
 func testOwn(own []Fingerprint, p *Prefix) []ownTest {
-	tries := p.Blocks()
+	tries := p.blocks()
 	if len(tries) == 0 {
 		return nil
 	}

@@ -256,8 +256,8 @@ func (p *Plan) EncodedBytes(parts int) int {
 	return s.offset + scale(s.bytes, to-s.skip, all-s.skip)
 }
 
-// PartsWithin is the greatest number of parts that are predicted to fit in the given bytes. O(log² parts).
-func (p *Plan) PartsWithin(bytes int) int {
+// partsWithin returns the greatest number of parts that are predicted to fit in the given bytes. O(log² parts).
+func (p *Plan) partsWithin(bytes int) int {
 	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
 

@@ -65,17 +65,21 @@ func (p *Prefix) know(tries []*trie.Block) {
 	}
 }
 
-// Front returns block 0 where p knows it as one set of all its cells; nil otherwise. It shares memory with p. It is for
-// package inside: its type is internal. O(1).
-func (p *Prefix) Front() *trie.Set {
-	if p.front.End() == 0 {
-		return nil
+// Inside returns what p knows. front is block 0 where p knows it as one set of all its cells, else nil. blocks are
+// those begun; they are nil where front says all. Both share memory with p. It is for package inside: the types are
+// internal. O(1), no allocation.
+func (p *Prefix) Inside() (front *trie.Set, blocks []*trie.Block) {
+	if p.front.End() > 0 {
+		front = &p.front
 	}
-	return &p.front
+	if p.more != nil {
+		blocks = p.tries
+	}
+	return front, blocks
 }
 
-// Blocks returns what p knows of each block begun. It is for package inside: its type is internal. O(1).
-func (p *Prefix) Blocks() []*trie.Block {
+// blocks returns what p knows of each block begun. O(1).
+func (p *Prefix) blocks() []*trie.Block {
 	switch {
 	case p.more != nil && p.tries != nil:
 		return p.tries
@@ -207,7 +211,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 		return given, nil
 	}
 	fresh := cloneParts(r.Parts[held-r.First:])
-	d := decoder{plan: p.plan, tries: p.Blocks()}
+	d := decoder{plan: p.plan, tries: p.blocks()}
 	if err := d.decode(held, fresh); err != nil {
 		return nil, err
 	}
@@ -247,7 +251,7 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 // truncateTries is what the first parts say of each block.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
-	for i, t := range p.Blocks() {
+	for i, t := range p.blocks() {
 		if !p.plan.begun(i, parts) {
 			break
 		}

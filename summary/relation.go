@@ -194,7 +194,7 @@ type relativeCoder struct {
 }
 
 func newRelativeCoder(p *Plan, first, end int, of *Prefix, parts int) relativeCoder {
-	return relativeCoder{plan: p, base: base{of.plan, of.Blocks(), parts}, first: first, end: end}
+	return relativeCoder{plan: p, base: base{of.plan, of.blocks(), parts}, first: first, end: end}
 }
 
 // append appends the code of the parts of blocks.

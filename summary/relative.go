@@ -86,7 +86,7 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 	c := newRelativeCoder(p.plan, from, to, base, baseParts)
 	r := Relative{
 		Base: base.Header().group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next,
-		Code: c.append(nil, p.Blocks()),
+		Code: c.append(nil, p.blocks()),
 	}
 	r.Bytes = r.binary()
 	return r, nil
@@ -138,7 +138,7 @@ func (p *Prefix) ExtendRelative(base *Prefix, r Relative) (*Prefix, error) {
 		return nil, err
 	}
 	c := newRelativeCoder(p.plan, r.First, r.end(), base, r.BaseParts)
-	tries, err := c.decode(r.Code, p.Blocks())
+	tries, err := c.decode(r.Code, p.blocks())
 	if err != nil {
 		return nil, fmt.Errorf("%w (relative run)", err)
 	}

@@ -22,7 +22,7 @@ func BenchmarkRelative(b *testing.B) {
 			do   func() error
 		}{
 			{"encode/plain", func() error {
-				_, err := encodeParts(next.plan, next.Blocks(), 0, next.Parts())
+				_, err := encodeParts(next.plan, next.blocks(), 0, next.Parts())
 				return err
 			}},
 			{"encode/relative", func() error {

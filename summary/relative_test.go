@@ -59,7 +59,7 @@ func TestChangesSize(t *testing.T) {
 		most    float64
 	}{{1000, 0.28}, {100, 0.06}} {
 		old, next := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
-		parts := old.plan.PartsWithin(n)
+		parts := old.plan.partsWithin(n)
 		old = old.Truncate(parts)
 		r := related(t, next, parts, old)
 		got := float64(8*(len(r.Bytes)+envelope)) / n
@@ -93,7 +93,7 @@ func TestRelativeSize(t *testing.T) {
 			base, next := epochs(t, keys, changed(1, keys, m, m), Shape{})
 			code, plain := float64(len(related(t, next, next.Parts(), base).Code)), float64(next.EncodedBytes())
 			level := int(next.Header().Shape.Levels[0])
-			had, has := base.Blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.Blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
+			had, has := base.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
 			both := float64(len(had) + len(has) - len(trie.Merge(had, has)))
 			least := entropyBytes(float64(len(had)), both) + entropyBytes(math.Ldexp(1, level)-float64(len(had)), float64(len(has))-both)
 			t.Logf("%d keys, %d %% exchanged: %.3f of the entropy, %.3f of the plain parts", n, percent, code/least, code/plain)
@@ -240,7 +240,7 @@ func slowSegment(next, base *Prefix, block, begin, end, from, to, given int) (co
 		return nil
 	}
 	nodes := func(p *Prefix, level int) map[uint64]bool {
-		set, t := map[uint64]bool{}, p.Blocks()[block]
+		set, t := map[uint64]bool{}, p.blocks()[block]
 		for _, piece := range t.Pieces() {
 			for _, v := range t.AppendNodes(nil, piece.Begin, piece.End, int(t.Start)+piece.Set.Depth()) {
 				lower := int(t.Start) + piece.Set.Depth() - level

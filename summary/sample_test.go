@@ -3,8 +3,6 @@ package summary
 import (
 	"math"
 	"testing"
-
-	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // TestSampleLevel compares the level of the default sample with others of one size. None predicts a much smaller error,
@@ -21,8 +19,8 @@ func TestSampleLevel(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := p.blocks[0]
-				a := estimate.Array{Bits: 1 << s.SampleLevel, Sample: uint64(l.sample) << (s.SampleLevel - l.start)}
-				sum[depth] += math.Log(a.IntersectionKnownDeviation(float64(n), float64(n), share*float64(n))) / 12
+				c := cutting{level: int(s.SampleLevel), bits: uint64(l.sample) << (s.SampleLevel - l.start)}
+				sum[depth] += math.Log(c.deviation(float64(n), float64(n), share*float64(n))) / 12
 			}
 		}
 	}

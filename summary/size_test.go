@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 					most = max(most, b-bytes)
 					bytes = b
 				}
-				if got := p.PartsWithin(bytes); got < k+1 || p.EncodedBytes(got) > bytes {
+				if got := p.partsWithin(bytes); got < k+1 || p.EncodedBytes(got) > bytes {
 					t.Fatalf("%d parts within %d bytes, not %d", got, bytes, k+1)
 				}
 				r := p.ExpectedRate(k + 1)

@@ -31,7 +31,7 @@ func sizeForBytes(n, bytes int) (sizing, error) {
 			if err != nil {
 				break // deeper than fingerprints reach
 			}
-			if s = s.cut(plan, plan.PartsWithin(bytes)); s.parts > 0 && s.rate < best.rate {
+			if s = s.cut(plan, plan.partsWithin(bytes)); s.parts > 0 && s.rate < best.rate {
 				best = s
 			}
 			whole = whole || s.parts == plan.Parts()

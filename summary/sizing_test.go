@@ -43,7 +43,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r := p.ExpectedRate(p.PartsWithin(bytes)); r < rate {
+				if r := p.ExpectedRate(p.partsWithin(bytes)); r < rate {
 					rate, best = r, s
 				}
 			}
@@ -69,7 +69,7 @@ func TestCutsOfDeep(t *testing.T) {
 		bits int
 		most float64
 	}{{4, 1.02}, {8, 0.55}, {12, 0.27}, {16, 0.12}} {
-		parts := full.Plan().PartsWithin(n*c.bits/8 - header)
+		parts := full.Plan().partsWithin(n*c.bits/8 - header)
 		for full.Truncate(parts).EncodedBytes() > n*c.bits/8-header {
 			parts--
 		}

@@ -143,7 +143,7 @@ func TestCompactIsOnePiece(t *testing.T) {
 		t.Errorf("%d parts: %v pieces of memory", cut.Parts(), n)
 	}
 	for _, c := range []*Prefix{p.Compact(), p.Compact().Truncate(cut.Parts())} {
-		if !oneSet(c) || codeOf(c.Blocks()[0].Whole()) != codeOf(&c.front) {
+		if !oneSet(c) || codeOf(c.blocks()[0].Whole()) != codeOf(&c.front) {
 			t.Fatalf("%d parts: the nodes are there twice", c.Parts())
 		}
 	}

@@ -28,7 +28,8 @@ type layer struct {
 var layers = []layer{
 	{"summary/internal/bitcode", nil},
 	{"summary/internal/trie", nil},
-	{"summary/estimate", nil},
+	{"summary/internal/variance", nil},
+	{"summary/estimate", []string{"summary/internal/variance"}},
 	{"summary/counting", nil},
 	{"summary/bloom", []string{"summary/internal/bitcode"}},
 	{"summary", []string{"summary/internal/...", "summary/estimate"}},

@@ -26,7 +26,7 @@ const leastKeys = 1 << 12
 
 var errMirror = errors.New("keystore: not a mirror of fingerprints")
 
-// Add adds a fingerprint once more. It fails with counting.ErrCounterOverflow, and changes nothing, when the
+// Add adds a fingerprint once more. It fails with counting.ErrOverflow, and changes nothing, when the
 // fingerprint is there four times already; under a keyed hash of 48 bits that is no accident.
 func (m *Mirror) Add(f summary.Fingerprint) error {
 	m.mu.Lock()

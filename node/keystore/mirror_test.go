@@ -29,7 +29,7 @@ func TestMirror(t *testing.T) {
 				case err == nil && model[f] < 4:
 					model[f]++
 					length++
-				case !errors.Is(err, counting.ErrCounterOverflow) || model[f] < 3:
+				case !errors.Is(err, counting.ErrOverflow) || model[f] < 3:
 					rt.Fatalf("add to %d of %#x: %v", model[f], f, err)
 				}
 			},

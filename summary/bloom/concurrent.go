@@ -58,8 +58,8 @@ func (s *Concurrent) ContainsHash(h Hash) bool {
 	return len(s.f.probes) > 0
 }
 
-// Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones. O(m).
-func (s *Concurrent) Snapshot() *Filter {
+// snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones. O(m).
+func (s *Concurrent) snapshot() *Filter {
 	c := s.f
 	c.words = make([]uint64, len(s.f.words))
 	for i := range c.words {
@@ -68,8 +68,8 @@ func (s *Concurrent) Snapshot() *Filter {
 	return &c
 }
 
-// FalsePositiveRate is that of the Snapshot. O(m).
-func (s *Concurrent) FalsePositiveRate() float64 { return s.Snapshot().FalsePositiveRate() }
+// FalsePositiveRate returns that of the keys whose Add has returned. O(m).
+func (s *Concurrent) FalsePositiveRate() float64 { return s.snapshot().FalsePositiveRate() }
 
 // SizeBytes returns the memory of the bits. O(1).
 func (s *Concurrent) SizeBytes() int { return s.f.SizeBytes() }
@@ -94,8 +94,9 @@ func (s *Concurrent) Merge(g *Filter) error {
 	return nil
 }
 
-// MarshalBinary returns the binary form of the Snapshot, which is that of a Filter; the error is always nil. O(m).
-func (s *Concurrent) MarshalBinary() ([]byte, error) { return s.Snapshot().MarshalBinary() }
+// MarshalBinary returns the binary form of a Filter with all keys whose Add returned before, and perhaps parts of later
+// ones. [OpenView] or [Filter.UnmarshalBinary] read it. The error is always nil. O(m).
+func (s *Concurrent) MarshalBinary() ([]byte, error) { return s.snapshot().MarshalBinary() }
 
 // UnmarshalBinary makes s the filter whose binary form is data, as [Filter.UnmarshalBinary] does. O(m).
 func (s *Concurrent) UnmarshalBinary(data []byte) error { return s.f.UnmarshalBinary(data) }

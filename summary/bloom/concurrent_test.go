@@ -26,7 +26,7 @@ func TestConcurrent(t *testing.T) {
 						t.Error("a key just added is not there")
 					}
 				}
-				s.Snapshot()
+				s.snapshot()
 			})
 		}
 		wg.Wait()
@@ -36,7 +36,7 @@ func TestConcurrent(t *testing.T) {
 				want.Add(k)
 			}
 		}
-		if !s.Snapshot().Equal(want) {
+		if !s.snapshot().Equal(want) {
 			t.Errorf("%+v: not the filter of all keys", p)
 		}
 		for _, k := range testKeys(500, 99) {

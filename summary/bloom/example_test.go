@@ -75,7 +75,9 @@ func ExampleConcurrent() {
 	<-done
 	<-done
 	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")))
-	fmt.Println(s.Snapshot().Contains([]byte("apple")))
+	data, _ := s.MarshalBinary()
+	frozen, _ := bloom.OpenView(data) // as it was then
+	fmt.Println(frozen.Contains([]byte("apple")))
 	// Output:
 	// true true
 	// true

@@ -30,7 +30,7 @@ func eachSet(t *testing.T, run func(t *testing.T, set, other, zero Set, merge fu
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, a, b, new(Concurrent), func() error { return a.Merge(b.Snapshot()) })
+		run(t, a, b, new(Concurrent), func() error { return a.Merge(b.snapshot()) })
 	})
 	t.Run("Dynamic", func(t *testing.T) {
 		p := DynamicParams{Batch: setParams, Threshold: 700}

@@ -2,15 +2,17 @@ package counting
 
 import (
 	"errors"
+	"fmt"
 	"math"
 )
 
-// Errors of Add. No member is added or changed when one is returned.
+// ErrOverflow is what Add returns where a member has no place: its counter is at its highest value, or its buckets are
+// full and the filter cannot grow. The message says which. No member is added or changed then.
+var ErrOverflow = errors.New("counting: overflow")
+
 var (
-	// ErrBucketOverflow: all cells of the member's buckets are taken, none can be freed, and the filter cannot grow.
-	ErrBucketOverflow = errors.New("counting: bucket overflow")
-	// ErrCounterOverflow: the member's counter is at its highest value.
-	ErrCounterOverflow = errors.New("counting: counter overflow")
+	errBucket  = fmt.Errorf("%w of a bucket", ErrOverflow)
+	errCounter = fmt.Errorf("%w of a counter", ErrOverflow)
 )
 
 // DLeft is a d-left counting Bloom filter (section 3.2 of the paper). It has d subtables of buckets of cells; a cell
@@ -87,7 +89,7 @@ func (t *DLeft) Count(f uint64) int {
 // Add doubles the number of buckets once three quarters of the cells are taken. It also does so if f's buckets are
 // full, and no member of the first can move to another. That takes O(cells), and memory for both tables meanwhile.
 // Fingerprints and q stay as they are: remainders become one bit shorter. With Params.Fixed, or once remainders have
-// one bit, a full bucket is ErrBucketOverflow. A full counter is ErrCounterOverflow.
+// one bit, a full bucket is ErrOverflow. So is a full counter.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
@@ -102,7 +104,7 @@ func (t *DLeft) Add(f uint64) error {
 	return err
 }
 
-// addNew adds f, which is no member. ErrBucketOverflow when no cell can be had.
+// addNew adds f, which is no member. It returns errBucket when no cell can be had.
 func (t *DLeft) addNew(f uint64) error {
 	if !t.put(f, 1, 0) {
 		return t.addByMoving(f)
@@ -115,7 +117,7 @@ func (t *DLeft) addNew(f uint64) error {
 func (t *DLeft) increment(bucket uint64, cell int) error {
 	v := t.get(bucket, cell)
 	if t.full(v) {
-		return ErrCounterOverflow
+		return errCounter
 	}
 	t.set(bucket, cell, v+1)
 	t.members++
@@ -152,7 +154,7 @@ func (t *DLeft) addByMoving(f uint64) error {
 			return nil
 		}
 	}
-	return ErrBucketOverflow
+	return errBucket
 }
 
 // put writes f into the least loaded of its buckets from a subtable on, the leftmost of equals. It reports whether one
@@ -177,7 +179,7 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 // the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
 // become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
 // counters get that bit. Cells stay as wide, and CounterBits is one more. It is an error when remainders have one bit
-// only, and ErrCounterOverflow when counters would have more than 16 bits.
+// only, and errCounter when counters would have more than 16 bits.
 func (t *DLeft) grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -186,7 +188,7 @@ func (t *DLeft) grow() error {
 		return err
 	}
 	grown, err := t.regrown(p)
-	if errors.Is(err, ErrCounterOverflow) && p.CounterBits < maxCounterBits {
+	if errors.Is(err, errCounter) && p.CounterBits < maxCounterBits {
 		p.CounterBits++
 		grown, err = t.regrown(p)
 	}
@@ -197,8 +199,8 @@ func (t *DLeft) grow() error {
 	return nil
 }
 
-// regrown returns a table of form p, with twice the buckets, that holds what t does. ErrCounterOverflow when a count
-// does not fit.
+// regrown returns a table of form p, with twice the buckets, that holds what t does. It returns errCounter when a
+// count does not fit.
 func (t *DLeft) regrown(p Params) (table, error) {
 	grown := newTable(p)
 	for b := range t.buckets() {
@@ -211,7 +213,7 @@ func (t *DLeft) regrown(p Params) (table, error) {
 			r, count := t.remainder(v), t.count(v)
 			top, low := r>>grown.remainderBits, r&grown.remainderMask
 			if count > grown.highest(low) {
-				return table{}, ErrCounterOverflow
+				return table{}, errCounter
 			}
 			grown.set(b<<1|top, loads[top], grown.cell(low, count))
 			loads[top]++
@@ -241,19 +243,13 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 }
 
 // Loads returns how many buckets hold 0, 1, 2, … fingerprints. It also returns how often Add had to move a member of
-// the first subtable to make room, since the last Reset. O(buckets).
+// the first subtable to make room, so far. O(buckets).
 func (t *DLeft) Loads() (loads []int, moves int) {
 	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {
 		loads[t.load(b)]++
 	}
 	return loads, t.moves
-}
-
-// Reset removes every member. O(cells).
-func (t *DLeft) Reset() {
-	clear(t.bytes)
-	t.members, t.distinct, t.moves = 0, 0, 0
 }
 
 // place returns f's bucket in subtable i, counted over all subtables, and its remainder there.

@@ -86,7 +86,7 @@ func (s *slow) put(f uint64, count, from int) bool {
 func (s *slow) add(f uint64) error {
 	if c := s.find(f); c != nil {
 		if c.count == s.highest(c.remainder) {
-			return ErrCounterOverflow
+			return errCounter
 		}
 		c.count++
 		return nil
@@ -102,7 +102,7 @@ func (s *slow) add(f uint64) error {
 			return nil
 		}
 	}
-	return ErrBucketOverflow
+	return errBucket
 }
 
 func (s *slow) remove(f uint64) bool {
@@ -315,7 +315,7 @@ func TestOverflowGrows(t *testing.T) {
 			}
 		}
 		for i, x := range members {
-			if err := f.Add(x); (err != nil) != (fixed && i == 2) || err != nil && !errors.Is(err, ErrBucketOverflow) {
+			if err := f.Add(x); (err != nil) != (fixed && i == 2) || err != nil && !errors.Is(err, errBucket) {
 				t.Errorf("fixed %v: member %d: %v", fixed, i, err)
 			}
 		}
@@ -369,7 +369,7 @@ func TestOverflowChangesNothing(t *testing.T) {
 		}
 	}
 	before, _ := f.MarshalBinary()
-	if err := f.Add(16); !errors.Is(err, ErrBucketOverflow) {
+	if err := f.Add(16); !errors.Is(err, errBucket) {
 		t.Errorf("a seventeenth member of sixteen cells: %v", err)
 	}
 	after, _ := f.MarshalBinary()
@@ -381,7 +381,7 @@ func TestOverflowChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Add(5); !errors.Is(err, ErrCounterOverflow) || f.Count(5) != 4 {
+	if err := f.Add(5); !errors.Is(err, errCounter) || f.Count(5) != 4 {
 		t.Errorf("the fifth of a two-bit counter: %v, count %d", err, f.Count(5))
 	}
 }

@@ -3,6 +3,8 @@ package estimate
 import (
 	"fmt"
 	"math"
+
+	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
 // Array describes the filter whose bits were counted. A standard Bloom filter has one block and k hash functions.
@@ -63,19 +65,10 @@ func (a Array) counted() float64 {
 	return float64(float64(l) * float64(max(a.Blocks, 1)))
 }
 
-// load is x = k n/m, the mean number of times that n elements hit a bit.
-func (a Array) load(n float64) float64 {
-	return float64(max(a.Hashes, 1)) * n / float64(a.Bits)
-}
-
 // loadOf is the load at which t ones are expected.
 func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) }
 
-// covariance is that of the estimates of two cardinalities, by the delta method. x is the load of what the two sets
-// have in common. So it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks)
-// (e^x-1-x).
-func (a Array) covariance(x float64) float64 {
-	m, k, blocks := float64(a.Bits), float64(max(a.Hashes, 1)), float64(max(a.Blocks, 1))
-	part := m * blocks / a.counted()
-	return m / (k * k * blocks) * (float64(part*math.Expm1(x)) - x)
+// variances returns what the variances of estimates follow from.
+func (a Array) variances() variance.Array {
+	return variance.Array{Bits: float64(a.Bits), Blocks: float64(max(a.Blocks, 1)), Hashes: float64(max(a.Hashes, 1)), Counted: a.counted()}
 }

@@ -17,7 +17,7 @@ func (a Array) cardinality(t, confidence float64) Interval {
 		return saturated(a.fullBelow(1-confidence), confidence)
 	}
 	n := a.elements(t)
-	i := around(n, a.covariance(a.loadOf(t)), confidence).clip(n, math.Inf(1))
+	i := around(n, a.variances().Covariance(a.loadOf(t)), confidence).clip(n, math.Inf(1))
 	if t == 0 {
 		i.High = a.unseen(1 - confidence)
 	}
@@ -30,12 +30,6 @@ func (a Array) unseen(alpha float64) float64 {
 	hits := float64(max(a.Hashes, 1) * max(a.Blocks, 1))
 	counted := a.counted() / float64(max(a.Blocks, 1)) / float64(a.Bits) // share of a block
 	return math.Log(alpha) / float64(hits*math.Log1p(-counted))
-}
-
-// cardinalityDeviation is the standard deviation of [Array.EstimateCardinality]'s value for a set of n elements (delta
-// method).
-func (a Array) cardinalityDeviation(n float64) float64 {
-	return math.Sqrt(a.covariance(a.load(n)))
 }
 
 // fullBelow is the number of elements with which all bits counted are ones with probability alpha.

@@ -2,7 +2,8 @@ package estimate
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
 // Counts are the ones counted in two filters of one make: in each, and in their AND.
@@ -40,7 +41,7 @@ func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	if float64(c.either()) >= a.counted() {
 		return saturated(0, confidence), nil
 	}
-	i := around(a.common(c), a.intersectionVariance(a.loads(c)), confidence)
+	i := around(a.common(c), a.variances().Intersection(a.loads(c)), confidence)
 	if c.Both == 0 {
 		i.High = max(i.High, a.unseen(1-confidence))
 	}
@@ -54,25 +55,11 @@ func (a Array) common(c Counts) float64 {
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// intersectionDeviation is the standard deviation of the value of [Array.EstimateOverlap] for sets of n1 and n2
-// elements, n12 of them common (delta method).
-func (a Array) intersectionDeviation(n1, n2, n12 float64) float64 {
-	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))
-}
-
-// loads are the loads of two sets and of what they have in common.
-type loads struct{ first, second, both float64 }
-
-func (x loads) either() float64 { return x.first + x.second - x.both }
-
-func (a Array) loads(c Counts) loads {
+// loads returns the loads of two sets and of what they have in common.
+func (a Array) loads(c Counts) variance.Loads {
 	x1, x2 := a.loadOf(float64(c.First)), a.loadOf(float64(c.Second))
 	both := x1 + x2 - a.loadOf(float64(c.either()))
-	return loads{x1, x2, min(max(both, 0), x1, x2)}
-}
-
-func (a Array) intersectionVariance(x loads) float64 {
-	return a.covariance(x.either()) - a.covariance(x.first) - a.covariance(x.second) + 2*a.covariance(x.both)
+	return variance.Loads{First: x1, Second: x2, Both: min(max(both, 0), x1, x2)}
 }
 
 func (a Array) checkCounts(c Counts, confidence float64) error {

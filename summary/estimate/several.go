@@ -52,7 +52,8 @@ func (a Array) commonVariance(n float64, each []int) float64 {
 		gain = 1 - q + float64(rest*q*slope)
 	}
 	perBit := 1 / (rest * -a.perElement())
-	variance := a.covariance(a.load(n))
+	v := a.variances()
+	variance := v.Covariance(v.Load(n))
 	if gain > 0 {
 		variance += float64(chance / (gain * gain) * perBit * perBit)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
 // vector is one checked number; testdata says where each comes from.
@@ -60,7 +62,7 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("S_n"):
 		return []float64{a.expectedOnes(in.N)}
 	case is("delta_sd"):
-		return []float64{math.Sqrt(a.covariance(a.loadOf(float64(in.T))))}
+		return []float64{math.Sqrt(a.variances().Covariance(a.loadOf(float64(in.T))))}
 	case is("saturated"):
 		i, err := a.EstimateCardinality(in.M, 1-in.Alpha)
 		if err != nil || !i.Saturated || !math.IsInf(i.Value, 1) || !math.IsInf(i.High, 1) {
@@ -78,7 +80,9 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("T45_std"):
 		return []float64{math.Sqrt(1-2/math.Pi) * a.intersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("sigma_known"):
-		return []float64{a.IntersectionKnownDeviation(in.N1, in.N2, in.N12)}
+		v := a.variances()
+		_, _, left := v.Control(variance.Loads{First: v.Load(in.N1), Second: v.Load(in.N2), Both: v.Load(in.N12)})
+		return []float64{math.Sqrt(left)}
 	case is("sigma_"), is("slice_sigma"):
 		return []float64{a.intersectionDeviation(in.N1, in.N2, in.N12)}
 	case is("S_and"):
@@ -155,4 +159,17 @@ func TestVectors(t *testing.T) {
 		}
 		t.Logf("%s: %d vectors", file, len(all.Vectors))
 	}
+}
+
+// cardinalityDeviation returns the standard deviation of [Array.EstimateCardinality]'s value for a set of n elements.
+func (a Array) cardinalityDeviation(n float64) float64 {
+	v := a.variances()
+	return math.Sqrt(v.Covariance(v.Load(n)))
+}
+
+// intersectionDeviation returns the standard deviation of [Array.EstimateOverlap]'s value for sets of n1 and n2
+// elements, n12 of them common.
+func (a Array) intersectionDeviation(n1, n2, n12 float64) float64 {
+	v := a.variances()
+	return math.Sqrt(v.Intersection(variance.Loads{First: v.Load(n1), Second: v.Load(n2), Both: v.Load(n12)}))
 }

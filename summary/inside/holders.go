@@ -36,8 +36,9 @@ func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int
 
 // probe returns a question to block 0 about position x.
 func probe(p *summary.Prefix, x uint64) trie.Probe {
-	if s := p.Front(); s != nil {
-		return s.Probe(x)
+	front, tries := p.Inside()
+	if front != nil {
+		return front.Probe(x)
 	}
-	return p.Blocks()[0].Probe(x)
+	return tries[0].Probe(x)
 }

@@ -21,11 +21,10 @@ func Position(f summary.Fingerprint, block int) uint64 { return trie.Position(ui
 // Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
 // part p lacks. Outside of them every key matches. O(regions).
 func Known(p *summary.Prefix, block int) []Region {
-	if block == 0 && p.Front() != nil {
-		s := p.Front()
-		return []Region{{0, 1 << 32, s.Level()}}
+	front, tries := p.Inside()
+	if block == 0 && front != nil {
+		return []Region{{0, 1 << 32, front.Level()}}
 	}
-	tries := p.Blocks()
 	if block >= len(tries) {
 		return nil
 	}
@@ -51,10 +50,11 @@ func Sample(p *summary.Prefix) (Region, bool) {
 // Has reports whether a block of p has a node of a level, or one below it. The block must be known there at least as
 // deep as the level. O(1).
 func Has(p *summary.Prefix, block, level int, node uint64) bool {
-	if s := p.Front(); block == 0 && s != nil {
-		return s.HasAt(node, level)
+	front, tries := p.Inside()
+	if block == 0 && front != nil {
+		return front.HasAt(node, level)
 	}
-	return p.Blocks()[block].Has(node, level)
+	return tries[block].Has(node, level)
 }
 
 // Walker walks through the nodes of a block at a level, in order. The zero value has none. Reset starts a walk.
@@ -76,10 +76,11 @@ func (w *Walker) CountIn(words []uint64) (nodes, both int) { return w.w.CountIn(
 // blockOf returns what p knows of a block. A block that is known as one set gets a copy of it, so that a walker does
 // not keep p.
 func blockOf(p *summary.Prefix, block int) *trie.Block {
-	if s := p.Front(); block == 0 && s != nil {
-		return trie.NewSingle(*s)
+	front, tries := p.Inside()
+	if block == 0 && front != nil {
+		return trie.NewSingle(*front)
 	}
-	return p.Blocks()[block]
+	return tries[block]
 }
 
 // spanOf returns the whole nodes of a level in begin to end-1 of hash space.

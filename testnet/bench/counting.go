@@ -30,7 +30,7 @@ func countingArea(b *bench) {
 	countingRates(b, dleft, filled(newBoom(), keys), others)
 
 	b.compare("insert, tylertreat/BoomFilters counting", "ns/key", countingKeys, 2, func() time.Duration {
-		dleft.Reset()
+		*dleft = *must(counting.NewDLeft(dleft.Params()))
 		return timed(func() { fill(dleft, keys) })()
 	}, func() time.Duration {
 		f := newBoom()
@@ -47,7 +47,7 @@ func countingArea(b *bench) {
 		}
 	}))
 	remove := func() time.Duration {
-		dleft.Reset()
+		*dleft = *must(counting.NewDLeft(dleft.Params()))
 		fill(dleft, keys)
 		return timed(func() {
 			for _, key := range keys {
@@ -76,7 +76,7 @@ func againstCuckoo(b *bench, dleft *counting.DLeft, keys, others [][]byte, remov
 		return f
 	}
 	f := newCuckoo()
-	dleft.Reset()
+	*dleft = *must(counting.NewDLeft(dleft.Params()))
 	fill(dleft, keys)
 	b.compare("lookup, seiflotfy/cuckoofilter (8-bit fingerprints)", "ns/key", 2*countingKeys, 0, timed(func() {
 		for i := range keys {

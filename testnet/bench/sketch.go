@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"sort"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -154,7 +155,7 @@ func published(fps []summary.Fingerprint) *summary.Prefix {
 // cut returns the longest prefix of a summary that fits into the bytes, with its header.
 func cut(p *summary.Prefix, bytes int) *summary.Prefix {
 	bytes -= len(must(p.Header().AppendBinary(nil)))
-	parts := p.Plan().PartsWithin(bytes)
+	parts := sort.Search(p.Parts(), func(i int) bool { return p.Plan().EncodedBytes(i+1) > bytes })
 	for p.Truncate(parts).EncodedBytes() > bytes { // the plan only predicts
 		parts--
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 
 	bitsblooms "github.com/bits-and-blooms/bloom/v3"
 
@@ -151,7 +152,7 @@ func (b *bench) million() {
 func (b *bench) deltas() {
 	keys := randomKeys(1, streamKeys)
 	old := buildOf(fingerprints(keys), summary.Shape{}, 1)
-	parts := old.Plan().PartsWithin(streamKeys)
+	parts := sort.Search(old.Parts(), func(i int) bool { return old.Plan().EncodedBytes(i+1) > streamKeys })
 	for _, c := range []struct {
 		changed int
 		most    float64 // bits a key

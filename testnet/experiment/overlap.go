@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/venn-p2p/venn/summary"
 )
@@ -58,8 +59,7 @@ func (c *collectionRun) cut(peer int) *summary.Prefix {
 		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape}))
 		p = p.Truncate(1)
 	}
-	parts := max(1, p.Plan().PartsWithin(room))
-	parts = min(parts, p.Parts())
+	parts := max(1, sort.Search(p.Parts(), func(i int) bool { return p.Plan().EncodedBytes(i+1) > room }))
 	for parts > 1 && p.Truncate(parts).EncodedBytes() > room { // the plan only predicts
 		parts--
 	}

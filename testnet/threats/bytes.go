@@ -211,7 +211,7 @@ func overflow(seed uint64) (float64, error) {
 			continue
 		}
 		crafted++
-		if err := table.Add(f); errors.Is(err, counting.ErrBucketOverflow) {
+		if err := table.Add(f); errors.Is(err, counting.ErrOverflow) {
 			refused++
 		} else if err != nil {
 			return 0, err
