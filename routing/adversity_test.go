@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +16,15 @@ import (
 // place is a test's network: its nodes are made and linked by name.
 type place struct {
 	*routingtest.Net
-	t    testing.TB
-	lax  string         // the defence that all nodes lack
-	cfg  routing.Config // of all nodes
-	all  []*routingtest.Node
-	last routing.QueryID
+	t     testing.TB
+	cfg   routing.Config // of all nodes
+	alike bool           // they draw the same random numbers
+	all   []*routingtest.Node
+	last  routing.QueryID
 }
 
-func newPlace(t testing.TB, seed uint64, lax string, cfg routing.Config) *place {
-	return &place{Net: routingtest.NewNet(seed), t: t, lax: lax, cfg: cfg}
+func newPlace(t testing.TB, seed uint64, cfg routing.Config) *place {
+	return &place{Net: routingtest.NewNet(seed), t: t, cfg: cfg}
 }
 
 // node returns the node of a name, which it makes if need be.
@@ -31,11 +32,14 @@ func (p *place) node(id wire.PeerID) *routingtest.Node {
 	if n := p.Node(id); n != nil {
 		return n
 	}
-	n, err := p.Add(id, p.cfg)
+	cfg := p.cfg
+	if p.alike {
+		cfg.Rand = rand.New(rand.NewPCG(1, 1))
+	}
+	n, err := p.Add(id, cfg)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	n.Router.Loosen(p.lax)
 	p.all = append(p.all, n)
 	return n
 }
@@ -58,16 +62,16 @@ func (p *place) find(at wire.PeerID, key string) routing.Stats {
 }
 
 // onOff runs a test with a defence, and without it.
-func onOff(t *testing.T, defence string, test func(t *testing.T, lax string, on bool)) {
-	t.Run("on", func(t *testing.T) { test(t, "", true) })
-	t.Run("off", func(t *testing.T) { test(t, defence, false) })
+func onOff(t *testing.T, without routing.Config, test func(t *testing.T, cfg routing.Config, on bool)) {
+	t.Run("on", func(t *testing.T) { test(t, routing.Config{}, true) })
+	t.Run("off", func(t *testing.T) { test(t, without, false) })
 }
 
 // TestFreshKeyIsConfirmedByLinks lets ten nodes, all linked and fully informed, look for keys that no summary shows
 // yet.
 func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
-	onOff(t, "linked peers are asked", func(t *testing.T, lax string, on bool) {
-		p := newPlace(t, 1, lax, routing.Config{})
+	onOff(t, routing.Config{BudgetAny: 17, BudgetAll: 17}, func(t *testing.T, cfg routing.Config, on bool) {
+		p := newPlace(t, 1, cfg)
 		names := strings.Split("abcdefghij", "")
 		for i, a := range names {
 			for _, b := range names[:i] {
@@ -107,8 +111,8 @@ func (p *place) findHidden(at wire.PeerID, key string, holder *routingtest.Node)
 
 // TestLyingChild has a child's child invent a provider while the search goes on.
 func TestLyingChild(t *testing.T) {
-	onOff(t, "children's names count when confirmed", func(t *testing.T, lax string, on bool) {
-		p := newPlace(t, 1, lax, routing.Config{})
+	onOff(t, routing.Config{Limits: routing.Limits{Believed: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
+		p := newPlace(t, 1, cfg)
 		p.links("a-b b-c b-liar c-d d-e")
 		p.node("e").Holds["k"] = true
 		p.node("liar").Mute = true
@@ -133,7 +137,7 @@ func TestLyingChild(t *testing.T) {
 // TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of
 // them.
 func TestChildNamesManyInVain(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	p.links("a-liar")
 	p.node("liar").Mute = true
 	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
@@ -155,7 +159,7 @@ func TestChildNamesManyInVain(t *testing.T) {
 
 // TestContactIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
 func TestContactIsForwardedTo(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	p.links("a-b b-c")
 	p.node("c").Holds["k"] = true
 	if s := p.find("a", "k"); s.Found != 1 {
@@ -163,10 +167,11 @@ func TestContactIsForwardedTo(t *testing.T) {
 	}
 }
 
-// TestPoisonedName lets a peer send searches under another's name before that comes, with nothing to spend.
+// TestPoisonedName lets a peer send searches under another's name before that comes, with nothing to spend. A link that
+// could pass for the sender would use the name up.
 func TestPoisonedName(t *testing.T) {
-	onOff(t, "a search is known by its sender", func(t *testing.T, lax string, on bool) {
-		p := newPlace(t, 1, lax, routing.Config{})
+	for from, on := range map[wire.PeerID]bool{"evil": true, "b": false} {
+		p := newPlace(t, 1, routing.Config{})
 		p.links("a-b b-c c-d d-e evil-c")
 		p.node("e").Holds["k"] = true
 		p.Trace = func(s string) {
@@ -174,19 +179,19 @@ func TestPoisonedName(t *testing.T) {
 			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 				_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
 				p.Step("c", routing.Asked{
-					Request: 1 << 40, From: "evil", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
+					Request: 1 << 40, From: from, Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
 				})
 			}
 		}
 		if s := p.find("a", "k"); (s.Found == 1) != on {
 			t.Errorf("found %d: %v", s.Found, s.Explain)
 		}
-	})
+	}
 }
 
 // TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for another is being served.
 func TestRefusedSearchMayComeAgain(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{MaxServed: 1})
+	p := newPlace(t, 1, routing.Config{MaxServed: 1})
 	p.links("a-b b-mute")
 	p.node("mute").Mute = true
 	p.node("b").Holds["k"] = true
@@ -214,8 +219,8 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 // TestBoastingContact gives a node of poor knowledge two contacts. One says that it knows everybody, and names
 // nobody.
 func TestBoastingContact(t *testing.T) {
-	onOff(t, "contacts are remembered", func(t *testing.T, lax string, on bool) {
-		p := newPlace(t, 1, lax, routing.Config{})
+	onOff(t, routing.Config{Limits: routing.Limits{Fade: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
+		p := newPlace(t, 1, cfg)
 		p.links("a-boaster a-honest")
 		p.node("boaster").Boasts = true
 		for i := range 50 {
@@ -241,9 +246,10 @@ func TestBoastingContact(t *testing.T) {
 
 // reach is how many peers a query for what nobody has comes to, of 400 whose directories show nothing, each with
 // sixteen links.
-func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
+func reach(t *testing.T, marks int, alike bool) (visited int, s routing.Stats) {
 	const n = 400
-	p := newPlace(t, 3, lax, routing.Config{Incomplete: func() bool { return true }})
+	p := newPlace(t, 3, routing.Config{Incomplete: func() bool { return true }, Limits: routing.Limits{Visited: marks}})
+	p.alike = alike
 	for i := range n {
 		p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
@@ -269,13 +275,16 @@ func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
 // TestReach shows what the order of one's own and the list of visited peers are for: a query of the same budget comes
 // to more.
 func TestReach(t *testing.T) {
-	full, s := reach(t, "")
+	full, s := reach(t, 0, false)
 	t.Logf("a query of %d messages comes to %d peers", s.Messages, full)
-	for _, lax := range []string{"visited peers are left out", "an order of one's own"} {
-		n, s := reach(t, lax)
-		t.Logf("without %q: %d messages, %d peers", lax, s.Messages, n)
+	for without, run := range map[string]func() (int, routing.Stats){
+		"the list":            func() (int, routing.Stats) { return reach(t, -1, false) },
+		"an order of its own": func() (int, routing.Stats) { return reach(t, 0, true) },
+	} {
+		n, s := run()
+		t.Logf("without %s: %d messages, %d peers", without, s.Messages, n)
 		if 10*full < 11*n {
-			t.Errorf("%q brings it to %d peers, no more than %d", lax, full, n)
+			t.Errorf("%s brings it to %d peers, no more than %d", without, full, n)
 		}
 	}
 }
@@ -284,8 +293,8 @@ func TestReach(t *testing.T) {
 func TestDeadHolder(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("another lives %v", live), func(t *testing.T) {
-			onOff(t, "failures are remembered", func(t *testing.T, lax string, on bool) {
-				p := newPlace(t, 1, lax, routing.Config{})
+			onOff(t, routing.Config{Limits: routing.Limits{Forgive: -1}}, func(t *testing.T, cfg routing.Config, on bool) {
+				p := newPlace(t, 1, cfg)
 				a, dead := p.node("a"), p.node("dead")
 				dead.Mute, dead.Holds["k"] = true, true
 				a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
@@ -318,7 +327,7 @@ func (p *place) without(id wire.PeerID, do func() time.Duration) time.Duration {
 // TestSlowHolder lets others doubt a holder that answers slowly: it is waited for, by those who want one and who want
 // all.
 func TestSlowHolder(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	p.RTT = 300 * time.Millisecond
 	a := p.node("a")
 	p.node("b").Holds["k"] = true
@@ -336,7 +345,7 @@ func TestSlowHolder(t *testing.T) {
 
 // TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
 func TestReturnedHolder(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	a, b := p.node("a"), p.node("b")
 	b.Down, b.Holds["k"] = true, true
 	a.Knows["b"] = 0.0001
@@ -356,7 +365,7 @@ func TestReturnedHolder(t *testing.T) {
 
 // TestOwnKey looks for a key that the node holds itself.
 func TestOwnKey(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	p.links("a-b")
 	p.node("a").Holds["k"], p.node("b").Holds["k"] = true, true
 	if s := p.find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
@@ -370,7 +379,7 @@ func TestOwnKey(t *testing.T) {
 }
 
 func TestFailuresAreBounded(t *testing.T) {
-	p := newPlace(t, 1, "", routing.Config{})
+	p := newPlace(t, 1, routing.Config{})
 	p.node("a")
 	for i := range 3000 {
 		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: wire.PeerID(fmt.Sprint(i))})
@@ -382,8 +391,8 @@ func TestFailuresAreBounded(t *testing.T) {
 
 // TestNobodyCostsNothing looks for what nobody has, where all is known of all.
 func TestNobodyCostsNothing(t *testing.T) {
-	onOff(t, "what is known is not asked", func(t *testing.T, lax string, on bool) {
-		p := newPlace(t, 1, lax, routing.Config{})
+	onOff(t, routing.Config{Fresh: -1}, func(t *testing.T, cfg routing.Config, on bool) {
+		p := newPlace(t, 1, cfg)
 		for _, n := range strings.Split("bcdefghij", "") {
 			p.links("a-" + n)
 		}
@@ -426,7 +435,7 @@ func TestAgesTravel(t *testing.T) {
 		{10 * time.Second, 9 * time.Second, false},
 		{-1, time.Millisecond, true},
 	} {
-		p := newPlace(t, 1, "", routing.Config{})
+		p := newPlace(t, 1, routing.Config{})
 		p.links("a-b b-c")
 		b := p.node("b")
 		b.Ages = map[wire.PeerID]time.Duration{"c": c.age}
@@ -449,7 +458,7 @@ func TestAgesTravel(t *testing.T) {
 // budget enough it asks all, and names nobody.
 func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 	for _, c := range []struct{ budget, probes, named int }{{2, 1, 2}, {4, 2, 1}, {6, 3, 0}} {
-		p := newPlace(t, 1, "", routing.Config{})
+		p := newPlace(t, 1, routing.Config{})
 		p.links("a-b")
 		for _, id := range []wire.PeerID{"x", "y", "z"} {
 			p.node(id).Claims["k"] = true

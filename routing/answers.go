@@ -97,7 +97,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
 		if !in.Here {
-			r.noteFailure(in.Peer, true)
+			r.noteFailure(in.Peer, true, true)
 		}
 		return
 	}
@@ -114,7 +114,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *search, c *candidate) {
 	r.waitFor(q, c, -1)
-	r.noteFailure(c.record.Peer, true)
+	r.noteFailure(c.record.Peer, true, true)
 	c.state = failed
 	q.conclude(r.now, c.reason, Failed)
 	if c.tries == 1 {
@@ -155,7 +155,7 @@ func (r *Router) askFailed(in AskFailed) {
 
 // unheard takes in that a peer gives no sign of life: no query waits for it any more, and none asks it again.
 func (r *Router) unheard(in Unheard) {
-	r.noteFailure(in.Peer, true)
+	r.noteFailure(in.Peer, true, true)
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		q := r.open[id]
 		if q == nil { // the end of another query has ended it

@@ -7,7 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -92,10 +91,7 @@ func (r *Router) known(v overlay.Candidate, q *search) candidate {
 
 // trust returns the factor by which a peer's record lowers the belief in its claims.
 func (r *Router) trust(v overlay.Candidate) float64 {
-	if r.cfg.Undefended.Has(defence.Trust) {
-		return 1
-	}
-	return match.Trust(v.Hits, v.Misses)
+	return max(r.cfg.Limits.Trust, match.Trust(v.Hits, v.Misses))
 }
 
 // rested marks a candidate that failed recently, and keeps it from being asked if it failed a moment ago.
@@ -242,11 +238,11 @@ func (r *Router) wrongName(q *search, c *candidate) {
 // silentName counts an unanswered name against the contact that gave it. If the contact gave no other name, its answer
 // is worth nothing, and another contact is asked.
 func (r *Router) silentName(q *search, c *candidate) {
-	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
+	if c.namedBy < 0 {
 		return
 	}
 	v := &q.referrers[c.namedBy]
-	if v.silent++; v.allSilent() && v.hits == 0 && !v.givenUp {
+	if v.silent++; v.allSilent(r.cfg.Limits.Silent) && v.hits == 0 && !v.givenUp {
 		r.giveUp(q, c.namedBy)
 	}
 }

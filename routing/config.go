@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -64,7 +63,8 @@ type Config struct {
 	// forwarded whatever it says; own ones again and again while it says so.)
 	Incomplete func() bool
 
-	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s.
+	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s. Below 0:
+	// everybody is asked.
 	Fresh time.Duration
 
 	Parallel int // confirmations of a query at a time, to begin with; 0: 16
@@ -84,13 +84,39 @@ type Config struct {
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // a contact without answer has failed; 0: 4 s
 
-	Undefended defence.Off // defences that are switched off: for tests and experiments only
-
 	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
 	MaxServed        int // searches of others open at a time, a quarter of them for keys in demand; more are answered empty at once; 0: 256
 	MaxServedPerPeer int // of these, from one peer; 0: 32
 	MaxServedBudget  int // messages spent on a search of others, whatever it asks for; 0: 128
 	ServedRate       int // messages a second spent on behalf of one peer, over some ten seconds; what is more is answered empty; 0: 500
+
+	Limits Limits // for tests and experiments: every node has those of the zero value
+}
+
+// Limits bounds what others can make a router believe, ask and remember. Zero values mean the stated defaults.
+type Limits struct {
+	Rest      time.Duration // of a peer that failed to answer again and again; 0: 8 s, so that peers are found soon after a partition heals
+	NameRests time.Duration // factor of the rest of a peer known by name alone, which may be invented; 0: 32. Below 0: it does not rest
+	Forgive   time.Duration // after its last failure a peer counts as any other again; 0: 1 h, when its summary has expired. Below 0: at once
+	Fade      time.Duration // half-life of a reputation; 0: 5 min
+	Credit    float64       // right names that each peer counts as having given; 0: none
+	Silent    int           // names without answer, and no other, from which a contact is given up; 0: 1
+	Trust     float64       // least factor by which a peer's record lowers belief in its claims; 0: none
+	Boasters  int           // one linked peer in this many may overstate how many peers it knows; 0: 3
+	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
+	Believed  int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
+	Visited   int           // marks of peers that had a query, that travel with it; 0: wire.MaxVisited. Below 0: none
+}
+
+func (l *Limits) defaults() {
+	setDefault(&l.Rest, 8*time.Second)
+	setDefault(&l.NameRests, 32)
+	setDefault(&l.Forgive, time.Hour)
+	setDefault(&l.Fade, 5*time.Minute)
+	setDefault(&l.Silent, 1)
+	setDefault(&l.Boasters, space.Boasters)
+	setDefault(&l.Denials, 2)
+	setDefault(&l.Visited, wire.MaxVisited)
 }
 
 func (c *Config) defaults() {
@@ -116,6 +142,7 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxServedPerPeer, 32)
 	setDefault(&c.MaxServedBudget, 128)
 	setDefault(&c.ServedRate, 500)
+	c.Limits.defaults()
 	if c.Incomplete == nil {
 		c.Incomplete = func() bool { return false }
 	}
@@ -157,7 +184,7 @@ func (c *Config) counts() func(yield func(string, int64) bool) {
 	return func(yield func(string, int64) bool) {
 		_ = yield("Parallel", int64(c.Parallel)) && yield("Fanout", int64(c.Fanout)) && yield("Hops", int64(c.Hops)) &&
 			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) && yield("BudgetContacts", int64(c.BudgetContacts)) &&
-			yield("Fresh", int64(c.Fresh)) && yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
+			yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
 			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
 			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&
 			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget)) &&

@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -220,7 +219,7 @@ func (r *Router) nextContact(q *search) int {
 			return a
 		}
 	}
-	if i >= 0 || waits || q.found > 0 || q.cover.need == precision || r.cfg.Undefended.Has(defence.Second) {
+	if i >= 0 || waits || q.found > 0 || q.cover.need == precision || r.cfg.Limits.Denials < 2 {
 		return i
 	}
 	if from, ok := r.wantsLong(q); q.cover.wanted && (!ok || r.now < from) {
@@ -247,7 +246,7 @@ func (r *Router) wantContacts(q *search) bool {
 	if c.wanted {
 		return true
 	}
-	if everybody(&c.once) && (q.found > 0 || everybody(&c.twice) || r.cfg.Undefended.Has(defence.Second)) || !r.mayWant(q) {
+	if everybody(&c.once) && (q.found > 0 || everybody(&c.twice) || r.cfg.Limits.Denials < 2) || !r.mayWant(q) {
 		return false
 	}
 	q.spent += wantCost

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 )
 
 const (
@@ -13,14 +12,6 @@ const (
 	maxFailures = 1024
 	// firstPause is how long a peer is not asked again after it failed once; each failure in a row doubles it.
 	firstPause = time.Second
-	// It ends at lastPause: after a partition heals, peers are found again within seconds.
-	lastPause = 8 * time.Second
-	// nameRests multiplies the pause of a peer known by name alone. The name may be invented, and another peer can
-	// repeat it.
-	nameRests = 32
-	// forgiven is the time after its last failure from which a peer counts as any other again. Its summary has expired
-	// by then.
-	forgiven = time.Hour
 	// grace is how long a query waits for peers that failed before when it waits for no other peer.
 	grace = 50 * time.Millisecond
 )
@@ -36,49 +27,33 @@ type failure struct {
 // failures holds the failures of at most [maxFailures] peers. An answer clears a peer's record; so does time.
 type failures map[wire.PeerID]failure
 
-// noteFailure records that a peer failed to answer.
-func (r *Router) noteFailure(p wire.PeerID, sure bool) {
-	longest := lastPause
-	if r.cfg.Undefended.Has(defence.Again) {
-		longest = forgiven
+// noteFailure records that a peer failed to answer. sure says that the peer had the full time for an answer. A failure
+// that comes while the peer rests is of an ask from before: it makes the rest no longer. ours says that this node asked.
+func (r *Router) noteFailure(p wire.PeerID, sure, ours bool) {
+	if r.failures == nil {
+		r.failures = failures{}
 	}
-	r.failures.note(r.now, p, sure, true, longest)
-}
-
-// note records that a peer failed to answer, and lets it rest for at most longest. sure says that the peer had the full
-// time for an answer. A failure that comes while the peer rests is of an ask from before: it makes the rest no longer.
-func (fs *failures) note(now time.Duration, p wire.PeerID, sure, ours bool, longest time.Duration) {
-	if *fs == nil {
-		*fs = failures{}
-	}
-	f := failure{last: now, pause: firstPause, sure: sure, ours: ours}
-	if old, ok := fs.of(now, p); ok {
+	f := failure{last: r.now, pause: firstPause, sure: sure, ours: ours}
+	if old, ok := r.failure(p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause
 		switch {
-		case now >= old.last+old.pause:
-			f.pause = min(2*old.pause, longest)
+		case r.now >= old.last+old.pause:
+			f.pause = min(2*old.pause, r.cfg.Limits.Rest)
 		case old.sure && old.ours:
 			f.last = old.last
 		}
 	}
-	(*fs)[p] = f
-	if len(*fs) > maxFailures {
-		fs.forget()
+	r.failures[p] = f
+	if len(r.failures) > maxFailures {
+		r.failures.forget()
 	}
 }
 
-// doubt records that other peers could not reach a peer.
-func (fs *failures) doubt(now time.Duration, p wire.PeerID) {
-	if _, ok := fs.of(now, p); !ok {
-		fs.note(now, p, false, false, lastPause)
-	}
-}
-
-// of returns a peer's record; ok is false if it has none that still counts.
-func (fs failures) of(now time.Duration, p wire.PeerID) (f failure, ok bool) {
-	f, ok = fs[p]
-	return f, ok && now < f.last+forgiven
+// failure returns a peer's record; ok is false if it has none that still counts.
+func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
+	f, ok = r.failures[p]
+	return f, ok && r.now < f.last+r.cfg.Limits.Forgive
 }
 
 // answered clears a peer's record.
@@ -99,8 +74,8 @@ func (fs failures) forget() {
 
 // rests reports whether a named peer must not be asked because it failed a moment ago.
 func (r *Router) rests(p wire.PeerID) bool {
-	f, ok := r.failures.of(r.now, p)
-	return ok && f.ours && r.now < f.last+nameRests*f.pause && !r.cfg.Undefended.Has(defence.Failures|defence.Names)
+	f, ok := r.failure(p)
+	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRests*f.pause
 }
 
 // Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered
@@ -119,9 +94,9 @@ const (
 )
 
 func (r *Router) standing(p wire.PeerID) standing {
-	f, ok := r.failures.of(r.now, p)
+	f, ok := r.failure(p)
 	switch {
-	case !ok || r.cfg.Undefended.Has(defence.Failures):
+	case !ok:
 		return sound
 	case !f.sure:
 		return doubted

@@ -5,29 +5,38 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
+// limited returns a router of the limits of every node.
+func limited() *Router {
+	r := &Router{}
+	r.cfg.Limits.defaults()
+	return r
+}
+
 // TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.
 func TestDoubtsMakeRoom(t *testing.T) {
-	var fs failures
-	fs.note(0, "dead", true, true, lastPause)
+	r := limited()
+	r.noteFailure("dead", true, true)
+	r.now = 1
 	for i := range 2 * maxFailures {
-		fs.doubt(1, wire.PeerID(fmt.Sprint(i)))
+		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
 	}
-	if f, ok := fs.of(1, "dead"); !ok || !f.sure || len(fs) > maxFailures {
-		t.Errorf("%v, %v, of %d", f, ok, len(fs))
+	if f, ok := r.failure("dead"); !ok || !f.sure || len(r.failures) > maxFailures {
+		t.Errorf("%v, %v, of %d", f, ok, len(r.failures))
 	}
 }
 
 // TestPauses: a peer that fails again and again rests for 1, 2, 4 and at most 8 s, and 32 times as long if it is known by
 // name alone. After an hour it counts as any other.
 func TestPauses(t *testing.T) {
-	r := &Router{}
+	r := limited()
 	for i, pause := range []time.Duration{1, 2, 4, 8, 8, 8} {
 		pause *= time.Second
 		begun := r.now
-		r.noteFailure("p", true)
+		r.noteFailure("p", true, true)
 		for _, c := range []struct {
 			after time.Duration
 			want  standing
@@ -50,14 +59,14 @@ func TestPauses(t *testing.T) {
 // TestLateFailureProlongsNoRest: a dial that began before a rest fails in the midst of it. The rest is no longer for that:
 // a peer behind a partition that heals is asked again within the longest pause from when it was last found silent.
 func TestLateFailureProlongsNoRest(t *testing.T) {
-	r := &Router{}
-	r.noteFailure("p", true)
+	r := limited()
+	r.noteFailure("p", true, true)
 	r.now = firstPause - 1
-	r.noteFailure("p", true)
+	r.noteFailure("p", true, true)
 	if r.now = firstPause; r.standing("p") != suspect {
 		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
 	}
-	r.noteFailure("p", true)
+	r.noteFailure("p", true, true)
 	if f := r.failures["p"]; f.pause != 2*firstPause {
 		t.Errorf("a failure after the rest: %v", f)
 	}
@@ -65,11 +74,11 @@ func TestLateFailureProlongsNoRest(t *testing.T) {
 
 // TestReputationFades: what a peer named counts half after five minutes.
 func TestReputationFades(t *testing.T) {
-	var rs reputations
-	rs.note(0, "p", 0, 8)
+	r := limited()
+	r.weigh("p", 0, 8)
 	for minutes, want := range map[time.Duration]float64{0: 8, 5: 4, 10: 2} {
-		if v := rs["p"].faded(minutes * time.Minute); v.bad != want {
-			t.Errorf("after %d minutes %v count, want %v", minutes, v.bad, want)
+		if r.now = minutes * time.Minute; r.reputation("p").bad != want {
+			t.Errorf("after %d minutes %v count, want %v", minutes, r.reputation("p").bad, want)
 		}
 	}
 }

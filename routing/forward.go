@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -56,11 +55,7 @@ func (r *Router) inOwnOrder(q *search) []wire.PeerID {
 
 // tieFor returns a function that orders equals differently on each node.
 func (r *Router) tieFor(q *search) func(wire.PeerID) uint64 {
-	salt := r.salt
-	if r.cfg.Undefended.Has(defence.Order) {
-		salt = 0
-	}
-	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
+	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^r.salt, string(p)) }
 }
 
 // failedHere says whether a peer has failed to answer a question of this query.

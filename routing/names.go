@@ -1,7 +1,5 @@
 package routing
 
-import "github.com/venn-p2p/venn/routing/defence"
-
 // A name costs a liar nothing, and an address where no peer answers costs the dialler most. So a name that nothing else
 // supports is in doubt once another name of the same referrer did not answer, or keeps the query waiting. It is not in
 // doubt if that referrer has named a holder before. Names in doubt are asked last, within a part of the budget. Nothing
@@ -12,11 +10,10 @@ const doubtShare = 4
 
 // inDoubt says whether a candidate is a name in doubt.
 func (r *Router) inDoubt(q *search, c *candidate) bool {
-	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned || r.cfg.Undefended.Has(defence.Names) {
+	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned {
 		return false
 	}
-	v := &q.referrers[c.namedBy]
-	return v.doubtful()
+	return q.referrers[c.namedBy].doubtful()
 }
 
 // waitsInVain marks the referrers whose names keep an Any query waiting.

@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 )
 
 // A directory may know the whole network, but in an imprecise way: too little of many summaries to tell who holds a key.
@@ -84,9 +83,7 @@ func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 }
 
 // credible reports whether a peer has named holders. What it says of its directory then counts before what others say.
-func (r *Router) credible(p wire.PeerID) bool {
-	return r.proved(p) && !r.cfg.Undefended.Has(defence.Boasts)
-}
+func (r *Router) credible(p wire.PeerID) bool { return r.proved(p) }
 
 // mostOrigins returns the highest number of known peers that a linked peer states. The highest third of the statements,
 // and those of peers in doubt, are left out.
@@ -97,10 +94,7 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 			said = append(said, v.Origins)
 		}
 	}
-	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
-		return slices.Max(said)
-	}
-	return space.MostSaid(said, space.Boasters)
+	return space.MostSaid(said, r.cfg.Limits.Boasters)
 }
 
 // preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.

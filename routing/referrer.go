@@ -78,8 +78,11 @@ func (q *search) credit(referrer int, holder wire.PeerID) {
 // doubtful reports whether the names of a referrer are in doubt.
 func (v *referrer) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
 
-// allSilent reports whether all names of a contact belong to peers that do not answer. Each of them costs a dial.
-func (v *referrer) allSilent() bool { return !v.child && v.silent > 0 && v.silent == v.given }
+// allSilent reports whether all names of a contact, and at least the given number, belong to peers that do not answer.
+// Each of them costs a dial.
+func (v *referrer) allSilent(least int) bool {
+	return !v.child && v.silent >= least && v.silent == v.given
+}
 
 // unanswered notes that a referrer did not answer. What a child had set aside stays spent, because nobody knows how much
 // of it was used. The messages of a contact return to the budget, so that the rest of the network can still be asked

@@ -8,14 +8,11 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 )
 
 const (
 	// maxReputations is how many reputations are remembered.
 	maxReputations = 256
-	// reputationHalved is the time after which a reputation counts half.
-	reputationHalved = 5 * time.Minute
 	// doubtFrom is how many misses, beyond twice the hits, put a referrer in doubt.
 	doubtFrom = 2
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
@@ -28,8 +25,9 @@ type reputation struct {
 	at        time.Duration
 }
 
-func (v reputation) faded(now time.Duration) reputation {
-	f := math.Exp2(-float64(now-v.at) / float64(reputationHalved))
+// faded returns the record as it counts at a time, given its half-life.
+func (v reputation) faded(now, half time.Duration) reputation {
+	f := math.Exp2(-float64(now-v.at) / float64(half))
 	return reputation{v.good * f, v.bad * f, now}
 }
 
@@ -38,39 +36,41 @@ func (v reputation) weight() float64 { return v.good + v.bad }
 // reputations holds the records of at most [maxReputations] peers.
 type reputations map[wire.PeerID]reputation
 
-func (rs *reputations) note(now time.Duration, p wire.PeerID, good, bad float64) {
-	if good+bad == 0 {
-		return
+// reputation returns the record of a peer as it counts now.
+func (r *Router) reputation(p wire.PeerID) reputation {
+	return r.reputations[p].faded(r.now, r.cfg.Limits.Fade)
+}
+
+// weigh adds right and wrong names to the record of a peer.
+func (r *Router) weigh(p wire.PeerID, good, bad float64) {
+	if r.reputations == nil {
+		r.reputations = reputations{}
 	}
-	if *rs == nil {
-		*rs = reputations{}
-	}
-	v := (*rs)[p].faded(now)
-	(*rs)[p] = reputation{v.good + good, v.bad + bad, now}
-	if len(*rs) > maxReputations {
-		rs.forget(now, p)
+	v := r.reputation(p)
+	r.reputations[p] = reputation{v.good + good, v.bad + bad, r.now}
+	if len(r.reputations) > maxReputations {
+		r.forgetReputation(p)
 	}
 }
 
-// forget drops the record that weighs least, except the one noted last.
-func (rs *reputations) forget(now time.Duration, not wire.PeerID) {
+// forgetReputation drops the record that weighs least, except the one noted last.
+func (r *Router) forgetReputation(not wire.PeerID) {
 	var least wire.PeerID
 	w := math.Inf(1)
-	for p, v := range *rs {
+	for p := range r.reputations {
 		if p == not {
 			continue
 		}
-		if x := v.faded(now).weight(); cmp.Or(cmp.Compare(x, w), cmp.Compare(p, least)) < 0 {
+		if x := r.reputation(p).weight(); cmp.Or(cmp.Compare(x, w), cmp.Compare(p, least)) < 0 {
 			least, w = p, x
 		}
 	}
-	delete(*rs, least)
+	delete(r.reputations, least)
 }
 
 // doubt returns 1 for a peer whose names were mostly wrong recently, 0 for others.
 func (r *Router) doubt(p wire.PeerID) int {
-	v := r.reputations[p].faded(r.now)
-	if r.cfg.Undefended.Has(defence.Reputations) || v.bad < 2*v.good+doubtFrom {
+	if v := r.reputation(p); v.bad < 2*v.good+doubtFrom {
 		return 0
 	}
 	return 1
@@ -78,8 +78,9 @@ func (r *Router) doubt(p wire.PeerID) int {
 
 // proved reports whether a peer has recently named holders, and few wrong peers.
 func (r *Router) proved(p wire.PeerID) bool {
-	v := r.reputations[p].faded(r.now)
-	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Reputations)
+	v := r.reputation(p)
+	v.good += r.cfg.Limits.Credit
+	return v.good >= 0.5 && v.good > v.bad
 }
 
 // judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
@@ -92,11 +93,11 @@ func (r *Router) judgeReferrers(q *search) {
 		v := &q.referrers[i]
 		switch {
 		case v.hits > 0:
-			r.reputations.note(r.now, v.peer, 1, 0)
-		case v.allSilent():
-			r.reputations.note(r.now, v.peer, 0, doubtFrom)
+			r.weigh(v.peer, 1, 0)
+		case v.allSilent(r.cfg.Limits.Silent):
+			r.weigh(v.peer, 0, doubtFrom)
 		case v.child && v.misses > 0, !v.child && r.didBadly(q, v):
-			r.reputations.note(r.now, v.peer, 0, 1)
+			r.weigh(v.peer, 0, 1)
 		}
 	}
 }

@@ -11,19 +11,19 @@ import (
 // TestLightestReputationGoes: when more peers are known than are remembered, the record that says least goes. Right
 // names and wrong ones weigh the same, and the record noted last stays.
 func TestLightestReputationGoes(t *testing.T) {
-	var rs reputations
-	rs.note(0, "wrong often", 1, 5)
-	rs.note(0, "right often", 5, 1)
-	rs.note(0, "right once", 1, 0)
+	r := limited()
+	r.weigh("wrong often", 1, 5)
+	r.weigh("right often", 5, 1)
+	r.weigh("right once", 1, 0)
 	for i := range maxReputations - 3 {
-		rs.note(0, wire.PeerID(fmt.Sprint("known ", i)), 2, 1)
+		r.weigh(wire.PeerID(fmt.Sprint("known ", i)), 2, 1)
 	}
-	rs.note(0, "last", 0.5, 0)
-	if _, there := rs["right once"]; there || len(rs) != maxReputations {
-		t.Errorf("%d records, the lightest of them kept %v", len(rs), there)
+	r.weigh("last", 0.5, 0)
+	if _, there := r.reputations["right once"]; there || len(r.reputations) != maxReputations {
+		t.Errorf("%d records, the lightest of them kept %v", len(r.reputations), there)
 	}
 	for _, p := range []wire.PeerID{"wrong often", "right often", "last"} {
-		if _, there := rs[p]; !there {
+		if _, there := r.reputations[p]; !there {
 			t.Errorf("the record of %q is gone", p)
 		}
 	}
@@ -32,8 +32,10 @@ func TestLightestReputationGoes(t *testing.T) {
 // TestProvedForAWhile: a peer that named one holder counts as proved until that is half forgotten, and not while it
 // named as many wrong peers.
 func TestProvedForAWhile(t *testing.T) {
-	for now, want := range map[time.Duration]bool{0: true, reputationHalved: true, reputationHalved + time.Second: false} {
-		r := &Router{reputations: reputations{"right": {good: 1}, "both": {good: 1, bad: 1}}, now: now}
+	half := limited().cfg.Limits.Fade
+	for now, want := range map[time.Duration]bool{0: true, half: true, half + time.Second: false} {
+		r := limited()
+		r.reputations, r.now = reputations{"right": {good: 1}, "both": {good: 1, bad: 1}}, now
 		if r.proved("right") != want || r.proved("both") {
 			t.Errorf("at %v proved %v and %v, want %v and false", now, r.proved("right"), r.proved("both"), want)
 		}

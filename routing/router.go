@@ -73,7 +73,9 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 	case Asked:
 		r.asked(in)
 	case event.Doubted:
-		r.failures.doubt(r.now, in.Peer)
+		if _, ok := r.failure(in.Peer); !ok {
+			r.noteFailure(in.Peer, false, false)
+		}
 	case event.HelloReceived:
 		r.failures.answered(in.Peer)
 	case Reached:
@@ -192,7 +194,7 @@ func (r *Router) end(q *search, why End) {
 		}
 		r.waitFor(q, c, -1)
 		if again := c.standing >= suspect; again || r.now >= c.since+r.cfg.HedgeAfter {
-			r.noteFailure(c.record.Peer, again)
+			r.noteFailure(c.record.Peer, again, true)
 		}
 	}
 	if q.serves != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -109,9 +108,6 @@ func (r *Router) admit(in Asked) bool {
 // nameOf returns the name by which a search is remembered, to recognise a repeat. The sender is part of it, which no
 // other peer can choose. So no peer can use up the name of another's query before that query comes.
 func (r *Router) nameOf(in Asked) sighting {
-	if r.cfg.Undefended.Has(defence.Sender) {
-		in.From = ""
-	}
 	return sighting{in.From, in.Origin, in.Nonce}
 }
 
@@ -126,7 +122,7 @@ func (r *Router) search(in Asked) {
 			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
 			Deadline: min(in.Deadline, r.now+r.cfg.Timeout), Fresh: in.Fresh,
 		},
-		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: latest(in.Visited),
+		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: r.latest(in.Visited),
 		serves: &request{number: in.Request, from: in.From, passed: map[wire.PeerID]bool{}},
 	}
 	if r.cfg.Has(in.Key) {
@@ -163,14 +159,15 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 			continue
 		}
 		i, ok := q.index[rec.Peer]
-		if (!ok || !q.candidates[i].matched) && !r.cfg.Undefended.Has(defence.Vouching|defence.Confirmed) {
+		believed := len(q.serves.passed) < r.cfg.Limits.Believed
+		if (!ok || !q.candidates[i].matched) && !believed {
 			unsure = append(unsure, rec)
 			continue
 		}
 		if ok && q.candidates[i].state == waiting {
 			q.candidates[i].state = passed
 		}
-		if r.cfg.Undefended.Has(defence.Confirmed) {
+		if believed {
 			q.found++
 		}
 		r.pass(q, rec)

@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
 // sweep asks all linked peers for a key that no summary shows, when the budget suffices for all of them. The key may be
 // newer than the summaries. It reports whether there is a peer to ask.
 func (r *Router) sweep(q *search) bool {
-	if q.swept || q.found > 0 || q.hops <= 0 || r.cfg.Undefended.Has(defence.Sweep) {
+	if q.swept || q.found > 0 || q.hops <= 0 {
 		return false
 	}
 	q.swept = true
@@ -47,7 +46,7 @@ func (r *Router) fresh(q *search, p wire.PeerID) (age time.Duration, ok bool) {
 		limit = r.cfg.Fresh
 	}
 	age, ok = r.view.Fresh(p)
-	return age, ok && age <= limit && !r.cfg.Undefended.Has(defence.Knowledge)
+	return age, ok && age <= limit
 }
 
 // settled reports whether only candidates need be asked: all known peers are linked, their keys are known, and no

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -20,9 +19,6 @@ func (q *search) hadBefore(p wire.PeerID) bool {
 // visitedBy returns the marks that go with a query to these children: the marks that it came with, this node, the peers
 // asked here that may have answered, and the children. A peer that failed is left out, because others may reach it.
 func (r *Router) visitedBy(q *search, children []wire.PeerID) []uint32 {
-	if r.cfg.Undefended.Has(defence.Visited) {
-		return nil
-	}
 	out := append(slices.Clone(q.visited), Mark(q.nonce, r.cfg.Self))
 	add := func(p wire.PeerID) {
 		if m := Mark(q.nonce, p); !slices.Contains(out, m) {
@@ -42,8 +38,10 @@ func (r *Router) visitedBy(q *search, children []wire.PeerID) []uint32 {
 	for _, p := range children {
 		add(p)
 	}
-	return latest(out)
+	return r.latest(out)
 }
 
 // latest returns the last marks, as many as may travel.
-func latest(marks []uint32) []uint32 { return slices.Clone(marks[max(0, len(marks)-wire.MaxVisited):]) }
+func (r *Router) latest(marks []uint32) []uint32 {
+	return slices.Clone(marks[max(0, len(marks)-max(0, r.cfg.Limits.Visited)):])
+}

@@ -83,7 +83,7 @@ type Node struct {
 	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
 
-// Add makes a node. It sets Self, Has and Rand of cfg.
+// Add makes a node. It sets Self and Has of cfg, and Rand where that is nil.
 func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	node := &Node{
 		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[wire.PeerID]float64{},
@@ -91,7 +91,9 @@ func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	}
 	cfg.Self = id
 	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
-	cfg.Rand = rand.New(rand.NewPCG(n.rand.Uint64(), 0))
+	if own := rand.New(rand.NewPCG(n.rand.Uint64(), 0)); cfg.Rand == nil {
+		cfg.Rand = own
+	}
 	r, err := routing.New(cfg, (*view)(node))
 	if err != nil {
 		return nil, err

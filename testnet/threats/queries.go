@@ -11,7 +11,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
@@ -20,27 +19,27 @@ var queryAttacks = []attack{
 	{
 		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
 		defence: "a contact of whose names nobody answers is given up",
-		run:     limited(inventor, defence.Silence),
+		run:     limited(inventor, routing.Limits{Silent: unbounded, Credit: unbounded}),
 	},
 	{
 		name: "a contact names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
 		defence: "names in doubt come last, hold nothing up, and another contact is asked meanwhile",
-		run:     limited(deadNames, defence.Names),
+		run:     limited(deadNames, routing.Limits{Credit: unbounded, NameRests: -1}),
 	},
 	{
 		name: "the same again and again", where: Cores, measured: "dials in vain of 20 finds, one a second", target: atMost(8),
 		defence: "a peer known by name alone that failed rests for long",
-		run:     limited(namedAgain, defence.Names),
+		run:     limited(namedAgain, routing.Limits{Credit: unbounded, NameRests: -1}),
 	},
 	{
 		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
-		run:     limited(boasting, defence.Boasts),
+		run:     limited(boasting, routing.Limits{Boasters: unbounded}),
 	},
 	{
 		name: "a child's child invents holders", where: Cores, measured: "of them, those that the searcher dials", target: atMost(0),
 		defence: "a peer passes on the holders that it has confirmed",
-		run:     limited(grandchild, defence.Vouching),
+		run:     limited(grandchild, routing.Limits{Believed: unbounded}),
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
@@ -65,7 +64,7 @@ var queryAttacks = []attack{
 	{
 		name: "a peer that claims every key and holds none", where: Cores, measured: "of 100 finds, those that asked it first", target: atMost(10),
 		defence: "claims that were not kept lower the trust in others",
-		run:     limited(claimant, defence.Trust),
+		run:     limited(claimant, routing.Limits{Trust: 1}),
 	},
 	{
 		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),
@@ -151,8 +150,8 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 
 // inventor is how many of two holders a query for all finds that first asks a contact with made-up names. Only
 // another one knows of the second.
-func inventor(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
+func inventor(limits routing.Limits) (float64, error) {
+	p := newPlace(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
 	p.node("a").Knows["known"] = 0.001
 	p.node("honest").Knows["known"], p.node("honest").Knows["holder"] = 0.001, 0.001
@@ -172,8 +171,8 @@ func inventor(off defence.Off) (float64, error) {
 
 // named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor
 // names comes when it is asked.
-func named(off defence.Off, names ...wire.PeerID) *place {
-	p := newPlace(routing.Config{Undefended: off}, "a-inventor a-honest")
+func named(limits routing.Limits, names ...wire.PeerID) *place {
+	p := newPlace(routing.Config{Limits: limits}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
 	for i := range 50 {
 		n := p.node(wire.PeerID(fmt.Sprint("p", i)))
@@ -205,8 +204,8 @@ func dead(n int) (names []wire.PeerID) {
 	return names
 }
 
-func deadNames(off defence.Off) (float64, error) {
-	p := named(off, dead(routing.MaxNamesAny)...)
+func deadNames(limits routing.Limits) (float64, error) {
+	p := named(limits, dead(routing.MaxNamesAny)...)
 	s := p.findAsAsked("a", "key 7")
 	if s.Found == 0 {
 		return 30_000, nil // as long as a query may take
@@ -214,8 +213,9 @@ func deadNames(off defence.Off) (float64, error) {
 	return float64(s.Elapsed.Milliseconds()), nil
 }
 
-func namedAgain(off defence.Off) (float64, error) {
-	p := named(off|defence.Reputations|defence.Silence, dead(4)...) // whoever names them is believed each time
+func namedAgain(limits routing.Limits) (float64, error) {
+	limits.Fade, limits.Silent = 1, unbounded // whoever names them is believed each time
+	p := named(limits, dead(4)...)
 	vain := 0
 	for i := range 20 {
 		for _, r := range p.findAsAsked("a", fmt.Sprint("key ", i)).Explain {
@@ -230,8 +230,9 @@ func namedAgain(off defence.Off) (float64, error) {
 
 // boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not
 // boast.
-func boasting(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off | defence.Reputations}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
+func boasting(limits routing.Limits) (float64, error) {
+	limits.Fade = 1 // whoever boasts is heard each time
+	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
 		p.node(b).Boasts, p.node(b).Mute = true, true
 	}
@@ -250,8 +251,8 @@ func boasting(off defence.Off) (float64, error) {
 	return float64(sum) / 30, nil
 }
 
-func grandchild(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "a-b b-liar")
+func grandchild(limits routing.Limits) (float64, error) {
+	p := newPlace(routing.Config{Limits: limits}, "a-b b-liar")
 	p.node("liar").Mute = true
 	var ghosts []wire.Record
 	for _, g := range dead(8) {
@@ -330,8 +331,8 @@ func greedy(cfg routing.Config) (float64, error) {
 }
 
 // claimant is how many of 100 finds ask a peer first whose summary, the best one known, matches everything.
-func claimant(off defence.Off) (float64, error) {
-	p := newPlace(routing.Config{Undefended: off}, "")
+func claimant(limits routing.Limits) (float64, error) {
+	p := newPlace(routing.Config{Limits: limits}, "")
 	p.node("a").Knows["claimant"] = 0.0001
 	p.node("a").Knows["holder"] = 0.001
 	asked := 0

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/defence"
 )
 
 // weather is what networks do to peers, though nobody means harm.
@@ -17,18 +16,18 @@ var weather = []attack{
 	{
 		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
 		target: atLeast(0.99), defence: "who does not answer rests for eight seconds at most",
-		run: limited(partition, defence.Again),
+		run: limited(partition, routing.Limits{Rest: time.Hour}),
 	},
 	{
 		name: "peers come and go, each session 1.4 min in the median", where: Cores, measured: "ms that finds take, on average of 600",
 		target: atMost(400), defence: "failures are remembered",
-		run: limited(churn, defence.Failures),
+		run: limited(churn, routing.Limits{Forgive: -1}),
 	},
 }
 
 // hundred is a searcher that knows a hundred peers. Each key has the given number of holders.
-func hundred(off defence.Off, keys, holders int) (p *place, peers []wire.PeerID) {
-	p = newPlace(routing.Config{Undefended: off}, "")
+func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.PeerID) {
+	p = newPlace(routing.Config{Limits: limits}, "")
 	for i := range 100 {
 		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		p.node("a").Knows[n.ID] = 0.001
@@ -45,8 +44,8 @@ func hundred(off defence.Off, keys, holders int) (p *place, peers []wire.PeerID)
 
 // partition is which share of the keys is found in the fifteenth second after those who hold them are back. All were
 // looked for every ten seconds while they were cut off, and are every second then.
-func partition(off defence.Off) (float64, error) {
-	p, peers := hundred(off, 200, 1)
+func partition(limits routing.Limits) (float64, error) {
+	p, peers := hundred(limits, 200, 1)
 	cut := func(mute bool) {
 		for _, x := range peers[:50] {
 			p.node(x).Mute = mute
@@ -78,12 +77,12 @@ func partition(off defence.Off) (float64, error) {
 
 // churn is the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
 // online.
-func churn(off defence.Off) (float64, error) {
+func churn(limits routing.Limits) (float64, error) {
 	const (
 		median  = 84.0 // seconds that a peer stays, and is away
 		popular = 10   // keys, so that their holders are asked again and again
 	)
-	p, peers := hundred(off, popular, 6)
+	p, peers := hundred(limits, popular, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i, x := range peers {
 		p.node(x).Mute = i%2 == 0

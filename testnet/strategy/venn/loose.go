@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/routing/defence"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // Bounds that no run reaches.
@@ -26,5 +26,9 @@ func Loosen(c *core.Config) {
 		Accept:    forever, Visitors: unbounded,
 	}
 	c.Tails.Limits = tails.Limits{Disbelief: -1, Behind: 1}
-	c.Routing.Undefended = ^defence.Off(0)
+	c.Routing.Fresh = -1
+	c.Routing.Limits = routing.Limits{
+		NameRests: -1, Forgive: -1, Fade: 1, Credit: unbounded, Silent: unbounded, Trust: 1, Boasters: unbounded,
+		Denials: 1, Believed: unbounded, Visited: -1,
+	}
 }
