@@ -30,7 +30,7 @@ var layers = []layer{
 	{"summary/internal/trie", nil},
 	{"summary/internal/variance", nil},
 	{"summary/estimate", []string{"summary/internal/variance"}},
-	{"summary/counting", nil},
+	{"summary/counting", []string{"summary/internal/bitcode"}},
 	{"summary/bloom", []string{"summary/internal/bitcode"}},
 	{"summary", []string{"summary/internal/...", "summary/estimate"}},
 	{"summary/inside", []string{"summary", "summary/internal/trie"}},

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -102,8 +101,7 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 	return all
 }
 
-// MarshalBinary returns the form in which counting.DLeft is stored. It contains the secret, so it is for its owner's
-// disk alone.
+// MarshalBinary returns the fingerprints and how often each is there, in about as many bytes as they have entropy.
 func (m *Mirror) MarshalBinary() ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -116,13 +114,9 @@ func (m *Mirror) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary replaces the mirror by the one encoded in b. It fails, and changes nothing, if b encodes no mirror or
 // one of fingerprints of another size.
 func (m *Mirror) UnmarshalBinary(b []byte) error {
-	t := new(counting.DLeft)
+	t := newTable()
 	if err := t.UnmarshalBinary(b); err != nil {
 		return fmt.Errorf("%w: %w", errMirror, err)
-	}
-	p := t.Params()
-	if q := bits.Len(uint(p.Buckets)) - 1 + p.RemainderBits; q != summary.FingerprintBits {
-		return fmt.Errorf("%w: of %d bits", errMirror, q)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

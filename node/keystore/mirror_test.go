@@ -97,7 +97,7 @@ func TestMirrorRefuses(t *testing.T) {
 	if err := m.Add(7); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range [][]byte{nil, []byte("vdl2"), narrow} {
+	for _, b := range [][]byte{nil, []byte("vdl3"), narrow} {
 		if err := m.UnmarshalBinary(b); !errors.Is(err, errMirror) {
 			t.Errorf("%d bytes: %v", len(b), err)
 		}

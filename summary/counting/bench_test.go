@@ -97,3 +97,16 @@ func BenchmarkGrow(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkBinary(b *testing.B) {
+	benchForms(b, func(b *testing.B, f *DLeft, _ []uint64) {
+		b.ReportAllocs()
+		for b.Loop() {
+			data, _ := f.MarshalBinary()
+			if err := f.UnmarshalBinary(data); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(8*len(data))/benchMembers, "bits/member")
+		}
+	})
+}

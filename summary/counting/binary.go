@@ -5,107 +5,209 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // errMalformed begins every error about bytes that no filter of this package encodes to.
 var errMalformed = errors.New("counting: malformed bytes")
 
-const (
-	dleftMagic  = "vdl2"
-	dleftHeader = 20
-)
+const binaryMagic = "vdl3"
 
-// appendBinary appends the filter's binary form, seed included: it is for its owner's disk, not for others. The error
-// is always nil. Layout, little-endian:
+// MarshalBinary returns the filter's members in about the fewest bytes that their entropy allows, for a disk or for
+// another program. Mitzenmacher ("Compressed Bloom Filters", section V) expects it of a counting filter that is sent:
+// large counts are rare, so a cell's entropy is far below its bits. Where a member is kept tells nothing about it, so
+// neither the form of the table nor its seed is told: n members of q bits take about q-log2(n)+1.5 bits each, and the
+// entropy of their counts. The error is always nil. It implements encoding.BinaryMarshaler. O(n log n). Layout,
+// little-endian:
 //
-//	4 bytes  "vdl2"
-//	5        d, log2 of the buckets, cells, r, c
-//	3        0
-//	8        seed
-//	…        the cells, packed as in memory, with zero bits to the end of the last byte
+//	4 bytes  "vdl3"
+//	1        q, the bits of a fingerprint
+//	1        binary digits of the highest count less one
+//	…        n, a uvarint: the different fingerprints
+//	…        the fingerprints in order (bitcode.AppendSparse)
+//	…        for each digit of the counts less one, from the highest: first of the members that have none set so far,
+//	         then of the others, how many have it set (a uvarint), and which (bitcode.AppendBits)
 //	4        CRC-32C of all before
-func (t *DLeft) appendBinary(b []byte) ([]byte, error) {
-	start := len(b)
-	b = append(b, dleftMagic...)
-	b = append(b, byte(t.subtables), byte(t.bucketBits), byte(t.cells), byte(t.remainderBits), byte(t.counterBits), 0, 0, 0)
-	b = binary.LittleEndian.AppendUint64(b, t.seed)
-	return appendSum(append(b, t.bytes[:len(t.bytes)-padding]...), start), nil
-}
-
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(cells).
 func (t *DLeft) MarshalBinary() ([]byte, error) {
-	return t.appendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
+	members := slices.AppendSeq(make([]uint64, 0, t.distinct), t.All)
+	slices.Sort(members)
+	extra, digits := make([]uint64, len(members)), 0
+	for i, f := range members {
+		if t.members == t.distinct {
+			break // each is there once
+		}
+		extra[i] = uint64(t.Count(f) - 1)
+		digits = max(digits, bits.Len64(extra[i]))
+	}
+	b := append([]byte(binaryMagic), byte(t.fingerprintBits()), byte(digits))
+	b = binary.AppendUvarint(b, uint64(len(members)))
+	b = bitcode.AppendSparse(b, members, t.fingerprintMask+1)
+	for digit := digits - 1; digit >= 0; digit-- {
+		few, more := byDigits(extra, digit)
+		b = appendDigit(appendDigit(b, few, digit), more, digit)
+	}
+	return appendSum(b), nil
 }
 
-// UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about len(b), and
-// checks that no fingerprint is there twice (one lookup each). Anything that Add and Remove could not have left is an
-// error, and the filter is unchanged. O(cells).
-//
-// Params.Fixed is false afterwards, so Add may double the filter. One that must keep its form is made by NewDLeft with
-// Fixed and given the members again, from All and Count of what was read.
-func (t *DLeft) UnmarshalBinary(data []byte) error {
-	b, err := checkSum(data)
-	if err != nil {
-		return err
-	}
-	p, err := parseDLeftHeader(b)
-	if err != nil {
-		return err
-	}
-	cells := b[dleftHeader:]
-	if uint64(len(cells)) != p.tableBytes() {
-		return fmt.Errorf("%w: %d bytes of cells, want %d", errMalformed, len(cells), p.tableBytes())
-	}
-	read := DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed}
-	copy(read.bytes, cells)
-	if err := read.recount(); err != nil {
-		return err
-	}
-	*t = read
-	return nil
-}
-
-func parseDLeftHeader(b []byte) (Params, error) {
-	if len(b) < dleftHeader || string(b[:4]) != dleftMagic {
-		return Params{}, fmt.Errorf("%w: no d-left header", errMalformed)
-	}
-	if b[5] > 32 || b[9]|b[10]|b[11] != 0 {
-		return Params{}, fmt.Errorf("%w: d-left header out of range", errMalformed)
-	}
-	p := Params{
-		Subtables: int(b[4]), Buckets: 1 << b[5], Cells: int(b[6]), RemainderBits: int(b[7]), CounterBits: int(b[8]),
-		Seed: binary.LittleEndian.Uint64(b[12:]),
-	}
-	if err := p.check(); err != nil {
-		return Params{}, fmt.Errorf("%w: %w", errMalformed, err)
-	}
-	return p, nil
-}
-
-// recount sets the counts from the cells and refuses what breaks the table's rules.
-func (t *DLeft) recount() error {
-	cells := t.buckets() * uint64(t.cells)
-	if used := cells * uint64(t.cellBits) % 8; used != 0 && t.bytes[t.SizeBytes()-1]>>used != 0 {
-		return fmt.Errorf("%w: bits after the last cell", errMalformed)
-	}
-	for b := range t.buckets() {
-		free := false
-		for cell := range t.cells {
-			v := t.get(b, cell)
-			if v == 0 {
-				free = true
-				continue
-			}
-			if free {
-				return fmt.Errorf("%w: bucket %d: a cell taken after a free one", errMalformed, b)
-			}
-			f := t.fingerprint(int(b>>t.bucketBits), b, v)
-			if first, at := t.find(f); first != b || at != cell {
-				return fmt.Errorf("%w: bucket %d: fingerprint %#x is there twice", errMalformed, b, f)
-			}
-			t.distinct++
-			t.members += t.count(v)
+// byDigits parts numbers into those that have no digit above the given one set, and the others, by their places.
+func byDigits(numbers []uint64, digit int) (few, more []*uint64) {
+	for i := range numbers {
+		if numbers[i]>>(digit+1) == 0 {
+			few = append(few, &numbers[i])
+		} else {
+			more = append(more, &numbers[i])
 		}
 	}
+	return few, more
+}
+
+func appendDigit(b []byte, numbers []*uint64, digit int) []byte {
+	words, ones := make([]uint64, len(numbers)/64+1), 0
+	for i, v := range numbers {
+		set := *v >> digit & 1
+		words[i/64] |= set << (i % 64)
+		ones += int(set)
+	}
+	b = binary.AppendUvarint(b, uint64(ones))
+	return bitcode.AppendBits(b, words, len(numbers), ones)
+}
+
+// readDigit sets a digit of the numbers as appendDigit wrote it, and returns what follows.
+func readDigit(b []byte, numbers []*uint64, digit int) ([]byte, error) {
+	ones, n := bitcode.DecodeUvarint(b)
+	if n == 0 || ones > uint64(len(numbers)) {
+		return nil, fmt.Errorf("%w: %d of %d counts have digit %d", errMalformed, ones, len(numbers), digit)
+	}
+	words := make([]uint64, len(numbers)/64+1)
+	used, err := bitcode.DecodeBits(words, b[n:], len(numbers), int(ones))
+	if err != nil {
+		return nil, fmt.Errorf("%w: digit %d of the counts: %w", errMalformed, digit, err)
+	}
+	for i, v := range numbers {
+		*v |= words[i/64] >> (i % 64) & 1 << digit
+	}
+	return b[n+used:], nil
+}
+
+// UnmarshalBinary replaces the members by those encoded in all of data. The filter keeps its form and its seed, and
+// grows for them as Add does. A zero value takes the default form for so many members, and the seed 0. As that is no
+// secret, it does not grow beyond: members that were chosen for one bucket are ErrOverflow. It is an error, and
+// the filter is unchanged, where data is not what MarshalBinary writes, where fingerprints have another size, and where
+// members do not fit (ErrOverflow). Beside the filter's own form, memory is at most some 300
+// times data. O(n).
+func (t *DLeft) UnmarshalBinary(data []byte) error {
+	q, members, extra, err := readMembers(data)
+	if err != nil {
+		return err
+	}
+	read, err := t.emptyFor(q, len(members), extra)
+	if err != nil {
+		return err
+	}
+	for i, f := range members {
+		if err := read.addTimes(f, int(extra[i])+1); err != nil {
+			return fmt.Errorf("%w: member %#x, %d times", err, f, extra[i]+1)
+		}
+	}
+	read.fixed = t.fixed
+	*t = *read
 	return nil
+}
+
+// readMembers decodes the binary form: fingerprints of q bits in order, and of each the count less one.
+func readMembers(data []byte) (q int, members, extra []uint64, err error) {
+	fail := func(err error) (int, []uint64, []uint64, error) { return 0, nil, nil, err }
+	b, err := checkSum(data)
+	if err != nil {
+		return fail(err)
+	}
+	const fixed = len(binaryMagic) + 2
+	if len(b) < fixed || string(b[:len(binaryMagic)]) != binaryMagic {
+		return fail(fmt.Errorf("%w: no d-left header", errMalformed))
+	}
+	q, digits := int(b[4]), int(b[5])
+	count, n := bitcode.DecodeUvarint(b[fixed:])
+	if q < 1 || q > maxFingerprintBits || digits > maxCounterBits || n == 0 || count > uint64(len(b))*8 {
+		return fail(fmt.Errorf("%w: %d fingerprints of %d bits, counts of %d digits", errMalformed, count, q, digits))
+	}
+	members, b, err = bitcode.DecodeSparse(b[fixed+n:], int(count), 1<<q)
+	if err != nil {
+		return fail(fmt.Errorf("%w: %w", errMalformed, err))
+	}
+	extra = make([]uint64, len(members))
+	for digit := digits - 1; digit >= 0; digit-- {
+		few, more := byDigits(extra, digit)
+		if b, err = readDigit(b, few, digit); err != nil {
+			return fail(err)
+		}
+		if digit == digits-1 && !slices.ContainsFunc(extra, func(v uint64) bool { return v != 0 }) {
+			return fail(fmt.Errorf("%w: no count has digit %d", errMalformed, digit))
+		}
+		if b, err = readDigit(b, more, digit); err != nil {
+			return fail(err)
+		}
+	}
+	if len(b) > 0 {
+		return fail(fmt.Errorf("%w: %d bytes after the end", errMalformed, len(b)))
+	}
+	return q, members, extra, nil
+}
+
+// emptyFor returns an empty filter of t's form, with room for n members of q bits if t may grow. A zero value gets the
+// default form, with counters for extra + 1.
+func (t *DLeft) emptyFor(q, n int, extra []uint64) (*DLeft, error) {
+	if t.perms == nil {
+		p := ParamsForFingerprint(n, q)
+		p.Fixed = true
+		if n > 0 {
+			p.CounterBits = max(p.CounterBits, bits.Len64(slices.Max(extra)))
+		}
+		return NewDLeft(p)
+	}
+	p := t.Params()
+	if q != t.fingerprintBits() {
+		return nil, fmt.Errorf("%w: fingerprints of %d bits, want %d", errMalformed, q, t.fingerprintBits())
+	}
+	for !p.Fixed && n > target(p.Subtables*p.Buckets*p.Cells) && p.RemainderBits > 1 {
+		p.Buckets *= 2
+		p.RemainderBits--
+	}
+	return NewDLeft(p)
+}
+
+// addTimes adds f, which is no member, count times.
+func (t *DLeft) addTimes(f uint64, count int) error {
+	if err := t.addNew(f); err != nil && (t.fixed || t.Add(f) != nil) {
+		return err
+	}
+	if count == 1 {
+		return nil
+	}
+	b, cell := t.find(f)
+	v := t.get(b, cell)
+	if count > t.highest(t.remainder(v)) {
+		return errCounter
+	}
+	t.set(b, cell, t.cell(t.remainder(v), count))
+	t.members += count - 1
+	return nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendSum appends the CRC-32C of b: it finds damage, not malice.
+func appendSum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// checkSum returns b without its checksum.
+func checkSum(b []byte) ([]byte, error) {
+	n := len(b) - crc32.Size
+	if n < 0 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+		return nil, fmt.Errorf("%w: checksum differs", errMalformed)
+	}
+	return b[:n], nil
 }

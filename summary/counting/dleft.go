@@ -59,10 +59,6 @@ func (t *DLeft) fingerprintBits() int { return int(t.bucketBits + t.remainderBit
 // SizeBytes is the memory of the cells. O(1).
 func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
-// target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
-// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27).
-func (t *DLeft) target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
-
 // FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
 // 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
@@ -94,7 +90,7 @@ func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
 	}
-	if t.distinct >= t.target() && !t.fixed {
+	if t.distinct >= target(int(t.buckets())*t.cells) && !t.fixed {
 		_ = t.grow() // else there may be room still
 	}
 	err := t.addNew(f)

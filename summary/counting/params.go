@@ -16,12 +16,13 @@ const (
 
 // Bounds of Params.
 const (
-	maxSubtables   = 16
-	maxCells       = 64
-	maxBuckets     = 1 << 32
-	maxCounterBits = 16
-	maxCellBits    = 57      // remainder and counter together: a cell is read with one unaligned 64-bit load
-	maxTableBytes  = 1 << 37 // 128 GiB
+	maxSubtables       = 16
+	maxCells           = 64
+	maxBuckets         = 1 << 32
+	maxCounterBits     = 16
+	maxFingerprintBits = 63
+	maxCellBits        = 57      // remainder and counter together: a cell is read with one unaligned 64-bit load
+	maxTableBytes      = 1 << 37 // 128 GiB
 )
 
 // errParams begins every error about parameters out of range.
@@ -32,7 +33,7 @@ type Params struct {
 	Subtables     int    // d: 1 to 16; 0 means 4
 	Buckets       int    // of each subtable: a power of two, 1 to 2^32
 	Cells         int    // of each bucket: 1 to 64; 0 means 8
-	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 64
+	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 63
 	CounterBits   int    // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 	Fixed         bool   // the filter stays at this form, so Add may fail; not part of the binary form
@@ -89,12 +90,16 @@ func (p Params) check() error {
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), maxCellBits-p.CounterBits)))
+	within("RemainderBits", p.RemainderBits, 1, int64(min(maxFingerprintBits-log2(p.Buckets), maxCellBits-p.CounterBits)))
 	if len(faults) == 0 && p.tableBytes() > min(maxTableBytes, math.MaxInt-padding) {
 		return fmt.Errorf("%w: a table of %d bytes, want at most %d", errParams, p.tableBytes(), min(maxTableBytes, math.MaxInt-padding))
 	}
 	return errors.Join(faults...)
 }
+
+// target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
+// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27).
+func target(cells int) int { return cells * 3 / 4 }
 
 // tableBytes cannot overflow for parameters that are each in range: 2^4 · 2^32 · 2^6 · 57 bits.
 func (p Params) tableBytes() uint64 {
