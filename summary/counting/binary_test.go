@@ -98,7 +98,7 @@ func TestBinaryKeepsMembers(t *testing.T) {
 			{Buckets: 1 << 7, RemainderBits: 41, Seed: 1},
 			{Buckets: 1 << 7, RemainderBits: 5, Seed: 2, CounterBits: 3},
 			{Buckets: 1 << 7, RemainderBits: 41, CounterBits: 16},
-			{Buckets: 1 << 20, RemainderBits: 43, Seed: 3},
+			{Buckets: 1 << 8, RemainderBits: 55, Seed: 3},
 		} {
 			f, err := NewDLeft(p)
 			if err != nil {
