@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/defence"
@@ -37,6 +38,7 @@ type tookHello struct {
 
 type gotHello struct {
 	from  peer.ID
+	on    network.Conn
 	hello wire.Hello
 }
 
@@ -184,6 +186,23 @@ func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (took tookHello
 	return took, err
 }
 
+// restarted ends the link with a peer that says hello in another session than before, and the connections from before.
+// Its process of that time has ended without a word, and nothing that was exchanged with it is known to the new one.
+func (l *loop) restarted(h gotHello) {
+	known := l.linked(h.from).session
+	if known == 0 || known == h.hello.Session {
+		return
+	}
+	l.unlink(h.from)
+	l.n.tasks.Run(func() {
+		for _, c := range l.n.host.Network().ConnsToPeer(h.from) {
+			if c.Stat().Opened.Before(h.on.Stat().Opened) {
+				l.n.abandon(c)
+			}
+		}
+	})
+}
+
 func (n *Node) serveHello(s *streams.Stream) error {
 	b, err := s.Receive(wire.MaxHello, streams.IOTime)
 	if err != nil {
@@ -205,7 +224,7 @@ func (n *Node) serveHello(s *streams.Stream) error {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records)
-	if !n.in.OfferRequest(s.Peer, gotHello{s.Peer, h}) {
+	if !n.in.OfferRequest(s.Peer, gotHello{s.Peer, s.Conn(), h}) {
 		if !linked {
 			n.links.Unlink(s.Peer)
 		}
@@ -258,5 +277,5 @@ func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
 		h.Records = h.Records[own : own+1]
 	}
 	n.verifyOutside(h.Records)
-	return n.answerNames(s, func(r reply) any { return refusedHello{gotHello{s.Peer, h}, r} })
+	return n.answerNames(s, func(r reply) any { return refusedHello{gotHello{s.Peer, s.Conn(), h}, r} })
 }

@@ -54,6 +54,7 @@ type loop struct {
 type link struct {
 	greeted   bool      // hello was said with the peer: it took ours, or said its own
 	neighbour bool      // the core chose it
+	session   uint64    // that the peer's last hello was in; 0: it has said none
 	hello     *helloing // under way; nil: none is
 }
 
@@ -319,7 +320,9 @@ func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
 		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
+		l.restarted(r)
 		if l.link(r.from, false, false) {
+			l.links[r.from].session = r.hello.Session
 			l.greeted(r.from)
 			l.step(event.HelloReceived{Peer: wire.PeerID(r.from), Hello: r.hello})
 		}

@@ -1,0 +1,33 @@
+package node
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// TestRestartedBeforeItsEnd: a peer starts again while others have still its former connections, as after a kill behind
+// a line that was cut. What they exchanged with it ends, and so do these connections.
+func TestRestartedBeforeItsEnd(t *testing.T) {
+	other, before := newNode(t), newNode(t)
+	closed := subscribe(t, other, new(EvtLinkClosed))
+	greeted := subscribe(t, other, new(EvtLinkOpened))
+	connect(t, before, other)
+	id := before.ID()
+	eventually(t, "a link", func() bool { return slices.Contains(waiting(greeted), any(EvtLinkOpened{id})) })
+	old := other.host.Network().ConnsToPeer(id)
+
+	again := nodeOn(t, hostLike(t, before.host))
+	add(t, again, []byte("later"))
+	connect(t, again, other)
+	eventually(t, "the link ends", func() bool { return slices.Contains(waiting(closed), any(EvtLinkClosed{id})) })
+	eventually(t, "it begins again", func() bool { return slices.Contains(waiting(greeted), any(EvtLinkOpened{id})) })
+	eventually(t, "the connections from before end", func() bool {
+		return !slices.ContainsFunc(old, func(c network.Conn) bool { return !c.IsClosed() })
+	})
+	eventually(t, "its key is found", func() bool {
+		return slices.Equal(find(t, other, []byte("later"), QueryOptions{}), []peer.ID{id})
+	})
+}
