@@ -67,6 +67,7 @@ func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	ctx, stop := context.WithCancel(l.n.ctx)
 	under := &helloing{stop: stop}
 	link.hello = under
+	h.New = link.session == 0
 	msg := h.Append(nil)
 	l.n.tasks.Run(func() {
 		defer stop()
@@ -186,14 +187,18 @@ func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (took tookHello
 	return took, err
 }
 
-// restarted ends the link with a peer that says hello in another session than before, and the connections from before.
-// Its process of that time has ended without a word, and nothing that was exchanged with it is known to the new one.
-func (l *loop) restarted(h gotHello) {
+// begun ends the link with a peer that has another than we: its hello is in another session than those before, or it has
+// heard none of ours on a link on which we have heard it. Nothing that was exchanged before is known to it. The
+// connections of a session before are those of a process that has ended without a word.
+func (l *loop) begun(h gotHello) {
 	known := l.linked(h.from).session
-	if known == 0 || known == h.hello.Session {
+	if known == 0 || known == h.hello.Session && !h.hello.New {
 		return
 	}
 	l.unlink(h.from)
+	if known == h.hello.Session {
+		return
+	}
 	l.n.tasks.Run(func() {
 		for _, c := range l.n.host.Network().ConnsToPeer(h.from) {
 			if c.Stat().Opened.Before(h.on.Stat().Opened) {

@@ -242,7 +242,10 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 
 // link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this
 // node asked for it.
-func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
+func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
+
+// linkIn makes a link as link does, of a peer whose first hello came in a session; 0: none came.
+func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
 	}
@@ -262,7 +265,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 		l.n.links.Closed(p)
 		return false
 	}
-	l.links[p] = &link{}
+	l.links[p] = &link{session: session}
 	links.Keep(l.n.host, p, false)
 	l.step(event.LinkOpened{Peer: wire.PeerID(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
@@ -320,8 +323,8 @@ func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
 		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
-		l.restarted(r)
-		if l.link(r.from, false, false) {
+		l.begun(r)
+		if l.linkIn(r.hello.Session, r.from, false, false) {
 			l.links[r.from].session = r.hello.Session
 			l.greeted(r.from)
 			l.step(event.HelloReceived{Peer: wire.PeerID(r.from), Hello: r.hello})

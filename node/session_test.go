@@ -1,11 +1,14 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestRestartedBeforeItsEnd: a peer starts again while others have still its former connections, as after a kill behind
@@ -30,4 +33,25 @@ func TestRestartedBeforeItsEnd(t *testing.T) {
 	eventually(t, "its key is found", func() bool {
 		return slices.Equal(find(t, other, []byte("later"), QueryOptions{}), []peer.ID{id})
 	})
+}
+
+// TestLinkBegunAgain: one end of a link loses it and begins another, of which the other end hears by hello alone. Both go
+// on from the beginning, and hear of each other's changes.
+func TestLinkBegunAgain(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	add(t, a, []byte("before"))
+	connect(t, a, b)
+	knows := func(key string) func() bool {
+		return func() (is bool) {
+			_ = b.view(t.Context(), func(l *loop) { is = l.core.Matches(wire.PeerID(a.ID()), b.hasher.Fingerprint([]byte(key))) })
+			return is
+		}
+	}
+	eventually(t, "a summary", knows("before"))
+	for i := range 3 {
+		_ = a.view(t.Context(), func(l *loop) { l.unlink(b.ID()); l.link(b.ID(), true, false) })
+		key := fmt.Sprint("after ", i)
+		add(t, a, []byte(key))
+		eventually(t, key, knows(key))
+	}
 }

@@ -21,6 +21,7 @@ type Hello struct {
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails), on streams of their own
 	Again        bool     // it had no room for some of its range, and has now: tell it all again
+	New          bool     // the sender has heard no hello on the link: what was exchanged before counts no more
 	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
@@ -70,6 +71,7 @@ func (h Hello) fields(w *writer) {
 	if h.Format > FirstFormat {
 		w.uint(18, uint64(h.Format))
 	}
+	w.bool(19, h.New)
 }
 
 // ParseHello reads a whole message.
@@ -112,6 +114,8 @@ func ParseHello(b []byte) (Hello, error) {
 			if f := d.uint(math.MaxUint64); f > uint64(FirstFormat) {
 				h.Format = Format(min(f, math.MaxUint8))
 			}
+		case 19:
+			h.New = d.bool()
 		}
 	}
 	if d.err != nil {

@@ -45,6 +45,7 @@ var kinds = []kind{
 	}, parser(ParseHello)},
 	{"hello-measured", MaxHello, Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello)},
 	{"hello-range", MaxHello, Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello)},
+	{"hello-new", MaxHello, Hello{Session: 1, New: true}, parser(ParseHello)},
 	{"inquiry", MaxInquiry, Inquiry{
 		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
 		Own: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
