@@ -19,6 +19,7 @@ type confirming struct{ next []routing.Confirm }
 
 type confirmed struct {
 	peer  peer.ID
+	begun time.Duration // when it was asked
 	asked []routing.Confirm
 	has   []bool
 	rtt   time.Duration
@@ -47,11 +48,12 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 	if slices.ContainsFunc(batch, func(c routing.Confirm) bool { return errandOf(c.ID) == forQuery }) {
 		e = forQuery
 	}
+	begun := l.n.now()
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
 		has, rtt, err := l.n.have(ctx, batch[0].To, keys, e)
-		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, haveBytes(keys), err})
+		l.n.in.Result(l.n.ctx, confirmed{p, begun, batch, has, rtt, haveBytes(keys), err})
 	})
 }
 
@@ -59,9 +61,11 @@ func (l *loop) confirmed(r confirmed) {
 	if r.err == nil {
 		l.n.host.Peerstore().RecordLatency(r.peer, r.rtt)
 	}
+	// A peer that was linked since has not failed: the way to it of that time has.
+	here := errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded) || l.linked(r.peer).since > r.begun
 	for i, c := range r.asked {
 		if r.err != nil {
-			l.step(routing.ConfirmFailed{ID: c.ID, Peer: wire.PeerID(r.peer), Here: errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded)})
+			l.step(routing.ConfirmFailed{ID: c.ID, Peer: wire.PeerID(r.peer), Here: here})
 			continue
 		}
 		l.step(routing.Confirmed{ID: c.ID, Peer: wire.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})

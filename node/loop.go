@@ -52,10 +52,11 @@ type loop struct {
 
 // link is what the loop knows of a linked peer.
 type link struct {
-	greeted   bool      // hello was said with the peer: it took ours, or said its own
-	neighbour bool      // the core chose it
-	session   uint64    // that the peer's last hello was in; 0: it has said none
-	hello     *helloing // under way; nil: none is
+	greeted   bool          // hello was said with the peer: it took ours, or said its own
+	neighbour bool          // the core chose it
+	since     time.Duration // it began, by the node's clock
+	session   uint64        // that the peer's last hello was in; 0: it has said none
+	hello     *helloing     // under way; nil: none is
 }
 
 // linked returns what is known of a link; without one, what is known of a link that has just begun.
@@ -265,7 +266,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 		l.n.links.Closed(p)
 		return false
 	}
-	l.links[p] = &link{session: session}
+	l.links[p] = &link{session: session, since: l.n.now()}
 	links.Keep(l.n.host, p, false)
 	l.step(event.LinkOpened{Peer: wire.PeerID(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })

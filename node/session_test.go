@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // TestRestartedBeforeItsEnd: a peer starts again while others have still its former connections, as after a kill behind
@@ -53,5 +54,30 @@ func TestLinkBegunAgain(t *testing.T) {
 		key := fmt.Sprint("after ", i)
 		add(t, a, []byte(key))
 		eventually(t, key, knows(key))
+	}
+}
+
+// TestFailureOlderThanLink: what was asked of a peer before it was linked fails later, and says nothing of the peer.
+func TestFailureOlderThanLink(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	p := wire.PeerID(b.ID())
+	before := a.now()
+	connect(t, a, b)
+	eventually(t, "a link", func() (is bool) {
+		_ = a.view(t.Context(), func(l *loop) { is = l.linked(b.ID()).session != 0 })
+		return is
+	})
+	for _, late := range []bool{true, false} {
+		_ = a.view(t.Context(), func(l *loop) {
+			begun := before
+			if !late {
+				begun = a.now()
+			}
+			l.asks[b.ID()] = &confirming{}
+			l.confirmed(confirmed{peer: b.ID(), begun: begun, asked: []routing.Confirm{{ID: 1, To: wire.Record{Peer: p}}}, err: errDial})
+			if l.core.Routing.Suspected(p) == late {
+				t.Errorf("asked before the link %v: suspected %v", late, !late)
+			}
+		})
 	}
 }
