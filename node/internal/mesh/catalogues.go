@@ -37,7 +37,8 @@ func newCatalogues() catalogues {
 }
 
 // opened records that pubsub has a stream to a peer, or has it no longer. Catalogues sent on an ended stream may be
-// lost, so they wait again: two ends that dial at once lose a stream that way. It returns how many gave way.
+// lost, so they wait again: two ends that dial at once lose a stream that way. What they ask for is left out: most of it
+// has come, and the core asks again for what has not. It returns how many gave way.
 func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,10 +49,28 @@ func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	}
 	delete(c.open, p)
 	if sent := c.sent[p]; len(sent) > 0 {
+		for i := range sent {
+			sent[i] = withoutAsks(sent[i])
+		}
 		c.kept[p], dropped = newest(append(sent, c.kept[p]...), mostKeptBytes)
 		delete(c.sent, p)
 	}
 	return dropped
+}
+
+// withoutAsks returns a catalogue that says the same of what is held, and asks for nothing.
+func withoutAsks(catalogue []byte) []byte {
+	items, err := wire.ParseCatalogue(catalogue)
+	asks := func(it wire.Item) bool { return it.Want > it.Have }
+	if err != nil || !slices.ContainsFunc(items, asks) {
+		return catalogue
+	}
+	for i := range items {
+		if asks(items[i]) {
+			items[i].Want, items[i].Bases = 0, 0
+		}
+	}
+	return items.Append(nil)
 }
 
 // newest returns the last catalogues that stay within the limits, and how many are left out.

@@ -250,3 +250,26 @@ func TestLaterGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestLostStreamAsksNothingAgain: what was sent on a stream that has ended is said again, but not asked for again. It
+// has come already, and nobody would have asked for it twice.
+func TestLostStreamAsksNothingAgain(t *testing.T) {
+	m, _ := newMesh()
+	stream := &tracer{m}
+	said := func() (items wire.Catalogue) {
+		stream.OnNewOutboundStream("p", ProtocolID)
+		for _, a := range m.announce("p")(map[peer.ID]struct{}{}, func(peer.ID) bool { return true }) {
+			items, _ = wire.ParseCatalogue(a.EncodedPartsMetadata)
+		}
+		return items
+	}
+	one, two := wire.Item{Have: 3}, wire.Item{Have: 2, Want: 9, Bases: 1}
+	m.SendCatalogue("p", wire.Catalogue{one, two}.Append(nil))
+	if got := said(); !slices.Equal(got, wire.Catalogue{one, two}) {
+		t.Fatal(got)
+	}
+	m.catalogues.opened("p", false)
+	if got, want := said(), (wire.Catalogue{one, {Have: 2}}); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
