@@ -67,7 +67,7 @@ func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	ctx, stop := context.WithCancel(l.n.ctx)
 	under := &helloing{stop: stop}
 	link.hello = under
-	h.New = link.session == 0
+	h.New = !link.greeted && link.session == 0
 	msg := h.Append(nil)
 	l.n.tasks.Run(func() {
 		defer stop()

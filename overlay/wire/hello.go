@@ -21,7 +21,7 @@ type Hello struct {
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails), on streams of their own
 	Again        bool     // it had no room for some of its range, and has now: tell it all again
-	New          bool     // the sender has heard no hello on the link: what was exchanged before counts no more
+	New          bool     // the first on a link of the sender, which has heard none: what was exchanged before counts no more
 	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
