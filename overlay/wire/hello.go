@@ -65,13 +65,13 @@ func (h Hello) fields(w *writer) {
 	w.uint(11, uint64(h.Depth))
 	w.uint(12, uint64(h.Network))
 	w.bool(13, h.Again)
+	w.bool(14, h.New)
 	w.bool(15, h.Tails)
 	w.bool(16, h.Parted)
 	w.uint(17, uint64(h.Seed))
 	if h.Format > FirstFormat {
 		w.uint(18, uint64(h.Format))
 	}
-	w.bool(19, h.New)
 }
 
 // ParseHello reads a whole message.
@@ -104,6 +104,8 @@ func ParseHello(b []byte) (Hello, error) {
 			h.Network = d.int(math.MaxInt32)
 		case 13:
 			h.Again = d.bool()
+		case 14:
+			h.New = d.bool()
 		case 15:
 			h.Tails = d.bool()
 		case 16:
@@ -114,8 +116,6 @@ func ParseHello(b []byte) (Hello, error) {
 			if f := d.uint(math.MaxUint64); f > uint64(FirstFormat) {
 				h.Format = Format(min(f, math.MaxUint8))
 			}
-		case 19:
-			h.New = d.bool()
 		}
 	}
 	if d.err != nil {
