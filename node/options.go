@@ -67,14 +67,11 @@ type config struct {
 // defaultNetwork is the name of the network without WithNetwork.
 const defaultNetwork = "venn"
 
-// defaultConnections is the default of [WithMaxConnections].
-const defaultConnections = 32
-
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		seed:           summary.Seed{Network: defaultNetwork},
 		share:          1.0 / 3,
-		maxConnections: defaultConnections,
+		maxConnections: core.Connections,
 		random:         rand.Uint64(),
 	}
 	var errs []error
@@ -189,7 +186,7 @@ func (c *config) checkNeighbours() error {
 func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConnections%8*5/8 }
 
 // spreadLinks is how many more a node may make into all parts of a large network; below 0: none.
-func (c *config) spreadLinks() int { return cmp.Or(max(0, c.maxConnections-defaultConnections)/4, -1) }
+func (c *config) spreadLinks() int { return cmp.Or(max(0, c.maxConnections-core.Connections)/4, -1) }
 
 // mostNeighbours is the most of one kind.
 const mostNeighbours = 1000

@@ -148,7 +148,7 @@ func TestTricklingStreams(t *testing.T) {
 	stop := make(chan struct{})
 	var trickles sync.WaitGroup
 	t.Cleanup(func() { close(stop); trickles.Wait() })
-	for range defaultConnections / 2 {
+	for range core.Connections / 2 {
 		r := &raw{t: t, h: newHost(t)}
 		r.greet(n)
 		s, err := r.h.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID))
@@ -169,14 +169,14 @@ func TestTricklingStreams(t *testing.T) {
 			}
 		})
 	}
-	if _, taken := n.links.Counts(); taken != defaultConnections/2 {
+	if _, taken := n.links.Counts(); taken != core.Connections/2 {
 		t.Fatalf("%d links taken", taken)
 	}
 	time.Sleep(time.Second)
-	if stale := n.links.Stale(time.Now().Add(time.Hour), core.IdleLife); len(stale) != defaultConnections/2 {
+	if stale := n.links.Stale(time.Now().Add(time.Hour), core.IdleLife); len(stale) != core.Connections/2 {
 		t.Errorf("%d links would be idle in an hour", len(stale))
 	}
-	for range defaultConnections {
+	for range core.Connections {
 		if err := n.Connect(t.Context(), info(newNode(t))); err != nil {
 			t.Error(err)
 		}

@@ -39,6 +39,7 @@ func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 		Away:  func(p strategy.ID) bool { return !t.gate.online(p) },
 		World: strategy.World{
 			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: t.plan.Params(), Latency: t.plan.Latency, Online: t.gate.online,
+			Star:       t.plan.Links.Kind == string(sim.Star),
 			Rates:      func(p strategy.ID) (up, down uint64) { l := t.plan.Line(p); return uint64(l.Up), uint64(l.Down) },
 			Collection: t.fingerprints,
 			Holders:    func(k strategy.Key) []strategy.ID { return slices.Clone(t.holders(k.Number)) },
@@ -55,7 +56,7 @@ func (t *stage) edges(s *strategy.Strategy) [][2]strategy.ID {
 	rules, n := links.Of(s, t.plan.Links.Degree), t.plan.Data.Peers()
 	rng, edges := t.cfg.random(wiring), t.plan.Edges
 	if edges == nil {
-		topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: rules.Degree}
+		topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: t.plan.Links.Degree}.For(rules)
 		for range mostDrawnOnce {
 			if edges = topology.Edges(n, rng); sim.Components(n, edges) == 1 {
 				break

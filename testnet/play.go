@@ -19,6 +19,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
+// beginnings returns how many of the first peers the others begin at.
+func beginnings(l scenario.Links) int {
+	if l.Kind == string(sim.Star) {
+		return l.Degree
+	}
+	return 1
+}
+
 // Stage plays a plan on real hosts, over lines of TCP with the rates and latencies of the plan. It takes as much time
 // as the scenario. A peer that is away, or beyond a partition, refuses connections. The strategy called venn is venn's
 // nodes themselves; others run as in [StrategySystem]. When ctx ends, it returns what is known by then and ctx's error.
@@ -27,7 +35,7 @@ func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress 
 	if p.Loss > 0 || p.Reordered > 0 || p.Duplicated > 0 {
 		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing and keep the order, its loss, reordered and duplicated are for the simulator", ErrConfig, p.Name)
 	}
-	t := &play{stage: newStage(Config{Seed: p.Seed, Transport: TCP, Shape: true, SummaryShare: DefaultSummaryShare, Begin: 1, Progress: progress}, p, planned(p))}
+	t := &play{stage: newStage(Config{Seed: p.Seed, Transport: TCP, Shape: true, SummaryShare: DefaultSummaryShare, Begin: beginnings(p.Links), Progress: progress}, p, planned(p))}
 	defer t.close()
 	defer t.progress(Closing, 0, 1)
 	var err error

@@ -64,7 +64,7 @@ var layers = []layer{
 	{"node/internal/tasks", nil},
 	{"node/internal/counters", nil},
 	{"node/internal/limits", []string{"node/core", "node/defence"}},
-	{"node/internal/links", nil},
+	{"node/internal/links", []string{"node/core"}},
 	{"node/internal/offenders", nil},
 	{"node/internal/admit", []string{"overlay/admission"}},
 	{"node/internal/fault", []string{"summary/...", "node/signed", "overlay/wire"}},

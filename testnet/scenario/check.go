@@ -79,7 +79,7 @@ func (s *Scenario) check() (faults []error) {
 		classes[l.Name] = true
 	}
 	s.checkLatency(fault, positive)
-	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw))
+	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw), string(sim.Star))
 	fault(s.Links.Degree < 1 || s.Links.Degree > 1000, "links.degree", "%d is not from 1 to 1000", s.Links.Degree)
 	oneOf("queries.rule", s.Queries.Rule, holdings.Rules...)
 	fault(s.Queries.Number < 1 || s.Queries.Number > maxQueries, "queries.number", "%d is not from 1 to %d", s.Queries.Number, maxQueries)

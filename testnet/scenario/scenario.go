@@ -14,6 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // ErrScenario is matched by every error about a scenario.
@@ -101,8 +102,8 @@ type Region struct {
 
 // Links are those that the peers have at the start.
 type Links struct {
-	Kind   string  `toml:"kind"`   // random, small-world or power-law; "": random
-	Degree int     `toml:"degree"` // 0: 8
+	Kind   string  `toml:"kind"`   // random, small-world, power-law or star; "": random
+	Degree int     `toml:"degree"` // 0: 8; star: the first peers, at which all others begin; 0: 1
 	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
 	Whole  bool    `toml:"whole"`  // links that fall into parts are an error
 	File   string  `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
@@ -269,6 +270,9 @@ func (s *Scenario) defaults() {
 		setDefault(&s.Latency.Region[i].Share, 1)
 	}
 	setDefault(&s.Links.Kind, "random")
+	if s.Links.Kind == string(sim.Star) {
+		setDefault(&s.Links.Degree, 1)
+	}
 	setDefault(&s.Links.Degree, 8)
 	setDefault(&s.Queries.Rule, Interest)
 	setDefault(&s.Queries.Number, 500)

@@ -27,7 +27,7 @@ var variables = []Variable{
 	{Name: "keys", Unit: "keys of every peer", Key: "collections.keys", over: true},
 	{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", Key: "sessions.median"},
 	{Name: "loss", Unit: "share of packets lost, 0 to 0.5", Key: "loss"},
-	{Name: "degree", Unit: "links of a peer at the start", Key: "links.degree", over: true},
+	{Name: "degree", Unit: "links of a peer at the start; of a star, peers at which all begin", Key: "links.degree", over: true},
 	{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", Key: "queries.outside", over: true},
 	{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", Key: "killed"},
 	{Name: "strong", Unit: "share of peers with a line of 100 Mbit/s and room for everybody, above 0 up to 1; the others have 1 Mbit/s", Key: "strong", over: true},

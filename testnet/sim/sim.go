@@ -52,7 +52,7 @@ func New(cfg Config) (*Sim, error) {
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
-		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
+		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes, Star: cfg.Topology.Kind == Star,
 		Rates:      cfg.Rates,
 		Collection: s.held.Fingerprints,
 		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },
@@ -91,10 +91,8 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 
 // wire draws the topology.
 func (s *Sim) wire() {
-	topology := s.cfg.Topology
-	topology.Degree = s.rules.Degree
 	if s.edges = s.cfg.Edges; s.edges == nil {
-		s.edges = topology.Edges(len(s.nodes), s.cfg.random(linking))
+		s.edges = s.cfg.Topology.For(s.rules).Edges(len(s.nodes), s.cfg.random(linking))
 	}
 	s.parts = Components(len(s.nodes), s.edges)
 }
@@ -212,8 +210,16 @@ func (s *Sim) repair(n *node) {
 	}
 }
 
-// linkAnywhere opens a link to a peer drawn at random.
+// linkAnywhere opens a link to a peer drawn at random; in a star, to one of those at which all begin.
 func (s *Sim) linkAnywhere(n *node) {
+	if t := s.cfg.Topology; t.Kind == Star {
+		begin := s.world
+		begin.Peers = min(t.Degree, s.world.Peers)
+		if p, ok := links.Draw(&n.own.Rand, n.id, &begin, n.linked); ok {
+			n.Connect(p)
+		}
+		return
+	}
 	if p, ok := links.Draw(&n.own.Rand, n.id, &s.world, n.linked); ok {
 		n.Connect(p)
 	}

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // Topology is how the peers are linked at the start.
 type Topology struct {
 	Kind   Kind
-	Degree int     // links that a peer has on average; 0: 8
+	Degree int     // links that a peer has on average; 0: 8. Star: the first peers, at which all others begin; 0: 1
 	Rewire float64 // SmallWorld: share of links that go anywhere; 0: 0.1
 }
 
@@ -24,10 +25,14 @@ const (
 	Random     Kind = "random"      // every pair alike; the default
 	SmallWorld Kind = "small-world" // a ring of near neighbours with shortcuts (Watts and Strogatz, 1998)
 	PowerLaw   Kind = "power-law"   // new peers prefer those with many links (Barabási and Albert, 1999)
+	Star       Kind = "star"        // all begin at the same few peers, and come back to these
 )
 
 func (t *Topology) defaults() {
 	setDefault(&t.Kind, Random)
+	if t.Kind == Star {
+		setDefault(&t.Degree, 1)
+	}
 	setDefault(&t.Degree, 8)
 	setDefault(&t.Rewire, 0.1)
 }
@@ -36,8 +41,8 @@ func (t *Topology) defaults() {
 func (t Topology) Check() error {
 	t.defaults()
 	var faults []error
-	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw}, t.Kind) {
-		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw))
+	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw, Star}, t.Kind) {
+		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw, Star))
 	}
 	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 {
 		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v", ErrConfig, t.Degree, t.Rewire))
@@ -45,10 +50,27 @@ func (t Topology) Check() error {
 	return errors.Join(faults...)
 }
 
+// For returns the topology as peers under some rules open it: how many links each has is theirs to say, but not where
+// all begin.
+func (t Topology) For(r links.Rules) Topology {
+	if t.Kind != Star {
+		t.Degree = r.Degree
+	}
+	return t
+}
+
 // Edges draws the links among n peers: who opens them, and to whom. No pair is linked twice.
 func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
 	t.defaults()
 	g := graph{pairs: map[[2]strategy.ID]bool{}}
+	if t.Kind == Star {
+		for i := range n {
+			for c := range min(i, t.Degree) {
+				g.add(i, c)
+			}
+		}
+		return g.edges
+	}
 	each := max(1, t.Degree/2) // links that every peer opens
 	targets := []int{0}        // PowerLaw: every peer as often as it has links
 	for i := range n {

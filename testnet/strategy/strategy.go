@@ -102,6 +102,7 @@ type World struct {
 	Seed   uint64 // of the run
 	Params Params
 	Notes  bool // peers that can take notes of what they do, for those who watch the run: see Watched
+	Star   bool // all begin at the same few peers: these have no more places for links than nodes have
 
 	Rates      func(ID) (up, down uint64)     // declared rates of a peer's line, bit/s
 	Collection func(ID) []summary.Fingerprint // of a peer, in no particular order; the caller's to change

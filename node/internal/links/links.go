@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/core"
 )
 
 // Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link
@@ -53,14 +55,12 @@ type conn struct {
 
 const (
 	passLife  = 2 * time.Second        // how long a connection made only to confirm may be idle: its other end cannot refuse it
-	stayLife  = 2 * time.Second        // how long a link taken lasts, at least, before another may take its place
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
 
 // New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.
 func New(most int) *Table {
-	share := most / 2
-	kept := share - max(1, share/4)
+	share, kept := core.Places(most)
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
@@ -180,7 +180,7 @@ func (t *Table) yields(now time.Time) map[peer.ID]*conn {
 	for _, q := range keep[:min(len(keep), t.kept)] {
 		delete(all, q)
 	}
-	maps.DeleteFunc(all, func(_ peer.ID, c *conn) bool { return now.Sub(c.linked) < stayLife })
+	maps.DeleteFunc(all, func(_ peer.ID, c *conn) bool { return now.Sub(c.linked) < core.Stay })
 	return all
 }
 

@@ -101,7 +101,9 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case graft:
 		v.grafted(now, from, b.in)
 	case hello:
-		v.step(now, event.HelloReceived{Peer: p, Hello: wire.Hello(b)})
+		v.greet(now, from, wire.Hello(b))
+	case full:
+		v.turnedAway(now, from, b.names)
 	case catalogue:
 		v.step(now, event.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
 	case parts:

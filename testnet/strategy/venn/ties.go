@@ -15,6 +15,9 @@ type tie struct {
 	mesh    bool          // the link is in pubsub's mesh
 	made    bool          // this peer asked for the link
 	closing bool          // this peer has closed the link
+	taken   bool          // the other asked for the link
+	turned  bool          // the other asked for the link, and there is no place for it: the core knows nothing of it
+	since   time.Duration // when a link taken began
 	used    time.Duration // when a stream was last opened on a link that this peer asked for
 }
 
@@ -40,7 +43,7 @@ func (t *ties) change(p strategy.ID, do func(*tie)) {
 		*t = slices.Insert(*t, at, tie{peer: p})
 	}
 	do(&(*t)[at])
-	if x := (*t)[at]; !x.keeps && !x.mesh && !x.made && !x.closing {
+	if x := (*t)[at]; !x.keeps && !x.mesh && !x.made && !x.closing && !x.taken && !x.turned {
 		*t = slices.Delete(*t, at, at+1)
 	}
 }

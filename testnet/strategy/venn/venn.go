@@ -102,6 +102,7 @@ type node struct {
 	serving  map[uint64]served         // requests of others
 	served   uint64                    // number of the last of them
 	asked    strategy.QueryID          // the search for which we are asked for peers; 0: none
+	refusing bool                      // a hello is refused: the names that the machine answers are for its peer
 	ties     ties
 	fetches  map[strategy.ID][]event.RequestParts // that wait for a link
 	swept    time.Duration                        // when the mesh and idle links were last looked at
@@ -174,11 +175,13 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
-		closing := v.ties.of(in.Peer).closing
+		was := v.ties.of(in.Peer)
 		v.ties.change(in.Peer, func(t *tie) { *t = tie{peer: t.peer} })
-		if closing {
+		switch {
+		case was.turned:
+		case was.closing:
 			v.step(now, event.LinkClosed{Peer: peerID(in.Peer)})
-		} else {
+		default:
 			v.step(now, core.LinkLost{Peer: peerID(in.Peer)})
 		}
 	case strategy.Received:
@@ -259,8 +262,14 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 
 func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	p := peerID(in.Peer)
-	if in.Outbound {
+	switch {
+	case in.Outbound:
 		v.ties.change(in.Peer, func(t *tie) { t.made, t.used = true, now })
+	case !v.admit(now, in.Peer):
+		v.turnAway(in.Peer)
+		return
+	default:
+		v.ties.change(in.Peer, func(t *tie) { t.taken, t.since = true, now })
 	}
 	v.step(now, event.LinkOpened{Peer: p, Outbound: in.Outbound})
 	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
@@ -298,6 +307,7 @@ func (v *node) graft(now time.Duration, p strategy.ID) {
 
 func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	switch {
+	case v.ties.of(p).turned:
 	case !in:
 		v.ties.change(p, func(t *tie) { t.mesh = false })
 		v.step(now, event.Pruned{Peer: peerID(p)})
@@ -323,6 +333,7 @@ func (v *node) sweep(now time.Duration) {
 	for _, p := range links {
 		t := v.ties.of(p)
 		switch {
+		case t.turned:
 		case !t.mesh && room > 0:
 			v.graft(now, p)
 			room--
@@ -386,10 +397,18 @@ func (v *node) do(now time.Duration, e event.Effect) {
 		}
 		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, opens(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
 	case event.AnswerPeers:
+		if v.refusing {
+			v.send(idOf(e.To), full{e.Names}, follows(e.Names), 0)
+			return
+		}
 		v.send(idOf(e.To), introduced{e.Names}, follows(e.Names), v.asked)
 	case event.Connect:
-		v.ties.change(idOf(e.To.Peer), func(t *tie) { t.keeps = true })
-		v.host.Connect(idOf(e.To.Peer))
+		p := idOf(e.To.Peer)
+		turned := v.ties.of(p).turned
+		v.ties.change(p, func(t *tie) { t.keeps, t.turned = true, false })
+		if v.host.Connect(p); turned { // there is a connection, and now a place
+			v.step(now, event.LinkOpened{Peer: e.To.Peer, Outbound: true})
+		}
 	case event.Protect:
 		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = true })
 	case event.Disconnect:

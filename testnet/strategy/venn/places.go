@@ -1,0 +1,99 @@
+package venn
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// full says that the sender has no room for the link, or no longer, and names others.
+type full struct{ names wire.Names }
+
+// Kind is the name of its kind of message.
+func (full) Kind() string { return "full" }
+
+// admit says whether there is a place for a link that another asked for. A link taken may have to give way for it.
+func (v *node) admit(now time.Duration, p strategy.ID) bool {
+	if !v.run.world.Star || v.ties.of(p).keeps { // no bound, or this peer wants it, too
+		return true
+	}
+	share, kept := core.Places(core.Connections)
+	taken := v.ties.taken()
+	if len(taken) < share {
+		return true
+	}
+	instead, ok := yielding(now, taken, kept)
+	if ok {
+		v.send(instead, full{}, opens(wire.Names{}), 0)
+		v.turnAway(instead)
+		v.step(now, event.LinkClosed{Peer: peerID(instead)})
+	}
+	return ok
+}
+
+// turnAway makes a link one that this peer has no place for. The other end closes it.
+func (v *node) turnAway(p strategy.ID) {
+	v.ties.change(p, func(t *tie) { *t = tie{peer: t.peer, turned: true} })
+}
+
+// taken returns the ties of links that others asked for.
+func (t ties) taken() (out []tie) {
+	for _, x := range t {
+		if x.taken {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// yielding returns the link taken that gives way to a newcomer, if any: the oldest. Neighbours, and then the mesh, keep
+// some places.
+func yielding(now time.Duration, taken []tie, kept int) (strategy.ID, bool) {
+	slices.SortStableFunc(taken, func(a, b tie) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.since, b.since)) })
+	needed := 0
+	for needed < len(taken) && needed < kept && taken[needed].rank() < 2 {
+		needed++
+	}
+	may := slices.DeleteFunc(taken[needed:], func(t tie) bool { return now-t.since < core.Stay })
+	if len(may) == 0 {
+		return 0, false
+	}
+	return slices.MinFunc(may, func(a, b tie) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.peer, b.peer)) }).peer, true
+}
+
+// rank orders links taken: neighbours keep their places before the mesh, and that before others.
+func (t tie) rank() int {
+	switch {
+	case t.keeps:
+		return 0
+	case t.mesh:
+		return 1
+	}
+	return 2
+}
+
+// greet takes in a hello. One of a peer without a place is answered with the names of others. Of its records only the
+// peer's own is looked at.
+func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
+	p := peerID(from)
+	if !v.ties.of(from).turned {
+		v.step(now, event.HelloReceived{Peer: p, Hello: h})
+		return
+	}
+	own := slices.IndexFunc(h.Records, func(r wire.Record) bool { return r.Peer == p })
+	h.Records = slices.Clone(h.Records[max(0, own):max(0, own+1)])
+	v.refusing = true
+	v.step(now, event.HelloRefused{Peer: p, Hello: h})
+	v.refusing = false
+}
+
+// turnedAway ends a link with a peer that has no room for it. The core goes on with the peers that it names.
+func (v *node) turnedAway(now time.Duration, from strategy.ID, names wire.Names) {
+	v.step(now, event.LinkRefused{Peer: peerID(from), Names: names})
+	v.disconnect(from)
+}
