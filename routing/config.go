@@ -40,6 +40,8 @@ type View interface {
 	Origins() int
 	// Record returns the record by which a peer can be dialled.
 	Record(p wire.PeerID) (wire.Record, bool)
+	// HasSummary reports whether the directory holds something of a peer's summary.
+	HasSummary(p wire.PeerID) bool
 }
 
 // Config holds the parameters of a [Router]. Zero values mean the stated defaults.

@@ -28,6 +28,7 @@ func (friends) Linked() []wire.PeerID                          { return []wire.P
 func (friends) Record(wire.PeerID) (_ wire.Record, _ bool)     { return }
 func (friends) Covers() space.Range                            { return space.Range{} }
 func (friends) Precise() space.Range                           { return space.Range{} }
+func (friends) HasSummary(wire.PeerID) bool                    { return true }
 func (friends) Peers() []region.Contact                        { return nil }
 func (friends) Contacts() []region.Contact                     { return nil }
 

@@ -72,10 +72,11 @@ func (fs failures) forget() {
 	delete(fs, oldest)
 }
 
-// rests reports whether a named peer must not be asked because it failed a moment ago.
+// rests reports whether a named peer must not be asked because it failed a moment ago. One whose summary is held is known
+// by more than its name: it rests no longer than any match.
 func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failure(p)
-	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRests*f.pause
+	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRests*f.pause && !r.view.HasSummary(p)
 }
 
 // Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,9 +12,29 @@ import (
 
 // limited returns a router of the limits of every node.
 func limited() *Router {
-	r := &Router{}
+	r := &Router{view: &summarized{}}
 	r.cfg.Limits.defaults()
 	return r
+}
+
+// summarized is a view that holds the summaries of these peers.
+type summarized struct {
+	View
+	peers []wire.PeerID
+}
+
+func (s *summarized) HasSummary(p wire.PeerID) bool { return slices.Contains(s.peers, p) }
+
+// TestNamesOfKnownPeers: a peer behind a partition that has healed is asked again when others name it, as soon as any
+// other that failed. One that is known by name alone may be invented, and rests for longer.
+func TestNamesOfKnownPeers(t *testing.T) {
+	r := limited()
+	r.view.(*summarized).peers = []wire.PeerID{"known"}
+	r.noteFailure("known", true, true)
+	r.noteFailure("a name", true, true)
+	if r.now = firstPause; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
+		t.Errorf("the known one is %v and rests: %v; the name rests: %v", r.standing("known"), r.rests("known"), r.rests("a name"))
+	}
 }
 
 // TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.

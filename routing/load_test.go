@@ -29,6 +29,7 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 func (equals) FalseMatches() float64                          { return 0 }
 func (equals) Covers() space.Range                            { return space.Range{} }
 func (equals) Precise() space.Range                           { return space.Range{} }
+func (equals) HasSummary(wire.PeerID) bool                    { return false }
 func (equals) Peers() []region.Contact                        { return nil }
 func (equals) Contacts() []region.Contact                     { return nil }
 func (equals) Fresh(wire.PeerID) (age time.Duration, ok bool) { return }

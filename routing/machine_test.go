@@ -102,6 +102,8 @@ func (d *driver) Covers() space.Range {
 
 func (d *driver) Precise() space.Range { return d.Covers() }
 
+func (d *driver) HasSummary(p wire.PeerID) bool { return p[0]&1 == 1 }
+
 // contacts draws who is a contact, of which range and why; a peer like us may be one of a range, too.
 func (d *driver) contacts(roles int) (out []region.Contact) {
 	if !d.ranged {

@@ -44,6 +44,12 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	return out
 }
 
+// HasSummary reports whether something of a peer's summary is held.
+func (v view) HasSummary(p wire.PeerID) bool {
+	_, ok := v.Held(p)
+	return ok
+}
+
 // usefulRate is the most false-positive rate of a summary whose match says much.
 const usefulRate = 0.01
 

@@ -169,6 +169,11 @@ func (v *view) FalseMatches() float64 {
 
 func (v *view) Covers() space.Range { return v.Range }
 
+func (v *view) HasSummary(p wire.PeerID) bool {
+	_, ok := v.Knows[p]
+	return ok
+}
+
 func (v *view) Contacts() []region.Contact { return v.Ask }
 
 func (v *view) Precise() space.Range {
