@@ -50,11 +50,11 @@ func TestDoubtsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestPauses: a peer that fails again and again rests for 1, 2, 4 and at most 8 s, and 32 times as long if it is known by
+// TestPauses: a peer that fails again and again rests for 1, 2 and at most 4 s, and 32 times as long if it is known by
 // name alone. After an hour it counts as any other.
 func TestPauses(t *testing.T) {
 	r := limited()
-	for i, pause := range []time.Duration{1, 2, 4, 8, 8, 8} {
+	for i, pause := range []time.Duration{1, 2, 4, 4, 4} {
 		pause *= time.Second
 		begun := r.now
 		r.noteFailure("p", true, true)
