@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -30,5 +31,35 @@ func TestLinkedKeepNobodyAwake(t *testing.T) {
 	}
 	if err := d.Check(now); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPendingGo: an entry that nobody says more of is given up after 30 s. One with a record lasts longer, unless three
+// dials have failed.
+func TestPendingGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		named bool
+		fails int
+		stays time.Duration
+	}{"pending": {false, 0, 30 * time.Second}, "named": {true, 2, namedFor}, "out of reach": {true, 3, 30 * time.Second}} {
+		d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 30, MaxOrigins: 100})
+		d.Open("a")
+		if c.named {
+			d.LearnRecord(0, "a", wire.Record{Peer: "x", Envelope: []byte("x")})
+		} else {
+			d.Add(0, "a", 7)
+		}
+		for range c.fails {
+			d.DialFailed("x")
+		}
+		d.Changes()
+		d.due.By(dueExpiry, 0)
+		if stale := d.Step(c.stays - time.Second); len(stale) > 0 {
+			t.Errorf("%s: gone before %v", name, c.stays)
+		}
+		d.due.By(dueExpiry, 0) // as any entry that is pending has it
+		if stale := d.Step(c.stays); len(stale) != 1 || stale[0].Offerable == c.named {
+			t.Errorf("%s: %+v after %v", name, stale, c.stays)
+		}
 	}
 }

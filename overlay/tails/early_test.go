@@ -102,3 +102,17 @@ func namesOf(n int) (out []wire.PeerID) {
 	}
 	return out
 }
+
+// TestEarlyTailsBounded: of items with tails no more than 64 are kept, from however many links.
+func TestEarlyTailsBounded(t *testing.T) {
+	m := &Machine{now: time.Second}
+	from := namesOf(20)
+	for n := range 1000 {
+		m.keep(from[n%len(from)], wire.TailItem{
+			Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1, Tails: [][]byte{{1}},
+		})
+	}
+	if len(m.early) != 64 {
+		t.Errorf("%d items with tails are kept, want 64", len(m.early))
+	}
+}

@@ -1,0 +1,146 @@
+package exchange
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// fewLinks returns an exchange in a half of all places with links that have said their depth, and a directory that
+// holds some parts of an origin of 5,000 keys.
+func fewLinks(t *testing.T, links, parts int) (*world, *origin) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 9))
+	const rate = 10_000_000
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x.SetRange(space.Around(1<<63, 1))
+	for i := range links {
+		p := wire.PeerID(fmt.Sprint("link", i))
+		w.give(0, event.LinkOpened{Peer: p})
+		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 2}})
+	}
+	fps := make([]summary.Fingerprint, 5000)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	s := sign(t, "origin", fps)
+	g := group.Of(s.stream.Header())
+	some, err := s.stream.Run(0, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.d.Invite(0, w.x.order[0].peer, g.OriginTag())
+	w.pass()
+	w.d.Take(0, e, event.PartsReceived{
+		From: w.x.order[0].peer, Transport: event.Direct, Group: g,
+		Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: some},
+	})
+	w.pass()
+	return w, w.x.originOf(e)
+}
+
+// TestCredit: eight asks that bring nothing use a link's credit up, one a minute comes back, and each that brings what
+// was claimed gives one back.
+func TestCredit(t *testing.T) {
+	w, e := fewLinks(t, 1, 2)
+	l := w.x.order[0]
+	for range 20 {
+		w.x.failed(0, l, e)
+	}
+	if l.spent != 8 {
+		t.Errorf("twenty asks in vain cost %v, want all credit, 8", l.spent)
+	}
+	if l.age(3 * time.Minute); l.spent != 5 {
+		t.Errorf("%v are spent three minutes later, want 5", l.spent)
+	}
+	if l.keeps(e.Tag()); l.spent != 4 {
+		t.Errorf("%v are spent after a claim that was kept, want 4", l.spent)
+	}
+}
+
+// TestShunned: a link is left alone about an origin for 5 s after an ask in vain, from the third in a row on for twice as
+// long each time.
+func TestShunned(t *testing.T) {
+	w, e := fewLinks(t, 1, 2)
+	l := w.x.order[0]
+	now := time.Duration(0)
+	for i, want := range []time.Duration{5, 5, 10, 20, 40, 40} {
+		w.x.failed(now, l, e)
+		now += want * time.Second
+		if !l.shuns(now-1, e.Tag()) || l.shuns(now, e.Tag()) {
+			t.Errorf("after ask %d in vain it is not left alone for %v s", i+1, int(want))
+		}
+	}
+}
+
+// TestDistrusted: a link that has brought nothing in eight asks is asked for one thing at a time.
+func TestDistrusted(t *testing.T) {
+	w, _ := fewLinks(t, 1, 2)
+	l := w.x.order[0]
+	l.inFlight = 1
+	for _, c := range []struct {
+		unkept int
+		useful bool
+		asked  bool
+	}{{7, false, true}, {8, false, false}, {8, true, true}} {
+		if l.unkept, l.useful = c.unkept, c.useful; (soonest([]*link{l}, 1) != nil) != c.asked {
+			t.Errorf("%+v: it is not so", c)
+		}
+	}
+}
+
+// TestRipe: what has grown by less than half is announced once it has not grown for 4 s. More is announced again after a
+// second to a link that took what it was told, and after eight to another.
+func TestRipe(t *testing.T) {
+	w, e := fewLinks(t, 1, 6)
+	l, p := w.x.order[0], e.Held()
+	told := uint16(p.Parts() - 1)
+	if p.EncodedBytes() >= 2*p.Plan().EncodedBytes(int(told)) || p.Parts() == p.Plan().Parts() {
+		t.Fatalf("%d of %d parts", p.Parts(), p.Plan().Parts())
+	}
+	for _, c := range []struct {
+		told, have uint16
+		toldAt, at time.Duration
+	}{{told, told, 0, 4 * time.Second}, {1, 1, 10 * time.Second, 11 * time.Second}, {1, 0, 10 * time.Second, 18 * time.Second}} {
+		tr := l.trade(e.Index())
+		tr.toldHave, tr.have, tr.toldAt = c.told, c.have, c.toldAt
+		if w.x.ripe(c.at-time.Millisecond, l, e, p) || !w.x.ripe(c.at, l, e, p) {
+			t.Errorf("%+v: not ripe then, or before", c)
+		}
+	}
+}
+
+// TestWellKnown: where those known are few of many, no connection is made to know an origin better of which one in fifty
+// keys that it lacks seems held. It is made for one known worse.
+func TestWellKnown(t *testing.T) {
+	for _, parts := range []int{2, 12} {
+		w, e := fewLinks(t, 1, parts)
+		rate := e.Held().FalsePositiveRate()
+		if (rate > 0.02) != (parts == 2) || e.Held().Parts() == e.Held().Plan().Parts() {
+			t.Fatalf("%d of %d parts have rate %v", parts, e.Held().Plan().Parts(), rate)
+		}
+		if got := w.x.mayFetch(time.Minute, e); got != (parts == 2) {
+			t.Errorf("rate %.3f: may fetch is %v", rate, got)
+		}
+	}
+}
+
+// TestUsualDepth: what links say of their depths counts from three of them on.
+func TestUsualDepth(t *testing.T) {
+	for links, want := range []int{1: 0, 2: 0, 3: 2, 4: 2} {
+		if links == 0 {
+			continue
+		}
+		if w, _ := fewLinks(t, links, 2); w.x.UsualDepth() != want {
+			t.Errorf("%d links: %d, want %d", links, w.x.UsualDepth(), want)
+		}
+	}
+}
