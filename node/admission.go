@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
@@ -19,11 +18,11 @@ const (
 
 // newAdmission gives half of the processors' time to what links ask, and a quarter to what strangers ask.
 func (n *Node) newAdmission() *admit.Table {
-	cores := float64(runtime.GOMAXPROCS(0))
+	factor := n.cfg.limits.Work
+	cores := factor * float64(runtime.GOMAXPROCS(0))
 	return admit.New(admit.Config{
-		Links:     admit.Pool{Work: cores / 2, Slots: 160},
-		Strangers: admit.Pool{Work: cores / 4, Slots: 80},
+		Links:     admit.Pool{Work: cores / 2, Slots: int(factor * 160)},
+		Strangers: admit.Pool{Work: cores / 4, Slots: int(factor * 80)},
 		Linked:    n.links.Linked,
-		Off:       n.cfg.limits.Off.Has(defence.Admission),
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -101,18 +100,14 @@ func TestStrangersLeaveHalf(t *testing.T) {
 	if s := os.Getenv("VENN_STRANGERS"); s != "" {
 		k, _ = strconv.Atoi(s)
 	}
-	for _, off := range []defence.Off{0, defence.Admission} {
-		name := "defended"
-		if off != 0 {
-			name = "undefended"
-		}
+	for name, work := range map[string]float64{"defended": 1, "undefended": 1e6} {
 		t.Run(name, func(t *testing.T) {
-			stranger, link := strangersShare(t, k, off)
+			stranger, link := strangersShare(t, k, work)
 			t.Logf("%d identities: %.2f of an honest stranger's questions are answered, %.2f of a link's", k, stranger, link)
-			if off == 0 && (stranger < .5 || link < .5) {
+			if work == 1 && (stranger < .5 || link < .5) {
 				t.Error("less than half")
 			}
-			if off != 0 && stranger > .5 {
+			if work != 1 && stranger > .5 {
 				t.Error("the attack does nothing")
 			}
 		})
@@ -121,8 +116,8 @@ func TestStrangersLeaveHalf(t *testing.T) {
 
 // strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
 // k identities do all that they can.
-func strangersShare(t *testing.T, k int, off defence.Off) (stranger, link float64) {
-	n := nodeOn(t, limitedHost(t, 1+k/64), WithLimits(limits.Limits{Off: off}))
+func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) {
+	n := nodeOn(t, limitedHost(t, 1+k/64), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -46,7 +45,7 @@ func (n *Node) check(key []byte, private bool) (keyCheck, error) {
 
 // hasChecked reports whether the node holds the key that the core is being asked for, by the check made before.
 func (n *Node) hasChecked(key []byte) bool {
-	if n.checked != nil && bytes.Equal(n.checked.key, key) && !n.cfg.limits.Off.Has(defence.StoreOutside) {
+	if n.checked != nil && bytes.Equal(n.checked.key, key) {
 		return n.checked.has
 	}
 	has, _ := n.has(key, false)

@@ -11,7 +11,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -264,9 +263,6 @@ func (n *Node) part(p peer.ID) {
 
 // verifyOutside has records remembered as valid, so that the loop need not verify them.
 func (n *Node) verifyOutside(records []wire.Record) {
-	if n.cfg.limits.Off.Has(defence.OpenedOutside) {
-		return
-	}
 	for _, r := range records {
 		_, _ = n.cfg.headers.Record(r.Envelope)
 	}

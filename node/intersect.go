@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -84,7 +83,7 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if held, err := n.SummaryOf(ctx, p); err == nil {
 		most = min(most, 2*held.Header().N+maxJoinNew)
 	}
-	return &remoteSet{n: n, peer: p, most: most}, nil
+	return &remoteSet{n: n, peer: p, most: max(most, n.cfg.limits.Claim)}, nil
 }
 
 // remoteSet is the set of a peer.
@@ -99,7 +98,7 @@ type remoteSet struct {
 func (s *remoteSet) Size(ctx context.Context) (wire.JoinSize, error) {
 	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
 		lies := p.Set.Bytes < p.Set.Keys || p.Set.Bytes/join.KeyBytes(wire.MaxKey) > p.Set.Keys
-		if lies || p.Set.Keys > s.most && !s.n.cfg.limits.Off.Has(defence.JoinSize) {
+		if lies || p.Set.Keys > s.most {
 			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Set.Keys, p.Set.Bytes, s.most)
 		}
 		s.size = p.Set
@@ -129,14 +128,17 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 	if err != nil {
 		return err
 	}
-	most, keys, bytes := min(s.size.Bytes, maxJoin), 0, 0
+	most, keys, bytes, stray := min(s.size.Bytes, maxJoin), 0, 0, 0
 	return s.ask(ctx, wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
 		for _, k := range p.Keys {
 			keys, bytes = keys+1, bytes+join.KeyBytes(len(k))
 			if bytes > most || keys > s.size.Keys {
 				return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
 			}
-			if !filter.Contains(k) && !s.n.cfg.limits.Off.Has(defence.JoinKeys) {
+			if !filter.Contains(k) {
+				stray++
+			}
+			if stray > s.n.cfg.limits.Stray {
 				return fmt.Errorf("%w: a key that is not in the filter", wire.ErrMalformed)
 			}
 			if err := f(k); err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -143,8 +142,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	for i, most := range dialsAtOnce {
 		n.dials[i] = make(chan struct{}, most)
 	}
-	n.in.Unfair = cfg.limits.Off.Has(defence.FairQueue)
-	n.links.Unkept = cfg.limits.Off.Has(defence.KeptMesh)
+	n.offenders.Forgiven = cfg.limits.Offences
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.close = sync.OnceValue(n.closeAll)
 	if err := n.open(); err != nil {
@@ -429,14 +427,14 @@ func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 
 // barred says whether a peer is not served: by the owner's filter, or for what it sent on streams.
 func (n *Node) barred(p peer.ID) bool {
-	return !n.cfg.mayTake(p) || n.offenders.Bad(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders)
+	return !n.cfg.mayTake(p) || n.offenders.Bad(p, time.Now())
 }
 
 // offended takes in that a peer sent what none should. One that does so again and again is no link any more, and is not
 // served. Its connections are closed, unless somebody else uses them, also those that it makes while it is barred.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
-	if n.offenders.Note(p, time.Now()) && !n.cfg.limits.Off.Has(defence.Offenders) {
+	if n.offenders.Note(p, time.Now()) {
 		n.turnAway(p)
 	}
 }

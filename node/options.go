@@ -84,6 +84,7 @@ func newConfig(opts []Option) (config, error) {
 	if c.log == nil {
 		c.log = gologshim.Logger("venn")
 	}
+	c.limits = c.limits.Defaulted()
 	if c.headers == nil {
 		c.headers = signed.NewCache(1024)
 	}

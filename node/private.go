@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -65,7 +64,7 @@ func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 // it does not.
 func (n *Node) has(key []byte, private bool) (bool, error) {
 	has, err := n.keys.Has(key)
-	if err == nil && !has && (private || n.cfg.limits.Off.Has(defence.PrivateToLinks)) {
+	if err == nil && !has && private {
 		has, err = n.cfg.private.Has(key)
 	}
 	return has, n.noted(reading, err)

@@ -9,22 +9,15 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
-
-// maxDialAddrs is how many addresses of a record are dialled, at most one of them by a relay.
-const maxDialAddrs = 8
 
 // record opens a signed record of another. Its addresses are those by IP: who signs knows his own. A name would have
 // this host look up, and dial, what the signer likes. Of these the owner's filter chooses.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
-	if !n.cfg.limits.Off.Has(defence.FewAddresses) {
-		r.Addrs = byIP(r.Addrs)
-	}
-	r.Addrs = n.cfg.addresses(r.Addrs)
+	r.Addrs = n.cfg.addresses(byIP(r.Addrs))
 	return r.AddrInfo, err
 }
 
@@ -37,7 +30,7 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 // outdated says whether a record of a peer is older than the one held, or than that of the last run.
 func (n *Node) outdated(p wire.PeerID, held, came []byte) bool {
 	seq := signed.Seq(came)
-	return (seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)) && !n.cfg.limits.Off.Has(defence.NewestRecord)
+	return seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)
 }
 
 // lastSeqs are the Seqs of the records that the last run held.
@@ -85,9 +78,6 @@ func inHostName(r rune) bool {
 // dialable returns those of another's addresses to dial: a few, public ones first. Those of private networks are among
 // them only if this host is in one, and one by a relay only if the relay is connected, or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
-	if n.cfg.limits.Off.Has(defence.FewAddresses) {
-		return addrs
-	}
 	var public, private, byRelay []ma.Multiaddr
 	for _, a := range byIP(addrs) {
 		switch {
@@ -105,7 +95,7 @@ func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	if len(private) > 0 && n.inPrivateNetwork() {
 		public = append(public, private...)
 	}
-	return append(public[:min(len(public), maxDialAddrs-len(byRelay))], byRelay...)
+	return append(public[:min(len(public), n.cfg.limits.Addrs-len(byRelay))], byRelay...)
 }
 
 // hasRelay says whether an address is by a relay.

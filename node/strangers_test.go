@@ -15,18 +15,18 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// off is a set of defences that are off unless the node is defended.
-func off(defended bool, d defence.Off) Option {
+// unless returns other limits for a node that is not defended.
+func unless(defended bool, l limits.Limits) Option {
 	if defended {
-		d = 0
+		l = limits.Limits{}
 	}
-	return WithLimits(limits.Limits{Off: d})
+	return WithLimits(l)
 }
 
 // stranger is an identity that signs records.
@@ -65,7 +65,7 @@ func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) wire.R
 func TestOldRecord(t *testing.T) {
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	for _, defended := range []bool{true, false} {
-		n := newNode(t, off(defended, defence.NewestRecord))
+		n := newNode(t, unless(defended, limits.Limits{Core: func(c *core.Config) { c.Overlay.Outdated = nil }}))
 		r, s := newRaw(t, n), newStranger(t)
 		say := func(rec wire.Record) {
 			t.Helper()
@@ -98,7 +98,7 @@ func TestOldRecord(t *testing.T) {
 
 // TestManyDials: a record of a hundred addresses makes few connections, once.
 func TestManyDials(t *testing.T) {
-	dials := func(switched defence.Off) *atomic.Int64 {
+	dials := func(l limits.Limits) *atomic.Int64 {
 		hits := new(atomic.Int64)
 		var addrs []ma.Multiaddr
 		for range 60 {
@@ -123,17 +123,17 @@ func TestManyDials(t *testing.T) {
 			}
 			addrs = append(addrs, a)
 		}
-		n, s := newNode(t, WithLimits(limits.Limits{Off: switched})), newStranger(t)
+		n, s := newNode(t, WithLimits(l)), newStranger(t)
 		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
 			t.Error("nobody is there, but answers")
 		}
 		return hits
 	}
-	few := dials(0)
+	few := dials(limits.Limits{})
 	eventually(t, "an address is dialled", func() bool { return few.Load() > 0 })
 	all := false
 	for try := 0; !all && try < 3; try++ { // the time of a dial may be over before a busy machine has made them all
-		many := dials(defence.FewAddresses | defence.OneDial)
+		many := dials(limits.Limits{Addrs: 100, Dials: 100})
 		for end := time.Now().Add(10 * time.Second); !all && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			all = many.Load() >= 60
 		}
@@ -141,8 +141,8 @@ func TestManyDials(t *testing.T) {
 	if !all {
 		t.Error("not all are dialled without the defence")
 	}
-	if got := few.Load(); got > maxDialAddrs {
-		t.Errorf("%d connections, want at most %d", got, maxDialAddrs)
+	if got := few.Load(); got > 8 {
+		t.Errorf("%d connections, want at most 8", got)
 	}
 }
 
@@ -164,34 +164,32 @@ func TestDialable(t *testing.T) {
 
 // TestHellosAreOpenedOutside: the signatures of the records in a hello are verified while the loop does something else.
 func TestHellosAreOpenedOutside(t *testing.T) {
-	for _, defended := range []bool{true, false} {
-		n := newNode(t, off(defended, defence.OpenedOutside))
-		r := newRaw(t, n)
-		h := wire.Hello{Session: 1}
-		for range 16 {
-			h.Records = append(h.Records, newStranger(t).record(t, 1))
+	n := newNode(t)
+	r := newRaw(t, n)
+	h := wire.Hello{Session: 1}
+	for range 16 {
+		h.Records = append(h.Records, newStranger(t).record(t, 1))
+	}
+	opened := 0
+	err := n.view(t.Context(), func(*loop) { // the loop stands still meanwhile
+		before := n.cfg.headers.Opened()
+		if _, err := r.exchange(n, HelloID, frame(h.Append(nil))); err != nil {
+			t.Error(err)
 		}
-		opened := 0
-		err := n.view(t.Context(), func(*loop) { // the loop stands still meanwhile
-			before := n.cfg.headers.Opened()
-			if _, err := r.exchange(n, HelloID, frame(h.Append(nil))); err != nil {
-				t.Error(err)
-			}
-			opened = n.cfg.headers.Opened() - before
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := map[bool]int{true: 16, false: 0}[defended]; opened != want {
-			t.Errorf("defended: %v: %d opened outside the loop, want %d", defended, opened, want)
-		}
+		opened = n.cfg.headers.Opened() - before
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened != 16 {
+		t.Errorf("%d opened outside the loop, want 16", opened)
 	}
 }
 
 // TestOffender: a peer that goes on sending garbage on streams is served no more, and is no link; another is.
 func TestOffender(t *testing.T) {
 	for _, defended := range []bool{true, false} {
-		n := newNode(t, off(defended, defence.Offenders))
+		n := newNode(t, unless(defended, limits.Limits{Offences: 100}))
 		add(t, n, []byte("k"))
 		r := newRaw(t, n)
 		served := 0

@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -87,7 +86,7 @@ func (t *stage) nodes(undefended bool) (cast, error) {
 	n := t.plan.Data.Peers()
 	v := &nodes{stage: t, faults: make([]*fault.Peer, n), options: t.cfg.nodeOptions(n)}
 	if t.plan.Undefended || undefended {
-		v.options = append(v.options, nodetest.Without(^defence.Off(0), venn.Loosen))
+		v.options = append(v.options, nodetest.Undefended(venn.Loosen))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.plan.Parameters)) {
 		if name != strategy.Origins.Name {

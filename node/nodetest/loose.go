@@ -1,13 +1,25 @@
 package nodetest
 
 import (
+	"math"
+
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/limits"
 )
 
-// Without takes limits off a node, and has change set those of its core; nil: they stay.
-func Without(off defence.Off, change func(*core.Config)) node.Option {
-	return node.WithLimits(limits.Limits{Off: off, Core: change})
+// Limits bounds what others can make a node do. Zero values mean the defaults, which every node has.
+type Limits = limits.Limits
+
+// Unbounded is a limit that no run reaches.
+const Unbounded = math.MaxInt32
+
+// Without replaces the limits of a node.
+func Without(l Limits) node.Option { return node.WithLimits(l) }
+
+// Undefended takes all limits off a node, and has change set those of its core.
+func Undefended(change func(*core.Config)) node.Option {
+	return Without(Limits{
+		Core: change, Work: Unbounded, Dials: Unbounded, Addrs: Unbounded, Offences: Unbounded, Claim: Unbounded, Stray: Unbounded,
+	})
 }

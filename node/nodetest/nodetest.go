@@ -17,16 +17,23 @@ const (
 	messages             = 10 // of the honest peer
 )
 
+// counted returns whose the honest peer's messages count as.
+func counted(unshared bool) peer.ID {
+	if unshared {
+		return liar
+	}
+	return honest
+}
+
 // FloodedMessages returns how many of ten messages of a peer find room among pubsub's while another offers a hundred
-// for each place.
-func FloodedMessages(unfair bool) (taken int) {
+// for each place. Without shares, both count as one peer.
+func FloodedMessages(unshared bool) (taken int) {
 	b := inbox.New()
-	b.Unfair = unfair
 	for range 100 * inbox.MaxMessages {
 		b.OfferMessage(inbox.Message{From: liar, Bytes: 100})
 	}
 	for range messages {
-		if b.OfferMessage(inbox.Message{From: honest, Bytes: 100}) {
+		if b.OfferMessage(inbox.Message{From: counted(unshared), Bytes: 100}) {
 			taken++
 		}
 	}
@@ -34,15 +41,14 @@ func FloodedMessages(unfair bool) (taken int) {
 }
 
 // FloodedRequests returns how many of ten requests of a peer on streams find room while another offers a hundred for
-// each place.
-func FloodedRequests(unfair bool) (taken int) {
+// each place. Without shares, both count as one peer.
+func FloodedRequests(unshared bool) (taken int) {
 	b := inbox.New()
-	b.Unfair = unfair
 	for range 100 * cap(b.Requests) {
 		b.OfferRequest(liar, nil)
 	}
 	for range messages {
-		if b.OfferRequest(honest, nil) {
+		if b.OfferRequest(counted(unshared), nil) {
 			taken++
 		}
 	}
@@ -50,11 +56,10 @@ func FloodedRequests(unfair bool) (taken int) {
 }
 
 // DialsInVain returns how many of sixteen connections remain after sixteen simultaneous dials to peers that do not
-// exist.
+// exist. In haste, each takes a place as one that succeeds.
 func DialsInVain(hasty bool) (left int) {
 	const most = 16
 	t := links.New(most)
-	t.Hasty = hasty
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
 	for i := range most {
 		t.Dial(name("honest", i), true, time.Unix(0, 0))
@@ -64,23 +69,23 @@ func DialsInVain(hasty bool) (left int) {
 		t.Dial(name("ghost", i), true, time.Unix(1, 0))
 	}
 	for i := range most {
-		t.Dialed(name("ghost", i), false, time.Unix(1, 0))
+		t.Dialed(name("ghost", i), hasty, time.Unix(1, 0))
+		t.Closed(name("ghost", i))
 	}
 	left, _ = t.Counts()
 	return left
 }
 
 // Newcomers returns how many of twelve links in the mesh remain after a minute of newcomers. Every three seconds
-// sixteen come, as links that others have opened: as many as there may be.
+// sixteen come, as links that others have opened: as many as there may be. Unkept links are not in the mesh.
 func Newcomers(unkept bool) (left int) {
 	const share, kept = 16, 12
 	t := links.New(2 * share)
-	t.Unkept = unkept
 	now := time.Unix(0, 0)
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
 	for i := range kept {
 		t.Link(name("mesh", i), false, now)
-		t.Meshed(name("mesh", i), true)
+		t.Meshed(name("mesh", i), !unkept)
 	}
 	for round := range 20 {
 		now = now.Add(3 * time.Second)

@@ -26,9 +26,7 @@ import (
 	"github.com/multiformats/go-multistream"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/httpapi"
-	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -116,15 +114,20 @@ func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []by
 	return io.ReadAll(s)
 }
 
+// privateKey asks as a stranger for a key that is held privately, or, without the defence, as any other.
 func privateKey(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	links := node.WithPrivatePeers(func(peer.ID) bool { return true })
-	n, err := c.node(links, nodetest.Without(unless(defended, defence.PrivateToLinks), nil))
+	n, err := c.node(links)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := n.AddPrivate(ctx, []byte("private")); err != nil {
+	hold := n.Add
+	if defended {
+		hold = n.AddPrivate
+	}
+	if _, err := hold(ctx, []byte("private")); err != nil {
 		return 0, err
 	}
 	h, err := c.host()

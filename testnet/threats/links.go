@@ -14,7 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/nodetest"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -76,7 +76,7 @@ func haveFlood(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	keys := &counted{Keys: new(keystore.Memory)}
-	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, defence.Admission), nil))
+	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, nodetest.Limits{Work: nodetest.Unbounded})))
 	if err != nil {
 		return 0, err
 	}
@@ -124,6 +124,16 @@ func (k *stuck) Has(key []byte) (bool, error) {
 	return k.Keys.Has(key)
 }
 
+// inLoop has a core ask a key store itself.
+func inLoop(keys keystore.Keys) func(*core.Config) {
+	return func(c *core.Config) {
+		c.Routing.Has = func(key []byte) bool {
+			has, err := keys.Has(key)
+			return has && err == nil
+		}
+	}
+}
+
 // hanging says whether a node goes on while its key store hangs, which a search by a linked peer has asked: 1 or 0.
 func hanging(ctx context.Context, defended bool) (float64, error) {
 	var c cast
@@ -133,7 +143,7 @@ func hanging(ctx context.Context, defended bool) (float64, error) {
 	if !defended {
 		within, keys.from = 2*time.Second, 2 // in the loop: the first time is before
 	}
-	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, defence.StoreOutside), nil))
+	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, nodetest.Limits{Core: inLoop(keys)})))
 	if err != nil {
 		return 0, err
 	}
@@ -165,7 +175,7 @@ const mostJunk = 16 // MiB that the other end of a join sends
 func falseSize(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, defence.JoinSize), nil))
+	n, err := c.node(nodetest.Without(unless(defended, nodetest.Limits{Claim: nodetest.Unbounded})))
 	if err != nil {
 		return 0, err
 	}
@@ -181,7 +191,7 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, defence.JoinKeys), nil))
+	n, err := c.node(nodetest.Without(unless(defended, nodetest.Limits{Stray: nodetest.Unbounded})))
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,6 @@ type Pool struct {
 type Config struct {
 	Links, Strangers Pool
 	Linked           func(peer.ID) bool // reports whether there is a link with a peer
-	Off              bool               // admits all work, and any number of streams; for tests
 }
 
 // Table admits streams and their work.
@@ -62,9 +61,6 @@ func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	if s.who.Linked = t.cfg.Linked(c.RemotePeer()); s.who.Linked {
 		s.of = t.links
 	}
-	if t.cfg.Off {
-		return s, true
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.slot = s.of.Take(s.who, func() { go evict() })
@@ -88,7 +84,7 @@ func (s *Stream) Linked() bool { return s.who.Linked }
 func (s *Stream) Pay(work time.Duration) bool {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.cfg.Off || s.t.gate.Admit(time.Since(s.t.start), s.who, work)
+	return s.t.gate.Admit(time.Since(s.t.start), s.who, work)
 }
 
 // Group returns the network of an address: the /24 of an IPv4 address, the /48 of an IPv6 one; "" for others.

@@ -31,7 +31,6 @@ type Inbox struct {
 	Results  chan any
 	Requests chan Request
 	Messages chan struct{} // holds a value while messages wait; see Next
-	Unfair   bool          // for tests: one peer may fill the queues, and all take their turn as one
 
 	mu       sync.Mutex
 	states   map[peer.ID]PeerState
@@ -126,7 +125,7 @@ func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own := b.requests[from]
-	if !b.Unfair && own >= maxRequests-len(b.Requests) {
+	if own >= maxRequests-len(b.Requests) {
 		return false
 	}
 	select {
@@ -181,11 +180,11 @@ func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own, all := load{1, p.Bytes}, load{b.all.messages + 1, b.all.bytes + p.Bytes}
-	q := b.queues[b.place(&p)]
+	q := b.queues[p.From]
 	if q != nil {
 		own = load{q.messages + 1, q.bytes + p.Bytes}
 	}
-	if !b.Unfair && (own.messages > MaxMessages-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
+	if own.messages > MaxMessages-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes {
 		return false
 	}
 	if all.messages > MaxMessages || all.bytes > maxWaiting {
@@ -193,21 +192,13 @@ func (b *Inbox) OfferMessage(p Message) bool {
 	}
 	if q == nil {
 		q = new(queue)
-		b.queues[b.place(&p)] = q
-		b.turns = append(b.turns, b.place(&p))
+		b.queues[p.From] = q
+		b.turns = append(b.turns, p.From)
 	}
 	q.waiting = append(q.waiting, &p)
 	q.load, b.all = own, all
 	b.ready()
 	return true
-}
-
-// place returns the peer in whose queue a message waits.
-func (b *Inbox) place(p *Message) peer.ID {
-	if b.Unfair {
-		return ""
-	}
-	return p.From
 }
 
 // ready signals that messages wait. b.mu is held.

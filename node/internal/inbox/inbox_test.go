@@ -57,24 +57,21 @@ func offered(b *Inbox, p peer.ID, bytes int) (n int) {
 	return n
 }
 
-// TestRequestsAreShared: no peer fills the queue of requests, unless it is unfair.
+// TestRequestsAreShared: no peer fills the queue of requests.
 func TestRequestsAreShared(t *testing.T) {
-	for _, unfair := range []bool{false, true} {
-		b := New()
-		b.Unfair = unfair
-		n := 0
-		for b.OfferRequest("p", n) {
-			n++
-		}
-		if got := b.OfferRequest("q", 0); got == unfair || !unfair && n != maxRequests/2 {
-			t.Errorf("unfair: %v: one peer has %d requests waiting, another finds room: %v", unfair, n, got)
-		}
-		for len(b.Requests) > 0 {
-			b.TookRequest((<-b.Requests).From)
-		}
-		if len(b.requests) > 0 || !b.OfferRequest("p", 0) {
-			t.Errorf("%d peers are remembered", len(b.requests))
-		}
+	b := New()
+	n := 0
+	for b.OfferRequest("p", n) {
+		n++
+	}
+	if got := b.OfferRequest("q", 0); !got || n != maxRequests/2 {
+		t.Errorf("one peer has %d requests waiting, another finds room: %v", n, got)
+	}
+	for len(b.Requests) > 0 {
+		b.TookRequest((<-b.Requests).From)
+	}
+	if len(b.requests) > 0 || !b.OfferRequest("p", 0) {
+		t.Errorf("%d peers are remembered", len(b.requests))
 	}
 }
 
@@ -93,24 +90,19 @@ func TestPartialsAreBounded(t *testing.T) {
 	if got := offered(New(), "p", 0); got != MaxMessages/2 {
 		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxMessages)
 	}
-	b = New()
-	b.Unfair = true
-	if got := offered(b, "p", 0); got != MaxMessages {
-		t.Errorf("%d messages wait, want %d", got, MaxMessages)
-	}
 }
 
-// TestFairQueue: peers that send as much as they can leave room for one that sends little. Without shares they do not.
+// TestFairQueue: peers that send as much as they can leave room for one that sends little. If it counts as one of
+// them, they do not.
 func TestFairQueue(t *testing.T) {
-	for _, unfair := range []bool{false, true} {
+	for from, room := range map[peer.ID]bool{"honest": true, "flood": false} {
 		for _, bytes := range []int{1, 1 << 16} {
 			b := New()
-			b.Unfair = unfair
 			for _, p := range []peer.ID{"flood", "another", "a third"} {
 				offered(b, p, bytes)
 			}
-			if got := b.OfferMessage(Message{From: "honest", Bytes: bytes}); got == unfair {
-				t.Errorf("unfair %v, messages of %d bytes: an honest one is taken: %v", unfair, bytes, got)
+			if got := b.OfferMessage(Message{From: from, Bytes: bytes}); got != room {
+				t.Errorf("messages of %d bytes: one of %q is taken: %v", bytes, from, got)
 			}
 		}
 	}
@@ -134,37 +126,30 @@ func TestTakenPartialsAreForgotten(t *testing.T) {
 }
 
 // TestTurns: the messages of one peer wait for those of another no longer than that has them in turns, however many that
-// are. Without turns they wait for all. Those of each peer come in their order.
+// are. Those of each peer come in their order.
 func TestTurns(t *testing.T) {
 	const few = 10
-	for _, unfair := range []bool{false, true} {
-		b := New()
-		b.Unfair = unfair
-		flood := 0
-		for flood < MaxMessages/2 && b.OfferMessage(Message{From: "flood", Bytes: flood}) {
-			flood++
+	b := New()
+	flood := 0
+	for flood < MaxMessages/2 && b.OfferMessage(Message{From: "flood", Bytes: flood}) {
+		flood++
+	}
+	for i := range few {
+		if !b.OfferMessage(Message{From: "honest", Bytes: i}) {
+			t.Fatal("no room")
 		}
-		for i := range few {
-			if !b.OfferMessage(Message{From: "honest", Bytes: i}) {
-				t.Fatal("no room")
-			}
+	}
+	came := make(map[peer.ID]int)
+	for came["honest"] < few {
+		<-b.Messages
+		p, _ := b.Next()
+		if p.Bytes != came[p.From] {
+			t.Fatalf("message %d of %s comes as its %dth", p.Bytes, p.From, came[p.From])
 		}
-		came := make(map[peer.ID]int)
-		for came["honest"] < few {
-			<-b.Messages
-			p, _ := b.Next()
-			if p.Bytes != came[p.From] {
-				t.Fatalf("unfair %v: message %d of %s comes as its %dth", unfair, p.Bytes, p.From, came[p.From])
-			}
-			came[p.From]++
-		}
-		want := few
-		if unfair {
-			want = flood
-		}
-		if came["flood"] != want {
-			t.Errorf("unfair %v: %d messages of an honest peer wait for %d of %d others, want %d", unfair, few, came["flood"], flood, want)
-		}
+		came[p.From]++
+	}
+	if came["flood"] != few {
+		t.Errorf("%d messages of an honest peer wait for %d of %d others", few, came["flood"], flood)
 	}
 }
 

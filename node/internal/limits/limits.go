@@ -3,12 +3,25 @@
 package limits
 
 import (
+	"cmp"
+
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/defence"
 )
 
 // Limits bounds what others can make a node do. Zero values mean the stated defaults.
 type Limits struct {
-	Off  defence.Off
-	Core func(*core.Config) // changes the core's configuration; nil: it stays
+	Core     func(*core.Config) // changes the core's configuration; nil: it stays
+	Work     float64            // factor of the work, and the streams, that others may cause; 0: 1
+	Dials    int                // of a peer that cannot be dialled, for one question; 0: 1
+	Addrs    int                // of a record, that are dialled, at most one of them by a relay; 0: 8
+	Offences float64            // that are forgiven to a peer; 0: 20
+	Claim    int                // keys that the other end of a join may claim, whatever its summary says; 0: none
+	Stray    int                // keys of the other end of a join that need not be in the filter that it was sent; 0: none
+}
+
+// Defaulted returns the limits with the defaults in place of zero values.
+func (l Limits) Defaulted() Limits {
+	l.Work, l.Offences = cmp.Or(l.Work, 1), cmp.Or(l.Offences, 20)
+	l.Dials, l.Addrs = cmp.Or(l.Dials, 1), cmp.Or(l.Addrs, 8)
+	return l
 }

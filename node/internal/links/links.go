@@ -19,9 +19,6 @@ import (
 // dialling. Neighbours and pubsub's mesh keep three quarters of that share, and newcomers find room in the rest: see
 // [Table.Link]. It is safe for concurrent use.
 type Table struct {
-	Unkept bool // for tests: newcomers may take the places of links in the mesh
-	Hasty  bool // for tests: a dial takes the place of a connection before it has succeeded
-
 	mu      sync.Mutex
 	most    int // connections made and links taken
 	share   int // links taken
@@ -140,9 +137,6 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 		}
 		d.leaving = t.peers[d.evict.Peer]
 		d.leaving.notice = true
-		if t.Hasty {
-			delete(t.peers, d.evict.Peer)
-		}
 	}
 	t.dialing[p] = d
 	return true
@@ -169,7 +163,7 @@ func (t *Table) yields(now time.Time) map[peer.ID]*conn {
 			continue
 		}
 		all[q] = c
-		if c.needed || c.mesh && !t.Unkept {
+		if c.needed || c.mesh {
 			keep = append(keep, q)
 		}
 	}

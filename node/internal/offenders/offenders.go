@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	most     = 20               // offences that are forgiven
 	fades    = 30 * time.Second // after which one offence is forgiven
 	maxPeers = 1024             // peers remembered
 	logEvery = 10 * time.Second
 )
 
-// Table holds the offenders. The zero value is empty and ready. It is safe for concurrent use.
+// Table holds the offenders. The zero value is empty and forgives none. It is safe for concurrent use.
 type Table struct {
+	Forgiven float64 // offences of a peer, the most at a time
+
 	mu     sync.Mutex
 	peers  map[peer.ID]score
 	blamed map[peer.ID]uint64 // refusals of any kind, by the peer that caused them
@@ -48,7 +49,7 @@ func (t *Table) Note(p peer.ID, now time.Time) bool {
 		t.forget(now)
 	}
 	t.peers[p] = s
-	return s.offences > most
+	return s.offences > t.Forgiven
 }
 
 // forget makes room: for it goes a forgiven peer, or else the one that offended least.
@@ -73,7 +74,7 @@ func (t *Table) Bad(p peer.ID, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s, ok := t.peers[p]
-	return ok && s.now(now) > most
+	return ok && s.now(now) > t.Forgiven
 }
 
 // Blame counts a refusal that a peer caused. When too many peers are remembered, the one with the fewest gives way.

@@ -8,8 +8,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
+const most = 20 // offences that are forgiven
+
 func TestOffenders(t *testing.T) {
-	var table Table
+	table := Table{Forgiven: most}
 	now := time.Unix(1000, 0)
 	for i := range most {
 		if table.Note("a", now) || table.Bad("a", now) {
@@ -31,7 +33,7 @@ func TestOffenders(t *testing.T) {
 }
 
 func TestLoud(t *testing.T) {
-	var table Table
+	table := Table{Forgiven: most}
 	now, lines := time.Unix(1000, 0), 0
 	for range 1000 {
 		if silent, loud := table.Loud(now); loud {
@@ -48,7 +50,7 @@ func TestLoud(t *testing.T) {
 
 // TestBlamed: whoever is refused most is remembered, however many others are.
 func TestBlamed(t *testing.T) {
-	var table Table
+	table := Table{Forgiven: most}
 	for range 3 {
 		table.Blame("a")
 	}
