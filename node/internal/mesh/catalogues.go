@@ -24,16 +24,36 @@ const (
 type catalogues struct {
 	wake chan struct{} // has a value while peers are due
 
-	mu   sync.Mutex
-	open map[peer.ID]bool     // peers that pubsub has a stream to
-	full map[peer.ID]bool     // peers of these for which pubsub's own queue was full
-	kept map[peer.ID][][]byte // the newest waiting catalogues, in order
-	sent map[peer.ID][][]byte // the newest of those sent on the present stream, in order
-	due  []peer.ID            // peers to which what is kept may be sent now, each once
+	mu  sync.Mutex
+	to  map[peer.ID]*feed
+	due []peer.ID // peers to which what is kept may be sent now, each once
+}
+
+// feed holds the catalogues to one peer. They are there while it is linked, or pubsub has a stream to it.
+type feed struct {
+	open bool     // pubsub has a stream to the peer
+	full bool     // but pubsub's own queue was full
+	kept [][]byte // the newest that wait, in order
+	sent [][]byte // the newest of those sent on the present stream, in order; nil: none since the peer was forgotten
 }
 
 func newCatalogues() catalogues {
-	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), full: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte), sent: make(map[peer.ID][][]byte)}
+	return catalogues{wake: make(chan struct{}, 1), to: make(map[peer.ID]*feed)}
+}
+
+// get returns what goes to a peer, for a change. c.mu is held.
+func (c *catalogues) get(p peer.ID) *feed {
+	if c.to[p] == nil {
+		c.to[p] = new(feed)
+	}
+	return c.to[p]
+}
+
+// tidy forgets a peer of which nothing is kept. c.mu is held.
+func (c *catalogues) tidy(p peer.ID) {
+	if o := c.to[p]; o != nil && !o.open && len(o.kept) == 0 && o.sent == nil {
+		delete(c.to, p)
+	}
 }
 
 // opened records that pubsub has a stream to a peer, or has it no longer. Catalogues sent on an ended stream may be
@@ -42,19 +62,15 @@ func newCatalogues() catalogues {
 func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.full, p)
-	if open {
-		c.open[p] = true
-		return 0
-	}
-	delete(c.open, p)
-	if sent := c.sent[p]; len(sent) > 0 {
-		for i := range sent {
-			sent[i] = withoutAsks(sent[i])
+	o := c.get(p)
+	if o.open, o.full = open, false; !open && len(o.sent) > 0 {
+		for i := range o.sent {
+			o.sent[i] = withoutAsks(o.sent[i])
 		}
-		c.kept[p], dropped = newest(append(sent, c.kept[p]...), mostKeptBytes)
-		delete(c.sent, p)
+		o.kept, dropped = newest(append(o.sent, o.kept...), mostKeptBytes)
+		o.sent = nil
 	}
+	c.tidy(p)
 	return dropped
 }
 
@@ -87,14 +103,15 @@ func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 func (c *catalogues) isOpen(p peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open[p]
+	return c.to[p] != nil && c.to[p].open
 }
 
 // keep adds a catalogue to those that wait, and returns how many of the oldest gave way.
 func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept[p], dropped = newest(append(c.kept[p], catalogue), mostKeptBytes)
+	o := c.get(p)
+	o.kept, dropped = newest(append(o.kept, catalogue), mostKeptBytes)
 	c.stir(p)
 	return dropped
 }
@@ -103,7 +120,7 @@ func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 func (c *catalogues) again(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.kept[p]) > 0 {
+	if o := c.to[p]; o != nil && len(o.kept) > 0 {
 		c.stir(p)
 	}
 }
@@ -144,15 +161,15 @@ func (c *catalogues) next() (p peer.ID, ok bool) {
 func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, linked := c.sent[p]
-	if !linked { // the peer was forgotten meanwhile
+	o := c.to[p]
+	if o == nil || o.sent == nil { // the peer was forgotten meanwhile
 		return 0
 	}
-	c.full[p] = true
-	if len(sent) > 0 { // else it was too long to be kept
-		c.sent[p] = sent[:len(sent)-1]
+	o.full = true
+	if len(o.sent) > 0 { // else it was too long to be kept
+		o.sent = o.sent[:len(o.sent)-1]
 	}
-	c.kept[p], dropped = newest(append([][]byte{catalogue}, c.kept[p]...), mostKeptBytes)
+	o.kept, dropped = newest(append([][]byte{catalogue}, o.kept...), mostKeptBytes)
 	return dropped
 }
 
@@ -160,26 +177,25 @@ func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
 func (c *catalogues) retry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range slices.Sorted(maps.Keys(c.full)) {
-		c.stir(p)
+	for _, p := range slices.Sorted(maps.Keys(c.to)) {
+		if c.to[p].full {
+			c.to[p].full = false
+			c.stir(p)
+		}
 	}
-	clear(c.full)
 }
 
 // take returns the oldest waiting catalogue of a peer, unless pubsub has no stream to the peer or its queue is full.
 func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.kept[p]
-	if !c.open[p] || c.full[p] || len(kept) == 0 {
+	o := c.to[p]
+	if o == nil || !o.open || o.full || len(o.kept) == 0 {
 		return nil, false
 	}
-	if catalogue = kept[0]; len(kept) == 1 {
-		delete(c.kept, p)
-	} else {
-		c.kept[p] = slices.Delete(kept, 0, 1)
-	}
-	c.sent[p], _ = newest(append(c.sent[p], catalogue), mostSentBytes)
+	catalogue = o.kept[0]
+	o.kept = slices.Delete(o.kept, 0, 1)
+	o.sent, _ = newest(append(o.sent, catalogue), mostSentBytes)
 	return catalogue, true
 }
 
@@ -187,11 +203,14 @@ func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 func (c *catalogues) forget(p peer.ID) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	dropped := len(c.kept[p])
-	delete(c.kept, p)
-	delete(c.sent, p)
-	delete(c.full, p)
 	c.due = slices.DeleteFunc(c.due, func(q peer.ID) bool { return q == p })
+	o := c.to[p]
+	if o == nil {
+		return 0
+	}
+	dropped := len(o.kept)
+	*o = feed{open: o.open}
+	c.tidy(p)
 	return dropped
 }
 
@@ -199,8 +218,8 @@ func (c *catalogues) forget(p peer.ID) int {
 func (c *catalogues) waiting() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, kept := range c.kept {
-		n += len(kept)
+	for _, o := range c.to {
+		n += len(o.kept)
 	}
 	return n
 }
@@ -209,5 +228,5 @@ func (c *catalogues) waiting() (n int) {
 func (c *catalogues) remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open) + len(c.kept) + len(c.sent)
+	return len(c.to)
 }
