@@ -81,6 +81,8 @@ type Config struct {
 	// larger messages.
 	Keep func(signed []byte) []byte
 
+	Tails bool // whether this peer takes updates between epochs, as it says in hellos
+
 	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Others are for tests of versions.
 	Format wire.Format
 

@@ -24,10 +24,10 @@ type Slept struct{ Time time.Duration }
 // NotPublished says that the epoch under a seed could not be made. It is tried again.
 type NotPublished struct{ Seed summary.SeedTag }
 
-func (Changed) For() event.Machines      { return 0 }
-func (Moved) For() event.Machines        { return 0 }
-func (Slept) For() event.Machines        { return 0 }
-func (NotPublished) For() event.Machines { return 0 }
+func (Changed) For() event.Machines      { return event.Core }
+func (Moved) For() event.Machines        { return event.Core }
+func (Slept) For() event.Machines        { return event.Core }
+func (NotPublished) For() event.Machines { return event.Core }
 
 // MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets.
 type MakeTail struct{}

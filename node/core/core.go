@@ -60,6 +60,7 @@ type Config struct {
 // New returns a machine that knows nothing yet. It returns what overlay.New or routing.New refuse.
 func New(c Config) (*Machine, error) {
 	o, r, t := c.Overlay, c.Routing, c.Tails
+	o.Tails = t.Verify != nil
 	ov, err := overlay.New(o)
 	if err != nil {
 		return nil, err
@@ -85,25 +86,12 @@ func New(c Config) (*Machine, error) {
 }
 
 // Step takes in what happened, and returns what is to be done: the effects of the machines, MakeTail, MakeEpoch, Seek,
-// and in the end an event.Wake, if it is another than the one before. The driver is not told of effects that are inputs
-// of other machines, but for event.Learned.
+// and in the end an event.Wake, if it is another than the one before. Effects that are inputs of other machines do not reach
+// the driver, unless they are for it, too (event.Driver).
 func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
-	switch in := in.(type) {
-	case LinkLost:
-		m.lost(in)
-	case Changed:
-		m.changed(in)
-	case NotPublished:
-		m.notPublished(in)
-	case Moved:
-		m.announcer.epochs.move(now)
-	case Slept:
-		m.slept(in.Time)
-	default:
-		m.happened(in)
-	}
+	m.happened(in)
 	m.judgeFormats()
 	m.announce()
 	m.wakes[3] = m.announceDue()
@@ -122,7 +110,24 @@ func (m *Machine) happened(in event.Input) {
 			m.step(i, in)
 		}
 	}
+	if in.For()&event.Core != 0 {
+		m.take(in)
+	}
+}
+
+// take takes in what concerns the core itself.
+func (m *Machine) take(in event.Input) {
 	switch in := in.(type) {
+	case LinkLost:
+		m.lost(in)
+	case Changed:
+		m.changed(in)
+	case NotPublished:
+		m.notPublished(in)
+	case Moved:
+		m.announcer.epochs.move(m.now)
+	case Slept:
+		m.slept(in.Time)
 	case event.Published:
 		m.published(in.Stream.Header())
 	case event.HelloReceived:
@@ -142,22 +147,17 @@ func (m *Machine) step(i int, in event.Input) {
 	m.wakes[i].answered(m.now)
 	var told []event.Input
 	for _, e := range m.machines[i].Step(m.now, in) {
-		switch is := e.(type) {
-		case event.Wake:
-			m.wakes[i] = wake{is.At, true}
-			continue
-		case event.SayHello:
-			is.Hello.Tails = m.Tails != nil
-			e = is
-		case event.Learned:
-			told = append(told, is)
-		case tails.Send:
-			told = append(told, event.Charged{Peer: is.To, Bytes: is.Bytes})
-		case event.Input:
-			told = append(told, is)
+		if w, ok := e.(event.Wake); ok {
+			m.wakes[i] = wake{w.At, true}
 			continue
 		}
-		m.effects = append(m.effects, e)
+		in, ok := e.(event.Input)
+		if ok {
+			told = append(told, in)
+		}
+		if !ok || in.For()&event.Driver != 0 {
+			m.effects = append(m.effects, e)
+		}
 	}
 	for _, in := range told {
 		m.happened(in)

@@ -10,7 +10,7 @@ import (
 type LinkLost struct{ Peer wire.PeerID }
 
 // For returns no machine: the core decides what it means.
-func (LinkLost) For() event.Machines { return 0 }
+func (LinkLost) For() event.Machines { return event.Core }
 
 // Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
 // made, the driver answers with tails.Unreachable, and else with nothing.

@@ -22,6 +22,8 @@ const (
 	Overlay Machines = 1 << iota
 	Tails
 	Routing
+	Core   // which joins them, and is told last
+	Driver // of an effect that is an input as well: it is told, too
 )
 
 // Published is a new epoch of the node's own summary, with its signed header and the node's own signed record.
@@ -135,12 +137,12 @@ type RoundTrip struct {
 // Tick lets time pass: it answers a [Wake].
 type Tick struct{}
 
-func (Published) For() Machines         { return Overlay | Tails }
+func (Published) For() Machines         { return Overlay | Tails | Core }
 func (LinkOpened) For() Machines        { return Overlay }
 func (LinkClosed) For() Machines        { return Overlay | Tails }
 func (Grafted) For() Machines           { return Overlay }
 func (Pruned) For() Machines            { return Overlay }
-func (HelloReceived) For() Machines     { return Overlay | Tails | Routing }
+func (HelloReceived) For() Machines     { return Overlay | Tails | Routing | Core }
 func (HelloRefused) For() Machines      { return Overlay }
 func (LinkRefused) For() Machines       { return Overlay }
 func (CatalogueReceived) For() Machines { return Overlay }
@@ -153,7 +155,7 @@ func (Lost) For() Machines              { return Overlay | Tails }
 func (Doubted) For() Machines           { return Routing }
 func (Outcome) For() Machines           { return Overlay }
 func (RoundTrip) For() Machines         { return Overlay }
-func (Learned) For() Machines           { return Tails }
+func (Learned) For() Machines           { return Tails | Driver }
 func (PeersAsked) For() Machines        { return Overlay }
 func (PeersNamed) For() Machines        { return Overlay }
 func (PeersSilent) For() Machines       { return Overlay }

@@ -156,7 +156,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	}
 	if len(items) > 0 {
 		l.wrote = m.now
-		m.emit(Send{p, items, bytes})
+		m.send(p, items, bytes)
 	}
 }
 

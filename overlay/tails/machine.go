@@ -184,6 +184,12 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 
 func (m *Machine) emit(e event.Effect) { m.effects = append(m.effects, e) }
 
+// send sends a message, and has the budget of its link charged with its bytes.
+func (m *Machine) send(to wire.PeerID, items []wire.TailItem, bytes int) {
+	m.emit(Send{to, items, bytes})
+	m.emit(event.Charged{Peer: to, Bytes: bytes})
+}
+
 // opened takes in that a linked peer has said hello and understands tails.
 func (m *Machine) opened(p wire.PeerID) {
 	if m.links[p] != nil {
@@ -331,7 +337,7 @@ func (m *Machine) forget(tag uint64) {
 	if m.links[o.feeder] != nil {
 		it := wire.TailItem{Number: o.number(), Fed: true}
 		it.Name(o.group())
-		m.emit(Send{o.feeder, []wire.TailItem{it}, messageBytes + it.Size()})
+		m.send(o.feeder, []wire.TailItem{it}, messageBytes+it.Size())
 	}
 	m.release(o)
 	m.origins.remove(tag)

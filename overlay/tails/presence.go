@@ -22,7 +22,7 @@ func (m *Machine) leave() {
 	}
 	for _, p := range m.order {
 		it := wire.TailItem{Group: m.own.group(), Number: m.own.number(), Left: true}
-		m.emit(Send{p, []wire.TailItem{it}, messageBytes + it.Size()})
+		m.send(p, []wire.TailItem{it}, messageBytes+it.Size())
 	}
 }
 
