@@ -45,7 +45,7 @@ func (s *Region) Due() time.Duration {
 // Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
 func (s *Region) Inquire(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if to, q, ok = s.next(now); ok {
-		s.awaited[to.Peer] = now
+		s.awaited[to.Peer] = inquiry{since: now}
 	}
 	return to, q, ok
 }

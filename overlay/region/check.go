@@ -41,9 +41,6 @@ func (s *Region) Check() error {
 	for p := range s.links {
 		want(s.exchange.IsLinked(p), "%q was asked as a link, and is none", p)
 	}
-	for p := range s.wanted {
-		want(s.awaits(p), "searches wait for %q, which is not asked", p)
-	}
 	want(len(s.told) <= maxTold && len(s.seeker.last) <= seekMost, "%d are told, %d were sought", len(s.told), len(s.seeker.last))
 	m := &s.meeting
 	want(len(m.visitors) <= s.cfg.Visitors, "%d visitors", len(m.visitors))

@@ -131,7 +131,7 @@ func TestLookup(t *testing.T) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
 	for hop := 1; ; hop++ {
-		o.awaited[to.Peer] = o.now
+		o.awaited[to.Peer] = inquiry{since: o.now}
 		if _, again := o.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
@@ -168,7 +168,7 @@ func TestLookup(t *testing.T) {
 			if !ok {
 				break
 			}
-			o.awaited[to.Peer] = o.now
+			o.awaited[to.Peer] = inquiry{since: o.now}
 			step(t, o, now, event.PeersSilent{From: to.Peer})
 		}
 		ended = now

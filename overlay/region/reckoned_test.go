@@ -133,7 +133,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 		for range 20 {
 			o.gossip.Asked()
 		}
-		o.awaited["friend"], o.seeker.vain = o.now, 1
+		o.awaited["friend"], o.seeker.vain = inquiry{since: o.now}, 1
 		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: wire.Names{Peers: []wire.Named{{Record: r, Depth: depth}}}})
 		if news := o.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)

@@ -52,8 +52,7 @@ type Region struct {
 	begun   time.Duration
 	fitted  time.Duration                 // when the depth last changed
 	links   map[wire.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	awaited map[wire.PeerID]time.Duration // whose answers to inquiries are awaited, and since when
-	wanted  map[wire.PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
+	awaited map[wire.PeerID]inquiry       // whose answers are awaited
 	seeker  seeker
 	meeting meeting
 	told    map[wire.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
@@ -113,7 +112,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},
-		links: map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]time.Duration{}, wanted: map[wire.PeerID][]uint64{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+		links: map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 

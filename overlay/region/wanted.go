@@ -24,12 +24,18 @@ const (
 	inquiryTime = 2 * time.Minute
 )
 
+// inquiry is a question whose answer is awaited.
+type inquiry struct {
+	since    time.Duration
+	searches []uint64 // that wait for it; nil: it is not for contacts
+}
+
 // Answered notes the answer of a peer to an inquiry, with the depth that it vouches for. It says whether one was awaited.
+// [Region.Release] must follow.
 func (s *Region) Answered(now time.Duration, from wire.PeerID, depth int) bool {
 	if !s.awaits(from) {
 		return false
 	}
-	delete(s.awaited, from)
 	if place := exchange.PlaceOf(from); s.Starting(now) {
 		s.contacts.Lives(place, string(from))
 	} else {
@@ -61,12 +67,11 @@ func (s *Region) Learned(n News) {
 }
 
 // Silent notes that a peer has not answered an inquiry; with later it is not to blame. It says whether an answer was
-// awaited.
+// awaited: then [Region.Release] must follow.
 func (s *Region) Silent(from wire.PeerID, later bool) bool {
 	if !s.awaits(from) {
 		return false
 	}
-	delete(s.awaited, from)
 	if !later {
 		s.contacts.Failed(exchange.PlaceOf(from), string(from))
 	}
@@ -76,7 +81,7 @@ func (s *Region) Silent(from wire.PeerID, later bool) bool {
 // Overdue returns the peers whose answers have been awaited for longer than any driver waits.
 func (s *Region) Overdue(now time.Duration) (out []wire.PeerID) {
 	for _, p := range slices.Sorted(maps.Keys(s.awaited)) {
-		if now-s.awaited[p] >= inquiryTime {
+		if now-s.awaited[p].since >= inquiryTime {
 			out = append(out, p)
 		}
 	}
@@ -96,22 +101,21 @@ func (s *Region) Want(search uint64, most int) (to []wire.Record, q wire.Inquiry
 		to = s.someToAsk(most)
 	}
 	for _, r := range to {
-		s.wanted[r.Peer] = []uint64{search}
-		s.awaited[r.Peer] = s.now
+		s.awaited[r.Peer] = inquiry{s.now, []uint64{search}}
 	}
-	for p, searches := range s.wanted {
-		if s.prompt(p) && !slices.Contains(searches, search) {
-			s.wanted[p] = append(searches, search)
+	for p, i := range s.awaited {
+		if i.searches != nil && s.prompt(p) && !slices.Contains(i.searches, search) {
+			i.searches = append(i.searches, search)
+			s.awaited[p] = i
 		}
 	}
 	return to, q
 }
 
-// Release returns the searches that waited for a peer. They do not any more.
+// Release ends an inquiry, and returns the searches that waited for it.
 func (s *Region) Release(from wire.PeerID) []uint64 {
-	searches := s.wanted[from]
-	delete(s.wanted, from)
-	return searches
+	defer delete(s.awaited, from)
+	return s.awaited[from].searches
 }
 
 // awaits says whether a peer's answer to an inquiry is awaited.
@@ -121,12 +125,12 @@ func (s *Region) awaits(p wire.PeerID) bool {
 }
 
 // prompt says whether a peer was asked so short a time ago that a search may wait for its answer.
-func (s *Region) prompt(p wire.PeerID) bool { return s.now-s.awaited[p] < promptTime }
+func (s *Region) prompt(p wire.PeerID) bool { return s.now-s.awaited[p].since < promptTime }
 
 // AwaitedBy is how many peers a search waits for. Peers that let it wait too long do not count.
 func (s *Region) AwaitedBy(search uint64) (n int) {
-	for p, searches := range s.wanted {
-		if s.prompt(p) && slices.Contains(searches, search) {
+	for p, i := range s.awaited {
+		if s.prompt(p) && slices.Contains(i.searches, search) {
 			n++
 		}
 	}

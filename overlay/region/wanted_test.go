@@ -115,7 +115,6 @@ func TestWantedContacts(t *testing.T) {
 		}
 	}
 	meets(o, depth)
-	clear(o.wanted)
 	clear(o.awaited)
 	o.effects.Begin()
 	o.onContactsWanted(event.ContactsWanted{Search: 9, Ask: 1})
@@ -154,7 +153,7 @@ func TestSearchesShareAnswers(t *testing.T) {
 		t.Errorf("an answer that all wait for: %+v, want %+v", named, want)
 	}
 	o.now += promptTime
-	o.awaited[asked[0].To.Peer] = o.now // a round of gossip asks it
+	o.awaited[asked[0].To.Peer] = inquiry{since: o.now} // a round of gossip asks it
 	if _, said := wants(5, 4); said != (event.ContactsNamed{Search: 5}) {
 		t.Errorf("a search with nobody left to ask waits for those who are slow: %+v", said)
 	}
@@ -181,8 +180,8 @@ func TestInquiriesAreForgotten(t *testing.T) {
 		_, named := inquiries(o)
 		said = append(said, named...)
 	}
-	if len(o.awaited) != 0 || len(o.wanted) != 0 {
-		t.Errorf("%d inquiries are remembered, %d for searches", len(o.awaited), len(o.wanted))
+	if len(o.awaited) != 0 {
+		t.Errorf("%d inquiries are remembered", len(o.awaited))
 	}
 	if len(said) != len(asked) || said[len(said)-1] != (event.ContactsNamed{Search: 1}) {
 		t.Errorf("says %+v", said)

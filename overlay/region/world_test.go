@@ -149,7 +149,7 @@ func (o *world) acquaint(now time.Duration) {
 }
 
 // ask has a peer asked out of turn.
-func (o *world) ask(to wire.PeerID) { o.awaited[to] = o.now }
+func (o *world) ask(to wire.PeerID) { o.awaited[to] = inquiry{since: o.now} }
 
 func (o *world) onPeersAsked(now time.Duration, in event.PeersAsked) {
 	for _, i := range in.Inquiry.Own {
