@@ -15,8 +15,8 @@ const nameCost = 4
 type request struct {
 	number uint64 // the driver's name for the stream
 	from   wire.PeerID
-	passed map[wire.PeerID]bool // providers sent or about to be
-	queue  []wire.Record        // providers not yet sent
+	passed []wire.PeerID // providers sent or about to be
+	queue  []wire.Record // providers not yet sent
 }
 
 // asked serves a peer's request. A malformed or excessive one is answered empty at once.
@@ -123,7 +123,7 @@ func (r *Router) search(in Asked) {
 			Deadline: min(in.Deadline, r.now+r.cfg.Timeout), Fresh: in.Fresh,
 		},
 		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: r.latest(in.Visited),
-		serves: &request{number: in.Request, from: in.From, passed: map[wire.PeerID]bool{}},
+		serves: &request{number: in.Request, from: in.From},
 	}
 	if r.cfg.Has(in.Key) {
 		q.found++
@@ -136,10 +136,10 @@ func (r *Router) search(in Asked) {
 // this provider satisfies the query, or when the budget lacks the messages for another answer and a confirmation.
 func (r *Router) pass(q *search, rec wire.Record) {
 	s := q.serves
-	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
+	if slices.Contains(s.passed, rec.Peer) || len(s.passed) >= MaxNames(q.Mode) {
 		return
 	}
-	s.passed[rec.Peer] = true
+	s.passed = append(s.passed, rec.Peer)
 	s.queue = append(s.queue, rec)
 	if q.enough() || q.spent+1+confirmCost > q.Budget {
 		return

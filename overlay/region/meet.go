@@ -21,16 +21,16 @@ import (
 
 // meeting is the state of that: the lookup under way, and the visitors of this peer.
 type meeting struct {
-	place   space.Place          // that is looked up; 0: none is
-	named   []located            // peers nearer to it than those who named them; at most meetNamed of each
-	opened  int                  // records of the last answer that were opened for that
-	asked   map[wire.PeerID]bool // in this lookup
-	last    wire.PeerID          // whom was asked last
-	reached uint64               // distance from the place to the nearest peer that has answered, ourselves at first
-	lookups int                  // since the places of our collection changed
-	least   [2]uint64            // hashes that the places of the last lookups go by
-	next    time.Duration        // no lookup begins before
-	ended   time.Duration        // when the last lookup ended; 0: none has
+	place   space.Place   // that is looked up; 0: none is
+	named   []located     // peers nearer to it than those who named them; at most meetNamed of each
+	opened  int           // records of the last answer that were opened for that
+	asked   []wire.PeerID // in this lookup
+	last    wire.PeerID   // whom was asked last
+	reached uint64        // distance from the place to the nearest peer that has answered, ourselves at first
+	lookups int           // since the places of our collection changed
+	least   [2]uint64     // hashes that the places of the last lookups go by
+	next    time.Duration // no lookup begins before
+	ended   time.Duration // when the last lookup ended; 0: none has
 
 	visitors []visitor // the latest last; at most Config.Visitors
 }
@@ -86,7 +86,7 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 	best := located{}
 	least := m.reached
 	consider := func(l located) {
-		if d := m.place.Distance(l.place); d < least && !m.asked[l.Record.Peer] {
+		if d := m.place.Distance(l.place); d < least && !slices.Contains(m.asked, l.Record.Peer) {
 			best, least = l, d
 		}
 	}
@@ -103,11 +103,11 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 	}
 	if p := best.Record.Peer; s.awaits(p) {
 		if !s.prompt(p) {
-			m.asked[p] = true
+			m.asked = append(m.asked, p)
 		}
 		return to, false
 	}
-	m.asked[best.Record.Peer], m.last = true, best.Record.Peer
+	m.asked, m.last = append(m.asked, best.Record.Peer), best.Record.Peer
 	return best.Record, true
 }
 
@@ -146,7 +146,7 @@ func (s *Region) beginLookup() bool {
 		return false
 	}
 	m.least[hash] = least
-	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[wire.PeerID]bool{}, ""
+	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, nil, ""
 	m.reached = m.place.Distance(s.place)
 	return true
 }
