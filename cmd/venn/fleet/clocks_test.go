@@ -1,0 +1,35 @@
+package fleet
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestClocks starts three daemons whose wall clocks differ, as programs built by .ci/fleet can. The second, which is ahead
+// of the first by 50 minutes, links with it. The third, ahead by 70, stays alone: certificates of TLS begin an hour
+// before they are made. VENN_CLOCKS says that the programs obey.
+func TestClocks(t *testing.T) {
+	program := binary(t, "VENN_NEW")
+	if os.Getenv("VENN_CLOCKS") == "" {
+		t.Skip("takes programs whose clocks can be set: .ci/fleet clocks builds them")
+	}
+	f := newFleet(t, program, func(int) ([]string, string) { return nil, "127.0.0.1" })
+	defer f.endAll()
+	ahead := map[int]int{0: 0, 2: 50, 3: 70}
+	for i, minutes := range ahead {
+		f.peers[i].start(program, fmt.Sprintf("VENN_AHEAD=%d", 60*minutes))
+	}
+	want := map[int]int{0: 1, 2: 1, 3: 0}
+	var linked map[int]int
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Second) {
+		linked = make(map[int]int)
+		for i := range ahead {
+			linked[i] = f.peers[i].look()
+		}
+	}
+	if fmt.Sprint(linked) != fmt.Sprint(want) {
+		t.Errorf("daemons of these minutes ahead %v have these links %v, want %v", ahead, linked, want)
+	}
+}
