@@ -245,7 +245,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 // node asked for it.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
 
-// linkIn makes a link as link does, of a peer whose first hello came in a session; 0: none came.
+// linkIn makes a link as link does, of a peer whose link is new, too, by its hello in a session; 0: that is not known.
 func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
@@ -325,7 +325,11 @@ func (l *loop) request(r any) {
 	case gotHello:
 		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
 		l.begun(r)
-		if l.linkIn(r.hello.Session, r.from, false, false) {
+		answers := r.hello.Session
+		if !r.hello.New { // the peer's link is an older one: it has to begin again, too
+			answers = 0
+		}
+		if l.linkIn(answers, r.from, false, false) {
 			l.links[r.from].session = r.hello.Session
 			l.greeted(r.from)
 			l.step(event.HelloReceived{Peer: wire.PeerID(r.from), Hello: r.hello})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -49,8 +50,23 @@ func TestLinkBegunAgain(t *testing.T) {
 		}
 	}
 	eventually(t, "a summary", knows("before"))
+	closed := subscribe(t, b, new(EvtLinkClosed))
 	for i := range 3 {
-		_ = a.view(t.Context(), func(l *loop) { l.unlink(b.ID()); l.link(b.ID(), true, false) })
+		var hello wire.Hello
+		_ = a.view(t.Context(), func(l *loop) {
+			hello = wire.Hello{Session: l.linked(b.ID()).session, Tails: true}
+			if l.unlink(b.ID()); i < 2 {
+				l.link(b.ID(), true, false)
+			}
+		})
+		if i == 2 { // the other end says hello as on any link
+			_ = b.view(t.Context(), func(l *loop) { l.sayHello(a.ID(), hello) })
+		}
+		began := time.Now()
+		eventually(t, "the link begins again", func() bool { return slices.Contains(waiting(closed), any(EvtLinkClosed{a.ID()})) })
+		if took := time.Since(began); took > 20*time.Second { // as one that is idle
+			t.Errorf("case %d: the other end began again after %v", i, took)
+		}
 		key := fmt.Sprint("after ", i)
 		add(t, a, []byte(key))
 		eventually(t, key, knows(key))
