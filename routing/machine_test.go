@@ -273,12 +273,6 @@ func (d *driver) step(in event.Input) {
 		case in.Kind == wire.Candidates && d.now < l.contacts[in.From]+askTimeout:
 			delete(l.contacts, in.From)
 		}
-	case routing.AskFailed:
-		if l := d.open[in.ID]; l != nil {
-			if _, silent := l.contacts[in.Peer]; silent {
-				l.contacts[in.Peer] = -time.Hour // what it says later comes too late
-			}
-		}
 	}
 	fmt.Fprintln(&d.trace, d.now, in)
 	for _, e := range d.router.Step(d.now, in) {
@@ -312,6 +306,12 @@ func (d *driver) check(e event.Effect) {
 		}
 	case routing.Ask:
 		d.checkAsk(e)
+	case event.ContactAnswered:
+		for _, l := range d.open {
+			if _, asked := l.contacts[e.Peer]; asked && e.Failed {
+				l.contacts[e.Peer] = -time.Hour // what it says later comes too late
+			}
+		}
 	case event.ContactsWanted:
 		d.wants = append(d.wants, e)
 		if l := d.ledger(routing.QueryID(e.Search)); l != nil {
