@@ -9,7 +9,7 @@ import (
 // LinkLost says that a link has ended, which this peer did not end. It is an event.LinkClosed that may ask for more.
 type LinkLost struct{ Peer wire.PeerID }
 
-// For returns no machine: the core decides what it means.
+// For returns the core, which decides what it means.
 func (LinkLost) For() event.Machines { return event.Core }
 
 // Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
