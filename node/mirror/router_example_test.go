@@ -167,6 +167,7 @@ func Example_routerForOthers() {
 		if err := change(ctx, []string{layer}); err != nil {
 			panic(err)
 		}
+		time.Sleep(time.Second) // linked peers hear of a change sooner; until then they go by what they know
 		found, err := seeker.Lookup(ctx, layer, 3)
 		if err != nil {
 			panic(err)
