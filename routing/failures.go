@@ -76,7 +76,7 @@ func (fs failures) forget() {
 // by more than its name: it rests no longer than any match.
 func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failure(p)
-	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRests*f.pause && !r.view.HasSummary(p)
+	return ok && f.ours && r.now < f.last+time.Duration(r.cfg.Limits.NameRests)*f.pause && !r.view.HasSummary(p)
 }
 
 // Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered

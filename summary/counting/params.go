@@ -36,7 +36,7 @@ type Params struct {
 	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 63
 	CounterBits   int    // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
-	Fixed         bool   // the filter stays at this form, so Add may fail; not part of the binary form
+	Fixed         bool   // the filter stays at this form, so Add may fail
 }
 
 // ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits. They are the default
