@@ -25,9 +25,6 @@ func backupCommand() *cli.Command {
 			"their own in the peer's folder, identity.key and config.toml: keep copies of them, too.",
 		Flags: []cli.Flag{jsonFlag("as a JSON object: keys, file")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, 1, "one file"); err != nil {
-				return err
-			}
 			r, err := openRepo(c)
 			if err != nil {
 				return err
@@ -115,13 +112,10 @@ func logTo(c *cli.Command, cfg repo.Config) *slog.Logger {
 
 func restoreCommand() *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "make the store of a peer that has none of a backup", ArgsUsage: "FILE",
+		Name: "restore", Usage: "make a store from a backup, for a peer without one", ArgsUsage: "FILE",
 		Description: "No daemon may run. The summaries of the peer begin a new generation, so that others take them for newer than all before.",
 		Flags:       []cli.Flag{jsonFlag("as a JSON object: keys, file")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, 1, "one file"); err != nil {
-				return err
-			}
 			r, err := openRepo(c)
 			if err != nil {
 				return err

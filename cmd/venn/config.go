@@ -26,7 +26,7 @@ func configCommand() *cli.Command {
 				Name: "show", Usage: "print all keys, with their meaning and what the environment overrides",
 				Flags: []cli.Flag{jsonFlag("as a JSON object")},
 				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 0, func(r repo.Repo) error {
+					return withConfig(c, func(r repo.Repo) error {
 						cfg, err := r.Config()
 						if err != nil {
 							return err
@@ -39,7 +39,7 @@ func configCommand() *cli.Command {
 				Name: "get", Usage: "print the value of a key, named section.key", ArgsUsage: "KEY",
 				Flags: []cli.Flag{jsonFlag("the value in JSON")},
 				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 1, func(r repo.Repo) error {
+					return withConfig(c, func(r repo.Repo) error {
 						cfg, err := r.Config()
 						if err != nil {
 							return err
@@ -60,28 +60,28 @@ func configCommand() *cli.Command {
 					"the file are not kept.",
 				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
 				Action: func(ctx context.Context, c *cli.Command) error {
-					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) }, 2)
+					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) })
 				},
 			},
 			{
 				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
 				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
 				Action: func(ctx context.Context, c *cli.Command) error {
-					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) }, 1)
+					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) })
 				},
 			},
 			{
 				Name: "edit", Usage: "open the configuration in an editor: $VISUAL, $EDITOR or vi",
 				Description: "What is not right is not taken over: the text stays in a file beside it.",
 				Action: func(ctx context.Context, c *cli.Command) error {
-					return withConfig(c, 0, func(r repo.Repo) error { return editConfig(ctx, c, r) })
+					return withConfig(c, func(r repo.Repo) error { return editConfig(ctx, c, r) })
 				},
 			},
 			{
 				Name: "check", Usage: "say whether the configuration is right",
 				Flags: []cli.Flag{jsonFlag("as a JSON object")},
 				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 0, func(r repo.Repo) error {
+					return withConfig(c, func(r repo.Repo) error {
 						if _, err := r.Config(); err != nil {
 							return err
 						}
@@ -96,10 +96,7 @@ func configCommand() *cli.Command {
 	}
 }
 
-func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
-	if err := checkArguments(c, args, args, fmt.Sprintf("%d arguments", args)); err != nil {
-		return err
-	}
+func withConfig(c *cli.Command, f func(repo.Repo) error) error {
 	r, err := openRepo(c)
 	if err != nil {
 		return err
@@ -108,8 +105,8 @@ func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
 }
 
 // changeConfig changes the key that is the first argument. What would not be right is refused.
-func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config) error, args int) error {
-	return withConfig(c, args, func(r repo.Repo) error {
+func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config) error) error {
+	return withConfig(c, func(r repo.Repo) error {
 		name, was := c.Args().First(), ""
 		cfg, err := r.Change(ctx, func(cfg *repo.Config) error {
 			was, _ = cfg.Get(name) // change says if there is none

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -81,6 +82,34 @@ func TestConventions(t *testing.T) {
 			t.Errorf("--%s is a %s, want a flag for %s", name, flags[name], kind)
 		}
 	}
+}
+
+// TestArguments gives every command too few arguments and too many: each refuses them in the same words.
+func TestArguments(t *testing.T) {
+	eachCommand(app(io.Discard, io.Discard), "", func(path string, c *cli.Command) {
+		if len(c.Commands) > 0 {
+			return
+		}
+		names, line := strings.Fields(c.ArgsUsage), strings.Fields(path)
+		for _, f := range c.Flags {
+			if r, ok := f.(cli.RequiredFlag); ok && r.IsRequired() {
+				line = append(line, "--"+f.Names()[0]+"=1")
+			}
+		}
+		for _, given := range [][]string{nil, append(make([]string, len(names)), "extra")} {
+			got := "none"
+			if given != nil {
+				got = fmt.Sprintf("%q", given)
+			}
+			if given == nil && (len(names) == 0 || names[0][0] == '[') || given != nil && strings.Contains(c.ArgsUsage, "…") {
+				continue // as many are right
+			}
+			want := fmt.Sprintf("venn: venn %s takes %s, got %s; see `venn %[1]s --help`\n", path, cmp.Or(strings.Join(names, " "), "no argument"), got)
+			if code, _, stderr := venn(append(line, given...)...); code != exitUsage || stderr != want {
+				t.Errorf("venn %s %q ends with %d and %q, want %q", path, given, code, stderr, want)
+			}
+		}
+	})
 }
 
 // oneSentence reports whether a text begins with a small letter or a quoted value and does not end with a stop.

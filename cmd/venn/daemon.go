@@ -32,9 +32,6 @@ func initCommand() *cli.Command {
 			jsonFlag("as a JSON object"),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			dir, err := folder(c)
 			if err != nil {
 				return err
@@ -77,9 +74,6 @@ func daemonCommand() *cli.Command {
 			jsonFlag("what comes on standard output as a JSON object"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			return runDaemon(ctx, c)
 		},
 	}
@@ -170,9 +164,6 @@ func idCommand() *cli.Command {
 			jsonFlag("as a JSON object: id, addresses"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			id, err := identity(ctx, c)
 			if err != nil {
 				return err

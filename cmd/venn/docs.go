@@ -22,9 +22,6 @@ func docsCommand() *cli.Command {
 		Description: "FOLDER gets man/man1/venn.1 and a page for each command, and completion/ with files for bash, zsh, fish and pwsh.",
 		Flags:       []cli.Flag{jsonFlag("a JSON object a line: wrote")},
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, 1, "a folder"); err != nil {
-				return err
-			}
 			files := manPages(c.Root())
 			for shell, name := range shells {
 				var out bytes.Buffer

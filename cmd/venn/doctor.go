@@ -34,9 +34,6 @@ func doctorCommand() *cli.Command {
 		Name: "doctor", Usage: "look for what keeps the peer from working, and say what to do; the exit code is 1 if there is something",
 		Flags: []cli.Flag{jsonFlag("a JSON object a line: check, fine, found, advice")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			cl, err := newClient(c)
 			if err != nil {
 				return err
@@ -249,13 +246,13 @@ func begins(s httpapi.Status) finding {
 		{node.ErrUntried, "wait a moment"},
 	} {
 		if n := count[httpapi.Standing(c.err)]; n > 0 {
-			said = append(said, fmt.Sprint(n, " ", httpapi.Standing(c.err)))
+			said = append(said, fmt.Sprint(httpapi.Standing(c.err), ": ", n))
 			if !f.Fine {
 				f.Advice = cmp.Or(f.Advice, c.advice)
 			}
 		}
 	}
-	f.Found = fmt.Sprintf("of %d peers: %s", len(s.Bootstrap), strings.Join(said, ", "))
+	f.Found = strings.Join(said, ", ")
 	return f
 }
 

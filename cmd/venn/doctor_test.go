@@ -79,11 +79,11 @@ func TestDoctorBootstrap(t *testing.T) {
 		fine          bool
 		found, advice string
 	}{
-		{2, []error{nil, node.ErrSilent}, true, "of 2 peers: 1 linked, 1 does not answer", ""},
-		{0, []error{node.ErrSilent, node.ErrSilent}, false, "of 2 peers: 2 does not answer", "do they run"},
-		{0, []error{node.ErrFull}, false, "1 is full", "name another"},
-		{0, []error{node.ErrUntried}, false, "1 was not tried yet", "wait"},
-		{1, []error{nil, node.ErrNetwork}, false, "1 linked, 1 is of another network", "network.name"},
+		{2, []error{nil, node.ErrSilent}, true, "linked: 1, does not answer: 1", ""},
+		{0, []error{node.ErrSilent, node.ErrSilent}, false, "does not answer: 2", "do they run"},
+		{0, []error{node.ErrFull}, false, "is full: 1", "name another"},
+		{0, []error{node.ErrUntried}, false, "was not tried yet: 1", "wait"},
+		{1, []error{nil, node.ErrNetwork}, false, "linked: 1, is of another network: 1", "network.name"},
 	} {
 		s := httpapi.Status{Peers: c.peers, Bootstrap: make(map[string]string)}
 		for i, standing := range c.standings {
@@ -92,6 +92,10 @@ func TestDoctorBootstrap(t *testing.T) {
 		f := begins(s)
 		if f.Fine != c.fine || !strings.Contains(f.Found, c.found) || !strings.Contains(f.Advice, c.advice) || (f.Advice == "") != c.fine {
 			t.Errorf("%v: %+v", c.standings, f)
+		}
+		var text strings.Builder
+		if err := printStatus(&text, s); err != nil || !strings.Contains(text.String(), "\nbootstrap peers      "+f.Found+"\n") {
+			t.Errorf("%v: status says %q, %v", c.standings, &text, err)
 		}
 	}
 }

@@ -70,12 +70,7 @@ func experimentCommand() *cli.Command {
 		Name:        "experiment",
 		Usage:       "repeat the experiments of the papers, and compare ways of routing",
 		Description: fmt.Sprintf(experimentHelp, sweepHelp()),
-		Action: func(_ context.Context, c *cli.Command) error {
-			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q; `venn experiment --help` lists them", "experiment "+name)}
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action:      group,
 		Commands: []*cli.Command{
 			command.Scenario(),
 			command.Trace(),
@@ -113,9 +108,6 @@ func experimentCommand() *cli.Command {
 }
 
 func listExperiments(_ context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	list, err := experiments()
 	if err != nil {
 		return err
@@ -146,9 +138,6 @@ func experiments() ([]experiment.Info, error) {
 
 func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
-	if len(names) == 0 {
-		return usageError{errors.New("experiment run wants a name; `venn experiment list` shows them")}
-	}
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
 	}
@@ -204,9 +193,6 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 
 // compareFolders compares what two experiments, or testnets, have written.
 func compareFolders(_ context.Context, c *cli.Command) error {
-	if err := checkArguments(c, 2, 2, "two folders"); err != nil {
-		return err
-	}
 	found, err := results.Compare(c.Args().Get(0), c.Args().Get(1))
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 
 func findCommand() *cli.Command {
 	return &cli.Command{
-		Name: "find", Usage: "find out which peers hold keys; the exit code is 3 if nobody has one", ArgsUsage: "KEY…",
+		Name: "find", Usage: "find out which peers hold keys; the exit code is 3 if nobody has one", ArgsUsage: "KEY…|-",
 		Description: keyHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "find every peer that holds a key, not only one"},

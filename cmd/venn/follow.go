@@ -117,9 +117,6 @@ type followed struct {
 }
 
 func follow(ctx context.Context, c *cli.Command, from string) (err error) {
-	if err := checkArguments(c, 1, -1, "at least one argument after --from "+from); err != nil {
-		return err
-	}
 	if c.Duration("every") < time.Second {
 		return usageError{fmt.Errorf("--every %v: must be 1s or more", c.Duration("every"))}
 	}

@@ -22,9 +22,6 @@ func joinCommand() *cli.Command {
 			jsonFlag("a JSON object a line for each key: key; in the end: end, and what it took"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, -1, "at least one peer"); err != nil {
-				return err
-			}
 			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}

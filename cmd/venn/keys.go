@@ -77,9 +77,6 @@ func keysCommand() *cli.Command {
 // keyLines are the keys of the arguments, one a line, or standard input for "-".
 func keyLines(c *cli.Command) (io.Reader, error) {
 	args := c.Args().Slice()
-	if len(args) == 0 {
-		return nil, usageError{fmt.Errorf("%s takes keys, or - to read them from standard input", c.FullName())}
-	}
 	if len(args) == 1 && args[0] == "-" {
 		return c.Root().Reader, nil
 	}
@@ -113,6 +110,8 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 		return usageError{errors.New("--pins goes with --from kubo")}
 	case c.Bool("follow") && from == "":
 		return usageError{errors.New("--follow goes with --from")}
+	case c.IsSet("every") && !c.Bool("follow"):
+		return usageError{errors.New("--every goes with --follow")}
 	}
 	switch {
 	case from == "":
@@ -129,9 +128,6 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 
 // addKubo adds what IPFS nodes list now.
 func addKubo(ctx context.Context, c *cli.Command) error {
-	if err := checkArguments(c, 1, -1, "at least one URL after --from kubo"); err != nil {
-		return err
-	}
 	cl, err := newClient(c)
 	if err != nil {
 		return err
@@ -160,9 +156,6 @@ func keyCount(n int) string {
 }
 
 func importKeys(ctx context.Context, c *cli.Command) error {
-	if err := checkArguments(c, 1, -1, "at least one file, or - for standard input"); err != nil {
-		return err
-	}
 	cl, err := newClient(c)
 	if err != nil {
 		return err
@@ -351,9 +344,6 @@ func cutRequests(in io.Reader, give func(request) bool) error {
 }
 
 func listKeys(ctx context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	cl, err := newClient(c)
 	if err != nil {
 		return err

@@ -119,6 +119,14 @@ func app(stdout, stderr io.Writer) *cli.Command {
 func marksUsageErrors(c *cli.Command) {
 	c.HideHelpCommand = len(c.Commands) == 0
 	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }
+	if act := c.Action; c.HideHelpCommand {
+		c.Action = func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c); err != nil {
+				return err
+			}
+			return act(ctx, c)
+		}
+	}
 	for _, sub := range c.Commands {
 		marksUsageErrors(sub)
 	}
@@ -162,12 +170,4 @@ func noSuchCommand(_ context.Context, c *cli.Command) error {
 		return usageError{fmt.Errorf("no command %q; `venn help` lists them", name)}
 	}
 	return cli.ShowRootCommandHelp(c)
-}
-
-// noArguments refuses arguments that are no flags.
-func noArguments(c *cli.Command) error {
-	if extra := c.Args().First(); extra != "" {
-		return usageError{fmt.Errorf("%s takes no argument, got %q", c.Name, extra)}
-	}
-	return nil
 }

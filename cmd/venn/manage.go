@@ -13,20 +13,12 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// somePeers checks that a command's arguments are ids of peers, at least one.
-func somePeers(c *cli.Command) error {
-	if err := checkArguments(c, 1, -1, "at least one peer"); err != nil {
-		return err
-	}
-	return checkPeers(c.Args().Slice())
-}
-
 func disconnectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "disconnect", Usage: "close the connections to peers; either side may choose the other again", ArgsUsage: "PEER…",
 		Flags: []cli.Flag{jsonFlag("a JSON object a line: disconnected")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := somePeers(c); err != nil {
+			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}
 			return eachPeer(ctx, c, "/api/v1/disconnect", "disconnected from", "disconnected")
@@ -55,7 +47,7 @@ func pingCommand() *cli.Command {
 			jsonFlag("a JSON object a line: peer, rtt_ms"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := somePeers(c); err != nil {
+			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}
 			cl, err := newClient(c)
@@ -101,9 +93,6 @@ func shutdownCommand() *cli.Command {
 		Name: "shutdown", Usage: "end the daemon",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			return posting(ctx, c, "/api/v1/shutdown", nil, func(w io.Writer, _ map[string]any) { fmt.Fprintln(w, "the daemon ends") })
 		},
 	}
@@ -116,9 +105,6 @@ func logCommand() *cli.Command {
 			Name: "level", Usage: "print the least level that is logged, or set it until the daemon ends", ArgsUsage: "[debug|info|warn|error]",
 			Flags: []cli.Flag{jsonFlag("as a JSON object")},
 			Action: func(ctx context.Context, c *cli.Command) error {
-				if err := checkArguments(c, 0, 1, "at most one level"); err != nil {
-					return err
-				}
 				return posting(ctx, c, "/api/v1/log", url.Values{"level": {c.Args().First()}}, func(w io.Writer, v map[string]any) { fmt.Fprintln(w, v["level"]) })
 			},
 		}},
@@ -133,9 +119,6 @@ func watchCommand() *cli.Command {
 			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes, number, added, removed"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			cl, err := newClient(c)
 			if err != nil {
 				return err

@@ -24,9 +24,6 @@ func mirrorCommand() *cli.Command {
 			"`venn config show` explains the keys below [mirror].",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			cl, err := newClient(c)
 			if err != nil {
 				return err

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -57,13 +60,30 @@ func openRepo(c *cli.Command) (repo.Repo, error) {
 	return repo.Open(dir)
 }
 
-// checkArguments refuses fewer arguments than least or, if most is not negative, more than most.
-func checkArguments(c *cli.Command, least, most int, what string) error {
-	n := c.Args().Len()
-	if n < least || most >= 0 && n > most {
-		return usageError{fmt.Errorf("%s takes %s, got %d", c.FullName(), what, n)}
+// checkArguments holds the arguments to the command's ArgsUsage: what stands in brackets may be missing, what ends with
+// … may be repeated. An address may follow --view.
+func checkArguments(c *cli.Command) error {
+	names, n := strings.Fields(c.ArgsUsage), c.Args().Len()
+	least, most := 0, len(names)
+	for _, name := range names {
+		if !strings.HasPrefix(name, "[") {
+			least++
+		}
+		if strings.Contains(name, "…") {
+			most = math.MaxInt
+		}
 	}
-	return nil
+	if c.Value("view") == flagAlone {
+		most++
+	}
+	if least <= n && n <= most {
+		return nil
+	}
+	got := "none"
+	if n > 0 {
+		got = fmt.Sprintf("%q", c.Args().Slice())
+	}
+	return usageError{fmt.Errorf("%s takes %s, got %s", c.FullName(), cmp.Or(strings.Join(names, " "), "no argument"), got)}
 }
 
 // group is what a command does that only has others below it.

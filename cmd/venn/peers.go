@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -21,9 +20,6 @@ import (
 // asking is the action of a command without arguments that shows one answer of the daemon.
 func asking[T any](path string, text func(io.Writer, T) error) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
-		if err := noArguments(c); err != nil {
-			return err
-		}
 		cl, err := newClient(c)
 		if err != nil {
 			return err
@@ -124,9 +120,6 @@ func similarCommand() *cli.Command {
 			if top := c.Int("top"); top < 1 || top > httpapi.MaxTop {
 				return usageError{fmt.Errorf("--top %d: must be 1 to %d", top, httpapi.MaxTop)}
 			}
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			cl, err := newClient(c)
 			if err != nil {
 				return err
@@ -158,7 +151,7 @@ func statusCommand() *cli.Command {
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			cl, err := newClient(c)
-			if err = errors.Join(noArguments(c), err); err != nil {
+			if err != nil {
 				return err
 			}
 			var s statusAndSources
@@ -210,15 +203,19 @@ func printStatus(w io.Writer, s httpapi.Status) error {
 	if s.Reach.Advice != "" {
 		advice = "; " + s.Reach.Advice
 	}
+	begun := ""
+	if len(s.Bootstrap) > 0 {
+		begun = "bootstrap peers      " + begins(s).Found + "\n"
+	}
 	_, err := fmt.Fprintf(w, `peer                 %s
 reached by others    %s%s
 keys                 %d
 own summary          %s
 linked peers         %d (%d connections)
-summaries of others  %d, %d bytes%s
+%ssummaries of others  %d, %d bytes%s
 known of the network %s
 expected false matches of a query  %.3g
-`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, knownPart(s), s.FalseMatches)
+`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, begun, s.Summaries, s.SummaryBytes, unrotated, knownPart(s), s.FalseMatches)
 	return err
 }
 
@@ -238,9 +235,6 @@ func overlapCommand() *cli.Command {
 		Name: "overlap", Usage: "estimate what a peer has in common with this one, or two peers with each other", ArgsUsage: "PEER [PEER]",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, 2, "one or two peers"); err != nil {
-				return err
-			}
 			q := url.Values{"peer": {c.Args().Get(0)}}
 			if c.Args().Len() == 2 {
 				q.Set("with", c.Args().Get(1))
@@ -281,9 +275,6 @@ func connectCommand() *cli.Command {
 		Name: "connect", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
 		Flags: []cli.Flag{jsonFlag("a JSON object a line: connected")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, -1, "at least one multiaddr with /p2p/ID"); err != nil {
-				return err
-			}
 			return eachPeer(ctx, c, "/api/v1/connect", "connected to", "connected")
 		},
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -48,12 +47,7 @@ func summaryCommand() *cli.Command {
 		Usage:       "make, cut, ask and compare summaries of collections",
 		Description: summaryHelp,
 		Commands:    commands,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q; `venn summary --help` lists them", "summary "+name)}
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action:      group,
 	}
 }
 
@@ -85,18 +79,9 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// arguments returns the arguments besides flags, one for each name; those in brackets may be missing.
-func arguments(c *cli.Command, names ...string) ([]string, error) {
+// arguments returns two arguments besides flags, of which only one may be -, and those that are missing are empty.
+func arguments(c *cli.Command) ([]string, error) {
 	args := c.Args().Slice()
-	least := 0
-	for _, n := range names {
-		if !strings.HasPrefix(n, "[") {
-			least++
-		}
-	}
-	if len(args) < least || len(args) > len(names) {
-		return nil, usageError{fmt.Errorf("summary %s takes %s, got %d arguments", c.Name, strings.Join(names, " "), len(args))}
-	}
 	inputs := 0
 	for _, a := range args {
 		if a == "-" {
@@ -106,7 +91,7 @@ func arguments(c *cli.Command, names ...string) ([]string, error) {
 	if inputs > 1 {
 		return nil, usageError{fmt.Errorf("summary %s: only one argument can be - for stdin", c.Name)}
 	}
-	return append(args, make([]string, len(names)-len(args))...), nil
+	return append(args, "", ""), nil
 }
 
 // cutCommand makes a shorter file of a summary.
@@ -127,7 +112,7 @@ func cutCommand() *cli.Command {
 }
 
 func runCut(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "FILE")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func testCommand() *cli.Command {
 			&cli.BoolFlag{Name: "count", Hidden: true}, // what --totals --json was
 		),
 		Action: func(_ context.Context, c *cli.Command) error {
-			args, err := arguments(c, "FILE", "[KEYS]")
+			args, err := arguments(c)
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func runTest(c *cli.Command, file, keys string) error {
 		return err
 	}
 	if have := f.prefix.Header().Seed; have != seed.Tag() {
-		return fmt.Errorf("%s: made with seed %s, not %s: %w", file, seedName(have), seedName(seed.Tag()), summary.ErrSeed)
+		return fmt.Errorf("%s: made with seed %s, not %s (see --seed, --network): %w", file, seedName(have), seedName(seed.Tag()), summary.ErrSeed)
 	}
 	r, err := input(c, keys)
 	if err != nil {
@@ -115,7 +115,7 @@ func overlapOfFilesCommand() *cli.Command {
 }
 
 func runOverlap(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "A", "B")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func buildCommand() *cli.Command {
 }
 
 func runBuild(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "[KEYS]")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}

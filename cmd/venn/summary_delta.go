@@ -26,7 +26,7 @@ func deltaCommand() *cli.Command {
 }
 
 func runDelta(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "OLD", "NEW")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func applyCommand() *cli.Command {
 }
 
 func runApply(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "OLD", "DELTA")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ type inspectedPart struct {
 }
 
 func runInspect(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c, "FILE")
+	args, err := arguments(c)
 	if err != nil {
 		return err
 	}

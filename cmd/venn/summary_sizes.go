@@ -56,9 +56,6 @@ type size struct {
 }
 
 func runSizes(_ context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	n := c.Int("keys")
 	rows, err := sizesFor(n, budgets)
 	if err != nil {

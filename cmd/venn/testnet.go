@@ -155,9 +155,6 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
 	}
 	if names := c.String("strategy"); names != "" {
-		if err := noArguments(c); err != nil {
-			return err
-		}
 		return compareSystems(ctx, c, cfg, show, names)
 	}
 	seen, err := newTestnetView(ctx, c)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,10 @@ const anyPort = "127.0.0.1:0"
 // optional is the value of a flag that may stand alone or have one after "=".
 type optional struct{ text string }
 
-// Set takes what the command line has; a flag that stands alone has "true".
+// flagAlone is the value of a flag that stands alone.
+const flagAlone = "true"
+
+// Set takes what the command line has.
 func (o *optional) Set(text string) error { o.text = text; return nil }
 func (o *optional) String() string        { return o.text }
 func (o *optional) Get() any              { return o.text }
@@ -45,18 +49,14 @@ func viewFlags() []cli.Flag {
 }
 
 // viewAddress is where --view is to serve; "": nowhere. The address may stand after "=" or be an argument.
-func viewAddress(c *cli.Command) (string, error) {
+func viewAddress(c *cli.Command) string {
 	if !c.IsSet("view") {
-		return "", noArguments(c)
+		return ""
 	}
-	addr := c.Value("view").(string)
-	if addr == "true" || addr == "" {
-		addr = anyPort
-		if c.Args().Len() == 1 {
-			return c.Args().First(), nil
-		}
+	if addr := c.Value("view"); addr != flagAlone {
+		return cmp.Or(addr.(string), anyPort)
 	}
-	return addr, noArguments(c)
+	return cmp.Or(c.Args().First(), anyPort)
 }
 
 // testnetView shows and records a run.
@@ -82,10 +82,7 @@ type changeFunc func(ctx context.Context, add, remove int) (added, removed int, 
 
 // newTestnetView begins to serve and to record what the flags ask for; nil when that is nothing.
 func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
-	addr, err := viewAddress(c)
-	if err != nil {
-		return nil, err
-	}
+	addr := viewAddress(c)
 	if addr == "" && c.String("record") == "" {
 		return nil, nil
 	}
@@ -104,6 +101,7 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	if name := c.String("record"); name != "" {
 		_, statErr := os.Stat(name)
 		v.made = errors.Is(statErr, fs.ErrNotExist)
+		var err error
 		if v.file, err = repo.Claim(name); err != nil {
 			return nil, errors.Join(err, v.end())
 		}
@@ -215,9 +213,6 @@ func viewCommand() *cli.Command {
 		Description: "FILE comes from venn testnet --record or venn experiment run scale --record. Its lines are JSON objects, described in package cmd/venn/view.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "listen", Value: anyPort, Usage: "serve the page at `ADDR`, a host and a port; port 0 is any that is free"}},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c, 1, 1, "a recording"); err != nil {
-				return err
-			}
 			r, err := view.Open(c.Args().First())
 			if err != nil {
 				return err

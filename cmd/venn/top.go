@@ -29,9 +29,6 @@ func topCommand() *cli.Command {
 			jsonFlag("once, as a JSON object: time, status, peers, neighbours, metrics"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			out, ok := c.Root().Writer.(*os.File)
 			once := c.Bool("once") || c.Bool("json")
 			if !once && (!ok || !term.IsTerminal(int(out.Fd()))) {

@@ -329,9 +329,6 @@ func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 // addTrees adds the keys of the files below folders. It goes on after files that cannot be read, and says so in the
 // end.
 func addTrees(ctx context.Context, c *cli.Command) error {
-	if err := checkArguments(c, 1, -1, "at least one argument after --from dir"); err != nil {
-		return err
-	}
 	cl, err := newClient(c)
 	if err != nil {
 		return err

@@ -45,9 +45,6 @@ func versionCommand() *cli.Command {
 		Usage: "print the version, and what it was built with",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			return printVersion(c)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -131,13 +132,20 @@ func Open(dir string) (Repo, error) {
 	return r, err
 }
 
-// Option is the option of the command line that names the repository, after a space; empty if it is the default one.
+// Option is the option of the command line that names the repository, after a space and quoted for a shell if need be;
+// empty if it is the default one.
 func (r Repo) Option() string {
 	if dir, err := Default(); err == nil && dir == r.Dir {
 		return ""
 	}
-	return " --repo " + r.Dir
+	if strings.Trim(r.Dir, plain) == "" {
+		return " --repo " + r.Dir
+	}
+	return " --repo '" + strings.ReplaceAll(r.Dir, "'", `'\''`) + "'"
 }
+
+// plain are the characters that mean nothing to a shell.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%-"
 
 func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
 

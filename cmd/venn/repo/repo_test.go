@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -301,5 +302,15 @@ func TestWriteFileBesideLeftOver(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(name), ".x.*")); err != nil || len(left) != 2 {
 		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// TestOption: the advice of an error can be pasted into a shell, whatever the folder's name.
+func TestOption(t *testing.T) {
+	for _, dir := range []string{"/srv/venn", "with blank", "it's", "$HOME", "a;b", "~"} {
+		out, err := exec.Command("sh", "-c", "printf %s "+strings.TrimPrefix(Repo{Dir: dir}.Option(), " --repo ")).Output()
+		if err != nil || string(out) != dir {
+			t.Errorf("%q is %q after %s, %v", dir, out, Repo{Dir: dir}.Option(), err)
+		}
 	}
 }
