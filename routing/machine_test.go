@@ -37,12 +37,15 @@ type driver struct {
 	forwards []routing.Ask
 	wants    []event.ContactsWanted // not yet answered with how many are asked
 
-	ranged bool // the directory covers a part of the network
+	ranged bool          // the directory covers a part of the network
+	wake   time.Duration // when the machine wants to be called again
+	quiet  time.Duration // from when on it is called just then; 0: not yet
 }
 
 // ledger is what a query may have spent at least.
 type ledger struct {
 	budget, spent int
+	deadline      time.Duration
 	asked         map[wire.PeerID]int  // to confirm
 	spoke         map[wire.PeerID]bool // for candidates, itself among them
 	found         map[wire.PeerID]bool
@@ -66,6 +69,7 @@ const (
 	fuzzAny      = 12 // messages of the usual budgets
 	fuzzAll      = 40
 	fuzzContacts = 16 // that contacts add
+	fuzzTimeout  = 10 * time.Second
 )
 
 func peer(i int) wire.PeerID { return wire.PeerID(rune('a' + i%fuzzPeers)) }
@@ -158,7 +162,7 @@ func run(data []byte, fail func(string, ...any)) string {
 	r, err := routing.New(routing.Config{
 		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)),
 		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2,
-		BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
+		Timeout: fuzzTimeout, BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
 	}, d)
 	if err != nil {
 		panic(err)
@@ -167,8 +171,9 @@ func run(data []byte, fail func(string, ...any)) string {
 	for steps := 0; len(d.data) > 0 && steps < 500; steps++ {
 		d.step(d.input())
 	}
-	for range 200 { // silence: every query must come to its end
-		d.now += 10 * time.Second
+	d.quiet = d.now + 1
+	for range 1000 { // silence: every query must come to its end in time, if the machine is called when it wants to be
+		d.now = max(d.now+1, d.wake)
 		d.step(event.Tick{})
 	}
 	if len(d.open) > 0 {
@@ -253,8 +258,11 @@ func (d *driver) step(in event.Input) {
 	switch in := in.(type) {
 	case routing.Start:
 		d.open[in.Query.ID] = &ledger{
-			budget: in.Query.Budget, asked: map[wire.PeerID]int{}, spoke: map[wire.PeerID]bool{}, found: map[wire.PeerID]bool{}, set: map[wire.PeerID]int{},
+			budget: in.Query.Budget, deadline: in.Query.Deadline, asked: map[wire.PeerID]int{}, spoke: map[wire.PeerID]bool{}, found: map[wire.PeerID]bool{}, set: map[wire.PeerID]int{},
 			contacts: map[wire.PeerID]time.Duration{},
+		}
+		if in.Query.Deadline == 0 {
+			d.open[in.Query.ID].deadline = d.now + fuzzTimeout
 		}
 		if in.Query.Budget == 0 {
 			d.open[in.Query.ID].usual = d.ranged
@@ -337,6 +345,7 @@ func (d *driver) check(e event.Effect) {
 		if e.At <= d.now {
 			d.fail("wakes in the past at %v: %v", d.now, e)
 		}
+		d.wake = e.At
 	}
 }
 
@@ -385,6 +394,9 @@ func (d *driver) done(e routing.Done) {
 		return
 	}
 	delete(d.open, e.ID)
+	if d.quiet > 0 && d.now > max(l.deadline, d.quiet) {
+		d.fail("ended %v after its deadline: %v", d.now-l.deadline, e)
+	}
 	if e.Stats.Messages > l.mostMessages() || l.spent > e.Stats.Messages {
 		d.fail("budget %d, at least %d spent: %v", l.mostMessages(), l.spent, e)
 	}

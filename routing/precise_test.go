@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
 // TestSilentPrecise: a search for one holder does not wait long for a linked peer that knows all more precisely and is
@@ -141,5 +142,45 @@ func TestRefusedCounts(t *testing.T) {
 	}
 	if s.Found != 1 {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
+	}
+}
+
+// TestNamesOfAnAnswer: an answer has as many names as there is room for, the peer's own among them, and no more.
+func TestNamesOfAnAnswer(t *testing.T) {
+	for mode, most := range map[wire.Mode]int{wire.Any: routing.MaxNamesAny, wire.All: routing.MaxNamesAll} {
+		p := newPlace(t, 1, routing.Config{})
+		p.links("a-b")
+		p.node("b").Holds["k"] = true
+		for i := range most + 9 {
+			n := p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
+			n.Holds["k"] = true
+			p.node("b").Knows[n.ID] = 1e-9
+		}
+		p.find("a", "k") // lets the net know the key
+		names := 0
+		p.Trace = func(line string) {
+			if strings.Contains(line, "b > Answer") {
+				names = len(strings.Fields(line[strings.Index(line, "["):strings.Index(line, "]")]))
+			}
+		}
+		p.Step("b", routing.Asked{Request: 1 << 40, From: "a", Query: wire.Query{Kind: wire.Candidates, Mode: mode, Key: []byte("k")}, Fingerprint: routingtest.Fingerprint([]byte("k"))})
+		if names != most {
+			t.Errorf("%v: %d names, want %d", mode, names, most)
+		}
+	}
+}
+
+// TestTooLittleToForward: a query that cannot pay for what it has not asked yet says that its budget was too small.
+func TestTooLittleToForward(t *testing.T) {
+	p := newPlace(t, 1, routing.Config{})
+	p.links("a-b b-c")
+	p.node("c").Holds["k"] = true
+	for budget, want := range map[int]routing.End{4: routing.OutOfBudget, 64: routing.Enough} {
+		p.Start("a", routing.Query{ID: routing.QueryID(budget), Key: []byte("k"), Mode: wire.Any, Budget: budget})
+		p.Run()
+		done := p.node("a").Done
+		if got := done[len(done)-1]; got.Stats.End != want {
+			t.Errorf("with %d messages: %v, want %v", budget, got.Stats.End, want)
+		}
 	}
 }
