@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -154,5 +155,22 @@ func TestVerdict(t *testing.T) {
 		if r := p.row(0, c.value, p.tolerance(0), ""); r.Verdict != c.want {
 			t.Errorf("%s: %v is judged %q", c.name, c.value, r.Verdict)
 		}
+	}
+}
+
+// TestChurnTails: the tails of a trial are the parts of the buckets that hold so many members or more.
+func TestChurnTails(t *testing.T) {
+	c := churnTrial(rand.New(rand.NewPCG(1, 1)), 1000, 100)
+	held := 0.0
+	for i, tail := range c.tails {
+		if i == 0 && tail != 1 || i > 0 && tail > c.tails[i-1] || tail < 0 {
+			t.Errorf("tails %v", c.tails)
+		}
+		if i > 0 {
+			held += tail * 8192
+		}
+	}
+	if c.failed || held != 1000 {
+		t.Errorf("%v members are in buckets, of 1000; failed: %v", held, c.failed)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
@@ -54,5 +55,29 @@ func TestNothingFound(t *testing.T) {
 		if f.Name == "covered" || f.Name == "load" {
 			t.Errorf("%s is a figure, and nobody tells it", f.Name)
 		}
+	}
+}
+
+// A figure without a swept number has a dot for each case whose value is known. A table on its side leaves out what
+// holds for all.
+func TestDots(t *testing.T) {
+	r := of(t, &scenario.Run{Queries: []scenario.Query{{Findable: 1, Found: 1, Latency: 100, Hops: 2}}}, &scenario.Run{})
+	g := r.groups()[0]
+	for _, f := range g.figures() {
+		known := 0
+		for _, c := range g.cases {
+			if c.rows[f.Name].Mean.N > 0 {
+				known++
+			}
+		}
+		d := g.chart(f)
+		if len(d.Dots) != known || known == 1 && (d.Dots[0].Value != g.cases[0].rows[f.Name].Mean.Value || d.Dots[0].Colour != 0) {
+			t.Errorf("%s: %+v, of %d known values", f.Name, d.Dots, known)
+		}
+	}
+	table := report.Table{Head: []string{"strategy", "peers", "sweep", "trials", "recall"}, Rows: [][]string{{"venn", "10", "", "2", "1"}, {"other", "10", "", "2", "0"}}}
+	want := report.Table{Head: []string{"strategy", "venn", "other"}, Rows: [][]string{{"recall", "1", "0"}}}
+	if got := transposed(table); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, not %v", got, want)
 	}
 }
