@@ -271,7 +271,7 @@ func (q *request) through() {
 	n, err := io.Copy(q.w, q.paced(q.w, onlyReads, toClients))
 	q.count(fromOrigin, n)
 	q.metrics.requests.WithLabelValues("passed").Inc()
-	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, "err", err)
+	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, failure(err))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}

@@ -100,12 +100,22 @@ type peerOf struct {
 	url string
 }
 
+// logger logs to the test, and fails it for a line about an error without one.
+func logger(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == "err" && a.Value.Any() == nil {
+			t.Error("an error is logged, and there is none")
+		}
+		return a
+	}}))
+}
+
 // start runs a mirror on the board.
 func (b *board) start(t *testing.T, up Upstream, change ...func(*Config)) peerOf {
 	t.Helper()
 	h := newHost(t)
 	v := view{b, *host.InfoFromHost(h)}
-	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
 	for _, f := range change {
 		f(&c)
 	}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -77,10 +78,18 @@ func (m *Mirror) ended(f *flight) {
 	m.metrics.requests.WithLabelValues(result).Inc()
 	m.metrics.seconds.Observe(e.Took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
-		"took", e.Took.Round(time.Millisecond), "why", why(e), "err", e.Err)
+		"took", e.Took.Round(time.Millisecond), "why", why(e), failure(e.Err))
 	m.metrics.mu.Lock()
 	defer m.metrics.mu.Unlock()
 	m.metrics.recent = append([]Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
+}
+
+// failure is what a line of the log says of an error: nothing of none.
+func failure(err error) slog.Attr {
+	if err == nil {
+		return slog.Attr{}
+	}
+	return slog.Any("err", err)
 }
 
 // why says why a fetch went the way that it did.
