@@ -1,8 +1,10 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -17,12 +19,12 @@ type boast struct{ keystore.Memory }
 func (*boast) Has([]byte) (bool, error) { return false, nil }
 
 // TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
-// overlap. A node whose keys cannot be listed asks for none, and keeps it.
+// overlap, also while only its seed is the previous one. A node whose keys cannot be listed asks for none, and keeps it.
 func TestAudit(t *testing.T) {
 	t.Parallel() // it mostly waits
 	keys := keysOf("k", 1000)
-	beside := func(network string, k keystore.Keys) (n, boaster *Node) { // in a network of two
-		n = newNode(t, WithNetwork(network, 0), WithKeys(k))
+	beside := func(network string, k keystore.Keys, opts ...Option) (n, boaster *Node) { // in a network of two
+		n = newNode(t, append([]Option{WithNetwork(network, 0), WithKeys(k)}, opts...)...)
 		boaster = newNode(t, WithNetwork(network, 0), WithKeys(&boast{}))
 		add(t, n, keys...)
 		add(t, boaster, keys...)
@@ -31,18 +33,21 @@ func TestAudit(t *testing.T) {
 	}
 	careful, boaster := beside("careful", &keystore.Memory{})
 	careless, other := beside("careless", unlisted{&keystore.Memory{}})
-	eventually(t, "the careful one has found out", func() bool {
-		misses := 0
-		err := careful.view(t.Context(), func(l *loop) {
-			for _, c := range l.core.Overlay.Candidates(keys[0], careful.hasher.Fingerprint(keys[0])) {
-				misses = c.Misses
+	rotating, behind := beside("rotating", &keystore.Memory{}, WithNetwork("rotating", 1), WithPreviousSeed(0, time.Now().Add(time.Hour)))
+	for n, liar := range map[*Node]*Node{careful: boaster, rotating: behind} {
+		eventually(t, fmt.Sprint(n.cfg.seed, ": it has found out"), func() bool {
+			misses := 0
+			err := n.view(t.Context(), func(l *loop) {
+				for _, c := range l.core.Overlay.Candidates(keys[0], n.hasher.Fingerprint(keys[0])) {
+					misses = c.Misses
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
+			return misses == event.AuditKeys && !byOverlap(t, n, liar.ID())
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return misses == event.AuditKeys && !byOverlap(t, careful, boaster.ID())
-	})
+	}
 	eventually(t, "the careless one has not", func() bool { return byOverlap(t, careless, other.ID()) })
 }
 

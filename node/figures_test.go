@@ -36,6 +36,14 @@ func TestStatusCounts(t *testing.T) {
 	if s.PubsubBytes != 3 || s.DirectBytes != 4 || s.Deltas != 1 || s.DeltaBytes != 8 || s.SparedBytes != 100 || s.Fallbacks != 1 {
 		t.Errorf("%+v of %+v", s, learned)
 	}
+	if s.Covered != 0 {
+		t.Errorf("%v of the network is known, and nobody is", s.Covered)
+	}
+	connect(t, n, newNode(t))
+	eventually(t, "all is known while linked with one that holds nothing", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && s.Links == 1 && s.Origins == 0 && s.Covered == 1
+	})
 }
 
 // TestNeighbourLinks: links of neighbours may be five eighths of all connections, rounded down.

@@ -7,35 +7,17 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p"
-	"github.com/libp2p/go-libp2p/core/connmgr"
-	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// newQUICHost returns a cheap host on loopback that has no transport but QUIC. It is closed with the test.
-func newQUICHost(t testing.TB) host.Host {
-	t.Helper()
-	h, err := libp2p.New(
-		libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(quic.NewTransport),
-		libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.ConnectionManager(connmgr.NullConnMgr{}),
-		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	return h
-}
-
 // starKey is the key that one node of a star holds.
 func starKey(i int) []byte { return fmt.Appendf(nil, "star/%d", i) }
 
 // star starts nodes that all begin at the first, each with a key from its start on, one each gap.
-func star(t *testing.T, peers int, gap time.Duration, newHost func(testing.TB) host.Host) []*Node {
+func star(t *testing.T, peers int, gap time.Duration, transport string) []*Node {
 	t.Helper()
 	var nodes []*Node
 	for i := range peers {
@@ -44,7 +26,7 @@ func star(t *testing.T, peers int, gap time.Duration, newHost func(testing.TB) h
 			opts = append(opts, WithBootstrap(info(nodes[0])))
 			time.Sleep(gap)
 		}
-		n := nodeOn(t, newHost(t), opts...)
+		n := nodeOn(t, hostOn(t, transport, libp2p.ResourceManager(&network.NullResourceManager{})), opts...)
 		add(t, n, starKey(i))
 		nodes = append(nodes, n)
 	}
@@ -86,23 +68,22 @@ func missed(t *testing.T, nodes []*Node, skip int) (missed int) {
 // and every key is found, also after the first is gone.
 func TestStar(t *testing.T) {
 	cases := []struct {
-		peers int
-		gap   time.Duration
-		host  func(testing.TB) host.Host
-		name  string
-		long  bool
+		peers     int
+		gap       time.Duration
+		transport string
+		long      bool
 	}{
-		{31, 0, newHost, "tcp", true},
-		{31, 100 * time.Millisecond, newQUICHost, "quic", false},
-		{61, 0, newQUICHost, "quic", true},
-		{61, 100 * time.Millisecond, newHost, "tcp", true},
+		{31, 0, "tcp", true},
+		{31, 100 * time.Millisecond, "quic", false},
+		{61, 0, "both", true},
+		{61, 100 * time.Millisecond, "tcp", true},
 	}
 	for _, c := range cases {
-		t.Run(fmt.Sprint(c.peers, " each ", c.gap, " by ", c.name), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.peers, " each ", c.gap, " by ", c.transport), func(t *testing.T) {
 			if c.long && testing.Short() {
 				t.Skip("takes up to ten seconds")
 			}
-			checkStar(t, star(t, c.peers, c.gap, c.host))
+			checkStar(t, star(t, c.peers, c.gap, c.transport))
 		})
 	}
 }
@@ -113,7 +94,7 @@ func TestSlowStar(t *testing.T) {
 		t.Skip("takes a minute")
 	}
 	t.Parallel() // it mostly waits
-	checkStar(t, star(t, 31, 2*time.Second, newHost))
+	checkStar(t, star(t, 31, 2*time.Second, "quic"))
 }
 
 // checkStar checks that all nodes of a star are linked and find each other's keys, then the same without the first.
