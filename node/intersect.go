@@ -18,7 +18,7 @@ import (
 
 var (
 	// ErrNoIntersect says that a peer takes no part in joins.
-	ErrNoIntersect = errors.New("node: takes no part in joins (WithIntersect, content.joins)")
+	ErrNoIntersect = errors.New("node: peer takes no part in joins (its content.joins is off, or it has no WithIntersect)")
 	// ErrNoList says that the node's key store cannot list its keys.
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )

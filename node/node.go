@@ -118,7 +118,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		return nil, fmt.Errorf("node: no private key of %s in the peerstore", h.ID())
 	}
 	if err := signed.CheckKey(key.GetPublic()); err != nil {
-		return nil, fmt.Errorf("node: of the host: %w", err)
+		return nil, fmt.Errorf("node: the key of the host: %w", err)
 	}
 	n := &Node{
 		host:     h,

@@ -117,7 +117,7 @@ func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, res
 		return nil, nil, fmt.Errorf("summary: %d bytes of sides, %d nodes need more: %w", len(src), single, ErrMalformed)
 	}
 	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
-		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
+		return nil, nil, fmt.Errorf("summary: the bits that fill up the last byte are not zero: %w", ErrMalformed)
 	}
 	count := len(d.parents) + d.both
 	if nodes = memory[:0]; cap(nodes) <= count {

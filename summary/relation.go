@@ -274,7 +274,7 @@ func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s se
 		nodes, src, err = decodeDescents(src, nodes, s.to-level, most)
 	}
 	if err == nil && len(nodes) < low {
-		err = fmt.Errorf("summary: %d nodes at level %d, at least %d: %w", len(nodes), s.to, low, ErrMalformed)
+		err = fmt.Errorf("summary: %d nodes at level %d, want at least %d: %w", len(nodes), s.to, low, ErrMalformed)
 	}
 	return nodes, src, err
 }

@@ -104,7 +104,7 @@ func cutCommand() *cli.Command {
 			"never more than that.",
 		Flags: []cli.Flag{
 			bytesFlag("bytes", "keep as many parts as fit in `BYTES`, such as 50000 or 50kB, header included"),
-			&cli.IntFlag{Name: "parts", Usage: "keep the first `PARTS`", HideDefault: true, Validator: within(1, math.MaxInt)},
+			&cli.IntFlag{Name: "parts", Usage: "keep the first `NUMBER` of parts", HideDefault: true, Validator: within(1, math.MaxInt)},
 			outFlag(),
 		},
 		Action: runCut,

@@ -39,7 +39,7 @@ func overrides() []override {
 		{&cli.StringFlag{Name: "topology", Usage: "`KIND` of first links: random, small-world, power-law or star"}, "links.kind"},
 		{&cli.StringFlag{Name: "links", Usage: "lines of the peers as `RATE:WEIGHT,…`: with 10mbit:3,1mbit:1 three of four have 10 Mbit/s"}, "lines"},
 		{&cli.BoolFlag{Name: "free", Usage: "all may send for upkeep as much as they like, not only what the scenario's upkeep_as sends"}, "upkeep_as"},
-		{&cli.BoolFlag{Name: "split", Usage: "go on when the first links fall into parts"}, "links.whole"},
+		{&cli.BoolFlag{Name: "split", Usage: "run although the links at the start do not connect all peers"}, "links.whole"},
 	}
 }
 
