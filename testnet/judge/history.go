@@ -11,7 +11,7 @@ import (
 // Fact is something that is true or false at any time, and that operations of daemons change.
 type Fact struct {
 	What What
-	A, B int    // of peers: who holds, or the two that reach each other, in any order
+	A, B int    // of peers: who holds; the two that reach each other, in any order; who says that it is linked with whom
 	Key  string // that is held
 }
 
@@ -23,7 +23,7 @@ const (
 	Holds What = iota
 	// Reaches says that peers A and B run, and that messages pass between them.
 	Reaches
-	// Links says that peers A and B are linked.
+	// Links says that peer A is linked with peer B, by what A knows.
 	Links
 )
 
@@ -45,7 +45,7 @@ type Late struct {
 	Peer   int           // that was named, or missed
 	Named  bool          // it did not hold the key, or could not be reached
 	By     time.Duration // for so long it had been wrong to answer so when the question was asked
-	Linked time.Duration // the part of that in which the peer was linked with the asker, up to the question
+	Linked time.Duration // the part of that, up to the question, in which both said that they were linked with each other
 }
 
 func (l Late) String() string {
@@ -78,7 +78,7 @@ func NewHistory(peers int) *History {
 }
 
 func (f Fact) canonical() Fact {
-	if f.What != Holds && f.A > f.B {
+	if f.What == Reaches && f.A > f.B {
 		f.A, f.B = f.B, f.A
 	}
 	return f
@@ -142,8 +142,10 @@ func (h *History) Judge(f Find) (late []Late) {
 			continue
 		}
 		l := Late{Find: f, Peer: p, Named: named[p], By: f.From - since}
-		if linked, from, ok := h.state(Fact{What: Links, A: f.Asker, B: p}, f.From, f.To); ok && linked {
-			l.Linked = f.From - max(since, from)
+		one, oneSince, _ := h.state(Fact{What: Links, A: f.Asker, B: p}, f.From, f.To)
+		other, otherSince, _ := h.state(Fact{What: Links, A: p, B: f.Asker}, f.From, f.To)
+		if one && other {
+			l.Linked = f.From - max(since, oneSince, otherSince)
 		}
 		late = append(late, l)
 	}
@@ -241,8 +243,5 @@ func (v Verdict) String() string {
 	fmt.Fprintf(&b, "latest: a removed key named %.2f s (linked), %.2f s (all); a held key missed %.2f s (linked), %.2f s (all)\n",
 		v.NamedBy.Linked.Seconds(), v.NamedBy.All.Seconds(), v.MissedBy.Linked.Seconds(), v.MissedBy.All.Seconds())
 	fmt.Fprintf(&b, "%d violations at T = %v linked, %v all", len(v.Violations), v.Linked, v.All)
-	for _, l := range v.Violations[:min(len(v.Violations), 20)] {
-		fmt.Fprintf(&b, "\n  %v", l)
-	}
 	return b.String()
 }

@@ -25,7 +25,7 @@ func together(peers int) *History {
 func holds(p int) Fact { return Fact{What: Holds, A: p, Key: "k"} }
 
 // Peer 1 takes the key in from 10 to 11 s and drops it from 30 to 31 s. Peer 2 holds it from 1 s on, and cannot be
-// reached from 20 to 25 s. Peer 0, which asks, is linked with peer 1 from 28 s on. Nobody knows what came of peer 3's
+// reached from 20 to 25 s. Peer 0, which asks, is linked with peer 1 from 28 s on; that one said so before. Nobody knows what came of peer 3's
 // change at 40 s until 60 s.
 func TestHistory(t *testing.T) {
 	h := together(4)
@@ -34,7 +34,8 @@ func TestHistory(t *testing.T) {
 	h.Write(holds(1), true, 13*second, 14*second) // which changes nothing
 	h.Write(Fact{What: Reaches, A: 2, B: 0}, false, 20*second, 20*second)
 	h.Write(Fact{What: Reaches, A: 0, B: 2}, true, 25*second, 25*second)
-	h.Write(Fact{What: Links, A: 1, B: 0}, true, 28*second, 28*second)
+	h.Write(Fact{What: Links, A: 1, B: 0}, true, 12*second, 12*second)
+	h.Write(Fact{What: Links, A: 0, B: 1}, true, 28*second, 28*second)
 	h.Write(holds(1), false, 30*second, 31*second)
 	h.Write(holds(3), true, 40*second, Never)
 	h.Write(holds(3), false, 55*second, 60*second)
@@ -114,6 +115,7 @@ func TestVerdict(t *testing.T) {
 		h.Write(holds(p), true, 10*second, 10*second)
 	}
 	h.Write(Fact{What: Links, A: 0, B: 1}, true, 0, 0)
+	h.Write(Fact{What: Links, A: 1, B: 0}, true, 0, 0)
 	find := func(at time.Duration, all bool, named ...int) Find {
 		return Find{Asker: 0, Key: "k", All: all, Named: named, From: at, To: at}
 	}

@@ -47,6 +47,22 @@ type fleet struct {
 	lately  []string // keys of the last changes
 	faults  int      // finds that failed, as of daemons that were killed meanwhile
 	parted  bool     // peers of even numbers are apart from the others
+	diary   []entry
+}
+
+// entry is what was done to a daemon, or to the network between all.
+type entry struct {
+	at    time.Duration
+	peer  int    // or everybody
+	start string // the program that has been started; "": another thing
+	what  string
+}
+
+const everybody = -1
+
+// note writes down what was done. The caller holds mu.
+func (f *fleet) note(peer int, start, what string) {
+	f.diary = append(f.diary, entry{f.now(), peer, start, what})
 }
 
 // peer is a daemon.
@@ -160,6 +176,9 @@ func (p *peer) start(program string, env ...string) {
 	}
 	p.alive = true
 	p.f.reaches(p, true, from, p.f.now())
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.f.note(p.i, filepath.Base(program), "starts as "+filepath.Base(program))
 }
 
 func (p *peer) log() string {
@@ -186,6 +205,9 @@ func (p *peer) end(signal syscall.Signal) {
 	p.alive = false
 	p.client.CloseIdleConnections()
 	p.f.reaches(p, false, from, p.f.now())
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.f.note(p.i, "", signal.String())
 }
 
 // reaches writes down that a daemon runs, or no longer.
@@ -204,6 +226,7 @@ func (f *fleet) pair(p, q *peer, to bool, call, ret time.Duration) {
 	f.history.Write(judge.Fact{What: judge.Reaches, A: p.i, B: q.i}, to, call, ret)
 	if !to {
 		f.history.Write(judge.Fact{What: judge.Links, A: p.i, B: q.i}, false, call, ret)
+		f.history.Write(judge.Fact{What: judge.Links, A: q.i, B: p.i}, false, call, ret)
 	}
 }
 
@@ -329,7 +352,7 @@ func (p *peer) look() (linked int) {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	for i := range size {
-		if i > p.i { // of the two, one is asked
+		if i != p.i {
 			p.f.history.Saw(judge.Fact{What: judge.Links, A: p.i, B: i}, is[i], from, to)
 		}
 	}
@@ -457,7 +480,35 @@ func (f *fleet) meet() {
 func (f *fleet) verdict(b judge.Bounds) judge.Verdict {
 	v := f.history.Verdict(b, f.finds)
 	f.t.Logf("%v\n%d finds failed, of daemons that ended meanwhile", v, f.faults)
+	for _, l := range v.Violations {
+		f.t.Log(l, f.circumstances(l))
+	}
 	return v
+}
+
+// circumstances says, of the asker and the peer that an answer names or misses, which program each runs, for how long,
+// and what happened to either in half a minute before the answer.
+func (f *fleet) circumstances(l judge.Late) string {
+	var program [size]string
+	var since [size]time.Duration
+	var lately []string
+	for _, e := range f.diary {
+		if e.at > l.To {
+			break
+		}
+		if e.start != "" {
+			program[e.peer], since[e.peer] = e.start, e.at
+		}
+		if before := l.From - e.at; before < 30*time.Second && (e.peer == everybody || e.peer == l.Asker || e.peer == l.Peer) {
+			who := "network"
+			if e.peer != everybody {
+				who = fmt.Sprint("peer ", e.peer)
+			}
+			lately = append(lately, fmt.Sprintf("%s %s %.1f s before", who, e.what, before.Seconds()))
+		}
+	}
+	return fmt.Sprintf("| all %v, %d named, took %.3f s | asker %s, up %.1f s; peer %s, up %.1f s | %s", l.All, len(l.Find.Named), (l.To - l.From).Seconds(),
+		program[l.Asker], (l.From - since[l.Asker]).Seconds(), program[l.Peer], (l.From - since[l.Peer]).Seconds(), strings.Join(lately, ", "))
 }
 
 // binary returns the program that a variable names; without, the test is skipped.

@@ -92,6 +92,7 @@ func (f *fleet) part(l line, apart bool) {
 	l.cut(apart)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.note(everybody, "", map[bool]string{true: "parts", false: "joins"}[apart])
 	for _, p := range f.peers {
 		for _, q := range f.peers[:p.i] {
 			if (p.i+q.i)%2 > 0 {
@@ -104,12 +105,16 @@ func (f *fleet) part(l line, apart bool) {
 // sleep stops the daemon's process for a while.
 func (p *peer) sleep(while func()) {
 	from := p.f.now()
+	slept := from
 	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
 	p.f.reaches(p, false, from, p.f.now())
 	while()
 	from = p.f.now()
 	_ = p.cmd.Process.Signal(syscall.SIGCONT)
 	p.f.reaches(p, true, from, p.f.now())
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.f.note(p.i, "", fmt.Sprintf("wakes from %.1f s of sleep", (p.f.now()-slept).Seconds()))
 }
 
 // line is what the daemons are connected by: a namespace for each, as for a machine of its own, at one of two bridges,
