@@ -3,6 +3,7 @@ package routing_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -420,6 +421,25 @@ func TestNobodyCostsNothing(t *testing.T) {
 			t.Errorf("the hidden key was not found")
 		}
 	})
+}
+
+// TestAllAsksWhoHasChanged looks for all holders of a key where one has said to be in a later state than is known: it is
+// asked, whoever else was found. A peer that has been silent for a while is not.
+func TestAllAsksWhoHasChanged(t *testing.T) {
+	p := newPlace(t, 1, routing.Config{})
+	a := p.node("a")
+	a.Ages, a.Behind = map[wire.PeerID]time.Duration{}, map[wire.PeerID]bool{"c": true, "d": true}
+	for id, age := range map[wire.PeerID]time.Duration{"b": 0, "c": time.Hour, "d": 30 * time.Second, "e": 30 * time.Second} {
+		p.links("a-" + string(id))
+		p.node(id).Holds["key"] = id != "e"
+		a.Knows[id], a.Ages[id] = 0.001, age
+	}
+	p.Start("a", routing.Query{ID: 1, Key: []byte("key"), Mode: wire.All})
+	p.Run()
+	slices.Sort(a.Found[1])
+	if s := a.Done[0].Stats; !slices.Equal(a.Found[1], []wire.PeerID{"b", "c"}) || s.Probes != 2 {
+		t.Errorf("%s with %d probes, want b and c with 2", a.Found[1], s.Probes)
+	}
 }
 
 // TestAgesTravel forwards a query for what nobody has to a peer that goes by what it knows. The asker says how old that

@@ -34,7 +34,7 @@ type View interface {
 	// Linked are the peers with an open link, sorted.
 	Linked() []wire.PeerID
 	// Fresh returns the age of the knowledge of a linked peer's keys: if the peer is no candidate for a key, it lacked
-	// the key that long ago. ok is false when the age is unknown.
+	// the key that long ago; an hour or more if it is known to have changed since. ok is false when the age is unknown.
 	Fresh(p wire.PeerID) (age time.Duration, ok bool)
 	// Origins returns the number of peers of which the directory holds something.
 	Origins() int

@@ -15,7 +15,7 @@
 //	cover     contacts of ranges that the directory   All at once, Any when matches failed; a second
 //	          does not cover, for names               contact of each range while nobody is found
 //	sweep     all linked peers, if the budget is      nobody is found: the key may be newer than any
-//	          enough for all                          summary
+//	          enough for all                          summary; All: peers known to have changed since
 //	forward   a few linked peers, with a part of      nobody is found, or All and some collections are
 //	          the budget each                         unknown; again while own queries find nobody
 //

@@ -7,10 +7,15 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// sweep asks all linked peers for a key that no summary shows, when the budget suffices for all of them. The key may be
-// newer than the summaries. It reports whether there is a peer to ask.
+// outdated is the age from which a query that has found some holders asks a linked peer for more: one that says to hold
+// what is not known here, or says nothing.
+const outdated = time.Minute
+
+// sweep asks linked peers for a key that the knowledge of them does not show, when the budget suffices for all of them:
+// while nobody is found, all whose knowledge is not fresh, and else those of which it is outdated. It reports whether
+// there is a peer to ask.
 func (r *Router) sweep(q *search) bool {
-	if q.swept || q.found > 0 || q.hops <= 0 {
+	if q.swept || q.hops <= 0 {
 		return false
 	}
 	q.swept = true
@@ -19,7 +24,10 @@ func (r *Router) sweep(q *search) bool {
 		if r.heardFrom(q, p) {
 			continue
 		}
-		if age, ok := r.fresh(q, p); ok {
+		switch age, known := r.view.Fresh(p); {
+		case q.found > 0 && (!known || age < outdated):
+			continue
+		case q.found == 0 && known && age <= r.freshness(q):
 			q.rely(r.now - age)
 			continue
 		}
@@ -39,14 +47,12 @@ func (r *Router) sweep(q *search) bool {
 	return true
 }
 
-// fresh returns the age of the knowledge of a linked peer, if it is young enough to stand in for a question.
-func (r *Router) fresh(q *search, p wire.PeerID) (age time.Duration, ok bool) {
-	limit := q.Fresh
-	if limit == 0 {
-		limit = r.cfg.Fresh
+// freshness is the age up to which knowledge of a linked peer stands in for a question.
+func (r *Router) freshness(q *search) time.Duration {
+	if q.Fresh == 0 {
+		return r.cfg.Fresh
 	}
-	age, ok = r.view.Fresh(p)
-	return age, ok && age <= limit
+	return q.Fresh
 }
 
 // settled reports whether only candidates need be asked: all known peers are linked, their keys are known, and no
@@ -61,7 +67,7 @@ func (r *Router) settled(q *search) bool {
 	}
 	known := 0
 	for _, p := range r.view.Linked() {
-		if _, ok := r.fresh(q, p); ok {
+		if age, ok := r.view.Fresh(p); ok && age <= r.freshness(q) {
 			known++
 		}
 	}

@@ -543,13 +543,14 @@ func TestFloodOfTails(t *testing.T) {
 	}
 }
 
-// TestFresh says how old the knowledge of a linked peer is, and that there is none of one that hides keys.
+// TestFresh says how old the knowledge of a linked peer is, that there is none of a peer that is not linked, and that a
+// linked peer holds what is not known here: it hides keys, or has said to be in a later state or epoch.
 func TestFresh(t *testing.T) {
 	n := newNet(t, "a b c")
 	n.all(func(p, q *peer) { p.learn(q) })
 	n.link("a", "b")
 	n.run(3 * time.Second)
-	a := n.peers["a"]
+	a, b := n.peers["a"], n.peers["b"]
 	if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 1200*time.Millisecond {
 		t.Errorf("b: %v, %v", age, ok)
 	}
@@ -565,10 +566,17 @@ func TestFresh(t *testing.T) {
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, who spoke of c alone: %v", age)
 	}
-	n.lose, n.peers["b"].hides = nil, true
-	n.run(n.now + 2*time.Second)
-	if _, ok := a.machine.Fresh(n.now, "b"); ok {
-		t.Error("b hides keys, and is said to be known")
+	later := b.header
+	later.Epoch.Sequence++
+	for _, it := range []wire.TailItem{{Group: group.Of(b.header), Number: 3}, {Group: group.Of(later)}, {Group: group.Of(b.header), Hides: true}} {
+		a.step(tails.Received{From: "b", Items: []wire.TailItem{it}})
+		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age != tails.Behind {
+			t.Errorf("b says %+v, and its keys are known: %v, %v", it, age, ok)
+		}
+		a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: group.Of(b.header)}}})
+		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 0 {
+			t.Errorf("b says that it is as known: %v, %v", age, ok)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package tails
 
 import (
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -34,17 +35,24 @@ func (m *Machine) Left(p wire.PeerID) bool {
 	return o != nil && o.left
 }
 
+// Behind is the age of knowledge of a peer that is known to hold something else by now.
+const Behind = time.Duration(math.MaxInt64)
+
 // Fresh returns the age of the knowledge of what a linked peer holds. The peer said that long ago what it holds, and
-// nothing is missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
+// nothing is missing; [Behind]: it has said that there is more, or that it holds keys that no summary shows. ok is false
+// while the peer has not said where it is, or no summary of it is known.
 func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok bool) {
-	l := m.links[p]
-	if l == nil || l.hides {
+	l, o := m.links[p], m.of(p)
+	if l == nil || o == nil {
 		return 0, false
 	}
-	o := m.of(p)
-	pos, said := l.known.At(l.tag)
-	if o == nil || !said || pos.epoch != o.epoch || pos.number > o.number() {
+	switch pos, said := l.known.At(l.tag); {
+	case l.hides:
+		return Behind, true
+	case !said || o.epoch.After(pos.epoch) && pos.epoch != (summary.Epoch{}):
 		return 0, false
+	case pos.epoch != o.epoch || pos.number > o.number():
+		return Behind, true
 	}
 	return now - l.stated, true
 }
