@@ -46,6 +46,7 @@ type Late struct {
 	Named  bool          // it did not hold the key, or could not be reached
 	By     time.Duration // for so long it had been wrong to answer so when the question was asked
 	Linked time.Duration // the part of that, up to the question, in which both said that they were linked with each other
+	Says   [2]bool       // whether the asker, and the peer, said so then
 }
 
 func (l Late) String() string {
@@ -53,8 +54,8 @@ func (l Late) String() string {
 	if l.Named {
 		what = "named"
 	}
-	return fmt.Sprintf("peer %d, asked for %s at %.3f s, %s peer %d: wrong for %.3f s, linked %.3f s of that",
-		l.Asker, l.Key, l.From.Seconds(), what, l.Peer, l.By.Seconds(), l.Linked.Seconds())
+	return fmt.Sprintf("peer %d, asked for %s at %.3f s, %s peer %d: wrong for %.3f s, linked %.3f s of that (they say: %v)",
+		l.Asker, l.Key, l.From.Seconds(), what, l.Peer, l.By.Seconds(), l.Linked.Seconds(), l.Says)
 }
 
 // span is an operation that made a fact true or false at some time between its call and its return.
@@ -142,10 +143,14 @@ func (h *History) Judge(f Find) (late []Late) {
 			continue
 		}
 		l := Late{Find: f, Peer: p, Named: named[p], By: f.From - since}
-		one, oneSince, _ := h.state(Fact{What: Links, A: f.Asker, B: p}, f.From, f.To)
-		other, otherSince, _ := h.state(Fact{What: Links, A: p, B: f.Asker}, f.From, f.To)
-		if one && other {
-			l.Linked = f.From - max(since, oneSince, otherSince)
+		at := since
+		for i, link := range []Fact{{What: Links, A: f.Asker, B: p}, {What: Links, A: p, B: f.Asker}} {
+			var from time.Duration
+			l.Says[i], from, _ = h.state(link, f.From, f.To)
+			at = max(at, from)
+		}
+		if l.Says[0] && l.Says[1] {
+			l.Linked = f.From - at
 		}
 		late = append(late, l)
 	}
