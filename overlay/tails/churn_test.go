@@ -81,6 +81,67 @@ func indexOf(n *net, p wire.PeerID) int {
 	return -1
 }
 
+// TestPartedNetwork parts twenty linked peers, which change all the time, in two halves. Soon after a few links between the
+// halves are there again, everybody knows what everybody held when they were: each half has its trees torn, and those who
+// hear of it first tell the others.
+func TestPartedNetwork(t *testing.T) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 3
+	}
+	worst := time.Duration(0)
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := newNet(t, "a b c d e f g h i j k l m n o p q r s t")
+		n.quiet = true
+		n.all(func(p, q *peer) { p.learn(q) })
+		pairs := func(f func(p, q wire.PeerID, apart bool)) {
+			for i, p := range n.names {
+				for j, q := range n.names[:i] {
+					f(p, q, (i+j)%2 > 0)
+				}
+			}
+		}
+		serial := 0
+		change := func(until time.Duration) {
+			for ; n.now < until; serial++ {
+				n.peers[n.names[rng.IntN(len(n.names))]].change(fps(serial, 1), nil)
+				n.run(n.now + time.Duration(rng.IntN(70))*time.Millisecond)
+			}
+		}
+		pairs(func(p, q wire.PeerID, _ bool) { n.link(p, q) })
+		change(5 * time.Second)
+		pairs(func(p, q wire.PeerID, apart bool) {
+			if apart {
+				n.unlink(p, q)
+			}
+		})
+		change(20 * time.Second)
+		pairs(func(p, q wire.PeerID, apart bool) {
+			if apart && rng.IntN(25) == 0 {
+				n.link(p, q)
+				change(n.now + 200*time.Millisecond)
+			}
+		})
+		joined, want := n.now, map[wire.PeerID]uint32{}
+		for _, id := range n.names {
+			want[id], _, _ = n.peers[id].machine.State(id)
+		}
+		for behind := true; behind; {
+			change(n.now + 250*time.Millisecond)
+			behind = false
+			n.all(func(p, q *peer) {
+				state, _, _ := p.machine.State(q.id)
+				behind = behind || state < want[q.id]
+			})
+		}
+		worst = max(worst, n.now-joined)
+	}
+	if worst > 5*time.Second {
+		t.Errorf("all is known %v after the halves are linked again, want 5 s", worst)
+	}
+}
+
 // TestDeadFeeder lets a feeder fall silent, its links staying up: another feeds in its place before long.
 func TestDeadFeeder(t *testing.T) {
 	n := newNet(t, "a b c d")

@@ -51,7 +51,7 @@ func (m *Machine) feed(o *origin, p wire.PeerID) {
 		old.enqueue(o.tag, ask, m.now)
 	}
 	delete(m.unfed, o.tag)
-	o.mutable().feeder = p
+	o.mutable().feeder, o.moved = p, true
 	o.stir(^uint64(0))
 	l := m.links[p]
 	l.feeds.add(o.tag)
@@ -68,6 +68,7 @@ func (m *Machine) unfeed(o *origin) {
 	}
 	o.stir(^uint64(0))
 	o.leaveFeeder()
+	o.mutable().moved = true
 }
 
 // leaveFeeder notes that nobody feeds us an origin.
@@ -160,12 +161,17 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	m.feed(o, p)
 }
 
-// caughtUp notes how long the tails took that links had announced.
-func (m *Machine) caughtUp(o *origin) {
+// caughtUp notes how long the tails took that links had announced: since then, or, of a feeder that has been chosen
+// because another was late, since it was. The waits for those others say nothing of it.
+func (m *Machine) caughtUp(o *origin, from wire.PeerID) {
 	if o.behind == 0 || o.number() < o.behind {
 		return
 	}
-	m.late.sample(m.now - o.lags)
+	since := o.lags
+	if from == o.feeder {
+		since = o.asked
+	}
+	m.late.sample(m.now - since)
 	m.forgive(o)
 }
 

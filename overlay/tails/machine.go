@@ -464,12 +464,13 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	}
 }
 
-// advanced says that an origin's tails lead to a newer state, and notes that links may lack it.
-func (m *Machine) advanced(o *origin) {
+// advanced says that an origin's tails lead to a newer state, by what a peer sent, and notes that links may lack it.
+func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
-	m.caughtUp(o)
-	o.mutable().came = m.now
+	m.caughtUp(o, from)
+	moved := o.moved // the branch of the tree was torn: others on it hear at once
+	o.mutable().came, o.moved = m.now, false
 	if l := m.links[o.feeder]; l != nil {
 		l.remind.add(o.tag)
 	}
@@ -487,7 +488,7 @@ func (m *Machine) advanced(o *origin) {
 			o.quietLinks |= l.bit
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(p))
-		case pos.fed, pos.epoch == o.epoch && pos.told > 0: // who needs more than a rumour has said so since
+		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // who needs more than a rumour has said so since
 			l.rumours.add(o.tag)
 			o.quietLinks |= l.bit
 		default:

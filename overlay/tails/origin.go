@@ -49,6 +49,7 @@ type progress struct {
 	quietLinks uint64        // links that a later state gives nothing to do, by their bits: most of them
 	again      bool          // the feeder was asked again in that time
 	left       bool          // the origin has said that it leaves: it holds nothing
+	moved      bool          // its tails come from another link than the latest did
 }
 
 // emptyProgress is the empty half that origins share. It is never changed.
@@ -56,7 +57,7 @@ var emptyProgress = &progress{tokens: tailBurst}
 
 func (p *progress) empty() bool {
 	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
+		!p.moved && p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
 }
 
 // mutable returns the half of an origin about its tails, to be changed.

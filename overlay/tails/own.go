@@ -37,7 +37,7 @@ func (m *Machine) changed(in Changed) {
 	for n := covers(number); n > 0; n /= base {
 		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
 			m.own.mutable().state = fold(m.own.chain)
-			m.advanced(&m.own)
+			m.advanced(&m.own, m.cfg.Self)
 			m.due.By(dueTick, m.now) // news of our own go at once
 			return
 		}

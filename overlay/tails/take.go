@@ -42,7 +42,7 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure bool) 
 		m.install(o, t)
 	}
 	if o.number() > before {
-		m.advanced(o)
+		m.advanced(o, from)
 	}
 	return follows
 }
