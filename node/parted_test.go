@@ -59,6 +59,22 @@ func TestCrossedDial(t *testing.T) {
 	}
 }
 
+// TestDialAfterPartition: a peer that could not be dialled is dialled again for an own query, as soon as the core asks for
+// that. For the searches of others the host's pause stands.
+func TestDialAfterPartition(t *testing.T) {
+	n, other := newNode(t), newHost(t)
+	for _, a := range other.Addrs() {
+		n.host.Network().(*swarm.Swarm).Backoff().AddBackoff(other.ID(), a)
+	}
+	to := peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}
+	if err := n.dial(t.Context(), to, forSearch); !errors.Is(err, swarm.ErrDialBackoff) {
+		t.Errorf("for another: %v", err)
+	}
+	if err := n.dial(t.Context(), to, forQuery); err != nil {
+		t.Errorf("for an own query: %v", err)
+	}
+}
+
 // TestLostConnections has two peers lose their connection again and again. Both look for each other at once, and their
 // dials cross. The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow,
 // in one of three rounds.

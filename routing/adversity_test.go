@@ -316,6 +316,31 @@ func TestDeadHolder(t *testing.T) {
 	}
 }
 
+// TestHolderIsBack looks for all holders of a key half a minute after one of them could not be reached. It can be now,
+// and is waited for while a connection is made, though another holder has answered.
+func TestHolderIsBack(t *testing.T) {
+	p := newPlace(t, 1, routing.Config{})
+	p.RTT = 100 * time.Millisecond
+	a, back := p.node("a"), p.node("back")
+	for _, n := range []*routingtest.Node{back, p.node("other")} {
+		a.Knows[n.ID], n.Holds["k"] = 0.001, true
+	}
+	all := func(id routing.QueryID) int {
+		p.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: wire.All})
+		p.Run()
+		return len(a.Found[id])
+	}
+	back.Down = true
+	if n := all(1); n != 1 {
+		t.Fatalf("%d holders found while one is down", n)
+	}
+	back.Down = false
+	p.RunUntil(p.Now() + 30*time.Second)
+	if n := all(2); n != 2 {
+		t.Errorf("%d holders found half a minute later, want 2", n)
+	}
+}
+
 // without does something while a's directory lacks a peer.
 func (p *place) without(id wire.PeerID, do func() time.Duration) time.Duration {
 	a := p.node("a")

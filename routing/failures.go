@@ -12,7 +12,7 @@ const (
 	maxFailures = 1024
 	// firstPause is how long a peer is not asked again after it failed once; each failure in a row doubles it.
 	firstPause = time.Second
-	// grace is how long a query waits for peers that failed before when it waits for no other peer.
+	// grace is how long a query waits at least for peers that failed before when it waits for no other peer.
 	grace = 50 * time.Millisecond
 )
 

@@ -105,14 +105,14 @@ func (r *Router) heldUp(q *search) bool {
 func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
 // patience is how long the plan waits for the answer of a candidate. It is short if the candidate failed to answer of
-// late, or if nothing speaks for it. A search for others does not wait for the former: the waits of all peers on the way
-// would add up.
+// late, or if nothing speaks for it: a hundredth of the time since, from grace to HedgeAfter. For who was behind a partition
+// may be there again. A search for others does not wait for the former: the waits of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:
 		return 0
 	case c.standing >= suspect:
-		return grace
+		return min(max(grace, (c.since-r.failures[c.record.Peer].last)/100), r.cfg.HedgeAfter)
 	case c.why == Linked, r.inDoubt(q, c):
 		return r.cfg.HedgeAfter
 	}
