@@ -98,8 +98,7 @@ func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 		}
 	}
 	if dead && n.reached(p) { // the link goes on over another connection, from the beginning
-		n.in.LinkChanged(p, inbox.Ended)
-		n.in.LinkChanged(p, inbox.Begun)
+		n.in.LinkChanged(p, inbox.EndedAndBegun)
 	}
 	return !dead && !closed
 }
