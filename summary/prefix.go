@@ -8,7 +8,7 @@ import (
 )
 
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
-// It is immutable; Extend returns another that shares memory with it.
+// It is immutable; Extend returns another that shares memory with it. The zero value holds no part, so it denies no key.
 type Prefix struct {
 	header string   // what plan does not say of it, see kept
 	plan   *Plan    // it has the number of keys and the shape

@@ -130,7 +130,7 @@ func (d *Dynamic) FalsePositiveRate() float64 {
 	for _, b := range d.batches {
 		none += math.Log1p(-b.FalsePositiveRate())
 	}
-	return -math.Expm1(none)
+	return max(0, -math.Expm1(none)) // not -0
 }
 
 // Reset removes all keys, and all batches but one. O(m) for a batch of m bits.

@@ -22,7 +22,8 @@ var (
 //
 // It doubles by itself when it is full, without the keys.
 //
-// Make one with NewDLeft. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
+// Make one with NewDLeft: the zero value is an empty filter, to be read into by UnmarshalBinary, and to add to it
+// panics. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
 	table
 	perms    []permutation // one a subtable
@@ -57,11 +58,14 @@ func (t *DLeft) Len() int { return t.members }
 func (t *DLeft) fingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
 // SizeBytes is the memory of the cells. O(1).
-func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
+func (t *DLeft) SizeBytes() int { return max(0, len(t.bytes)-padding) }
 
 // FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
 // 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
+	if t.distinct == 0 {
+		return 0
+	}
 	return -math.Expm1(float64(t.distinct) * math.Log1p(-math.Ldexp(1, -t.fingerprintBits())))
 }
 
@@ -89,6 +93,9 @@ func (t *DLeft) Count(f uint64) int {
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
+	}
+	if len(t.perms) == 0 {
+		panic("counting: the zero value takes no members: make a filter with NewDLeft")
 	}
 	if t.distinct >= target(int(t.buckets())*t.cells) && !t.fixed {
 		_ = t.grow() // else there may be room still

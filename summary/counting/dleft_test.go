@@ -2,6 +2,7 @@ package counting
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -430,4 +431,21 @@ func TestNoAllocation(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
+}
+
+// The zero value is empty, and to add to it panics.
+func TestZeroValue(t *testing.T) {
+	var f DLeft
+	if f.Contains(1) || f.Remove(1) || f.Len() != 0 || f.SizeBytes() != 0 || fmt.Sprint(f.FalsePositiveRate()) != "0" {
+		t.Error("not an empty filter")
+	}
+	for range f.All {
+		t.Error("it yields a member")
+	}
+	defer func() {
+		if v := recover(); fmt.Sprint(v) != "counting: the zero value takes no members: make a filter with NewDLeft" {
+			t.Errorf("Add: %v", v)
+		}
+	}()
+	_ = f.Add(1)
 }
