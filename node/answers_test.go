@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -20,7 +21,7 @@ func TestManyAnswers(t *testing.T) {
 		<-began
 		var all []wire.Record
 		q := wire.Query{Kind: wire.Search, Mode: wire.All, Key: []byte("k"), Origin: "origin", Budget: 10, Hops: 1, Within: time.Minute}
-		if err := asker.query(n.ID(), q, func(a wire.Answer, _ int) { all = append(all, a.Records...) }); err != nil {
+		if err := asker.answersTo(n.ID(), q, func(a wire.Answer, _ int) { all = append(all, a.Records...) }); err != nil {
 			t.Error(err)
 		}
 		found <- all
@@ -53,9 +54,9 @@ func TestManyAnswers(t *testing.T) {
 func answerAll(l *loop, r reply) {
 	id := l.expect(r)
 	for _, p := range keysOf("p", routing.MaxNamesAll) {
-		l.answer(id, wire.Answer{Records: []wire.Record{{Peer: wire.PeerID(p)}}}, false)
+		l.answer(event.Answer{Request: id, Answer: wire.Answer{Records: []wire.Record{{Peer: wire.PeerID(p)}}}})
 	}
-	l.answer(id, wire.Answer{Final: true}, true)
+	l.answer(event.Answer{Request: id, Answer: wire.Answer{Final: true}})
 }
 
 // TestMalformedHaveAnswer: an answer of have that cannot be read is its sender's fault, as of other questions.

@@ -3,12 +3,14 @@ package node
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -18,18 +20,18 @@ const maxWithin = 60 * time.Second
 
 // reply is where a stream waits for the core's answers. The loop closes answers behind the last one.
 type reply struct {
-	answers chan any
+	answers chan wire.Message
 	gone    context.Context // ends when the stream no longer waits
 }
 
 func (r reply) gave() bool { return r.gone.Err() != nil }
 
-// asked is a query that a peer asks us to name candidates for, or to forward.
+// asked is a question of a peer that the core answers.
 type asked struct {
-	from  peer.ID
-	query wire.Query
-	held  keyCheck
-	reply reply
+	from     peer.ID
+	question wire.Message
+	held     keyCheck // of a query's key
+	reply    reply
 }
 
 // keyCheck is the key store's answer for a key. It is asked before the loop is, which must not wait for a disk.
@@ -69,21 +71,32 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
+	return n.relay(s, asked{question: q, held: holds}, maxAnswers, q.Within+time.Second)
+}
+
+// relay hands a question of a peer to the loop, and sends the core's answers as they come: at most so many within a time.
+func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(n.ctx, within)
 	defer cancel()
-	r := reply{make(chan any, maxAnswers), ctx}
-	if !n.in.OfferRequest(s.Peer, asked{s.Peer, q, holds, r}) {
+	q.from, q.reply = s.Peer, reply{make(chan wire.Message, answers), ctx}
+	if !n.in.OfferRequest(s.Peer, q) {
 		return streams.ErrBusy
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case a, ok := <-r.answers:
+		case m, ok := <-q.reply.answers:
 			if !ok {
 				return nil
 			}
-			if err := sendAnswer(s, a.(wire.Answer)); err != nil {
+			err := error(nil)
+			if a, search := m.(wire.Answer); search {
+				err = sendAnswer(s, a)
+			} else {
+				err = s.SendWithin(m.Append(nil), streams.TransferTime)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -102,46 +115,66 @@ func sendAnswer(s *streams.Stream, a wire.Answer) error {
 	return s.Send(a.Append(nil))
 }
 
-// askQuery puts a query to a peer, and hands its answers to the loop. That to who may hold the key is one, however many
-// messages it takes.
-func (n *Node) askQuery(e routing.Ask) {
-	all := routing.AnswerReceived{ID: e.ID, From: e.To.Peer, Kind: e.Kind}
-	err := n.reachContact(e)
-	if err == nil {
-		err = n.query(peer.ID(e.To.Peer), e.Query, func(a wire.Answer, size int) {
-			if e.Kind == wire.Search {
-				n.in.Result(n.ctx, routing.AnswerReceived{ID: e.ID, From: e.To.Peer, Kind: e.Kind, Answer: a, Bytes: size})
-				return
-			}
-			a.Records = append(all.Records, a.Records...)
-			all.Answer, all.Bytes = a, all.Bytes+size
-		})
+// ask has a question of the core put to a peer. Confirmations to one peer go together.
+func (l *loop) ask(e event.Ask) {
+	if _, confirms := e.Question.(wire.HaveRequest); confirms {
+		l.confirm(e)
+		return
 	}
-	switch {
-	case err != nil:
-		n.log.Debug("query failed", "peer", peer.ID(e.To.Peer), "err", err)
-		n.in.Result(n.ctx, routing.AskFailed{ID: e.ID, Peer: e.To.Peer})
-	case e.Kind == wire.Candidates:
-		n.in.Result(n.ctx, all)
+	l.n.tasks.Run(func() { l.n.ask(e) })
+}
+
+// ask puts a question to a peer, and hands what comes of it to the loop.
+func (n *Node) ask(e event.Ask) {
+	a, err := event.Answered{Ask: e}, error(nil)
+	switch q := e.Question.(type) {
+	case wire.PartsRequest:
+		a.Answer, a.Bytes, err = n.fetch(e.To, q)
+	case wire.Inquiry:
+		a.Answer, err = n.inquire(e.To, q)
+	case wire.Query:
+		a.Answer, a.Bytes, err = n.query(e, q)
 	}
+	if err != nil {
+		n.log.Debug("no answer", "peer", peer.ID(e.To.Peer), "to", fmt.Sprintf("%T", e.Question), "err", err)
+		a = event.Answered{Ask: e, Here: errors.Is(err, errFull)}
+	}
+	n.in.Result(n.ctx, a)
+}
+
+// query puts a query to a peer and returns the last answer, with its bytes. Earlier answers of a search go to the loop
+// at once. That to who may hold the key is one, however many messages it takes.
+func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err error) {
+	if err := n.reachContact(e.To, q.Within, errandOf(routing.QueryID(e.Search))); err != nil {
+		return all, 0, err
+	}
+	err = n.answersTo(peer.ID(e.To.Peer), q, func(a wire.Answer, bytes int) {
+		if q.Kind == wire.Search && !a.Final {
+			n.in.Result(n.ctx, event.Answered{Ask: e, Answer: a, Bytes: bytes})
+			return
+		}
+		a.Records = append(all.Records, a.Records...)
+		all, size = a, size+bytes
+	})
+	return all, size, err
 }
 
 // reachContact connects to a peer that is asked for candidates, if there is no link.
-func (n *Node) reachContact(e routing.Ask) error {
-	if len(e.To.Envelope) == 0 {
+func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) error {
+	if len(to.Envelope) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, e.Within)
+	ctx, cancel := context.WithTimeout(n.ctx, within)
 	defer cancel()
-	return n.reach(ctx, e.To, errandOf(e.ID))
+	return n.reach(ctx, to, e)
 }
 
 // maxAnswers is the most messages of one answer: one for each holder, and the last.
 const maxAnswers = routing.MaxNamesAll + 1
 
-// query sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the question
-// at the first.
-func (n *Node) query(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
+// answersTo sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the
+// question at the first.
+func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()
 	s, err := n.streams.Open(ctx, p, QueryID)

@@ -22,7 +22,7 @@ func BenchmarkFind(b *testing.B) {
 		i := len(took)
 		key := fmt.Appendf(nil, "%d/%d", i%(2*peers), i%keys)
 		begun := time.Now()
-		q := routing.Query{ID: routing.QueryID(1 + i), Key: key, Fingerprint: n.hasher.Fingerprint(key), Want: 1}
+		q := routing.Query{ID: routing.QueryID(1 + i), Key: key, Want: 1}
 		if err := n.view(b.Context(), func(l *loop) { l.core.Step(n.now(), routing.Start{Query: q}) }); err != nil {
 			b.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -27,14 +26,10 @@ func (l *loop) carryOut(e event.Effect) {
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
 	case event.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
-	case event.RequestParts:
-		l.n.tasks.Run(func() { l.n.fetch(e) })
-	case event.AnswerParts:
-		l.answer(e.Request, e.Parts, true)
-	case event.AskPeers:
-		l.n.tasks.Run(func() { l.n.inquire(e) })
-	case event.AnswerPeers:
-		l.answer(e.Request, e.Names, true)
+	case event.Ask:
+		l.ask(e)
+	case event.Answer:
+		l.answer(e)
 	case event.Connect:
 		l.n.tasks.Run(func() { l.n.connect(e.To) })
 	case event.Protect:
@@ -49,16 +44,6 @@ func (l *loop) carryOut(e event.Effect) {
 		l.learn(e)
 		l.show(e.Origin, false)
 		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
-	case routing.Confirm:
-		l.confirm(e)
-	case routing.Ask:
-		if e.Kind == wire.Search {
-			e.Within = e.Deadline - l.n.now()
-		}
-		l.n.tasks.Run(func() { l.n.askQuery(e) })
-	case routing.Answer:
-		e.Records = slices.Clone(e.Records)
-		l.answer(e.Request, e.Answer, e.Final)
 	case routing.Found:
 		l.found(e)
 	case routing.Done:
@@ -129,19 +114,21 @@ func (n *Node) addrInfo(r wire.Record) peer.AddrInfo {
 }
 
 // answer hands the core's answer to the stream that waits for it.
-func (l *loop) answer(request uint64, a any, final bool) {
-	r, ok := l.replies[request]
+func (l *loop) answer(e event.Answer) {
+	r, ok := l.replies[e.Request]
 	if !ok {
 		return
 	}
+	a, search := e.Answer.(wire.Answer)
+	final := !search || a.Final
 	select {
-	case r.answers <- a:
+	case r.answers <- e.Answer:
 	default:
 		l.n.counters.Drop("answers")
 		final = true
 	}
 	if final {
 		close(r.answers)
-		delete(l.replies, request)
+		delete(l.replies, e.Request)
 	}
 }

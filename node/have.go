@@ -9,17 +9,18 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
 
 // confirming is a batch of confirmations under way to a peer, and what has come up since.
-type confirming struct{ next []routing.Confirm }
+type confirming struct{ next []event.Ask }
 
 type confirmed struct {
 	peer  peer.ID
 	begun time.Duration // when it was asked
-	asked []routing.Confirm
+	asked []event.Ask
 	has   []bool
 	rtt   time.Duration
 	bytes int // of question and answer, for each key
@@ -27,24 +28,30 @@ type confirmed struct {
 }
 
 // confirm asks a peer for a key, together with what else it is to be asked for.
-func (l *loop) confirm(c routing.Confirm) {
+func (l *loop) confirm(c event.Ask) {
 	p := peer.ID(c.To.Peer)
 	if under := l.asks[p]; under != nil {
 		under.next = append(under.next, c)
 		return
 	}
 	l.asks[p] = &confirming{}
-	l.ask(p, []routing.Confirm{c})
+	l.confirmAll(p, []event.Ask{c})
 }
 
-// ask sends one batch.
-func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
+// keysAsked returns the keys that confirmations ask for.
+func keysAsked(batch []event.Ask) [][]byte {
 	keys := make([][]byte, len(batch))
 	for i, c := range batch {
-		keys[i] = c.Key
+		keys[i] = c.Question.(wire.HaveRequest)[0]
 	}
+	return keys
+}
+
+// confirmAll sends one batch.
+func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
+	keys := keysAsked(batch)
 	e := forSearch
-	if slices.ContainsFunc(batch, func(c routing.Confirm) bool { return errandOf(c.ID) == forQuery }) {
+	if slices.ContainsFunc(batch, func(c event.Ask) bool { return errandOf(routing.QueryID(c.Search)) == forQuery }) {
 		e = forQuery
 	}
 	begun := l.n.now()
@@ -63,28 +70,24 @@ func (l *loop) confirmed(r confirmed) {
 	// A peer that was linked since has not failed: the way to it of that time has.
 	here := errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded) || l.linked(r.peer).since > r.begun
 	for i, c := range r.asked {
-		if r.err != nil {
-			l.step(routing.ConfirmFailed{ID: c.ID, Peer: wire.PeerID(r.peer), Here: here})
-			continue
+		a := event.Answered{Ask: c, Here: here}
+		if r.err == nil {
+			a = event.Answered{Ask: c, Answer: wire.HaveAnswer{r.has[i]}, Bytes: r.bytes}
 		}
-		l.step(routing.Confirmed{ID: c.ID, Peer: wire.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})
+		l.step(a)
 	}
 	if r.err != nil {
 		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
 	}
-	over := func(c routing.Confirm) bool { return !l.core.Routing.Open(c.ID) }
+	over := func(c event.Ask) bool { return !l.core.Routing.Open(routing.QueryID(c.Search)) }
 	next := slices.DeleteFunc(l.asks[r.peer].next, over)
 	if len(next) == 0 {
 		delete(l.asks, r.peer)
 		return
 	}
-	keys := make([][]byte, len(next))
-	for i, c := range next {
-		keys[i] = c.Key
-	}
-	k := wire.HaveFits(keys)
+	k := wire.HaveFits(keysAsked(next))
 	l.asks[r.peer].next = next[k:]
-	l.ask(r.peer, next[:k])
+	l.confirmAll(r.peer, next[:k])
 }
 
 // haveBytes is how many bytes a question for keys and its answer take for each key.

@@ -41,12 +41,6 @@ type gotHello struct {
 	hello wire.Hello
 }
 
-// refusedHello is the hello of a peer that there is no room for a link with.
-type refusedHello struct {
-	gotHello
-	reply reply
-}
-
 // vain says whether the other end has no room and names nobody who may have: it may soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
@@ -278,5 +272,5 @@ func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
 		h.Records = h.Records[own : own+1]
 	}
 	n.verifyOutside(h.Records)
-	return n.answerNames(s, func(r reply) any { return refusedHello{gotHello{s.Peer, s.Conn(), h}, r} })
+	return n.relay(s, asked{question: h}, 1, streams.TransferTime)
 }

@@ -338,19 +338,10 @@ func (l *loop) request(r any) {
 		if l.links[r.from] != nil {
 			l.turnedAway(r.from, wire.Names{})
 		}
-	case refusedHello:
-		l.step(event.HelloRefused{Peer: wire.PeerID(r.from), Request: l.expect(r.reply), Hello: r.hello})
 	case asked:
 		l.n.checked = &r.held
-		l.step(routing.Asked{
-			Request: l.expect(r.reply), From: wire.PeerID(r.from), Query: r.query,
-			Fingerprint: l.n.hasher.Fingerprint(r.query.Key), Deadline: l.n.now() + r.query.Within,
-		})
+		l.step(event.Asked{From: wire.PeerID(r.from), Request: l.expect(r.reply), Question: r.question})
 		l.n.checked = nil
-	case peersAsked:
-		l.step(event.PeersAsked{From: wire.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
-	case partsAsked:
-		l.step(event.PartsRequested{From: wire.PeerID(r.from), Request: l.expect(r.reply), PartsRequest: r.request})
 	}
 }
 

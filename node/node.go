@@ -345,9 +345,10 @@ func (n *Node) tailsConfig() tails.Config {
 
 func (n *Node) routingConfig() routing.Config {
 	c := routing.Config{
-		Self: wire.PeerID(n.host.ID()),
-		Has:  n.hasChecked,
-		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
+		Self:        wire.PeerID(n.host.ID()),
+		Has:         n.hasChecked,
+		Fingerprint: n.hasher.Fingerprint,
+		Rand:        rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 	return c
 }

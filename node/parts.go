@@ -11,48 +11,32 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// partsAsked is a direct fetch that a peer asks of us.
-type partsAsked struct {
-	from    peer.ID
-	request wire.PartsRequest
-	reply   reply
-}
+// errRefused says that a peer has nothing to send, or no budget to send it.
+var errRefused = errors.New("node: refused")
 
-// fetch gets parts directly from the peer of a record.
-func (n *Node) fetch(e event.RequestParts) {
-	p, size, err := n.fetchOnce(e)
-	if err != nil || p.Refused {
-		n.log.Debug("fetch failed", "peer", peer.ID(e.From.Peer), "refused", p.Refused, "err", err)
-		n.in.Result(n.ctx, event.FetchFailed{From: e.From.Peer, Group: e.Group})
-		return
-	}
-	n.in.Result(n.ctx, event.PartsReceived{
-		From: e.From.Peer, Transport: event.Direct, Group: e.Group, Parts: p, Bytes: size,
-	})
-}
-
-// fetchOnce asks on a link, which it makes of a record if there is none: the budget is that of the link.
-func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err error) {
+// fetch asks the peer of a record for parts, on a link, which it makes if there is none: the budget is that of the link.
+// It returns the bytes of the answer, too.
+func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	if len(e.From.Envelope) == 0 && !n.reached(peer.ID(e.From.Peer)) {
+	if len(from.Envelope) == 0 && !n.reached(peer.ID(from.Peer)) {
 		return p, 0, errParted
 	}
-	if err := n.reach(ctx, e.From, forLink); err != nil {
+	if err := n.reach(ctx, from, forLink); err != nil {
 		if !errors.Is(err, errFull) { // which is no fault of the peer
-			n.in.Result(n.ctx, event.DialFailed{Peer: e.From.Peer})
+			n.in.Result(n.ctx, event.DialFailed{Peer: from.Peer})
 		}
 		return p, 0, err
 	}
-	n.in.LinkWanted(peer.ID(e.From.Peer))
-	s, err := n.streams.Open(ctx, peer.ID(e.From.Peer), PartsID)
+	n.in.LinkWanted(peer.ID(from.Peer))
+	s, err := n.streams.Open(ctx, peer.ID(from.Peer), PartsID)
 	if err != nil {
 		return p, 0, err
 	}
 	defer func() { s.End(err) }()
-	req := e.Append(nil)
-	n.in.Charged(s.Peer, len(req)+requestOverhead)
-	if err = s.Send(req); err != nil {
+	question := req.Append(nil)
+	n.in.Charged(s.Peer, len(question)+requestOverhead)
+	if err = s.Send(question); err != nil {
 		return p, 0, err
 	}
 	b, err := s.Receive(wire.MaxParts, streams.TransferTime)
@@ -61,6 +45,9 @@ func (n *Node) fetchOnce(e event.RequestParts) (p wire.Parts, size int, err erro
 	}
 	p, err = wire.ParseParts(b, wire.MaxParts)
 	n.unread(s.Peer, PartsID, err)
+	if err == nil && p.Refused {
+		err = errRefused
+	}
 	return p, len(b), err
 }
 
@@ -76,10 +63,5 @@ func (n *Node) serveParts(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	a, err := n.askLoop(s.Peer, func(r reply) any { return partsAsked{s.Peer, req, r} })
-	if err != nil {
-		return err
-	}
-	p, _ := a.(wire.Parts)
-	return s.SendWithin(p.Append(nil), streams.TransferTime)
+	return n.relay(s, asked{question: req}, 1, streams.TransferTime)
 }

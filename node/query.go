@@ -46,7 +46,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
 	}
-	q := routing.Query{Key: key, Fingerprint: n.hasher.Fingerprint(key), Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Fresh: o.Fresh, Budget: max(0, o.Budget)}
+	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Fresh: o.Fresh, Budget: max(0, o.Budget)}
 	if o.All {
 		q.Mode = wire.All
 	}

@@ -16,6 +16,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -171,7 +172,7 @@ func TestBlackHoles(t *testing.T) {
 			if i%8 == 0 {
 				at = other
 			}
-			l.confirm(routing.Confirm{ID: routing.MaxQueryID + routing.QueryID(i), To: newStranger(t).record(t, 1, at), Key: []byte("k")})
+			l.confirm(event.Ask{Search: uint64(routing.MaxQueryID) + uint64(i), To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
 		}
 	})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // TestRestartedBeforeItsEnd: a peer starts again while others have still its former connections, as after a kill behind
@@ -90,7 +90,7 @@ func TestFailureOlderThanLink(t *testing.T) {
 				begun = a.now()
 			}
 			l.asks[b.ID()] = &confirming{}
-			l.confirmed(confirmed{peer: b.ID(), begun: begun, asked: []routing.Confirm{{ID: 1, To: wire.Record{Peer: p}}}, err: errDial})
+			l.confirmed(confirmed{peer: b.ID(), begun: begun, asked: []event.Ask{{To: wire.Record{Peer: p}, Question: wire.HaveRequest{[]byte("k")}, Search: 1}}, err: errDial})
 			if l.core.Routing.Suspected(p) == late {
 				t.Errorf("asked before the link %v: suspected %v", late, !late)
 			}

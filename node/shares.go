@@ -110,7 +110,7 @@ func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err e
 	for from := 0; from < len(keys); from += coverKeys {
 		err := n.view(ctx, func(l *loop) {
 			for i, key := range keys[from:min(from+coverKeys, len(keys))] {
-				for _, c := range l.core.Routing.Claims(key, n.hasher.Fingerprint(key)) {
+				for _, c := range l.core.Routing.Claims(key) {
 					at, known := index[c.Record.Peer]
 					if !known {
 						at = len(out)

@@ -19,15 +19,14 @@ func (o *Overlay) acquaint(now time.Duration) {
 
 // inquire sends a peer an inquiry for a search; 0: for none.
 func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
-	o.effects.Emit(event.AskPeers{To: to, Inquiry: q, Search: search})
+	o.effects.Emit(event.Ask{To: to, Question: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.Cost(q))
 }
 
-// onPeersAsked answers an inquiry.
-func (o *Overlay) onPeersAsked(now time.Duration, in event.PeersAsked) {
-	q := in.Inquiry
+// onInquiry answers an inquiry.
+func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
 	if !o.region.Serves(in.From) || !o.exchange.Spare() {
-		o.effects.Emit(event.AnswerPeers{To: in.From, Request: in.Request, Names: wire.Names{Depth: o.region.Vouched()}})
+		o.effects.Emit(event.Answer{Request: in.Request, Answer: wire.Names{Depth: o.region.Vouched()}})
 		return
 	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
@@ -38,25 +37,25 @@ func (o *Overlay) onPeersAsked(now time.Duration, in event.PeersAsked) {
 		o.region.Visit(now, in.From)
 		o.directory.Beside(o.region.VisitorBytes())
 	}
-	o.effects.Emit(event.AnswerPeers{To: in.From, Request: in.Request, Names: names})
+	o.effects.Emit(event.Answer{Request: in.Request, Answer: names})
 	o.exchange.Spend(in.From, exchange.Cost(names))
 }
 
-// onPeersNamed takes in an answer to an inquiry.
-func (o *Overlay) onPeersNamed(now time.Duration, in event.PeersNamed) {
-	if !o.region.Answered(now, in.From, in.Names.Depth) {
+// onNames takes in an answer to an inquiry.
+func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
+	if !o.region.Answered(now, from, names.Depth) {
 		return
 	}
-	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), wire.MaxNamed)] {
-		o.region.Nearer(in.From, n.Record)
-		o.region.Learned(o.learnPeer(now, in.From, n))
+	for _, n := range names.Peers[:min(len(names.Peers), wire.MaxNamed)] {
+		o.region.Nearer(from, n.Record)
+		o.region.Learned(o.learnPeer(now, from, n))
 	}
-	for _, i := range in.Names.Similar[:min(len(in.Names.Similar), wire.MaxSimilar)] {
-		if o.introduce(now, in.From, i) {
+	for _, i := range names.Similar[:min(len(names.Similar), wire.MaxSimilar)] {
+		if o.introduce(now, from, i) {
 			o.region.Learned(region.OneAlike)
 		}
 	}
-	o.contactsNamed(in.From)
+	o.contactsNamed(from)
 }
 
 // learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact.
@@ -109,22 +108,22 @@ func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) b
 	return r.Learned != nil
 }
 
-// onPeersSilent notes that an inquiry was not answered.
-func (o *Overlay) onPeersSilent(in event.PeersSilent) {
-	if !o.region.Silent(in.From, in.Later) {
+// onNoNames notes that an inquiry was not answered. If that is for want of room here, the peer is not to blame.
+func (o *Overlay) onNoNames(from wire.PeerID, here bool) {
+	if !o.region.Silent(from, here) {
 		return
 	}
-	if !in.Later {
-		o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
+	if !here {
+		o.topology.DialFailed(o.now, from, o.directory.DialFailed(from))
 	}
-	o.contactsNamed(in.From)
+	o.contactsNamed(from)
 }
 
 // forgetInquiries gives up answers that were awaited for longer than any driver waits. So the memory of them is bounded
 // where a driver says nothing at all. Nobody is to blame.
 func (o *Overlay) forgetInquiries(now time.Duration) {
 	for _, p := range o.region.Overdue(now) {
-		o.onPeersSilent(event.PeersSilent{From: p, Later: true})
+		o.onNoNames(p, true)
 	}
 }
 

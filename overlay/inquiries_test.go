@@ -11,6 +11,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
+// answered is a peer's answer to an inquiry.
+func answered(p wire.PeerID, a wire.Message, here bool) event.Answered {
+	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: wire.Inquiry{}}, Answer: a, Here: here}
+}
+
 // cornered is an overlay with room for one origin and links in a network that is large by their word. So it covers a
 // part of it.
 func cornered(t *testing.T, links ...wire.PeerID) *Overlay {
@@ -46,15 +51,15 @@ func TestInquiriesForASearch(t *testing.T) {
 		reported, contact bool
 	}{
 		{event.ContactsWanted{Search: 7, Ask: 3}, 3, event.ContactsNamed{Search: 7, Asked: 3, Awaited: 3}, false, false},
-		{event.PeersNamed{From: "a", Names: names}, 0, event.ContactsNamed{Search: 7, Awaited: 2}, true, true},
-		{event.PeersSilent{From: "b"}, 0, event.ContactsNamed{Search: 7, Awaited: 1}, false, true},
-		{event.PeersSilent{From: "b"}, 0, event.ContactsNamed{}, false, true},
-		{event.PeersSilent{From: "c", Later: true}, 0, event.ContactsNamed{Search: 7}, false, true},
+		{answered("a", names, false), 0, event.ContactsNamed{Search: 7, Awaited: 2}, true, true},
+		{answered("b", nil, false), 0, event.ContactsNamed{Search: 7, Awaited: 1}, false, true},
+		{answered("b", nil, false), 0, event.ContactsNamed{}, false, true},
+		{answered("c", nil, true), 0, event.ContactsNamed{Search: 7}, false, true},
 	} {
 		asked, said, reported := 0, event.ContactsNamed{}, false
 		for _, e := range step(t, o, time.Millisecond, c.in) {
 			switch e := e.(type) {
-			case event.AskPeers:
+			case event.Ask:
 				asked++
 			case event.ContactsNamed:
 				said = e

@@ -22,7 +22,7 @@ func TestNoRoomToDial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step(t, o, 0, event.PeersAsked{From: "id", Inquiry: wire.Inquiry{Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+	step(t, o, 0, event.Asked{From: "id", Question: wire.Inquiry{Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	for fails, here := range []bool{true, false} {
 		step(t, o, time.Second, event.DialFailed{Peer: "id", Here: here})
 		if got := o.directory.Lookup("id").DialFails(); got != fails {

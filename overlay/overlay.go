@@ -95,20 +95,12 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 		o.mesh(in.Peer, false)
 	case event.HelloReceived:
 		o.onHello(now, in)
-	case event.HelloRefused:
-		o.onHelloRefused(now, in)
 	case event.LinkRefused:
 		o.onLinkRefused(now, in)
 	case event.CatalogueReceived:
 		o.onCatalogue(now, in)
 	case event.PartsReceived:
 		o.onParts(now, in)
-	case event.PartsRequested:
-		o.exchange.Request(now, in, o.directory.Tagged(in.Group.OriginTag()))
-	case event.FetchFailed:
-		if e := o.directory.Tagged(in.Group.OriginTag()); e != nil {
-			o.exchange.FetchFailed(now, in.From, e.Index())
-		}
 	case event.DialFailed:
 		e := o.directory.Lookup(in.Peer)
 		if !in.Here {
@@ -131,12 +123,10 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 		}
 	case event.RoundTrip:
 		o.directory.RoundTrip(in.Peer, in.RTT)
-	case event.PeersAsked:
-		o.onPeersAsked(now, in)
-	case event.PeersNamed:
-		o.onPeersNamed(now, in)
-	case event.PeersSilent:
-		o.onPeersSilent(in)
+	case event.Asked:
+		o.onAsked(now, in)
+	case event.Answered:
+		o.onAnswered(now, in)
 	case event.ContactAnswered:
 		o.region.ContactAnswered(in)
 	case event.ContactsWanted:
@@ -144,6 +134,37 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.Tick:
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
+	}
+}
+
+// onAsked takes in a question of a peer.
+func (o *Overlay) onAsked(now time.Duration, in event.Asked) {
+	switch q := in.Question.(type) {
+	case wire.PartsRequest:
+		o.exchange.Request(now, in, q, o.directory.Tagged(q.Group.OriginTag()))
+	case wire.Inquiry:
+		o.onInquiry(now, in, q)
+	case wire.Hello:
+		o.onHelloRefused(now, in, q)
+	}
+}
+
+// onAnswered takes in what has come of a question of ours.
+func (o *Overlay) onAnswered(now time.Duration, in event.Answered) {
+	from := in.To.Peer
+	switch q := in.Question.(type) {
+	case wire.PartsRequest:
+		if p, ok := in.Answer.(wire.Parts); ok && !p.Refused {
+			o.onParts(now, event.PartsReceived{From: from, Transport: event.Direct, Group: q.Group, Parts: p, Bytes: in.Bytes})
+		} else if e := o.directory.Tagged(q.Group.OriginTag()); e != nil {
+			o.exchange.FetchFailed(now, from, e.Index())
+		}
+	case wire.Inquiry:
+		if names, ok := in.Answer.(wire.Names); ok {
+			o.onNames(now, from, names)
+		} else {
+			o.onNoNames(from, in.Here)
+		}
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 func names(t *testing.T, o *Overlay, now time.Duration, p wire.PeerID) (named []wire.PeerID) {
 	t.Helper()
 	hello := wire.Hello{Records: []wire.Record{{Peer: p, Envelope: []byte(p)}, {Peer: "other", Envelope: []byte("other")}}}
-	for _, e := range step(t, o, now, event.HelloRefused{Peer: p, Request: 7, Hello: hello}) {
-		if a, ok := e.(event.AnswerPeers); ok && a.To == p && a.Request == 7 {
-			for _, n := range a.Names.Peers {
+	for _, e := range step(t, o, now, event.Asked{From: p, Request: 7, Question: hello}) {
+		if a, ok := e.(event.Answer); ok && a.Request == 7 {
+			for _, n := range a.Answer.(wire.Names).Peers {
 				named = append(named, n.Record.Peer)
 			}
 			return named

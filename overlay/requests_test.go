@@ -27,9 +27,7 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		id := uint64(0)
 		request := func(from wire.PeerID) []event.Effect {
 			id++
-			return s.Overlay.Step(time.Second, event.PartsRequested{
-				From: from, Request: id, PartsRequest: wire.PartsRequest{Group: own.Group(), First: 0, End: 1},
-			})
+			return s.Overlay.Step(time.Second, event.Asked{From: from, Request: id, Question: wire.PartsRequest{Group: own.Group(), First: 0, End: 1}})
 		}
 		for i := range silent {
 			for range 100 {
@@ -38,8 +36,9 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		}
 		served, full := false, false
 		for _, e := range request(overlaytest.Honest) {
-			if a, ok := e.(event.AnswerParts); ok {
-				served, full = served || a.Request == id && !a.Refused, full || a.Request != id && a.Refused
+			if a, ok := e.(event.Answer); ok {
+				refused := a.Answer.(wire.Parts).Refused
+				served, full = served || a.Request == id && !refused, full || a.Request != id && refused
 			}
 		}
 		if !full {

@@ -30,20 +30,12 @@ type round struct {
 // rounds keeps the rounds of all peers of a network from now on.
 func rounds(net *overlaytest.Network) *[]round {
 	var all []round
-	index, open := map[wire.PeerID]int{}, map[[2]int]wire.Inquiry{}
-	for i, p := range net.Peers {
-		index[p.ID] = i
-	}
-	net.Trace = func(_ time.Duration, i int, e event.Effect) {
-		switch e := e.(type) {
-		case event.AskPeers:
-			open[[2]int{i, index[e.To.Peer]}] = e.Inquiry
-		case event.AnswerPeers:
-			q, ok := open[[2]int{index[e.To], i}]
-			if !ok {
-				return // asked before
+	net.Trace = func(_ time.Duration, _ int, e event.Effect) {
+		if a, is := e.(event.Answer); is {
+			if q, is := net.Question(a.Request).(wire.Inquiry); is {
+				names := a.Answer.(wire.Names)
+				all = append(all, round{q, names, q.Size(), names.Size()})
 			}
-			all = append(all, round{q, e.Names, q.Size(), e.Names.Size()})
 		}
 	}
 	return &all

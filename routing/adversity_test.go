@@ -123,9 +123,7 @@ func TestLyingChild(t *testing.T) {
 		for !asked && p.Now() < time.Minute {
 			p.RunUntil(p.Now() + time.Millisecond)
 		}
-		p.Step("b", routing.AnswerReceived{
-			ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true},
-		})
+		p.Step("b", routingtest.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true}))
 		p.Run()
 		done := p.node("a").Done[0]
 		t.Log(done, done.Stats.Explain)
@@ -147,10 +145,9 @@ func TestChildNamesManyInVain(t *testing.T) {
 	for i := range routing.MaxNamesAny {
 		names = append(names, wire.Record{Peer: wire.PeerID(fmt.Sprintf("nobody %d", i))})
 	}
-	p.Step("a", routing.AnswerReceived{ID: 1, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: names}})
-	p.Step("a", routing.AnswerReceived{
-		ID: 1, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: names, Final: true},
-	})
+	for _, last := range []bool{false, true} {
+		p.Step("a", routingtest.Answered(1, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: names, Final: last}))
+	}
 	p.Run()
 	s := p.node("a").Done[0].Stats
 	if s.Found != 0 || s.Probes > 12 {
@@ -179,8 +176,8 @@ func TestPoisonedName(t *testing.T) {
 			var nonce uint64
 			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
 				_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
-				p.Step("c", routing.Asked{
-					Request: 1 << 40, From: from, Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second, Query: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k")},
+				p.Step("c", event.Asked{
+					Request: 1 << 40, From: from, Question: wire.Query{Kind: wire.Search, Nonce: nonce, Origin: "a", Key: []byte("k"), Within: time.Second},
 				})
 			}
 		}
@@ -198,8 +195,8 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 	p.node("b").Holds["k"] = true
 	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: wire.Any, Deadline: 2 * time.Second})
 	p.RunUntil(time.Second)
-	ask := routing.Asked{
-		From: "a", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: time.Minute, Query: wire.Query{Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"), Budget: 9},
+	ask := event.Asked{
+		From: "a", Question: wire.Query{Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"), Budget: 9, Within: time.Minute},
 	}
 	var answers []string
 	p.Trace = func(s string) {
@@ -408,7 +405,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	p := newPlace(t, 1, routing.Config{})
 	p.node("a")
 	for i := range 3000 {
-		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: wire.PeerID(fmt.Sprint(i))})
+		p.Step("a", routingtest.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
 	}
 	if n := p.node("a").Router.Failures(); n > 1024 {
 		t.Errorf("%d failures are remembered", n)
@@ -525,8 +522,8 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 				last = s
 			}
 		}
-		p.Step("b", routing.Asked{
-			Request: 99, From: "a", Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + 10*time.Second, Query: wire.Query{Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Want: 1, Budget: c.budget, Hops: 1},
+		p.Step("b", event.Asked{
+			Request: 99, From: "a", Question: wire.Query{Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Want: 1, Budget: c.budget, Hops: 1, Within: 10 * time.Second},
 		})
 		p.Run()
 		named := 0

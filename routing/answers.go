@@ -23,9 +23,9 @@ func (r *Router) candidateIn(id QueryID, p wire.PeerID) (*search, *candidate) {
 }
 
 // confirmed handles a peer's answer to a confirmation. A late answer counts too, although the machine had given it up.
-func (r *Router) confirmed(in Confirmed) {
-	r.failures.answered(in.Peer)
-	q, c := r.candidateIn(in.ID, in.Peer)
+func (r *Router) confirmed(id QueryID, p wire.PeerID, has bool, bytes int) {
+	r.failures.answered(p)
+	q, c := r.candidateIn(id, p)
 	if q == nil || c.state == answered || c.state == lacking {
 		return
 	}
@@ -33,12 +33,12 @@ func (r *Router) confirmed(in Confirmed) {
 		r.waitFor(q, c, -1)
 	}
 	c.state = lacking
-	if in.Has {
+	if has {
 		c.state = answered
 	}
-	q.stats.Explain[c.reason].Bytes = in.Bytes
-	r.score(q, c, in.Has)
-	if in.Has {
+	q.stats.Explain[c.reason].Bytes = bytes
+	r.score(q, c, has)
+	if has {
 		q.found++
 		r.provide(q, c.record)
 	}
@@ -92,16 +92,16 @@ func (r *Router) provide(q *search, rec wire.Record) {
 }
 
 // confirmFailed handles a confirmation that brought no answer. The failure counts against the peer even when the query
-// is over.
-func (r *Router) confirmFailed(in ConfirmFailed) {
-	q, c := r.candidateIn(in.ID, in.Peer)
+// is over, unless the question was not even sent for want of room here.
+func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
+	q, c := r.candidateIn(id, p)
 	if q == nil || c.state != asking {
-		if !in.Here {
-			r.noteFailure(in.Peer, true, true)
+		if !here {
+			r.noteFailure(p, true, true)
 		}
 		return
 	}
-	if in.Here {
+	if here {
 		r.waitFor(q, c, -1)
 		c.state = failed
 		q.conclude(r.now, c.reason, Failed)
@@ -123,32 +123,34 @@ func (r *Router) fail(q *search, c *candidate) {
 	}
 }
 
-func (r *Router) candidatesReceived(in AnswerReceived) {
-	r.failures.answered(in.From)
-	q := r.open[in.ID]
+// candidatesReceived handles the names that a contact answers with.
+func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer, bytes int) {
+	r.failures.answered(p)
+	q := r.open[id]
 	if q == nil {
 		return
 	}
-	a := q.contactOf(in.From)
+	a := q.contactOf(p)
 	if a == nil || a.state == answered {
 		return
 	}
 	a.state = answered
-	q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
+	q.spent += min(max(names.Messages, 0), q.Budget-q.spent)
 	q.spoken(a.peer, false)
-	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, in.Records))
+	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, names.Records))
 	reason := &q.stats.Explain[a.reason]
-	reason.Names, reason.Bytes = len(in.Records), in.Bytes
+	reason.Names, reason.Bytes = len(names.Records), bytes
 	if q.cover.need == focus {
-		in.Records = q.inRange(a, in.Records)
+		names.Records = q.inRange(a, names.Records)
 	}
-	r.named(q, a, in.Records)
-	r.contactAnswered(q, a, in)
+	r.named(q, a, names.Records)
+	r.contactAnswered(q, a, names)
 	r.advance(q)
 }
 
-func (r *Router) askFailed(in AskFailed) {
-	if q := r.open[in.ID]; q != nil && r.noAnswer(q, in.Peer) {
+// askFailed handles a question for names, or a search forwarded, that brings no further answer.
+func (r *Router) askFailed(id QueryID, p wire.PeerID) {
+	if q := r.open[id]; q != nil && r.noAnswer(q, p) {
 		r.advance(q)
 	}
 }

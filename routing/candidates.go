@@ -42,7 +42,7 @@ func (q *search) room() int { return min(max(MaxCandidates, q.Budget/confirmCost
 // matched makes candidates of the directory's matches.
 func (r *Router) matched(q *search) {
 	prior := r.prior.Share()
-	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
+	for _, v := range r.view.Candidates(q.Key, q.fingerprint) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
 			continue
 		}
@@ -85,7 +85,7 @@ func (r *Router) known(v overlay.Candidate, q *search) candidate {
 	v.Record.Peer = v.Peer
 	return r.rested(candidate{
 		record: v.Record, why: Matched, matched: true, keys: v.N, rate: v.Rate, trust: r.trust(v),
-		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
+		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.fingerprint), string(v.Peer)), namedBy: -1,
 	})
 }
 
@@ -208,7 +208,7 @@ func (r *Router) learn(q *search, rec wire.Record) *candidate {
 	}
 	c := r.rested(candidate{
 		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false, r.load[rec.Peer]),
-		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
+		tie: match.Tie(uint64(q.fingerprint), string(rec.Peer)), namedBy: -1,
 	})
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
 		c.record = own

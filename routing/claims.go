@@ -3,7 +3,6 @@ package routing
 import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Claim is that a peer's summary matches a key.
@@ -18,9 +17,9 @@ const vague = 0.5
 
 // Claims are the matches of a key in the directory, of trusted peers, in a fixed order. They serve to choose among
 // peers for many keys at once (package cover). Those of summaries that match more than half of all keys are left out.
-func (r *Router) Claims(key []byte, f summary.Fingerprint) (out []Claim) {
+func (r *Router) Claims(key []byte) (out []Claim) {
 	prior := r.prior.Share()
-	for _, v := range r.view.Candidates(key, f) {
+	for _, v := range r.view.Candidates(key, r.cfg.Fingerprint(key)) {
 		trust := r.trust(v)
 		if v.Peer == r.cfg.Self || trust < match.MinTrust || v.Rate > vague {
 			continue

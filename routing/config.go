@@ -49,6 +49,8 @@ type Config struct {
 	Self wire.PeerID           // this node; required
 	Has  func(key []byte) bool // whether this node holds a key; required
 	Rand *rand.Rand            // the only source of randomness; required
+	// Fingerprint returns that of a key under the network's seed; required.
+	Fingerprint func(key []byte) summary.Fingerprint
 
 	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by
 	// outcomes.
@@ -171,6 +173,7 @@ func (c *Config) check() error {
 	fault(c.Self == "", "Self is missing")
 	fault(c.Has == nil, "Has is missing")
 	fault(c.Rand == nil, "Rand is missing")
+	fault(c.Fingerprint == nil, "Fingerprint is missing")
 	fault(!(c.Prior > 0 && c.Prior < 1), "Prior %g is not in (0, 1)", c.Prior)
 	fault(!(c.Poor > 0), "Poor %g is not positive", c.Poor)
 	fault(!(c.PoorAll > 0), "PoorAll %g is not positive", c.PoorAll)

@@ -141,9 +141,9 @@ func (r *Router) askContacts(q *search) {
 		}
 		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
-		r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p, Envelope: c.Record}, Query: wire.Query{
+		r.ask(q, wire.Record{Peer: p, Envelope: c.Record}, wire.Query{
 			Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode, Within: candidatesTime,
-		}})
+		})
 	}
 }
 
@@ -203,7 +203,7 @@ func (r *Router) nextContact(q *search) int {
 		p := wire.PeerID(q.cover.contacts[i].Peer)
 		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
 	}
-	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
+	key := match.Tie(uint64(q.fingerprint)^r.salt, "")
 	was := func(i int) bool { return q.cover.contacts[i].Role == region.Alike || unfit(i) }
 	known := func(i int) bool {
 		return was(i) || q.cover.need == focus && first.Contains(q.cover.contacts[i].Place)
@@ -356,9 +356,9 @@ func (q *search) answeredFor(a *referrer) {
 }
 
 // contactAnswered handles a contact's answer, apart from the names in it.
-func (r *Router) contactAnswered(q *search, a *referrer, in AnswerReceived) {
-	a.heard, a.depth = true, min(max(in.Depth, 0), space.MaxDepth)
-	for _, rec := range in.Records {
+func (r *Router) contactAnswered(q *search, a *referrer, names wire.Answer) {
+	a.heard, a.depth = true, min(max(names.Depth, 0), space.MaxDepth)
+	for _, rec := range names.Records {
 		a.names = append(a.names, rec.Peer)
 	}
 	if a.state == answered { // else it was given up at once

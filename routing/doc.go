@@ -23,15 +23,15 @@
 // it holds. All names are candidates: each counts once it has confirmed. A query with enough holders, without budget or
 // at its deadline ends in any stage.
 //
-// [Router.Step] takes one [Input] and the time and returns the [Effect]s that the driver must carry out, in order. The
+// [Router.Step] takes one [event.Input] and the time and returns the [event.Effect]s that the driver must carry out, in order. The
 // same inputs at the same times give the same effects. What the driver owes:
 //
 //   - one goroutine (or event loop) calls Step; time never goes back;
-//   - every [Confirm] and [Ask] is answered by the input that brings its result or its failure. A
+//   - every [event.Ask] is answered by [event.Answered], with an answer or without one. A
 //     lost answer costs only time: the machine has time limits of its own;
-//   - every [Asked] is answered by [Answer] effects of the same Request, the last of them Final, and by nothing after
-//     it;
-//   - a [Wake] is followed by a [Tick] at that time or later; a later Wake replaces it;
+//   - every [event.Asked] is answered by [event.Answer] effects of the same Request, the last of them Final, and by
+//     nothing after it;
+//   - an [event.Wake] is followed by an [event.Tick] at that time or later; a later Wake replaces it;
 //   - deadlines are instants on this core's clock: on the wire travels the time that is left;
 //   - addresses of a record are dialled only after its signature was verified.
 //

@@ -34,27 +34,30 @@ func (friends) Contacts() []region.Contact                     { return nil }
 
 func ExampleRouter() {
 	r, err := routing.New(routing.Config{
-		Self: "me",
-		Has:  func([]byte) bool { return false },
-		Rand: rand.New(rand.NewPCG(1, 2)),
+		Self:        "me",
+		Has:         func([]byte) bool { return false },
+		Rand:        rand.New(rand.NewPCG(1, 2)),
+		Fingerprint: func([]byte) summary.Fingerprint { return 42 },
 	}, friends{})
 	if err != nil {
 		panic(err)
 	}
+	var asked event.Ask
 	do := func(now time.Duration, in event.Input) {
-		fmt.Println(in)
 		for _, e := range r.Step(now, in) {
-			if s, ok := e.(fmt.Stringer); ok { // of this package: others say when to wake, and tell the overlay
-				fmt.Println("  ", s)
+			switch e := e.(type) { // others say when to wake, and tell the overlay
+			case event.Ask:
+				asked = e
+				fmt.Printf("%v: does %s hold %q?\n", now, e.To.Peer, e.Question)
+			case routing.Found, routing.Done:
+				fmt.Printf("%v: %v\n", now, e)
 			}
 		}
 	}
-	do(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("key"), Fingerprint: 42}})
-	do(30*time.Millisecond, routing.Confirmed{ID: 1, Peer: "ann", Has: true})
+	do(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("key")}})
+	do(30*time.Millisecond, event.Answered{Ask: asked, Answer: wire.HaveAnswer{true}})
 	// Output:
-	// Start q1 "key" any want=0 budget=0 deadline=0s
-	//    Confirm q1 ann "key"
-	// Confirmed q1 ann holds
-	//    Found q1 ann
-	//    Done q1 enough found=1 probes=1 false=0 messages=2 elapsed=30ms
+	// 0s: does ann hold ["key"]?
+	// 30ms: Found q1 ann
+	// 30ms: Done q1 enough found=1 probes=1 false=0 messages=2 elapsed=30ms
 }

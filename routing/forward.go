@@ -55,7 +55,7 @@ func (r *Router) inOwnOrder(q *search) []wire.PeerID {
 
 // tieFor returns a function that orders equals differently on each node.
 func (r *Router) tieFor(q *search) func(wire.PeerID) uint64 {
-	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^r.salt, string(p)) }
+	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.fingerprint)^r.salt, string(p)) }
 }
 
 // failedHere says whether a peer has failed to answer a question of this query.
@@ -96,40 +96,40 @@ func (r *Router) forward(q *search) bool {
 func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
 	r.refer(q, referrer{child: true, reserved: budget}, until, Reason{Peer: p, Why: Forwarded})
-	r.emit(Ask{ID: q.ID, To: wire.Record{Peer: p}, Deadline: until, Query: wire.Query{
-		Kind: wire.Search, Key: q.Key, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
+	r.ask(q, wire.Record{Peer: p}, wire.Query{
+		Kind: wire.Search, Key: q.Key, Mode: q.Mode, Want: q.Want - q.found, Budget: budget, Within: until - r.now,
 		Nonce: q.nonce, Origin: q.origin, Hops: q.hops - 1, Visited: visited, Fresh: q.Fresh,
-	}})
+	})
 }
 
 // forwardReturned handles what a child found. The cost that it reports is believed up to what was set aside; the rest
 // returns to the budget.
-func (r *Router) forwardReturned(in AnswerReceived) {
-	r.failures.answered(in.From)
-	q := r.open[in.ID]
+func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes int) {
+	r.failures.answered(p)
+	q := r.open[id]
 	if q == nil {
 		return
 	}
-	c := q.childOf(in.From)
+	c := q.childOf(p)
 	if c == nil || c.state == answered || c.state == failed {
 		return
 	}
-	c.reported = min(max(c.reported, in.Messages), c.reserved)
+	c.reported = min(max(c.reported, a.Messages), c.reserved)
 	reason := &q.stats.Explain[c.reason]
-	reason.Names += len(in.Records)
-	reason.Bytes += in.Bytes
-	if in.AsOf > 0 { // its age may be as old as the question to the child
-		q.rely(q.started + reason.At - in.AsOf)
+	reason.Names += len(a.Records)
+	reason.Bytes += bytes
+	if a.AsOf > 0 { // its age may be as old as the question to the child
+		q.rely(q.started + reason.At - a.AsOf)
 	}
-	if in.Final {
+	if a.Final {
 		c.state = answered
 		q.conclude(r.now, c.reason, Answered)
 		q.spent -= c.reserved - c.reported
 	}
 	if q.serves != nil {
-		r.passOn(q, c, in.Records)
+		r.passOn(q, c, a.Records)
 	} else {
-		r.returned(q, c, q.fewNames(c, in.Records))
+		r.returned(q, c, q.fewNames(c, a.Records))
 	}
 	r.advance(q)
 }

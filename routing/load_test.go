@@ -38,8 +38,16 @@ func (equals) Knowledge() []overlay.Knowledge                 { return nil }
 func (equals) Linked() []wire.PeerID                          { return nil }
 func (equals) Record(wire.PeerID) (r wire.Record, ok bool)    { return }
 
+// confirmed is a peer's answer to a confirmation; nil: none comes.
+func confirmed(ask event.Ask, a wire.Message) event.Answered {
+	return event.Answered{Ask: ask, Answer: a}
+}
+
 func newEquals(t *testing.T, n int) *Router {
-	r, err := New(Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, equals(n))
+	r, err := New(Config{
+		Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1)),
+		Fingerprint: func(key []byte) summary.Fingerprint { return summary.Fingerprint(key[0]) },
+	}, equals(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +60,8 @@ func TestLoadSpreads(t *testing.T) {
 	r := newEquals(t, 10)
 	asked := map[wire.PeerID]int{}
 	for id := range QueryID(10) {
-		for _, e := range r.Step(0, Start{Query{ID: id, Key: []byte("one key"), Fingerprint: 1}}) {
-			if c, ok := e.(Confirm); ok {
+		for _, e := range r.Step(0, Start{Query{ID: id, Key: []byte("one key")}}) {
+			if c, ok := e.(event.Ask); ok {
 				asked[c.To.Peer]++
 			}
 		}
@@ -67,27 +75,27 @@ func TestLoadSpreads(t *testing.T) {
 func TestLoadIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newEquals(t, 4)
-		var confirms []Confirm
+		var confirms []event.Ask
 		now := time.Duration(0)
 		for id := range QueryID(rapid.IntRange(1, 40).Draw(rt, "steps")) {
 			var in event.Input = event.Tick{}
-			c := Confirm{To: wire.Record{Peer: "0"}}
+			c := event.Ask{To: wire.Record{Peer: "0"}, Question: wire.HaveRequest{}}
 			if len(confirms) > 0 {
 				c = rapid.SampledFrom(confirms).Draw(rt, "confirm")
 			}
 			switch rapid.IntRange(0, 4).Draw(rt, "input") {
 			case 0, 1:
-				in = Start{Query{ID: id, Key: []byte("k"), Fingerprint: summary.Fingerprint(id), Mode: wire.Mode(id % 2)}}
+				in = Start{Query{ID: id, Key: []byte{byte(id)}, Mode: wire.Mode(id % 2)}}
 			case 2:
-				in = Confirmed{ID: c.ID, Peer: c.To.Peer, Has: id%3 == 0}
+				in = confirmed(c, wire.HaveAnswer{id%3 == 0})
 			case 3:
-				in = ConfirmFailed{ID: c.ID, Peer: c.To.Peer}
+				in = confirmed(c, nil)
 			case 4:
-				in = Cancel{ID: c.ID}
+				in = Cancel{ID: QueryID(c.Search)}
 			}
 			now += time.Duration(rapid.IntRange(0, 3000).Draw(rt, "ms")) * time.Millisecond
 			for _, e := range r.Step(now, in) {
-				if c, ok := e.(Confirm); ok {
+				if c, ok := e.(event.Ask); ok {
 					confirms = append(confirms, c)
 				}
 			}
@@ -112,12 +120,12 @@ func TestManyHolders(t *testing.T) {
 	const holders = MaxCandidates + 500
 	r := newEquals(t, holders)
 	now, rounds, found := time.Duration(0), 0, 0
-	effects := slices.Clone(r.Step(now, Start{Query{ID: 1, Key: []byte("one key"), Fingerprint: 1, Mode: wire.All, Budget: 4 * holders}}))
+	effects := slices.Clone(r.Step(now, Start{Query{ID: 1, Key: []byte("one key"), Mode: wire.All, Budget: 4 * holders}}))
 	for done := false; !done; rounds++ {
-		var asked []Confirm
+		var asked []event.Ask
 		for _, e := range effects {
 			switch e := e.(type) {
-			case Confirm:
+			case event.Ask:
 				asked = append(asked, e)
 			case Found:
 				found++
@@ -131,7 +139,7 @@ func TestManyHolders(t *testing.T) {
 		now += 100 * time.Millisecond
 		effects = effects[:0]
 		for _, c := range asked {
-			effects = append(effects, r.Step(now, Confirmed{ID: c.ID, Peer: c.To.Peer, Has: true, RTT: time.Millisecond})...)
+			effects = append(effects, r.Step(now, confirmed(c, wire.HaveAnswer{true}))...)
 		}
 	}
 	if found != holders || rounds > 60 {

@@ -16,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -32,9 +33,9 @@ type driver struct {
 	served   map[uint64]bool             // requests: true once the final answer went out
 	requests uint64
 	nextID   routing.QueryID
-	confirms []routing.Confirm
-	asks     []routing.Ask // for candidates
-	forwards []routing.Ask
+	confirms []event.Ask
+	asks     []event.Ask // for candidates
+	forwards []event.Ask
 	wants    []event.ContactsWanted // not yet answered with how many are asked
 
 	ranged bool          // the directory covers a part of the network
@@ -160,7 +161,7 @@ func (d *driver) Record(p wire.PeerID) (wire.Record, bool) {
 func run(data []byte, fail func(string, ...any)) string {
 	d := &driver{data: data, fail: fail, open: map[routing.QueryID]*ledger{}, served: map[uint64]bool{}}
 	r, err := routing.New(routing.Config{
-		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)),
+		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)), Fingerprint: routingtest.Fingerprint,
 		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2,
 		Timeout: fuzzTimeout, BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
 	}, d)
@@ -210,39 +211,36 @@ func (d *driver) input() event.Input {
 	case 3:
 		return routing.Cancel{ID: id}
 	case 4:
-		return routing.Confirmed{ID: id, Peer: from, Has: true}
+		return routingtest.Answered(id, from, wire.HaveRequest{}, wire.HaveAnswer{true})
 	case 5, 6, 7:
 		if len(d.confirms) > 0 {
 			c := d.confirms[d.byte()%len(d.confirms)]
 			if kind == 7 {
-				return routing.ConfirmFailed{ID: c.ID, Peer: c.To.Peer}
+				return event.Answered{Ask: c}
 			}
-			return routing.Confirmed{ID: c.ID, Peer: c.To.Peer, Has: kind == 5}
+			return event.Answered{Ask: c, Answer: wire.HaveAnswer{kind == 5}}
 		}
 	case 8, 9:
 		if len(d.asks) > 0 {
 			a := d.asks[d.byte()%len(d.asks)]
 			if kind == 9 {
-				return routing.AskFailed{ID: a.ID, Peer: a.To.Peer}
+				return event.Answered{Ask: a}
 			}
-			return routing.AnswerReceived{
-				ID: a.ID, From: a.To.Peer, Kind: wire.Candidates, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Depth: d.byte()%40 - 2},
-			}
+			return event.Answered{Ask: a, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Depth: d.byte()%40 - 2}}
 		}
 	case 10, 11:
 		if len(d.forwards) > 0 {
 			f := d.forwards[d.byte()%len(d.forwards)]
-			return routing.AnswerReceived{
-				ID: f.ID, From: f.To.Peer, Kind: wire.Search, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Final: kind == 11},
-			}
+			return event.Answered{Ask: f, Answer: wire.Answer{Records: d.records(), Messages: d.byte() - 8, Final: kind == 11}}
 		}
 	case 12, 13:
 		d.requests++
-		return routing.Asked{
-			Request: d.requests, From: from, Query: wire.Query{
+		return event.Asked{
+			Request: d.requests, From: from, Question: wire.Query{
 				Kind: wire.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()), Key: make([]byte, d.byte()%3),
 				Mode: wire.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2, Hops: d.byte() - 2,
-			}, Deadline: d.now + time.Duration(d.byte()-10)*time.Second,
+				Within: time.Duration(d.byte()-10) * time.Second,
+			},
 		}
 	case 14:
 		d.now += time.Duration(d.byte()) * 50 * time.Millisecond
@@ -268,18 +266,19 @@ func (d *driver) step(in event.Input) {
 			d.open[in.Query.ID].usual = d.ranged
 			d.open[in.Query.ID].budget = map[wire.Mode]int{wire.Any: fuzzAny, wire.All: fuzzAll}[in.Query.Mode]
 		}
-	case routing.Asked:
+	case event.Asked:
 		d.served[in.Request] = false
-	case routing.AnswerReceived:
+	case event.Answered:
 		const askTimeout = 4 * time.Second
-		l := d.open[in.ID]
-		switch {
-		case l == nil:
-		case in.Kind == wire.Search && in.Final:
-			l.spent -= l.set[in.From] // what it really spent isn't known here
-			l.set[in.From] = 0
-		case in.Kind == wire.Candidates && d.now < l.contacts[in.From]+askTimeout:
-			delete(l.contacts, in.From)
+		l, from := d.open[routing.QueryID(in.Search)], in.To.Peer
+		q, _ := in.Question.(wire.Query)
+		switch a, named := in.Answer.(wire.Answer); {
+		case l == nil || !named:
+		case q.Kind == wire.Search && a.Final:
+			l.spent -= l.set[from] // what it really spent isn't known here
+			l.set[from] = 0
+		case q.Kind == wire.Candidates && d.now < l.contacts[from]+askTimeout:
+			delete(l.contacts, from)
 		}
 	}
 	fmt.Fprintln(&d.trace, d.now, in)
@@ -301,18 +300,7 @@ func (d *driver) step(in event.Input) {
 
 func (d *driver) check(e event.Effect) {
 	switch e := e.(type) {
-	case routing.Confirm:
-		d.confirms = append(d.confirms, e)
-		if e.To.Peer == "a" {
-			d.fail("asked itself: %v", e)
-		}
-		if l := d.ledger(e.ID); l != nil {
-			l.spent += 2
-			if l.asked[e.To.Peer]++; l.asked[e.To.Peer] > 2 {
-				d.fail("asked a third time: %v", e)
-			}
-		}
-	case routing.Ask:
+	case event.Ask:
 		d.checkAsk(e)
 	case event.ContactAnswered:
 		for _, l := range d.open {
@@ -336,11 +324,11 @@ func (d *driver) check(e event.Effect) {
 		l.found[e.Provider.Peer] = true
 	case routing.Done:
 		d.done(e)
-	case routing.Answer:
+	case event.Answer:
 		if final, known := d.served[e.Request]; !known || final {
 			d.fail("answer to nothing, or after the final one: %v", e)
 		}
-		d.served[e.Request] = e.Final
+		d.served[e.Request] = e.Answer.(wire.Answer).Final
 	case event.Wake:
 		if e.At <= d.now {
 			d.fail("wakes in the past at %v: %v", d.now, e)
@@ -349,16 +337,21 @@ func (d *driver) check(e event.Effect) {
 	}
 }
 
-func (d *driver) checkAsk(e routing.Ask) {
-	l := d.ledger(e.ID)
-	if e.Kind == wire.Search {
+func (d *driver) checkAsk(e event.Ask) {
+	l := d.ledger(routing.QueryID(e.Search))
+	q, query := e.Question.(wire.Query)
+	if !query {
+		d.checkConfirm(e, l)
+		return
+	}
+	if q.Kind == wire.Search {
 		d.forwards = append(d.forwards, e)
-		if e.Budget < 0 || e.Hops < 0 || e.Deadline <= d.now || e.To.Peer == e.Origin {
+		if q.Budget < 0 || q.Hops < 0 || q.Within <= 0 || e.To.Peer == q.Origin {
 			d.fail("bad forward: %v", e)
 		}
 		if l != nil {
-			l.spent += 2 + e.Budget
-			l.set[e.To.Peer] = e.Budget
+			l.spent += 2 + q.Budget
+			l.set[e.To.Peer] = q.Budget
 		}
 		return
 	}
@@ -373,6 +366,19 @@ func (d *driver) checkAsk(e routing.Ask) {
 	l.spoke[e.To.Peer] = true
 	if len(e.To.Envelope) > 0 {
 		l.contacts[e.To.Peer] = d.now
+	}
+}
+
+func (d *driver) checkConfirm(e event.Ask, l *ledger) {
+	d.confirms = append(d.confirms, e)
+	if e.To.Peer == "a" {
+		d.fail("asked itself: %v", e)
+	}
+	if l != nil {
+		l.spent += 2
+		if l.asked[e.To.Peer]++; l.asked[e.To.Peer] > 2 {
+			d.fail("asked a third time: %v", e)
+		}
 	}
 }
 
@@ -458,7 +464,7 @@ func TestCallersMistakesPanic(t *testing.T) {
 		f()
 	}
 	d := &driver{}
-	r, err := routing.New(routing.Config{Self: "a", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, d)
+	r, err := routing.New(routing.Config{Self: "a", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1)), Fingerprint: routingtest.Fingerprint}, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func (r *Router) probe(q *search) {
 			q.patience = r.cfg.HedgeAfter
 			q.hedgeAt = r.now + q.patience
 		}
-		r.emit(Confirm{ID: q.ID, To: c.record, Key: q.Key})
+		r.ask(q, c.record, wire.HaveRequest{q.Key})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -43,11 +44,11 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 		}
 	}
 	net.Start(poor.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
-	in := routing.AnswerReceived{ID: 1, From: asked, Kind: wire.Candidates}
+	var names wire.Answer
 	for i := range 12 {
-		in.Records = append(in.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
+		names.Records = append(names.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
 	}
-	net.Step(poor.ID, in)
+	net.Step(poor.ID, routingtest.Answered(1, asked, wire.Query{}, names))
 	net.Run()
 	contacts := 0
 	for _, why := range poor.Done[0].Stats.Explain {
@@ -124,8 +125,8 @@ func TestRefusedCounts(t *testing.T) {
 	busy := s.Explain[0].Peer
 	net.Node("p07").Holds["k"] = true
 	for i := range 20000 { // more than it does for one peer
-		net.Step(busy, routing.Asked{
-			Request: 1 << 40, From: poor.ID, Query: wire.Query{Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}},
+		net.Step(busy, event.Asked{
+			Request: 1 << 40, From: poor.ID, Question: wire.Query{Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}},
 		})
 	}
 	poor.Judged = nil
@@ -163,7 +164,7 @@ func TestNamesOfAnAnswer(t *testing.T) {
 				names = len(strings.Fields(line[strings.Index(line, "["):strings.Index(line, "]")]))
 			}
 		}
-		p.Step("b", routing.Asked{Request: 1 << 40, From: "a", Query: wire.Query{Kind: wire.Candidates, Mode: mode, Key: []byte("k")}, Fingerprint: routingtest.Fingerprint([]byte("k"))})
+		p.Step("b", event.Asked{Request: 1 << 40, From: "a", Question: wire.Query{Kind: wire.Candidates, Mode: mode, Key: []byte("k")}})
 		if names != most {
 			t.Errorf("%v: %d names, want %d", mode, names, most)
 		}

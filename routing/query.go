@@ -6,11 +6,10 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries. The machine uses those
-// above for requests that it serves, and they appear in its Confirm and Ask effects.
+// above for requests that it serves, and they appear in its Asks.
 type QueryID uint64
 
 // MaxQueryID is the first ID that callers may not use.
@@ -19,15 +18,14 @@ const MaxQueryID QueryID = 1 << 63
 // Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether
 // it holds the key itself. An Any query for one holder ends at once if it does, unless Others is set.
 type Query struct {
-	ID          QueryID
-	Key         []byte // at most [MaxKey] bytes; must not change while the query is open
-	Fingerprint summary.Fingerprint
-	Mode        wire.Mode
-	Want        int           // Any: providers wanted; 0: 1. All: ignored
-	Others      bool          // look for others though this node holds the key
-	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
-	Fresh       time.Duration // how old knowledge may be in place of a question; 0: [Config.Fresh], negative: everybody is asked
-	Deadline    time.Duration // on the core's clock; 0: [Config.Timeout] from now
+	ID       QueryID
+	Key      []byte // at most [MaxKey] bytes; must not change while the query is open
+	Mode     wire.Mode
+	Want     int           // Any: providers wanted; 0: 1. All: ignored
+	Others   bool          // look for others though this node holds the key
+	Budget   int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
+	Fresh    time.Duration // how old knowledge may be in place of a question; 0: [Config.Fresh], negative: everybody is asked
+	Deadline time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }
 
 // MaxKey is the longest key, in bytes.

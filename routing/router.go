@@ -58,20 +58,10 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 		r.start(in.Query)
 	case Cancel:
 		r.cancel(in)
-	case Confirmed:
-		r.confirmed(in)
-	case ConfirmFailed:
-		r.confirmFailed(in)
-	case AskFailed:
-		r.askFailed(in)
-	case AnswerReceived:
-		if in.Kind == wire.Candidates {
-			r.candidatesReceived(in)
-		} else {
-			r.forwardReturned(in)
-		}
-	case Asked:
+	case event.Asked:
 		r.asked(in)
+	case event.Answered:
+		r.answered(in)
 	case event.Doubted:
 		if _, ok := r.failure(in.Peer); !ok {
 			r.noteFailure(in.Peer, false, false)
@@ -93,6 +83,33 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 }
 
 func (r *Router) emit(e event.Effect) { r.out = append(r.out, e) }
+
+// ask puts a question of a query to a peer.
+func (r *Router) ask(q *search, to wire.Record, question wire.Message) {
+	r.emit(event.Ask{To: to, Question: question, Search: uint64(q.ID)})
+}
+
+// answered takes in what has come of a question.
+func (r *Router) answered(in event.Answered) {
+	id, from := QueryID(in.Search), in.To.Peer
+	switch q := in.Question.(type) {
+	case wire.HaveRequest:
+		if has, ok := in.Answer.(wire.HaveAnswer); ok && len(has) == 1 {
+			r.confirmed(id, from, has[0], in.Bytes)
+		} else {
+			r.confirmFailed(id, from, in.Here)
+		}
+	case wire.Query:
+		switch a, ok := in.Answer.(wire.Answer); {
+		case !ok:
+			r.askFailed(id, from)
+		case q.Kind == wire.Candidates:
+			r.candidatesReceived(id, from, a, in.Bytes)
+		default:
+			r.forwardReturned(id, from, a, in.Bytes)
+		}
+	}
+}
 
 // runTimers advances the queries whose time has come and asks to be woken for the next.
 func (r *Router) runTimers() {
@@ -150,7 +167,7 @@ func (r *Router) filled(q Query) Query {
 
 // launch opens a query and does what can be done at once.
 func (r *Router) launch(q *search) {
-	q.started = r.now
+	q.started, q.fingerprint = r.now, r.cfg.Fingerprint(q.Key)
 	q.index = map[wire.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)

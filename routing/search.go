@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // search is an open query: the caller's, or one that serves a peer's search.
 type search struct {
 	Query
-	origin wire.PeerID // whose query it is
-	nonce  uint64      // names it among the origin's
-	hops   int         // it may still travel
-	serves *request    // nil: the caller's own
+	fingerprint summary.Fingerprint // of the key
+	origin      wire.PeerID         // whose query it is
+	nonce       uint64              // names it among the origin's
+	hops        int                 // it may still travel
+	serves      *request            // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
 	forSilent   int // messages returned for contacts that did not answer; at most forContacts

@@ -69,11 +69,11 @@ func TestOwnWordIsAwaited(t *testing.T) {
 		t.Fatalf("%d contacts are asked, want two", len(contacts))
 	}
 	answer := func(from wire.PeerID, names ...wire.PeerID) {
-		in := routing.AnswerReceived{ID: 1, From: from, Kind: wire.Candidates, Answer: wire.Answer{Depth: 3}}
+		a := wire.Answer{Depth: 3}
 		for _, p := range names {
-			in.Records = append(in.Records, wire.Record{Peer: p})
+			a.Records = append(a.Records, wire.Record{Peer: p})
 		}
-		net.Step(asker.ID, in)
+		net.Step(asker.ID, routingtest.Answered(1, from, wire.Query{}, a))
 	}
 	answer(contacts[0], contacts[1], "another")
 	if got := asked["Confirm"]; !slices.Equal(got, []wire.PeerID{"another"}) {

@@ -3,6 +3,7 @@ package routing
 import (
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -20,52 +21,55 @@ type request struct {
 }
 
 // asked serves a peer's request. A malformed or excessive one is answered empty at once.
-func (r *Router) asked(in Asked) {
+func (r *Router) asked(in event.Asked) {
 	r.failures.answered(in.From)
-	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= wire.All
+	q, ok := in.Question.(wire.Query)
+	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All
 	r.demand.fade(r.now)
 	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)
 	r.demand.charge(in.From, 1)
 	switch {
-	case ok && in.Kind == wire.Candidates:
-		names := r.candidatesFor(in)
+	case ok && q.Kind == wire.Candidates:
+		names := r.candidatesFor(in.From, q)
 		r.demand.charge(in.From, nameCost*len(names))
-		r.emit(Answer{in.Request, wire.Answer{Depth: r.view.Precise().Depth(), Records: names, Final: true}})
-	case ok && in.Kind == wire.Search && r.admit(in):
-		r.search(in)
-	case in.Kind == wire.Candidates:
-		r.emit(Answer{in.Request, wire.Answer{Depth: space.MaxDepth, Final: true}}) // depth 0 would deny for everybody
+		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Depth: r.view.Precise().Depth(), Records: names, Final: true}})
+	case ok && q.Kind == wire.Search && r.admit(in.From, q):
+		r.search(in, q)
+	case q.Kind == wire.Candidates:
+		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Depth: space.MaxDepth, Final: true}}) // depth 0 would deny for everybody
 	default:
-		r.emit(Answer{in.Request, wire.Answer{Final: true}})
+		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Final: true}})
 	}
 }
 
 // candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first.
 // They bring at most [Config.Useless] false matches and fit [MaxNames].
-func (r *Router) candidatesFor(in Asked) []wire.Record {
+func (r *Router) candidatesFor(from wire.PeerID, q wire.Query) []wire.Record {
 	var out []wire.Record
-	if r.cfg.Has(in.Key) {
+	if r.cfg.Has(q.Key) {
 		out = append(out, r.self())
 	}
-	found, rates := r.likely(in)
-	n := match.Cut(rates, r.cfg.Useless, MaxNames(in.Mode)-len(out))
+	found, rates := r.likely(from, q.Key)
+	n := match.Cut(rates, r.cfg.Useless, MaxNames(q.Mode)-len(out))
 	return append(out, found[:n]...)
 }
 
-// likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
-func (r *Router) likely(in Asked) (records []wire.Record, rates []float64) {
+// likely returns the trusted matches of the directory for a key that a peer asks about, likeliest first, with their
+// false-positive rates.
+func (r *Router) likely(from wire.PeerID, key []byte) (records []wire.Record, rates []float64) {
+	f := r.cfg.Fingerprint(key)
 	prior, sharp, blurred := r.prior.Share(), r.view.Precise(), r.view.FalseMatches() > r.cfg.Useless
-	all := r.view.Candidates(in.Key, in.Fingerprint)
+	all := r.view.Candidates(key, f)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
 		trust := r.trust(v)
-		if v.Peer == in.From || v.Peer == r.cfg.Self || trust < match.MinTrust {
+		if v.Peer == from || v.Peer == r.cfg.Self || trust < match.MinTrust {
 			continue
 		}
 		if blurred && v.Rate > sureRate && !sharp.Contains(placeOf(v.Peer)) {
 			continue // its match would be one of many false ones
 		}
-		tie := match.Tie(uint64(in.Fingerprint), string(v.Peer))
+		tie := match.Tie(uint64(f), string(v.Peer))
 		entries = append(entries, match.Entry{Index: i, Probability: match.Posterior(prior, v.Rate) * trust, Cost: 1, Tie: tie})
 	}
 	match.Rank(entries)
@@ -89,13 +93,13 @@ func (r *Router) self() wire.Record {
 // admit reports whether a search is taken on. It refuses repeats, searches whose time is over, and more than there are
 // places for. The last places are for keys in demand: a peer that asks for ever other keys cannot take all. Refused
 // searches make no demand.
-func (r *Router) admit(in Asked) bool {
-	name := r.nameOf(in)
-	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
+func (r *Router) admit(from wire.PeerID, q wire.Query) bool {
+	name := r.nameOf(from, q)
+	if q.Origin == r.cfg.Self || q.Within <= 0 || r.serving[from] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
 		return false
 	}
 	places := r.cfg.MaxServed
-	if !r.demand.asked(in.Fingerprint) {
+	if !r.demand.asked(r.cfg.Fingerprint(q.Key)) {
 		places -= places / forDemand
 	}
 	if len(r.open)-r.own >= places {
@@ -107,29 +111,29 @@ func (r *Router) admit(in Asked) bool {
 
 // nameOf returns the name by which a search is remembered, to recognise a repeat. The sender is part of it, which no
 // other peer can choose. So no peer can use up the name of another's query before that query comes.
-func (r *Router) nameOf(in Asked) sighting {
-	return sighting{in.From, in.Origin, in.Nonce}
+func (r *Router) nameOf(from wire.PeerID, q wire.Query) sighting {
+	return sighting{from, q.Origin, q.Nonce}
 }
 
 // search opens a query on a peer's behalf, within its budget and ours.
-func (r *Router) search(in Asked) {
+func (r *Router) search(in event.Asked, q wire.Query) {
 	id := MaxQueryID + r.requests
 	r.requests++
 	r.serving[in.From]++
-	q := &search{
+	s := &search{
 		Query: Query{
-			ID: id, Key: slices.Clone(in.Key), Fingerprint: in.Fingerprint, Mode: in.Mode, Want: max(in.Want, 1),
-			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
-			Deadline: min(in.Deadline, r.now+r.cfg.Timeout), Fresh: in.Fresh,
+			ID: id, Key: slices.Clone(q.Key), Mode: q.Mode, Want: max(q.Want, 1),
+			Budget:   min(max(q.Budget, 0), r.cfg.MaxServedBudget),
+			Deadline: r.now + min(q.Within, r.cfg.Timeout), Fresh: q.Fresh,
 		},
-		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: r.latest(in.Visited),
+		origin: q.Origin, nonce: q.Nonce, hops: min(q.Hops, r.cfg.Hops-1), visited: r.latest(q.Visited),
 		serves: &request{number: in.Request, from: in.From},
 	}
-	if r.cfg.Has(in.Key) {
-		q.found++
-		r.pass(q, r.self())
+	if r.cfg.Has(q.Key) {
+		s.found++
+		r.pass(s, r.self())
 	}
-	r.launch(q)
+	r.launch(s)
 }
 
 // pass sends a provider to the peer that asked: at once, or with the last answer. It waits for the last answer when
@@ -145,7 +149,7 @@ func (r *Router) pass(q *search, rec wire.Record) {
 		return
 	}
 	q.spent++
-	r.emit(Answer{s.number, wire.Answer{Records: s.queue, Messages: q.spent}})
+	r.emit(event.Answer{Request: s.number, Answer: wire.Answer{Records: s.queue, Messages: q.spent}})
 	s.queue = nil
 }
 
@@ -197,5 +201,5 @@ func (r *Router) finishServing(q *search) {
 		delete(r.serving, s.from)
 	}
 	r.demand.charge(s.from, q.spent)
-	r.emit(Answer{s.number, wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}})
+	r.emit(event.Answer{Request: s.number, Answer: wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}})
 }

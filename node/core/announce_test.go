@@ -38,7 +38,7 @@ func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
 	if c.Overlay.OpenRecord == nil {
 		c.Overlay.OpenRecord = func([]byte) (wire.PeerID, error) { return "", refuse }
 	}
-	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 2))}
+	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: fingerprint, Rand: rand.New(rand.NewPCG(1, 2))}
 	c.Tails.Sign = func([]byte) ([]byte, error) { return make([]byte, 64), nil }
 	c.Tails.Verify = func(string, []byte, []byte) error { return nil }
 	m, err := New(c)

@@ -24,6 +24,7 @@ func chaos(t *testing.T, data []byte) {
 	rng := rand.New(rand.NewPCG(uint64(len(data)), uint64(data[0])))
 	m, err := New(Config{Overlay: cfg, Routing: routing.Config{
 		Self: cfg.Self, Has: func(k []byte) bool { return len(k) > 1 }, Rand: rng,
+		Fingerprint: fingerprint,
 	}, Tails: tails.Config{
 		Sign:   sign,
 		Verify: func(string, []byte, []byte) error { return nil },
@@ -67,8 +68,8 @@ func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration)
 	case 0:
 		return routing.Start{Query: routing.Query{ID: routing.QueryID(1 + rng.Uint64N(1000)), Key: key, Deadline: now + time.Second, Mode: wire.Mode(rng.IntN(2)), Want: 1, Budget: rng.IntN(20)}}
 	case 1:
-		return routing.Asked{
-			Request: rng.Uint64(), From: peer(), Deadline: now + time.Second, Query: wire.Query{Key: key, Nonce: rng.Uint64(), Origin: peer(), Budget: rng.IntN(20), Hops: rng.IntN(4)},
+		return event.Asked{
+			Request: rng.Uint64(), From: peer(), Question: wire.Query{Key: key, Nonce: rng.Uint64(), Origin: peer(), Budget: rng.IntN(20), Hops: rng.IntN(4), Within: time.Second},
 		}
 	case 2:
 		return tails.Changed{Added: []summary.Fingerprint{summary.Fingerprint(rng.Uint32())}}

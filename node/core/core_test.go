@@ -13,6 +13,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
+// fingerprint is one for all keys.
+func fingerprint([]byte) summary.Fingerprint { return 1 }
+
 func machine(t *testing.T) *Machine {
 	t.Helper()
 	refuse := errors.New("refused")
@@ -22,9 +25,10 @@ func machine(t *testing.T) *Machine {
 		OpenRecord: func([]byte) (wire.PeerID, error) { return "", refuse },
 		Rand:       rand.New(rand.NewPCG(1, 1)),
 	}, Routing: routing.Config{
-		Self: "self",
-		Has:  func([]byte) bool { return false },
-		Rand: rand.New(rand.NewPCG(1, 2)),
+		Self:        "self",
+		Has:         func([]byte) bool { return false },
+		Fingerprint: fingerprint,
+		Rand:        rand.New(rand.NewPCG(1, 2)),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func nextMachine(t *testing.T) *Machine {
 			OpenHeader: func([]byte) (h summary.Header, err error) { return h, summary.ErrVersion },
 			OpenRecord: func([]byte) (wire.PeerID, error) { return "", summary.ErrMalformed },
 		},
-		Routing: routing.Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 2))},
+		Routing: routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: fingerprint, Rand: rand.New(rand.NewPCG(1, 2))},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,21 +32,6 @@ type SendParts struct {
 	wire.Parts
 }
 
-// RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
-// it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the
-// Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
-type RequestParts struct {
-	From wire.Record
-	wire.PartsRequest
-}
-
-// AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
-type AnswerParts struct {
-	To      wire.PeerID
-	Request uint64
-	wire.Parts
-}
-
 // Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.
 // It is answered by [LinkOpened] (if it was not linked) or [DialFailed].
 type Connect struct{ To wire.Record }

@@ -54,14 +54,6 @@ type HelloReceived struct {
 	Hello wire.Hello
 }
 
-// HelloRefused is the hello of a peer that there is no room to link with. It is answered by one [AnswerPeers] of the same
-// Request, which names peers that may have room.
-type HelloRefused struct {
-	Peer    wire.PeerID
-	Request uint64
-	Hello   wire.Hello
-}
-
 // LinkRefused says that a linked peer has no room for the link, and whom it named instead. [LinkClosed] follows.
 type LinkRefused struct {
 	Peer  wire.PeerID
@@ -84,19 +76,6 @@ type PartsReceived struct {
 	wire.Parts
 	Bytes int           // on the wire
 	Came  time.Duration // when it came, if that was before now; 0: now
-}
-
-// PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
-type PartsRequested struct {
-	From    wire.PeerID
-	Request uint64
-	wire.PartsRequest
-}
-
-// FetchFailed says that a [RequestParts] brought nothing.
-type FetchFailed struct {
-	From  wire.PeerID
-	Group group.ID
 }
 
 // DialFailed says that a peer could not be reached by any certified address.
@@ -143,12 +122,9 @@ func (LinkClosed) For() Machines        { return Overlay | Tails }
 func (Grafted) For() Machines           { return Overlay }
 func (Pruned) For() Machines            { return Overlay }
 func (HelloReceived) For() Machines     { return Overlay | Tails | Routing | Core }
-func (HelloRefused) For() Machines      { return Overlay }
 func (LinkRefused) For() Machines       { return Overlay }
 func (CatalogueReceived) For() Machines { return Overlay }
 func (PartsReceived) For() Machines     { return Overlay }
-func (PartsRequested) For() Machines    { return Overlay }
-func (FetchFailed) For() Machines       { return Overlay }
 func (DialFailed) For() Machines        { return Overlay }
 func (Charged) For() Machines           { return Overlay }
 func (Lost) For() Machines              { return Overlay | Tails }
@@ -156,9 +132,6 @@ func (Doubted) For() Machines           { return Routing }
 func (Outcome) For() Machines           { return Overlay }
 func (RoundTrip) For() Machines         { return Overlay }
 func (Learned) For() Machines           { return Tails | Driver }
-func (PeersAsked) For() Machines        { return Overlay }
-func (PeersNamed) For() Machines        { return Overlay }
-func (PeersSilent) For() Machines       { return Overlay }
 func (ContactAnswered) For() Machines   { return Overlay }
 func (ContactsWanted) For() Machines    { return Overlay }
 func (ContactsNamed) For() Machines     { return Routing }

@@ -36,11 +36,9 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
-	x.out.Emit(event.RequestParts{
-		From: from, PartsRequest: wire.PartsRequest{
-			Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases,
-		},
-	})
+	x.out.Emit(event.Ask{To: from, Question: wire.PartsRequest{
+		Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases,
+	}})
 }
 
 // reserve sets the predicted bytes of an entry's ask aside.

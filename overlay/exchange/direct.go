@@ -11,7 +11,8 @@ import (
 
 // request is a direct request that waits for budget.
 type request struct {
-	in    event.PartsRequested
+	in    event.Asked
+	q     wire.PartsRequest
 	of    *directory.Entry
 	until time.Duration
 }
@@ -23,13 +24,13 @@ const (
 
 // Request takes in a direct request about an entry, nil if there is none. It is answered at once or as soon as the
 // budgets allow.
-func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *directory.Entry) {
+func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
-	if of == nil || in.First < 0 || in.End <= in.First || !x.mayWait(in.From) {
+	if of == nil || q.First < 0 || q.End <= q.First || !x.mayWait(in.From) {
 		x.refuse(in)
 		return
 	}
-	x.requests = append(x.requests, request{in, of, now + requestWait})
+	x.requests = append(x.requests, request{in, q, of, now + requestWait})
 	x.answerRequests(now)
 }
 
@@ -58,15 +59,15 @@ func (x *Exchange) mayWait(p wire.PeerID) bool {
 	return true
 }
 
-func (x *Exchange) refuse(in event.PartsRequested) {
-	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: wire.Parts{Refused: true}})
+func (x *Exchange) refuse(in event.Asked) {
+	x.out.Emit(event.Answer{Request: in.Request, Answer: wire.Parts{Refused: true}})
 }
 
 // answerRequests answers the direct requests that the budgets allow, and refuses those that have waited too long.
 func (x *Exchange) answerRequests(now time.Duration) {
 	kept := x.requests[:0]
 	for _, r := range x.requests {
-		switch done := x.answer(r.in, x.originOf(r.of)); {
+		switch done := x.answer(r, x.originOf(r.of)); {
 		case done:
 		case now >= r.until:
 			x.refuse(r.in)
@@ -79,31 +80,31 @@ func (x *Exchange) answerRequests(now time.Duration) {
 
 // answer tries to answer one direct request about an origin, nil if it was forgotten meanwhile. It is false when the
 // request must wait for the peer's hello or for budget.
-func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
+func (x *Exchange) answer(r request, e *origin) bool {
 	if e == nil {
-		x.refuse(in)
+		x.refuse(r.in)
 		return true
 	}
-	p := e.At(in.Group.Epoch())
-	if p == nil || in.First >= p.Parts() || e.Index() == 0 && x.copying() && in.First < x.copies.end {
-		x.refuse(in)
+	p := e.At(r.q.Group.Epoch())
+	if p == nil || r.q.First >= p.Parts() || e.Index() == 0 && x.copying() && r.q.First < x.copies.end {
+		x.refuse(r.in)
 		return true
 	}
-	l, ok := x.links[in.From]
+	l, ok := x.links[r.in.From]
 	if !ok || !l.heard {
 		return false
 	}
-	if s := x.answerDelta(l, e, p, in); s != partsInstead {
+	if s := x.answerDelta(l, e, p, r); s != partsInstead {
 		return s == deltaGoes
 	}
-	cut, ok := x.cut(l, e, p, in.First, min(in.End, p.Parts()))
+	cut, ok := x.cut(l, e, p, r.q.First, min(r.q.End, p.Parts()))
 	if !ok {
 		return false
 	}
 	if e.Index() == 0 {
 		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
-	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Parts: cut})
+	x.out.Emit(event.Answer{Request: r.in.Request, Answer: cut})
 	x.charge(l, Cost(cut))
 	return true
 }

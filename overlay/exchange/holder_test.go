@@ -59,9 +59,9 @@ func TestHolder(t *testing.T) {
 	var asked []wire.Record
 	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {
 		for _, out := range w.give(now, event.Tick{}) {
-			if r, ok := out.(event.RequestParts); ok {
-				asked = append(asked, r.From)
-				w.x.FetchFailed(now, r.From.Peer, e.Index())
+			if r, ok := out.(event.Ask); ok {
+				asked = append(asked, r.To)
+				w.x.FetchFailed(now, r.To.Peer, e.Index())
 			}
 		}
 	}

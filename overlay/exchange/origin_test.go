@@ -20,7 +20,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 		From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
 	}
 	a := w.x.AdmitMessage(in, e)
-	w.x.requests = append(w.x.requests, request{event.PartsRequested{From: "other", Request: 7, PartsRequest: wire.PartsRequest{End: 1}}, e, time.Hour})
+	w.x.requests = append(w.x.requests, request{event.Asked{From: "other", Request: 7}, wire.PartsRequest{End: 1}, e, time.Hour})
 	w.d.Remove(2)
 	w.pass()
 	other := w.d.Add(0, "link", 1000)
@@ -39,7 +39,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	if len(list) != 2 || list[0] != event.Effect(event.Report{Peer: "link", Fault: event.FaultDelta}) {
 		t.Fatalf("effects %v, want a report and a refusal", list)
 	}
-	if r, ok := list[1].(event.AnswerParts); !ok || !r.Refused || r.Request != 7 {
+	if r, ok := list[1].(event.Answer); !ok || !r.Answer.(wire.Parts).Refused || r.Request != 7 {
 		t.Errorf("the request is answered by %v", list[1])
 	}
 }

@@ -161,22 +161,17 @@ func (c *Chaos) input() event.Input {
 		return c.hello(p)
 	case 11:
 		if c.n(2) == 0 {
-			return event.LinkRefused{Peer: p, Names: c.names(p).Names}
+			return event.LinkRefused{Peer: p, Names: c.names()}
 		}
-		return event.HelloRefused{Peer: p, Request: uint64(c.n(8)), Hello: c.hello(p).Hello}
+		return c.asks(p, c.hello(p).Hello)
 	case 12, 13, 14, 15, 16:
 		return c.catalogue(p)
 	case 17, 18, 19, 20:
 		return c.parts(p)
 	case 21:
-		o := c.Origin()
-		return event.PartsRequested{
-			From: p, Request: uint64(c.n(8)), PartsRequest: wire.PartsRequest{
-				Group: o.Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256)),
-			},
-		}
+		return c.asks(p, wire.PartsRequest{Group: c.Origin().Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256))})
 	case 22:
-		return event.FetchFailed{From: p, Group: c.group()}
+		return answered(p, wire.PartsRequest{Group: c.group()}, nil)
 	case 23:
 		return event.DialFailed{Peer: p, Here: c.n(4) == 0}
 	case 24:
@@ -188,9 +183,11 @@ func (c *Chaos) input() event.Input {
 	case 26:
 		return c.inquiry(p)
 	case 27:
-		return c.names(p)
+		return answered(p, wire.Inquiry{}, c.names())
 	case 28:
-		return event.PeersSilent{From: p, Later: c.n(2) > 0}
+		none := answered(p, wire.Inquiry{}, nil)
+		none.Here = c.n(2) > 0
+		return none
 	case 29:
 		if c.n(2) == 0 {
 			return event.ContactsWanted{Search: uint64(c.n(3)), Ask: c.n(5)}
@@ -200,6 +197,16 @@ func (c *Chaos) input() event.Input {
 		return c.published()
 	}
 	return event.Tick{}
+}
+
+// asks is a question of a peer.
+func (c *Chaos) asks(p wire.PeerID, q wire.Message) event.Input {
+	return event.Asked{From: p, Request: uint64(c.n(8)), Question: q}
+}
+
+// answered is a peer's answer to a question; nil: none comes.
+func answered(p wire.PeerID, q, a wire.Message) event.Answered {
+	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: q}, Answer: a}
 }
 
 func (c *Chaos) hello(p wire.PeerID) event.HelloReceived {
@@ -304,7 +311,7 @@ func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 	for range c.n(3) {
 		q.Own = append(q.Own, c.introduction())
 	}
-	return event.PeersAsked{From: p, Request: uint64(c.n(8)), Inquiry: q}
+	return c.asks(p, q)
 }
 
 func (c *Chaos) introduction() wire.Parts {
@@ -313,7 +320,7 @@ func (c *Chaos) introduction() wire.Parts {
 	return wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 }
 
-func (c *Chaos) names(p wire.PeerID) event.PeersNamed {
+func (c *Chaos) names() wire.Names {
 	n := wire.Names{Depth: c.depth()}
 	for range c.n(20) {
 		n.Peers = append(n.Peers, wire.Named{Record: c.record(), Depth: c.depth()})
@@ -321,7 +328,7 @@ func (c *Chaos) names(p wire.PeerID) event.PeersNamed {
 	for range c.n(4) {
 		n.Similar = append(n.Similar, c.introduction())
 	}
-	return event.PeersNamed{From: p, Names: n}
+	return n
 }
 
 func (c *Chaos) published() event.Input {
@@ -341,30 +348,39 @@ func (c *Chaos) Saw(effects []event.Effect) {
 		switch e := e.(type) {
 		case event.SendCatalogue:
 			for _, it := range e.Items {
-				c.answer(e.To, it.Group, int(it.Have), int(it.Want), event.Pubsub)
+				if in, ok := c.held(e.To, it.Group, int(it.Have), int(it.Want)); ok {
+					c.asked = append(c.asked, in)
+				}
 			}
-		case event.RequestParts:
-			if !c.answer(e.From.Peer, e.Group, e.First, e.End, event.Direct) {
-				c.asked = append(c.asked, event.FetchFailed{From: e.From.Peer, Group: e.Group})
-			}
+		case event.Ask:
+			c.asked = append(c.asked, c.answerTo(e))
 		case event.Connect:
 			c.asked = append(c.asked, event.LinkOpened{Peer: e.To.Peer, Outbound: true})
 		case event.Disconnect:
 			c.asked = append(c.asked, event.LinkClosed(e))
-		case event.AskPeers:
-			c.asked = append(c.asked, c.names(e.To.Peer))
 		}
 	}
 }
 
-func (c *Chaos) answer(from wire.PeerID, g group.ID, first, end int, way event.Transport) bool {
+// answerTo is an honest peer's answer to a question of the overlay's.
+func (c *Chaos) answerTo(e event.Ask) event.Input {
+	q, parts := e.Question.(wire.PartsRequest)
+	if !parts {
+		return event.Answered{Ask: e, Answer: c.names()}
+	}
+	in, ok := c.held(e.To.Peer, q.Group, q.First, q.End)
+	if !ok {
+		return event.Answered{Ask: e}
+	}
+	return event.Answered{Ask: e, Answer: in.Parts, Bytes: in.Bytes}
+}
+
+// held is what an honest peer sends of a group by pubsub; ok is false where there is no such group.
+func (c *Chaos) held(from wire.PeerID, g group.ID, first, end int) (in event.PartsReceived, ok bool) {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
-			in := c.bring(from, o, first, end)
-			in.Transport = way
-			c.asked = append(c.asked, in)
-			return true
+			return c.bring(from, o, first, end), true
 		}
 	}
-	return false
+	return in, false
 }

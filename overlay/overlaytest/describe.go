@@ -21,13 +21,6 @@ func (s *Script) describe(e event.Effect) string {
 		return fmt.Sprintf("%s: %s", e.To, s.items(e.Items))
 	case event.SendParts:
 		return fmt.Sprintf("%s: %s", e.To, s.sending(e.Group, e.Run, e.Delta))
-	case event.RequestParts:
-		return fmt.Sprintf("%s: %s parts %s", e.From.Peer, s.group(e.Group), span(e.First, e.End))
-	case event.AnswerParts:
-		if e.Refused {
-			return fmt.Sprintf("%s: refused", e.To)
-		}
-		return fmt.Sprintf("%s: %s", e.To, s.sending(s.net.requests[e.Request], e.Run, e.Delta))
 	case event.Connect:
 		return string(e.To.Peer)
 	case event.Protect:

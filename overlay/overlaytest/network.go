@@ -19,6 +19,12 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
+// request is a question of a peer that has reached another.
+type request struct {
+	by  int
+	ask event.Ask
+}
+
 // Network is a set of overlays and what is under way between them.
 type Network struct {
 	Peers   []*Peer
@@ -40,7 +46,7 @@ type Network struct {
 	index    map[wire.PeerID]int
 	links    map[[2]int]bool
 	busy     map[[2]int]time.Duration // until when the lines are
-	requests []group.ID               // direct requests so far
+	requests []request                // questions so far
 	random   uint64
 }
 
@@ -326,28 +332,11 @@ func (n *Network) do(i int, e event.Effect) {
 			return
 		}
 		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
-		n.sendParts(i, e.To, event.Pubsub, e.Group, e.Parts)
-	case event.RequestParts:
-		j, exists := n.index[e.From.Peer]
-		if !exists || n.Peers[j].Gone || len(e.From.Envelope) == 0 && !n.links[pair(i, j)] {
-			n.after(n.Latency, func() { n.step(i, event.FetchFailed{From: e.From.Peer, Group: e.Group}) })
-			return
-		}
-		n.Connect(i, j)
-		n.after(5*n.Latency, func() { n.request(i, j, e) })
-	case event.AnswerParts:
+		n.sendParts(i, e)
+	case event.Ask:
+		n.ask(i, e)
+	case event.Answer:
 		n.answer(i, e)
-	case event.AskPeers:
-		j, exists := n.index[e.To.Peer]
-		n.after(4*n.Latency, func() {
-			if !exists || n.Peers[j].Gone {
-				n.step(i, event.PeersSilent{From: e.To.Peer})
-				return
-			}
-			n.step(j, event.PeersAsked{From: p.ID, Inquiry: e.Inquiry})
-		})
-	case event.AnswerPeers:
-		n.after(n.Latency, func() { n.step(n.index[e.To], event.PeersNamed{From: p.ID, Names: e.Names}) })
 	case event.Connect:
 		j, exists := n.index[e.To.Peer]
 		if !exists || n.Peers[j].Gone {
@@ -386,32 +375,63 @@ func (n *Network) do(i int, e event.Effect) {
 	}
 }
 
-// request brings a direct request to peer j; a refused one fails.
-func (n *Network) request(i, j int, e event.RequestParts) {
-	if !n.links[pair(i, j)] || n.Peers[j].Silent {
-		n.step(i, event.FetchFailed{From: e.From.Peer, Group: e.Group})
+// ask brings a question of peer i to another. It fails where that is gone, and one for parts where there is no link.
+func (n *Network) ask(i int, e event.Ask) {
+	j, exists := n.index[e.To.Peer]
+	none := func() { n.step(i, event.Answered{Ask: e}) }
+	if _, inquiry := e.Question.(wire.Inquiry); inquiry {
+		n.after(4*n.Latency, func() {
+			if !exists || n.Peers[j].Gone {
+				none()
+				return
+			}
+			n.request(i, j, e)
+		})
 		return
 	}
-	n.requests = append(n.requests, e.Group)
-	n.step(j, event.PartsRequested{
-		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), PartsRequest: e.PartsRequest,
+	if !exists || n.Peers[j].Gone || len(e.To.Envelope) == 0 && !n.links[pair(i, j)] {
+		n.after(n.Latency, none)
+		return
+	}
+	n.Connect(i, j)
+	n.after(5*n.Latency, func() {
+		if !n.links[pair(i, j)] || n.Peers[j].Silent {
+			none()
+			return
+		}
+		n.request(i, j, e)
 	})
 }
 
-func (n *Network) answer(i int, e event.AnswerParts) {
-	p, group := n.Peers[i], n.requests[e.Request]
-	if e.Refused {
-		n.after(n.Latency, func() { n.step(n.index[e.To], event.FetchFailed{From: p.ID, Group: group}) })
-		return
-	}
-	p.Served[p.ID] += e.Run.EncodedBytes()
-	n.sendParts(i, e.To, event.Direct, group, e.Parts)
+// request puts a question of peer i to peer j.
+func (n *Network) request(i, j int, e event.Ask) {
+	n.requests = append(n.requests, request{i, e})
+	n.step(j, event.Asked{From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Question: e.Question})
 }
 
-func (n *Network) sendParts(i int, to wire.PeerID, way event.Transport, g group.ID, p wire.Parts) {
-	size := overlay.Cost(p)
+// Question returns the question of a request.
+func (n *Network) Question(request uint64) wire.Message { return n.requests[request].ask.Question }
+
+// answer brings an answer of peer i. Parts go over the line.
+func (n *Network) answer(i int, e event.Answer) {
+	r := n.requests[e.Request]
+	in := event.Answered{Ask: r.ask, Answer: e.Answer}
+	p, isParts := e.Answer.(wire.Parts)
+	if !isParts || p.Refused {
+		n.after(n.Latency, func() { n.step(r.by, in) })
+		return
+	}
+	n.Peers[i].Served[n.Peers[i].ID] += p.Run.EncodedBytes()
+	in.Bytes = overlay.Cost(p)
 	p.Delta = n.spoiled(i, p.Delta)
-	n.send(i, to, size, event.PartsReceived{From: n.Peers[i].ID, Transport: way, Group: g, Parts: p, Bytes: size})
+	in.Answer = p
+	n.send(i, n.Peers[r.by].ID, in.Bytes, in)
+}
+
+func (n *Network) sendParts(i int, e event.SendParts) {
+	size := overlay.Cost(e.Parts)
+	e.Delta = n.spoiled(i, e.Delta)
+	n.send(i, e.To, size, event.PartsReceived{From: n.Peers[i].ID, Transport: event.Pubsub, Group: e.Group, Parts: e.Parts, Bytes: size})
 }
 
 // audited is how many keys an audit asks for; all that is claimed is held, or nothing.

@@ -48,7 +48,7 @@ func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origi
 			t.Fatal(err)
 		}
 		o.ask("friend")
-		step(t, o, 0, event.PeersNamed{From: "friend", Names: wire.Names{Similar: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		step(t, o, 0, event.Answered{Ask: event.Ask{To: wire.Record{Peer: "friend"}}, Answer: wire.Names{Similar: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	}
 }
 
@@ -106,7 +106,7 @@ func TestAskedLater(t *testing.T) {
 	for _, later := range []bool{true, false} {
 		for range 5 {
 			o.ask(contact)
-			o.onPeersSilent(event.PeersSilent{From: contact, Later: later})
+			o.onNoNames(contact, later)
 		}
 		if _, kept := o.contacts.Get(space.Place(group.OriginTag(string(contact))), string(contact)); kept != later {
 			t.Errorf("not asked yet: %v, kept: %v", later, kept)
@@ -179,8 +179,9 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 	var sought *wire.Inquiry
 	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
 		for _, e := range step(t, o, now, event.Tick{}) {
-			if a, ok := e.(event.AskPeers); ok {
-				sought = &a.Inquiry
+			if a, ok := e.(event.Ask); ok {
+				q := a.Question.(wire.Inquiry)
+				sought = &q
 			}
 		}
 	}

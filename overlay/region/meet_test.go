@@ -38,9 +38,9 @@ func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, pla
 		t.Fatal(err)
 	}
 	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}
-	for _, e := range step(t, o, now, event.PeersAsked{From: from, Inquiry: q}) {
-		if a, ok := e.(event.AnswerPeers); ok {
-			return a.Names
+	for _, e := range step(t, o, now, event.Asked{From: from, Question: q}) {
+		if a, ok := e.(event.Answer); ok {
+			return a.Answer.(wire.Names)
 		}
 	}
 	t.Fatal("no answer")
@@ -141,7 +141,7 @@ func TestLookup(t *testing.T) {
 			names = append(names, wire.Named{Record: wire.Record{Peer: p, Envelope: []byte(p)}})
 		}
 		names = append(names, wire.Named{Record: wire.Record{Peer: "forged", Envelope: []byte("not its own")}})
-		step(t, o, now, event.PeersNamed{From: to.Peer, Names: wire.Names{Peers: names[:16]}})
+		step(t, o, now, event.Answered{Ask: event.Ask{To: wire.Record{Peer: to.Peer}}, Answer: wire.Names{Peers: names[:16]}})
 		if to, ok = o.meet(now, nil); !ok {
 			if hop > mostHops {
 				t.Errorf("%d peers were asked", hop)
@@ -169,7 +169,7 @@ func TestLookup(t *testing.T) {
 				break
 			}
 			o.awaited[to.Peer] = inquiry{since: o.now}
-			step(t, o, now, event.PeersSilent{From: to.Peer})
+			step(t, o, now, event.Answered{Ask: event.Ask{To: to}})
 		}
 		ended = now
 	}
@@ -212,7 +212,7 @@ func TestMeetingAsksNobodyTwice(t *testing.T) {
 		}
 		now := promptTime
 		if answers {
-			step(t, o, time.Millisecond, event.PeersNamed{From: first.Peer})
+			step(t, o, time.Millisecond, event.Answered{Ask: event.Ask{To: first}, Answer: wire.Names{}})
 			now = time.Millisecond
 		}
 		o.now = now
@@ -242,14 +242,14 @@ func TestNewcomerMeets(t *testing.T) {
 			o.exchange.Refill(now)
 			o.acquaint(now)
 			for _, e := range slices.Clone(o.effects.List()) {
-				ask, ok := e.(event.AskPeers)
+				ask, ok := e.(event.Ask)
 				if !ok {
 					continue
 				}
 				asked++
-				for _, a := range step(t, place, now, event.PeersAsked{From: self, Inquiry: ask.Inquiry}) {
-					if a, ok := a.(event.AnswerPeers); ok {
-						o.onPeersNamed(now, event.PeersNamed{From: ask.To.Peer, Names: a.Names})
+				for _, a := range step(t, place, now, event.Asked{From: self, Question: ask.Question}) {
+					if a, ok := a.(event.Answer); ok {
+						o.onNames(now, ask.To.Peer, a.Answer.(wire.Names))
 					}
 				}
 				if e := place.directory.Lookup(self); e != nil {

@@ -134,7 +134,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 			o.gossip.Asked()
 		}
 		o.awaited["friend"], o.seeker.vain = inquiry{since: o.now}, 1
-		o.onPeersNamed(0, event.PeersNamed{From: "friend", Names: wire.Names{Peers: []wire.Named{{Record: r, Depth: depth}}}})
+		o.onNames(0, "friend", wire.Names{Peers: []wire.Named{{Record: r, Depth: depth}}})
 		if news := o.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)
 		}

@@ -36,10 +36,10 @@ func meets(o *world, depth int) int {
 }
 
 // inquiries are those that a peer has sent since it was last asked.
-func inquiries(o *world) (out []event.AskPeers, named []event.ContactsNamed) {
+func inquiries(o *world) (out []event.Ask, named []event.ContactsNamed) {
 	for _, e := range o.effects.List() {
 		switch e := e.(type) {
-		case event.AskPeers:
+		case event.Ask:
 			out = append(out, e)
 		case event.ContactsNamed:
 			named = append(named, e)
@@ -91,24 +91,24 @@ func TestWantedContacts(t *testing.T) {
 		t.Fatalf("asks %d peers and says %v", len(asked), named)
 	}
 	for i, a := range asked {
-		if a.Search != 7 || !slices.Equal(a.Inquiry.Lacks, lacked.Bytes()) {
+		if a.Search != 7 || !slices.Equal(a.Question.(wire.Inquiry).Lacks, lacked.Bytes()) {
 			t.Errorf("asks %+v", a)
 		}
-		if slices.ContainsFunc(asked[:i], func(b event.AskPeers) bool { return b.To.Peer == a.To.Peer }) {
+		if slices.ContainsFunc(asked[:i], func(b event.Ask) bool { return b.To.Peer == a.To.Peer }) {
 			t.Errorf("asks %q twice", a.To.Peer)
 		}
 	}
 	o.effects.Begin()
 	o.onContactsWanted(event.ContactsWanted{Search: 8, Ask: 100})
-	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b event.AskPeers) bool { return b.To.Peer == asked[0].To.Peer }) {
+	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b event.Ask) bool { return b.To.Peer == asked[0].To.Peer }) {
 		t.Errorf("asks %q again before it has answered", asked[0].To.Peer)
 	}
 	for i, a := range asked {
 		o.effects.Begin()
 		if i%2 == 0 {
-			o.onPeersNamed(0, event.PeersNamed{From: a.To.Peer, Names: wire.Names{Depth: depth}})
+			o.onNames(0, a.To.Peer, wire.Names{Depth: depth})
 		} else {
-			o.onPeersSilent(event.PeersSilent{From: a.To.Peer})
+			o.onNoNames(a.To.Peer, false)
 		}
 		if _, named := inquiries(o); len(named) != 2 || named[0] != (event.ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) || named[1].Search != 8 {
 			t.Errorf("answer %d: says %v, want %d awaited", i, named, len(asked)-i-1)
@@ -119,7 +119,7 @@ func TestWantedContacts(t *testing.T) {
 	o.effects.Begin()
 	o.onContactsWanted(event.ContactsWanted{Search: 9, Ask: 1})
 	few := o.contacts.Lacks(ContactsEach, depth)
-	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, few.Bytes()) {
+	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Question.(wire.Inquiry).Lacks, few.Bytes()) {
 		t.Errorf("with a contact in every range it asks %v", asked)
 	}
 }
@@ -129,7 +129,7 @@ func TestWantedContacts(t *testing.T) {
 func TestSearchesShareAnswers(t *testing.T) {
 	o := deep(t, wideRanges+1)
 	meets(o, wideRanges)
-	wants := func(search uint64, ask int) (asked []event.AskPeers, said event.ContactsNamed) {
+	wants := func(search uint64, ask int) (asked []event.Ask, said event.ContactsNamed) {
 		o.effects.Begin()
 		o.onContactsWanted(event.ContactsWanted{Search: search, Ask: ask})
 		asked, named := inquiries(o)
@@ -145,7 +145,7 @@ func TestSearchesShareAnswers(t *testing.T) {
 		t.Errorf("a search with nobody left to ask: %+v, want %d answers shared", said, most)
 	}
 	o.effects.Begin()
-	o.onPeersSilent(event.PeersSilent{From: asked[0].To.Peer})
+	o.onNoNames(asked[0].To.Peer, false)
 	want := []event.ContactsNamed{
 		{Search: 1, Awaited: 3}, {Search: 2, Awaited: 4}, {Search: 3, Awaited: most - 1}, {Search: 4, Awaited: most - 1},
 	}

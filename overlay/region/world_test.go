@@ -110,12 +110,14 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.Hear(now, in.Peer)
 	case event.DialFailed:
 		o.directory.DialFailed(in.Peer)
-	case event.PeersAsked:
-		o.onPeersAsked(now, in)
-	case event.PeersNamed:
-		o.onPeersNamed(now, in)
-	case event.PeersSilent:
-		o.onPeersSilent(in)
+	case event.Asked:
+		o.onInquiry(now, in, in.Question.(wire.Inquiry))
+	case event.Answered:
+		if names, ok := in.Answer.(wire.Names); ok {
+			o.onNames(now, in.To.Peer, names)
+		} else {
+			o.onNoNames(in.To.Peer, in.Here)
+		}
 	case event.Tick:
 		o.tick(now)
 	default:
@@ -135,7 +137,7 @@ func (o *world) tick(now time.Duration) {
 	if now >= o.second {
 		o.second = now + time.Second
 		for _, p := range o.Overdue(now) {
-			o.onPeersSilent(event.PeersSilent{From: p, Later: true})
+			o.onNoNames(p, true)
 		}
 		o.Survey()
 	}
@@ -144,46 +146,46 @@ func (o *world) tick(now time.Duration) {
 
 func (o *world) acquaint(now time.Duration) {
 	if to, q, ok := o.Inquire(now); ok {
-		o.effects.Emit(event.AskPeers{To: to, Inquiry: q})
+		o.effects.Emit(event.Ask{To: to, Question: q})
 	}
 }
 
 // ask has a peer asked out of turn.
 func (o *world) ask(to wire.PeerID) { o.awaited[to] = inquiry{since: o.now} }
 
-func (o *world) onPeersAsked(now time.Duration, in event.PeersAsked) {
-	for _, i := range in.Inquiry.Own {
+func (o *world) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
+	for _, i := range q.Own {
 		o.introduce(now, in.From, i)
 	}
-	names := o.Answer(in.From, in.Inquiry)
-	if in.Inquiry.Meet != 0 {
+	names := o.Answer(in.From, q)
+	if q.Meet != 0 {
 		o.Visit(now, in.From)
 		o.directory.Beside(o.VisitorBytes())
 	}
-	o.effects.Emit(event.AnswerPeers{To: in.From, Names: names})
+	o.effects.Emit(event.Answer{Answer: names})
 }
 
-func (o *world) onPeersNamed(now time.Duration, in event.PeersNamed) {
-	if !o.Answered(now, in.From, in.Names.Depth) {
+func (o *world) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
+	if !o.Answered(now, from, names.Depth) {
 		return
 	}
-	for _, n := range in.Names.Peers {
-		o.Nearer(in.From, n.Record)
+	for _, n := range names.Peers {
+		o.Nearer(from, n.Record)
 		switch {
 		case o.directory.Lookup(n.Record.Peer) != nil || string(n.Record.Envelope) != string(n.Record.Peer):
 		case !o.Range().Contains(exchange.PlaceOf(n.Record.Peer)):
 			o.Learned(o.Elsewhere(now, n))
-		case o.directory.Meet(now, in.From, n.Record):
+		case o.directory.Meet(now, from, n.Record):
 			o.Learned(OneNear)
 		}
 		o.pass()
 	}
-	for _, i := range in.Names.Similar {
-		if o.introduce(now, in.From, i) {
+	for _, i := range names.Similar {
+		if o.introduce(now, from, i) {
 			o.Learned(OneAlike)
 		}
 	}
-	o.contactsNamed(in.From)
+	o.contactsNamed(from)
 }
 
 func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Parts) bool {
@@ -204,19 +206,19 @@ func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Parts) boo
 	return r.Learned != nil
 }
 
-func (o *world) onPeersSilent(in event.PeersSilent) {
-	if o.Silent(in.From, in.Later) {
-		if !in.Later {
-			o.directory.DialFailed(in.From)
+func (o *world) onNoNames(from wire.PeerID, here bool) {
+	if o.Silent(from, here) {
+		if !here {
+			o.directory.DialFailed(from)
 		}
-		o.contactsNamed(in.From)
+		o.contactsNamed(from)
 	}
 }
 
 func (o *world) onContactsWanted(in event.ContactsWanted) {
 	to, q := o.Want(in.Search, in.Ask)
 	for _, r := range to {
-		o.effects.Emit(event.AskPeers{To: r, Inquiry: q, Search: in.Search})
+		o.effects.Emit(event.Ask{To: r, Question: q, Search: in.Search})
 	}
 	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.AwaitedBy(in.Search)})
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -42,7 +43,7 @@ type Net struct {
 // pending is a request under way.
 type pending struct {
 	asker *Node
-	ask   routing.Ask
+	ask   event.Ask
 }
 
 // NewNet makes an empty net whose randomness follows from seed.
@@ -91,6 +92,7 @@ func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	}
 	cfg.Self = id
 	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
+	cfg.Fingerprint = n.fingerprint
 	if own := rand.New(rand.NewPCG(n.rand.Uint64(), 0)); cfg.Rand == nil {
 		cfg.Rand = own
 	}
@@ -114,6 +116,13 @@ func Fingerprint(key []byte) summary.Fingerprint {
 	h := fnv.New64a()
 	_, _ = h.Write(key)
 	return summary.Fingerprint(h.Sum64() & (1<<48 - 1))
+}
+
+// fingerprint returns that of a key, which the net knows from now on.
+func (n *Net) fingerprint(key []byte) summary.Fingerprint {
+	f := Fingerprint(key)
+	n.keys[f] = string(key)
+	return f
 }
 
 // view shows a node's knowledge as routing.View.
@@ -214,12 +223,8 @@ func (v *view) Record(p wire.PeerID) (wire.Record, bool) {
 	return wire.Record{Peer: p, Envelope: []byte("record of " + p)}, true
 }
 
-// Start opens a query at a node now. Its fingerprint is filled in.
-func (n *Net) Start(at wire.PeerID, q routing.Query) {
-	q.Fingerprint = Fingerprint(q.Key)
-	n.keys[q.Fingerprint] = string(q.Key)
-	n.Step(at, routing.Start{Query: q})
-}
+// Start opens a query at a node now.
+func (n *Net) Start(at wire.PeerID, q routing.Query) { n.Step(at, routing.Start{Query: q}) }
 
 // Step gives a node an input now and carries out what it wants.
 func (n *Net) Step(at wire.PeerID, in event.Input) {
@@ -233,13 +238,27 @@ func (n *Net) Step(at wire.PeerID, in event.Input) {
 
 func (n *Net) trace(node *Node, way string, what any) {
 	if n.Trace != nil {
-		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, described(what)))
+		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, described(n.now, what)))
 	}
 }
 
 // described returns inputs and effects that routing shares with other machines as routing sees them.
-func described(what any) any {
+func described(now time.Duration, what any) any {
 	switch e := what.(type) {
+	case event.Ask:
+		return describedAsk(now, e)
+	case event.Answered:
+		return describedAnswer(e)
+	case event.Asked:
+		q := e.Question.(wire.Query)
+		s := fmt.Sprintf("Asked #%d %s by %s %q %s", e.Request, q.Kind, e.From, q.Key, q.Mode)
+		if q.Kind == wire.Search {
+			s += fmt.Sprintf(" origin=%s nonce=%x want=%d budget=%d hops=%d deadline=%v", q.Origin, q.Nonce, q.Want, q.Budget, q.Hops, now+q.Within) + unlessZero(" fresh=", q.Fresh)
+		}
+		return s
+	case event.Answer:
+		a := e.Answer.(wire.Answer)
+		return fmt.Sprintf("Answer #%d %s messages=%d%s%s", e.Request, peers(a.Records), a.Messages, unlessZero(" as of ", a.AsOf), final(a.Final))
 	case event.Outcome:
 		return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
 	case event.ContactAnswered:
@@ -264,15 +283,70 @@ func described(what any) any {
 	return what
 }
 
+func describedAsk(now time.Duration, e event.Ask) string {
+	id := routing.QueryID(e.Search)
+	q, query := e.Question.(wire.Query)
+	switch {
+	case !query:
+		return fmt.Sprintf("Confirm %s %s %q", id, e.To.Peer, e.Question.(wire.HaveRequest)[0])
+	case q.Kind == wire.Candidates:
+		return fmt.Sprintf("AskCandidates %s %s %q %s", id, e.To.Peer, q.Key, q.Mode)
+	}
+	return fmt.Sprintf("Forward %s %s %q %s want=%d budget=%d origin=%s nonce=%x deadline=%v hops=%d%s",
+		id, e.To.Peer, q.Key, q.Mode, q.Want, q.Budget, q.Origin, q.Nonce, now+q.Within, q.Hops, unlessZero(" fresh=", q.Fresh))
+}
+
+func describedAnswer(e event.Answered) string {
+	id, p := routing.QueryID(e.Search), e.To.Peer
+	q, query := e.Question.(wire.Query)
+	switch a := e.Answer.(type) {
+	case wire.HaveAnswer:
+		return fmt.Sprintf("Confirmed %s %s %s", id, p, map[bool]string{true: "holds", false: "lacks"}[a[0]])
+	case wire.Answer:
+		if q.Kind == wire.Candidates {
+			return fmt.Sprintf("CandidatesReceived %s from=%s %s", id, p, peers(a.Records))
+		}
+		return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", id, p, peers(a.Records), a.Messages, unlessZero(" as of ", a.AsOf)+final(a.Final))
+	}
+	if query {
+		return fmt.Sprintf("AskFailed %s %s", id, p)
+	}
+	return fmt.Sprintf("ConfirmFailed %s %s", id, p)
+}
+
+func peers(rs []wire.Record) string {
+	names := make([]string, len(rs))
+	for i, r := range rs {
+		names[i] = string(r.Peer)
+	}
+	return "[" + strings.Join(names, " ") + "]"
+}
+
+func unlessZero(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return name + d.String()
+}
+
+func final(f bool) string {
+	if f {
+		return " final"
+	}
+	return ""
+}
+
 // do carries out an effect.
 func (n *Node) do(e event.Effect) {
 	net := n.net
 	switch e := e.(type) {
-	case routing.Confirm:
-		n.confirm(e)
-	case routing.Ask:
-		n.request(e)
-	case routing.Answer:
+	case event.Ask:
+		if keys, confirm := e.Question.(wire.HaveRequest); confirm {
+			n.confirm(e, string(keys[0]))
+		} else {
+			n.request(e)
+		}
+	case event.Answer:
 		n.answer(e)
 	case routing.Found:
 		n.Found[e.ID] = append(n.Found[e.ID], e.Provider.Peer)
@@ -312,7 +386,7 @@ func (n *Node) want(e event.ContactsWanted) {
 	net.at(0, func() { net.Step(n.ID, in) })
 }
 
-func (n *Node) confirm(e routing.Confirm) {
+func (n *Node) confirm(e event.Ask, key string) {
 	net, peer := n.net, n.net.nodes[e.To.Peer]
 	rtt := net.RTT
 	if !slices.Contains(n.Links, e.To.Peer) {
@@ -321,40 +395,39 @@ func (n *Node) confirm(e routing.Confirm) {
 	net.at(rtt, func() {
 		switch {
 		case peer == nil || peer.Down:
-			net.Step(n.ID, routing.ConfirmFailed{ID: e.ID, Peer: e.To.Peer})
+			net.Step(n.ID, event.Answered{Ask: e})
 		case !peer.Mute:
-			net.Step(n.ID, routing.Confirmed{ID: e.ID, Peer: e.To.Peer, Has: peer.Holds[string(e.Key)], RTT: rtt})
+			net.Step(n.ID, event.Answered{Ask: e, Answer: wire.HaveAnswer{peer.Holds[key]}})
 		}
 	})
 }
 
-func (n *Node) request(e routing.Ask) {
+func (n *Node) request(e event.Ask) {
 	net, peer := n.net, n.net.nodes[e.To.Peer]
-	a := routing.Asked{
-		Request: uint64(len(net.requests)), From: n.ID, Query: e.Query, Fingerprint: Fingerprint(e.Key), Deadline: e.Deadline,
-	}
+	a := event.Asked{Request: uint64(len(net.requests)), From: n.ID, Question: e.Question}
 	net.requests = append(net.requests, pending{n, e})
 	net.at(net.RTT/2, func() {
 		switch {
 		case peer == nil || peer.Down:
-			net.at(net.RTT/2, func() { net.Step(n.ID, routing.AskFailed{ID: e.ID, Peer: e.To.Peer}) })
+			net.at(net.RTT/2, func() { net.Step(n.ID, event.Answered{Ask: e}) })
 		case !peer.Mute:
 			net.Step(e.To.Peer, a)
 		}
 	})
 }
 
-func (n *Node) answer(e routing.Answer) {
+func (n *Node) answer(e event.Answer) {
 	net := n.net
 	if e.Request >= uint64(len(net.requests)) {
 		return // asked by the script, which reads the trace
 	}
 	p := net.requests[e.Request]
 	net.at(net.RTT/2, func() {
-		if n.Boasts && p.ask.Kind == wire.Candidates {
-			e.Records = nil
+		a := e.Answer.(wire.Answer)
+		if n.Boasts && p.ask.Question.(wire.Query).Kind == wire.Candidates {
+			a.Records = nil
 		}
-		net.Step(p.asker.ID, routing.AnswerReceived{ID: p.ask.ID, From: p.ask.To.Peer, Kind: p.ask.Kind, Answer: e.Answer})
+		net.Step(p.asker.ID, event.Answered{Ask: p.ask, Answer: a})
 	})
 }
 

@@ -158,35 +158,35 @@ func (s *Script) input(d *datadriven.TestData) event.Input {
 	q, p := id(d, 2), wire.PeerID(word(d, 3))
 	switch kind {
 	case "confirmed":
-		return routing.Confirmed{ID: q, Peer: p, Has: word(d, 4) == "holds", RTT: s.net.RTT}
+		return Answered(q, p, wire.HaveRequest{}, wire.HaveAnswer{word(d, 4) == "holds"})
 	case "failed":
-		return routing.ConfirmFailed{ID: q, Peer: p}
+		return Answered(q, p, wire.HaveRequest{}, nil)
 	case "named":
-		return routing.AnswerReceived{
-			ID: q, From: p, Kind: wire.Candidates, Answer: wire.Answer{Records: records(d)},
-		}
+		return Answered(q, p, wire.Query{}, wire.Answer{Records: records(d)})
 	case "ask-failed":
-		return routing.AskFailed{ID: q, Peer: p}
+		return Answered(q, p, wire.Query{}, nil)
 	case "returned":
-		return routing.AnswerReceived{
-			ID: q, From: p, Kind: wire.Search, Answer: wire.Answer{Records: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final")},
-		}
+		return Answered(q, p, wire.Query{Kind: wire.Search}, wire.Answer{Records: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final")})
 	}
 	panic(fmt.Sprintf("unknown input %q", kind))
+}
+
+// Answered returns a peer's answer to a question of a query; nil: none comes.
+func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) event.Answered {
+	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
 }
 
 // asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the
 // trace.
 func (s *Script) asked(d *datadriven.TestData) event.Input {
-	key := []byte(word(d, 6))
-	a := routing.Asked{
-		Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Fingerprint: Fingerprint(key), Deadline: s.net.now + duration(d, "for", 10*time.Second), Query: wire.Query{Mode: mode(d, 5), Key: key, Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")), Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3)},
+	q := wire.Query{
+		Mode: mode(d, 5), Key: []byte(word(d, 6)), Nonce: uint64(number(d, "nonce", 1)), Origin: wire.PeerID(strings.Join(list(d, "origin"), "")),
+		Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3), Within: duration(d, "for", 10*time.Second),
 	}
-	s.net.keys[a.Fingerprint] = string(key)
 	if word(d, 4) == "search" {
-		a.Kind = wire.Search
+		q.Kind = wire.Search
 	}
-	return a
+	return event.Asked{Request: uint64(id(d, 2)), From: wire.PeerID(word(d, 3)), Question: q}
 }
 
 func (s *Script) explain(d *datadriven.TestData) {

@@ -65,7 +65,7 @@ func visitors(l overlay.Limits) (float64, error) {
 			in := x.Sent(x.ID, 0, 1)
 			own := wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second
-			o.Step(now, event.PeersAsked{From: x.ID, Inquiry: wire.Inquiry{Meet: space.Place(visits << 60), Own: []wire.Parts{own}}})
+			o.Step(now, event.Asked{From: x.ID, Question: wire.Inquiry{Meet: space.Place(visits << 60), Own: []wire.Parts{own}}})
 			o.Step(now, event.Tick{})
 		}
 		taken[visits] = o.Memory()

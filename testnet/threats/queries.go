@@ -162,9 +162,7 @@ func inventor(limits routing.Limits) (float64, error) {
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("a", routing.AnswerReceived{
-		ID: 1, From: "inventor", Kind: wire.Candidates, Answer: wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}},
-	})
+	p.Step("a", routingtest.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
@@ -188,9 +186,7 @@ func named(limits routing.Limits, names ...wire.PeerID) *place {
 		var q uint64
 		if i := strings.Index(s, "a > AskCandidates q"); i >= 0 && strings.Contains(s, " inventor ") {
 			_, _ = fmt.Sscanf(s[i:], "a > AskCandidates q%d", &q)
-			p.later = append(p.later, routing.AnswerReceived{
-				ID: routing.QueryID(q), From: "inventor", Kind: wire.Candidates, Answer: wire.Answer{Records: records},
-			})
+			p.later = append(p.later, routingtest.Answered(routing.QueryID(q), "inventor", wire.Query{}, wire.Answer{Records: records}))
 		}
 	}
 	return p
@@ -273,9 +269,7 @@ func grandchild(limits routing.Limits) (float64, error) {
 	if !asked {
 		return 0, errors.New("the liar is not asked")
 	}
-	p.Step("b", routing.AnswerReceived{
-		ID: routing.MaxQueryID, From: "liar", Kind: wire.Search, Answer: wire.Answer{Records: ghosts, Messages: 16, Final: true},
-	})
+	p.Step("b", routingtest.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: ghosts, Messages: 16, Final: true}))
 	p.Run()
 	return float64(vain), nil
 }
@@ -297,10 +291,10 @@ func crowd(cfg routing.Config) (p *place, spent *int) {
 	return p, spent
 }
 
-func search(key string, request uint64, budget int, deadline time.Duration) routing.Asked {
-	return routing.Asked{
-		Request: request, From: "stranger", Fingerprint: routingtest.Fingerprint([]byte(key)), Deadline: deadline, Query: wire.Query{Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All, Budget: budget, Hops: 4},
-	}
+func search(key string, request uint64, budget int, within time.Duration) event.Asked {
+	return event.Asked{Request: request, From: "stranger", Question: wire.Query{
+		Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All, Budget: budget, Hops: 4, Within: within,
+	}}
 }
 
 // flood is how many messages a second a peer spends on the searches of one that sends a hundred a second.
@@ -308,7 +302,7 @@ func flood(cfg routing.Config) (float64, error) {
 	p, spent := crowd(cfg)
 	const seconds = 30
 	for i := range uint64(seconds * 100) {
-		p.Step("b", search(fmt.Sprint("k", i), 1<<40+i, 128, p.Now()+5*time.Second))
+		p.Step("b", search(fmt.Sprint("k", i), 1<<40+i, 128, 5*time.Second))
 		p.RunUntil(p.Now() + 10*time.Millisecond)
 	}
 	return float64(*spent) / seconds, nil
@@ -325,7 +319,7 @@ func greedy(cfg routing.Config) (float64, error) {
 			p.node(l).Knows[n.ID] = 1
 		}
 	}
-	p.Step("b", search("k", 1<<40, 1_000_000, p.Now()+20*time.Second))
+	p.Step("b", search("k", 1<<40, 1_000_000, 20*time.Second))
 	p.RunUntil(p.Now() + 20*time.Second)
 	return float64(*spent), nil
 }
@@ -363,12 +357,12 @@ func popular(cfg routing.Config) (float64, error) {
 	const seconds = 60
 	named, began := 0, p.Now()
 	for i := range uint64(10 * seconds) {
-		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, routing.Asked{
-			Request: 1<<40 + i, From: "stranger", Fingerprint: routingtest.Fingerprint([]byte("k")), Query: wire.Query{Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All},
+		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, event.Asked{
+			Request: 1<<40 + i, From: "stranger", Question: wire.Query{Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All},
 		})
 		for _, e := range effects {
-			if a, ok := e.(routing.Answer); ok {
-				named += len(a.Records)
+			if a, ok := e.(event.Answer); ok {
+				named += len(a.Answer.(wire.Answer).Records)
 			}
 		}
 	}

@@ -85,16 +85,19 @@ func (h *hostile) lies(in strategy.Received) bool {
 		return false
 	}
 	switch b := in.Message.Body.(type) {
-	case ask:
-		a := wire.Answer{Records: h.some(4), Messages: 1, Final: true}
-		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, follows(a), in.Message.Query)
-		return true
-	case partsRequest:
-		p, mine := h.partsOf(b.Group, b.First, b.End)
-		if mine {
-			h.send(in.From, partsAnswer{b.number, p.Parts}, follows(p.Parts), 0)
+	case question:
+		s := served{from: in.From, number: b.number, query: in.Message.Query}
+		switch q := b.Message.(type) {
+		case wire.Query:
+			h.reply(s, wire.Answer{Records: h.some(4), Messages: 1, Final: true})
+			return true
+		case wire.PartsRequest:
+			p, mine := h.partsOf(q.Group, q.First, q.End)
+			if mine {
+				h.reply(s, p.Parts)
+			}
+			return mine
 		}
-		return mine
 	case catalogue:
 		for _, it := range b {
 			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
@@ -114,12 +117,12 @@ func (h *hostile) spoil(in strategy.Received) bool {
 	e := (*own)[len(*own)-1]
 	g := group.Of(e.stream.Header())
 	switch b := in.Message.Body.(type) {
-	case partsRequest:
-		if b.Group != g {
+	case question:
+		q, is := b.Message.(wire.PartsRequest)
+		if !is || q.Group != g {
 			return false
 		}
-		p := h.spoiled(e, b.First, b.End)
-		h.send(in.From, partsAnswer{b.number, p.Parts}, follows(p.Parts), 0)
+		h.reply(served{from: in.From, number: b.number}, h.spoiled(e, q.First, q.End).Parts)
 		return true
 	case catalogue:
 		for _, it := range b {

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Messages between venn's peers. The numbers of requests are the asker's.
+// Messages between venn's peers.
 type (
 	hello        wire.Hello
 	catalogue    []wire.Item
@@ -24,38 +24,17 @@ type (
 		group group.ID
 		wire.Parts
 	}
-	partsRequest struct {
+	// question is a question that the core puts. Its number is the asker's.
+	question struct {
 		number uint64
-		wire.PartsRequest
+		wire.Message
 	}
-	partsAnswer struct {
+	// answer is an answer to the question of that number. Without a message, the stream is refused: its protocol is not
+	// known.
+	answer struct {
 		number uint64
-		wire.Parts
-	}
-
-	inquiry    struct{ inquiry wire.Inquiry }
-	introduced struct{ names wire.Names }
-	unknown    struct{ inquiry wire.Inquiry } // the stream is refused: its protocol is not known
-
-	haveAsk struct {
-		query routing.QueryID
-		key   []byte
-		sent  time.Duration
-		bytes int
-	}
-	haveAnswer struct {
-		haveAsk
-		has bool
-	}
-
-	ask struct {
-		number uint64
-		routing.Ask
-	}
-	names struct {
-		number uint64
-		answer wire.Answer
-		hops   []int // from the answering peer to each of the answer's records
+		wire.Message
+		hops []int // from the answering peer to each of a search's records
 	}
 )
 
@@ -67,17 +46,34 @@ func (knock) Kind() string        { return "knock" }
 func (graft) Kind() string        { return "graft" }
 func (subscription) Kind() string { return "subscription" }
 func (parts) Kind() string        { return "parts" }
-func (partsRequest) Kind() string { return "partsrequest" }
-func (partsAnswer) Kind() string  { return "partsanswer" }
-func (inquiry) Kind() string      { return "inquiry" }
-func (introduced) Kind() string   { return "introduced" }
-func (unknown) Kind() string      { return "unknown" }
 func (auditAsk) Kind() string     { return "auditask" }
 func (auditAnswer) Kind() string  { return "auditanswer" }
-func (haveAsk) Kind() string      { return "haveask" }
-func (haveAnswer) Kind() string   { return "haveanswer" }
-func (ask) Kind() string          { return "ask" }
-func (names) Kind() string        { return "names" }
+
+func (q question) Kind() string {
+	switch q.Message.(type) {
+	case wire.PartsRequest:
+		return "partsrequest"
+	case wire.Inquiry:
+		return "inquiry"
+	case wire.HaveRequest:
+		return "haveask"
+	}
+	return "ask"
+}
+
+func (a answer) Kind() string {
+	switch a.Message.(type) {
+	case wire.Parts:
+		return "partsanswer"
+	case wire.Names:
+		return "introduced"
+	case wire.HaveAnswer:
+		return "haveanswer"
+	case wire.Answer:
+		return "names"
+	}
+	return "unknown"
+}
 
 const (
 	graftBytes        = 80
@@ -108,112 +104,139 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 		v.step(now, event.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
 	case parts:
 		v.step(now, event.PartsReceived{From: p, Transport: event.Pubsub, Group: b.group, Parts: b.Parts, Bytes: m.Bytes})
-	case partsRequest:
-		v.step(now, event.PartsRequested{From: p, Request: b.number, PartsRequest: b.PartsRequest})
-	case partsAnswer:
-		v.partsAnswered(now, p, b, m.Bytes)
-	case inquiry:
-		if v.older {
-			v.send(from, unknown(b), follows(wire.Names{}), m.Query)
-			return
-		}
-		v.asked = m.Query
-		v.step(now, event.PeersAsked{From: p, Inquiry: b.inquiry})
-		v.asked = 0
-	case unknown:
-		v.step(now, event.PeersSilent{From: p})
-	case introduced:
-		v.step(now, event.PeersNamed{From: p, Names: b.names})
 	case tailItems:
 		v.step(now, tails.Received{From: p, Items: b})
-	case haveAsk:
-		has := v.host.Look(m.Query, strategy.ParseKey(b.key))
-		v.send(from, haveAnswer{b, has}, follows(wire.HaveAnswer{has}), m.Query)
-	case haveAnswer:
-		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent, Bytes: b.bytes + m.Bytes})
 	case auditAsk:
 		if !v.older {
 			v.audited(from, b)
 		}
 	case auditAnswer:
 		v.step(now, event.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
-	case ask:
-		v.serve(now, from, m.Query, b)
-	case names:
-		v.named(now, p, b, m.Bytes)
+	case question:
+		v.asked(now, from, m.Query, b)
+	case answer:
+		v.answered(now, b, m.Bytes)
 	}
 }
 
-func (v *node) partsAnswered(now time.Duration, from wire.PeerID, b partsAnswer, bytes int) {
-	asked, ok := v.pending[b.number]
-	if !ok {
-		return
-	}
-	delete(v.pending, b.number)
-	if b.Refused {
-		v.step(now, event.FetchFailed{From: from, Group: asked.group})
-		return
-	}
-	v.step(now, event.PartsReceived{From: from, Transport: event.Direct, Group: asked.group, Parts: b.Parts, Bytes: bytes})
-}
-
-// serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection
-// too.
-func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
-	if v.denies {
-		no := wire.Answer{Final: true, Depth: v.machine.Overlay.Vouched()}
-		v.send(from, names{b.number, no, nil}, follows(no), q)
-		return
-	}
-	v.served++
-	key := strategy.ParseKey(b.Key)
-	in := routing.Asked{
-		Request: v.served, From: peerID(from), Query: b.Query, Fingerprint: key.Fingerprint, Deadline: now + b.Within,
-	}
-	v.serving[in.Request] = served{from: from, number: b.number, query: q}
-	if in.Kind == wire.Search {
-		v.host.Look(q, key)
-	}
-	for _, e := range v.machine.Step(now, in) {
-		v.belongs(e, in.Request, q)
-		v.do(now, e)
-	}
-}
-
-// belongs notes which query of the run a search is for that the machine has just opened.
-func (v *node) belongs(e event.Effect, request uint64, q strategy.QueryID) {
-	var id routing.QueryID
-	switch e := e.(type) {
-	case routing.Confirm:
-		id = e.ID
-	case routing.Ask:
-		id = e.ID
-	}
-	if _, known := v.queries[id]; !known && id >= routing.MaxQueryID {
-		v.queries[id] = query{id: q}
-		if s, open := v.serving[request]; open {
-			s.search = id
-			v.serving[request] = s
+// ask puts a question of the core to a peer. Parts are asked for on a link, which is made of a record if there is none.
+// Without a record no link is made: if it has just ended, the peer refuses.
+func (v *node) ask(now time.Duration, e event.Ask) {
+	to := idOf(e.To.Peer)
+	switch e.Question.(type) {
+	case wire.Inquiry:
+		if v.older {
+			v.step(now, event.Answered{Ask: e, Here: true})
+			return
+		}
+	case wire.PartsRequest:
+		if !v.linked(to) && len(e.To.Envelope) > 0 {
+			v.fetches[to] = append(v.fetches[to], e)
+			v.host.Connect(to)
+			return
 		}
 	}
+	v.requests++
+	p := pending{Ask: e}
+	bytes := opens(e.Question)
+	if e.Search != 0 {
+		p.bytes = bytes
+	}
+	v.pending[v.requests] = p
+	v.send(to, question{v.requests, e.Question}, bytes, v.queryOf(routing.QueryID(e.Search)))
 }
 
-// named takes in an answer to a question of ours.
-func (v *node) named(now time.Duration, from wire.PeerID, b names, bytes int) {
-	asked, ok := v.pending[b.number]
+// queryOf returns the query of the run that a search is for. One that the machine has just opened is for the question
+// that it is being given.
+func (v *node) queryOf(search routing.QueryID) strategy.QueryID {
+	q, known := v.queries[search]
+	if s, serving := v.serving[v.given]; !known && search >= routing.MaxQueryID && serving {
+		q = query{id: s.query}
+		v.queries[search] = q
+		s.search = search
+		v.serving[v.given] = s
+	}
+	return q.id
+}
+
+// answered takes in an answer to a question of ours.
+func (v *node) answered(now time.Duration, a answer, bytes int) {
+	asked, ok := v.pending[a.number]
 	if !ok {
 		return
 	}
-	bytes, asked.bytes = bytes+asked.bytes, 0
-	if v.pending[b.number] = asked; b.answer.Final {
-		delete(v.pending, b.number)
+	in := event.Answered{Ask: asked.Ask, Answer: a.Message, Bytes: bytes + asked.bytes}
+	names, search := a.Message.(wire.Answer)
+	if asked.bytes = 0; search && !names.Final {
+		v.pending[a.number] = asked
+	} else {
+		delete(v.pending, a.number)
 	}
-	v.learned(asked.query, b)
-	v.step(now, routing.AnswerReceived{ID: asked.query, From: from, Kind: asked.kind, Answer: b.answer, Bytes: bytes})
+	if search {
+		v.learned(routing.QueryID(asked.Search), names.Records, a.hops)
+	}
+	v.step(now, in)
+}
+
+// asked lets the machine answer another's question. Whether a key is held, and for a search, too, is looked up here.
+func (v *node) asked(now time.Duration, from strategy.ID, q strategy.QueryID, b question) {
+	s := served{from: from, number: b.number, query: q}
+	switch m := b.Message.(type) {
+	case wire.HaveRequest:
+		v.reply(s, wire.HaveAnswer{v.host.Look(q, strategy.ParseKey(m[0]))})
+		return
+	case wire.Inquiry:
+		if v.older {
+			v.send(from, answer{number: b.number}, follows(wire.Names{}), q)
+			return
+		}
+	case wire.Query:
+		if v.denies {
+			v.reply(s, wire.Answer{Final: true, Depth: v.machine.Overlay.Vouched()})
+			return
+		}
+		if m.Kind == wire.Search {
+			v.host.Look(q, strategy.ParseKey(m.Key))
+		}
+	}
+	v.give(now, s, b.Message)
+}
+
+// give has the machine answer a question.
+func (v *node) give(now time.Duration, s served, question wire.Message) {
+	v.served++
+	v.serving[v.served], v.given = s, v.served
+	v.step(now, event.Asked{From: peerID(s.from), Request: v.served, Question: question})
+	v.given = 0
+}
+
+// answer sends an answer of the machine.
+func (v *node) answer(e event.Answer) {
+	s, ok := v.serving[e.Request]
+	if !ok {
+		return
+	}
+	v.reply(s, e.Answer)
+	if a, search := e.Answer.(wire.Answer); !search || a.Final {
+		delete(v.serving, e.Request)
+		delete(v.queries, s.search)
+	}
+}
+
+func (v *node) reply(s served, m wire.Message) {
+	if names, is := m.(wire.Names); is && s.refused {
+		v.send(s.from, full{names}, follows(names), 0)
+		return
+	}
+	a := answer{number: s.number, Message: m}
+	if names, is := m.(wire.Answer); is {
+		a.hops = v.hops(s.search, names.Records)
+	}
+	v.send(s.from, a, follows(m), s.query)
 }
 
 // learned notes over how many hops names came.
-func (v *node) learned(id routing.QueryID, b names) {
+func (v *node) learned(id routing.QueryID, named []wire.Record, hops []int) {
 	q, ok := v.queries[id]
 	if !ok {
 		return
@@ -222,9 +245,9 @@ func (v *node) learned(id routing.QueryID, b names) {
 		q.hops = map[strategy.ID]int{}
 		v.queries[id] = q
 	}
-	for i, r := range b.answer.Records {
+	for i, r := range named {
 		if p := idOf(r.Peer); q.hops[p] == 0 {
-			q.hops[p] = 1 + b.hops[i]
+			q.hops[p] = 1 + hops[i]
 		}
 	}
 }
@@ -232,18 +255,6 @@ func (v *node) learned(id routing.QueryID, b names) {
 // route carries out an effect of the query machine.
 func (v *node) route(now time.Duration, e event.Effect) {
 	switch e := e.(type) {
-	case routing.Confirm:
-		bytes := opens(wire.HaveRequest{e.Key})
-		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now, bytes}, bytes, v.queries[e.ID].id)
-	case routing.Ask:
-		if e.Kind == wire.Search {
-			e.Within = e.Deadline - now
-		}
-		bytes := opens(e)
-		n := v.ask(pending{query: e.ID, to: idOf(e.To.Peer), kind: e.Kind, bytes: bytes})
-		v.send(idOf(e.To.Peer), ask{n, e}, bytes, v.queries[e.ID].id)
-	case routing.Answer:
-		v.answer(e)
 	case routing.Found:
 		q, p := v.queries[e.ID], idOf(e.Provider.Peer)
 		v.host.Found(q.id, p, max(1, q.hops[p]))
@@ -265,16 +276,4 @@ func (v *node) hops(search routing.QueryID, named []wire.Record) []int {
 		}
 	}
 	return hops
-}
-
-func (v *node) answer(e routing.Answer) {
-	s, ok := v.serving[e.Request]
-	if !ok {
-		return
-	}
-	v.send(s.from, names{s.number, e.Answer, v.hops(s.search, e.Records)}, follows(e.Answer), s.query)
-	if e.Final {
-		delete(v.serving, e.Request)
-		delete(v.queries, s.search)
-	}
 }

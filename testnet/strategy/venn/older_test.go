@@ -31,7 +31,7 @@ func TestOlderWaitsForNobody(t *testing.T) {
 	for i, v := range all {
 		before := 0
 		for _, e := range v.machine.Step(v.now, want) {
-			if _, ok := e.(event.AskPeers); ok {
+			if _, ok := e.(event.Ask); ok {
 				before++
 			}
 			v.do(v.now, e)
@@ -39,7 +39,7 @@ func TestOlderWaitsForNobody(t *testing.T) {
 		v.step(v.now, want)
 		after := 0
 		for _, e := range v.machine.Step(v.now, want) {
-			if _, ok := e.(event.AskPeers); ok {
+			if _, ok := e.(event.Ask); ok {
 				after++
 			}
 		}

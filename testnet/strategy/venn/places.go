@@ -87,9 +87,7 @@ func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
 	}
 	own := slices.IndexFunc(h.Records, func(r wire.Record) bool { return r.Peer == p })
 	h.Records = slices.Clone(h.Records[max(0, own):max(0, own+1)])
-	v.refusing = true
-	v.step(now, event.HelloRefused{Peer: p, Hello: h})
-	v.refusing = false
+	v.give(now, served{from: from, refused: true}, h)
 }
 
 // turnedAway ends a link with a peer that has no room for it. The core goes on with the peers that it names.

@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -97,15 +96,14 @@ type node struct {
 	now     time.Duration // of the step under way
 
 	queries  map[routing.QueryID]query // under way, own ones and others'
-	pending  map[uint64]pending        // requests of ours without their last answer
+	pending  map[uint64]pending        // questions of ours without their last answer
 	requests uint64                    // number of the last one; each session has numbers of its own
-	serving  map[uint64]served         // requests of others
+	serving  map[uint64]served         // questions of others
 	served   uint64                    // number of the last of them
-	asked    strategy.QueryID          // the search for which we are asked for peers; 0: none
-	refusing bool                      // a hello is refused: the names that the machine answers are for its peer
+	given    uint64                    // the one that the machine is being given; 0: none
 	ties     ties
-	fetches  map[strategy.ID][]event.RequestParts // that wait for a link
-	swept    time.Duration                        // when the mesh and idle links were last looked at
+	fetches  map[strategy.ID][]event.Ask // for parts, that wait for a link
+	swept    time.Duration               // when the mesh and idle links were last looked at
 	wake     time.Duration
 	todo     []event.Input // inputs that the machine has not been given yet
 	busy     bool          // the machine is being stepped
@@ -121,27 +119,25 @@ type query struct {
 	hops map[strategy.ID]int // over how many hops a holder got to be known, if more than one
 }
 
-// pending is a request of ours.
+// pending is a question of ours.
 type pending struct {
-	query routing.QueryID
-	group group.ID // of parts
-	to    strategy.ID
-	kind  wire.Kind // of a query
-	bytes int       // of the question to name peers, until an answer has come
+	event.Ask
+	bytes int // of the question, until an answer has come
 }
 
-// served is a request of another.
+// served is a question of another.
 type served struct {
-	from   strategy.ID
-	number uint64 // the asker's
-	query  strategy.QueryID
-	search routing.QueryID // that the machine opened for it; 0: none
+	from    strategy.ID
+	number  uint64 // the asker's
+	query   strategy.QueryID
+	refused bool            // it is a hello
+	search  routing.QueryID // that the machine opened for it; 0: none
 }
 
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, fetches: map[strategy.ID][]event.RequestParts{},
+		serving: map[uint64]served{}, fetches: map[strategy.ID][]event.Ask{},
 		notes: newNotes(r.world.Notes),
 	}
 }
@@ -160,7 +156,8 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	}
 	q := routing.Config{
 		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(strategy.ParseKey(key)) },
-		BudgetAny: r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
+		Fingerprint: func(key []byte) summary.Fingerprint { return strategy.ParseKey(key).Fingerprint },
+		BudgetAny:   r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
 	}
 	return o, q
 }
@@ -256,7 +253,7 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 		mode = wire.All
 	}
 	v.step(now, routing.Start{Query: routing.Query{
-		ID: id, Key: q.Key.AppendBinary(nil), Fingerprint: q.Key.Fingerprint, Mode: mode, Deadline: q.Deadline,
+		ID: id, Key: q.Key.AppendBinary(nil), Mode: mode, Deadline: q.Deadline,
 	}})
 }
 
@@ -281,7 +278,7 @@ func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	fetches := v.fetches[in.Peer]
 	delete(v.fetches, in.Peer)
 	for _, f := range fetches {
-		v.requestParts(f)
+		v.ask(now, f)
 	}
 }
 
@@ -386,22 +383,10 @@ func (v *node) do(now time.Duration, e event.Effect) {
 		v.send(idOf(e.To), catalogue(e.Items), overlay.Cost(wire.Catalogue(e.Items)), 0)
 	case event.SendParts:
 		v.send(idOf(e.To), parts{e.Group, e.Parts}, overlay.Cost(e.Parts), 0)
-	case event.RequestParts:
-		v.fetch(e)
-	case event.AnswerParts:
-		v.answerParts(e)
-	case event.AskPeers:
-		if v.older {
-			v.step(now, event.PeersSilent{From: e.To.Peer, Later: true})
-			return
-		}
-		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, opens(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
-	case event.AnswerPeers:
-		if v.refusing {
-			v.send(idOf(e.To), full{e.Names}, follows(e.Names), 0)
-			return
-		}
-		v.send(idOf(e.To), introduced{e.Names}, follows(e.Names), v.asked)
+	case event.Ask:
+		v.ask(now, e)
+	case event.Answer:
+		v.answer(e)
 	case event.Connect:
 		p := idOf(e.To.Peer)
 		turned := v.ties.of(p).turned
@@ -433,18 +418,6 @@ func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.Q
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
 }
 
-// fetch asks a peer for parts, once there is a link. Without a record no link is made: if it has just ended, the peer
-// refuses.
-func (v *node) fetch(e event.RequestParts) {
-	to := idOf(e.From.Peer)
-	if v.linked(to) || len(e.From.Envelope) == 0 {
-		v.requestParts(e)
-		return
-	}
-	v.fetches[to] = append(v.fetches[to], e)
-	v.host.Connect(to)
-}
-
 func (v *node) linked(p strategy.ID) bool {
 	for _, l := range v.host.Links() {
 		if l == p {
@@ -452,23 +425,6 @@ func (v *node) linked(p strategy.ID) bool {
 		}
 	}
 	return false
-}
-
-func (v *node) requestParts(e event.RequestParts) {
-	to := idOf(e.From.Peer)
-	n := v.ask(pending{group: e.Group, to: to})
-	v.send(to, partsRequest{n, e.PartsRequest}, opens(e.PartsRequest), 0)
-}
-
-// ask numbers a request of ours.
-func (v *node) ask(p pending) uint64 {
-	v.requests++
-	v.pending[v.requests] = p
-	return v.requests
-}
-
-func (v *node) answerParts(e event.AnswerParts) {
-	v.send(idOf(e.To), partsAnswer{e.Request, e.Parts}, follows(e.Parts), 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.
@@ -479,20 +435,12 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 		v.ties.change(in.To, func(t *tie) { t.keeps = false })
 		v.step(now, event.DialFailed{Peer: p})
 		for _, f := range v.fetches[in.To] {
-			v.step(now, event.FetchFailed{From: p, Group: f.Group})
+			v.step(now, event.Answered{Ask: f})
 		}
 		delete(v.fetches, in.To)
-	case partsRequest:
-		delete(v.pending, b.number)
-		v.step(now, event.FetchFailed{From: p, Group: b.Group})
-	case inquiry:
-		v.step(now, event.PeersSilent{From: p})
+	case question:
+		v.answered(now, answer{number: b.number}, 0)
 	case knock:
 		v.step(now, tails.Unreachable{Peer: p})
-	case haveAsk:
-		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
-	case ask:
-		delete(v.pending, b.number)
-		v.step(now, routing.AskFailed{ID: b.ID, Peer: p})
 	}
 }
