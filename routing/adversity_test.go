@@ -407,7 +407,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	for i := range 3000 {
 		p.Step("a", routingtest.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
 	}
-	if n := p.node("a").Router.Failures(); n > 1024 {
+	if n := p.node("a").Router.Conducts(); n > 1024 {
 		t.Errorf("%d failures are remembered", n)
 	}
 }

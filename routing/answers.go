@@ -24,7 +24,7 @@ func (r *Router) candidateIn(id QueryID, p wire.PeerID) (*search, *candidate) {
 
 // confirmed handles a peer's answer to a confirmation. A late answer counts too, although the machine had given it up.
 func (r *Router) confirmed(id QueryID, p wire.PeerID, has bool, bytes int) {
-	r.failures.answered(p)
+	r.lives(p)
 	q, c := r.candidateIn(id, p)
 	if q == nil || c.state == answered || c.state == lacking {
 		return
@@ -125,7 +125,7 @@ func (r *Router) fail(q *search, c *candidate) {
 
 // candidatesReceived handles the names that a contact answers with.
 func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer, bytes int) {
-	r.failures.answered(p)
+	r.lives(p)
 	q := r.open[id]
 	if q == nil {
 		return

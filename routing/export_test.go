@@ -1,4 +1,4 @@
 package routing
 
-// Failures is how many peers' failures are remembered.
-func (r *Router) Failures() int { return len(r.failures) }
+// Conducts returns the number of peers whose conduct is remembered.
+func (r *Router) Conducts() int { return r.conducts.Len() }

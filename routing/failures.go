@@ -1,15 +1,12 @@
 package routing
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
-	// maxFailures is how many peers that failed to answer are remembered.
-	maxFailures = 1024
 	// firstPause is how long a peer is not asked again after it failed once; each failure in a row doubles it.
 	firstPause = time.Second
 	// grace is how long a query waits at least for peers that failed before when it waits for no other peer.
@@ -24,16 +21,13 @@ type failure struct {
 	ours  bool          // this node asked it
 }
 
-// failures holds the failures of at most [maxFailures] peers. An answer clears a peer's record; so does time.
-type failures map[wire.PeerID]failure
-
 // noteFailure records that a peer failed to answer. sure says that the peer had the full time for an answer. A failure
 // that comes while the peer rests is of an ask from before: it makes the rest no longer. ours says that this node asked.
 func (r *Router) noteFailure(p wire.PeerID, sure, ours bool) {
-	if r.failures == nil {
-		r.failures = failures{}
+	if !ours && !r.hears(p) {
+		return
 	}
-	f := failure{last: r.now, pause: firstPause, sure: sure, ours: ours}
+	c, f := r.conduct(p), failure{last: r.now, pause: firstPause, sure: sure, ours: ours}
 	if old, ok := r.failure(p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause
@@ -44,32 +38,22 @@ func (r *Router) noteFailure(p wire.PeerID, sure, ours bool) {
 			f.last = old.last
 		}
 	}
-	r.failures[p] = f
-	if len(r.failures) > maxFailures {
-		r.failures.forget()
-	}
+	c.failure = f
+	r.note(p, c)
 }
 
-// failure returns a peer's record; ok is false if it has none that still counts.
+// failure returns a peer's failure; ok is false if it has none that still counts.
 func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
-	f, ok = r.failures[p]
-	return f, ok && r.now < f.last+r.cfg.Limits.Forgive
+	f = r.conduct(p).failure
+	return f, f.pause > 0 && r.now < f.last+r.cfg.Limits.Forgive
 }
 
-// answered clears a peer's record.
-func (fs failures) answered(p wire.PeerID) { delete(fs, p) }
-
-// forget drops the oldest record, those of merely doubted peers first.
-func (fs failures) forget() {
-	var oldest wire.PeerID
-	first := true
-	for p, f := range fs {
-		old := fs[oldest]
-		if first || f.sure == old.sure && cmp.Or(cmp.Compare(f.last, old.last), cmp.Compare(p, oldest)) < 0 || !f.sure && old.sure {
-			oldest, first = p, false
-		}
+// lives notes that a peer has answered, or asked: its failure counts no more.
+func (r *Router) lives(p wire.PeerID) {
+	if c := r.conduct(p); c.failure.pause > 0 {
+		c.failure = failure{}
+		r.note(p, c)
 	}
-	delete(fs, oldest)
 }
 
 // rests reports whether a named peer must not be asked because it failed a moment ago. One whose summary is held is known

@@ -42,11 +42,11 @@ func TestDoubtsMakeRoom(t *testing.T) {
 	r := limited()
 	r.noteFailure("dead", true, true)
 	r.now = 1
-	for i := range 2 * maxFailures {
+	for i := range 2 * maxConducts {
 		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
 	}
-	if f, ok := r.failure("dead"); !ok || !f.sure || len(r.failures) > maxFailures {
-		t.Errorf("%v, %v, of %d", f, ok, len(r.failures))
+	if f, ok := r.failure("dead"); !ok || !f.sure || r.conducts.Len() > maxConducts {
+		t.Errorf("%v, %v, of %d", f, ok, r.conducts.Len())
 	}
 }
 
@@ -68,7 +68,7 @@ func TestPauses(t *testing.T) {
 			}
 		}
 	}
-	last := r.failures["p"].last
+	last := r.conduct("p").failure.last
 	if r.now = last + time.Hour - 1; r.standing("p") != suspect {
 		t.Error("forgiven within the hour")
 	}
@@ -88,7 +88,7 @@ func TestLateFailureProlongsNoRest(t *testing.T) {
 		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
 	}
 	r.noteFailure("p", true, true)
-	if f := r.failures["p"]; f.pause != 2*firstPause {
+	if f := r.conduct("p").failure; f.pause != 2*firstPause {
 		t.Errorf("a failure after the rest: %v", f)
 	}
 }

@@ -105,7 +105,7 @@ func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Dura
 // forwardReturned handles what a child found. The cost that it reports is believed up to what was set aside; the rest
 // returns to the budget.
 func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes int) {
-	r.failures.answered(p)
+	r.lives(p)
 	q := r.open[id]
 	if q == nil {
 		return

@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -11,8 +10,6 @@ import (
 )
 
 const (
-	// maxReputations is how many reputations are remembered.
-	maxReputations = 256
 	// doubtFrom is how many misses, beyond twice the hits, put a referrer in doubt.
 	doubtFrom = 2
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
@@ -31,41 +28,16 @@ func (v reputation) faded(now, half time.Duration) reputation {
 	return reputation{v.good * f, v.bad * f, now}
 }
 
-func (v reputation) weight() float64 { return v.good + v.bad }
-
-// reputations holds the records of at most [maxReputations] peers.
-type reputations map[wire.PeerID]reputation
-
 // reputation returns the record of a peer as it counts now.
 func (r *Router) reputation(p wire.PeerID) reputation {
-	return r.reputations[p].faded(r.now, r.cfg.Limits.Fade)
+	return r.conduct(p).reputation.faded(r.now, r.cfg.Limits.Fade)
 }
 
 // weigh adds right and wrong names to the record of a peer.
 func (r *Router) weigh(p wire.PeerID, good, bad float64) {
-	if r.reputations == nil {
-		r.reputations = reputations{}
-	}
-	v := r.reputation(p)
-	r.reputations[p] = reputation{v.good + good, v.bad + bad, r.now}
-	if len(r.reputations) > maxReputations {
-		r.forgetReputation(p)
-	}
-}
-
-// forgetReputation drops the record that weighs least, except the one noted last.
-func (r *Router) forgetReputation(not wire.PeerID) {
-	var least wire.PeerID
-	w := math.Inf(1)
-	for p := range r.reputations {
-		if p == not {
-			continue
-		}
-		if x := r.reputation(p).weight(); cmp.Or(cmp.Compare(x, w), cmp.Compare(p, least)) < 0 {
-			least, w = p, x
-		}
-	}
-	delete(r.reputations, least)
+	c, v := r.conduct(p), r.reputation(p)
+	c.reputation = reputation{v.good + good, v.bad + bad, r.now}
+	r.note(p, c)
 }
 
 // doubt returns 1 for a peer whose names were mostly wrong recently, 0 for others.

@@ -8,24 +8,26 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestLightestReputationGoes: when more peers are known than are remembered, the record that says least goes. Right
-// names and wrong ones weigh the same, and the record noted last stays.
-func TestLightestReputationGoes(t *testing.T) {
+// TestConductNotedLastStays: of more peers than are remembered, those noted last stay, with both sides of their conduct.
+// What others only say of peers takes no place of theirs.
+func TestConductNotedLastStays(t *testing.T) {
 	r := limited()
-	r.weigh("wrong often", 1, 5)
-	r.weigh("right often", 5, 1)
-	r.weigh("right once", 1, 0)
-	for i := range maxReputations - 3 {
+	for i := range maxConducts {
 		r.weigh(wire.PeerID(fmt.Sprint("known ", i)), 2, 1)
 	}
-	r.weigh("last", 0.5, 0)
-	if _, there := r.reputations["right once"]; there || len(r.reputations) != maxReputations {
-		t.Errorf("%d records, the lightest of them kept %v", len(r.reputations), there)
-	}
-	for _, p := range []wire.PeerID{"wrong often", "right often", "last"} {
-		if _, there := r.reputations[p]; !there {
-			t.Errorf("the record of %q is gone", p)
+	r.noteFailure("known 0", true, true)
+	r.weigh("new", 0, 1)
+	r.noteFailure("doubted", false, false)
+	for p, want := range map[wire.PeerID]bool{"known 0": true, "known 1": false, "known 2": true, "new": true, "doubted": false} {
+		if c := r.conduct(p); (c != conduct{}) != want {
+			t.Errorf("%q: %+v, want some: %v", p, c, want)
 		}
+	}
+	if c := r.conduct("known 0"); c.reputation.good != 2 || c.failure.pause != firstPause || r.conducts.Len() != maxConducts {
+		t.Errorf("%+v, of %d", c, r.conducts.Len())
+	}
+	if r.lives("known 0"); r.conduct("known 0").failure != (failure{}) || r.conduct("known 0").reputation.good != 2 {
+		t.Errorf("after an answer: %+v", r.conduct("known 0"))
 	}
 }
 
@@ -35,7 +37,9 @@ func TestProvedForAWhile(t *testing.T) {
 	half := limited().cfg.Limits.Fade
 	for now, want := range map[time.Duration]bool{0: true, half: true, half + time.Second: false} {
 		r := limited()
-		r.reputations, r.now = reputations{"right": {good: 1}, "both": {good: 1, bad: 1}}, now
+		r.weigh("right", 1, 0)
+		r.weigh("both", 1, 1)
+		r.now = now
 		if r.proved("right") != want || r.proved("both") {
 			t.Errorf("at %v proved %v and %v, want %v and false", now, r.proved("right"), r.proved("both"), want)
 		}

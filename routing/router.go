@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -17,20 +19,19 @@ type Router struct {
 	view  View
 	prior match.Prior
 
-	now         time.Duration
-	open        map[QueryID]*search // own queries and those that serve a request
-	timers      timers
-	woken       time.Duration // the Wake in force; negative: none
-	own         int           // own queries among open
-	serving     map[wire.PeerID]int
-	load        map[wire.PeerID]int // confirmations that are waited for, of all queries
-	requests    QueryID             // IDs given to searches of others
-	seen        sightings
-	demand      demand
-	reputations reputations // of those who name peers
-	failures    failures
-	salt        uint64 // of the order in which linked peers are asked and forwarded to
-	out         []event.Effect
+	now      time.Duration
+	open     map[QueryID]*search // own queries and those that serve a request
+	timers   timers
+	woken    time.Duration // the Wake in force; negative: none
+	own      int           // own queries among open
+	serving  map[wire.PeerID]int
+	load     map[wire.PeerID]int // confirmations that are waited for, of all queries
+	requests QueryID             // IDs given to searches of others
+	seen     sightings
+	demand   demand
+	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: nothing is remembered yet
+	salt     uint64                               // of the order in which linked peers are asked and forwarded to
+	out      []event.Effect
 }
 
 // New makes a Router that reads view. Its errors match [ErrConfig] and name every fault.
@@ -67,9 +68,9 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 			r.noteFailure(in.Peer, false, false)
 		}
 	case event.HelloReceived:
-		r.failures.answered(in.Peer)
+		r.lives(in.Peer)
 	case Reached:
-		r.failures.answered(in.Peer)
+		r.lives(in.Peer)
 	case Unheard:
 		r.unheard(in)
 	case event.ContactsNamed:

@@ -22,7 +22,7 @@ type request struct {
 
 // asked serves a peer's request. A malformed or excessive one is answered empty at once.
 func (r *Router) asked(in event.Asked) {
-	r.failures.answered(in.From)
+	r.lives(in.From)
 	q, ok := in.Question.(wire.Query)
 	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All
 	r.demand.fade(r.now)

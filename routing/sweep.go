@@ -112,7 +112,7 @@ func (r *Router) patience(q *search, c *candidate) time.Duration {
 	case c.standing >= suspect && q.serves != nil:
 		return 0
 	case c.standing >= suspect:
-		return min(max(grace, (c.since-r.failures[c.record.Peer].last)/100), r.cfg.HedgeAfter)
+		return min(max(grace, (c.since-r.conduct(c.record.Peer).failure.last)/100), r.cfg.HedgeAfter)
 	case c.why == Linked, r.inDoubt(q, c):
 		return r.cfg.HedgeAfter
 	}
