@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenarios"
 )
 
-// All scenarios are good, ask something, and can be explained.
+// All scenarios are good, ask something, and can be explained, at each point of their sweeps.
 func TestAll(t *testing.T) {
 	all, err := scenarios.All()
 	if err != nil {
@@ -21,8 +21,14 @@ func TestAll(t *testing.T) {
 		if !strings.HasSuffix(s.Question, "?") {
 			t.Errorf("%s: %q is no question", s.Name, s.Question)
 		}
-		if _, err := s.Explain(); err != nil {
-			t.Errorf("%s: %v", s.Name, err)
+		points, err := s.Points()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, p := range append(points, s) {
+			if _, err := p.Explain(); err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
 		}
 	}
 	if _, err := scenarios.Load("nothing"); !errors.Is(err, scenarios.ErrUnknown) {
