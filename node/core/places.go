@@ -1,16 +1,62 @@
 package core
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Connections is how many connections a node makes, and links it takes, unless it is told otherwise.
 const Connections = 32
 
-// Stay is how long a link that another asked for lasts, at least, before a newcomer may take its place.
-const Stay = 2 * time.Second
+// stay is how long a link that another asked for lasts, at least, before a newcomer may take its place.
+const stay = 2 * time.Second
 
 // Places returns how many of most connections may be links that others asked for, and how many of these neighbours and
 // the mesh keep from newcomers. most is 4 or more.
 func Places(most int) (taken, kept int) {
 	taken = most / 2
 	return taken, taken - max(1, taken/4)
+}
+
+// Taken is a link that another peer asked for.
+type Taken struct {
+	Peer            string
+	Neighbour, Mesh bool
+	Busy            bool          // something is under way on it
+	Age, Idle       time.Duration // since it began; since it was last used
+}
+
+// rank orders links taken: neighbours keep their places before the mesh, and that before others.
+func (t Taken) rank() int {
+	switch {
+	case t.Neighbour:
+		return 0
+	case t.Mesh:
+		return 1
+	}
+	return 2
+}
+
+// Yields returns the link taken that gives way to a newcomer; ok is false if none does. Neighbours, and then the mesh,
+// keep so many places, the oldest first. Of the others that have lasted for two seconds, one without anything under way
+// goes, and of these the one unused for longest. It reorders the links. O(n log n).
+func Yields(taken []Taken, kept int) (p string, ok bool) {
+	slices.SortFunc(taken, func(a, b Taken) int {
+		return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Age, a.Age), cmp.Compare(a.Peer, b.Peer))
+	})
+	n := 0
+	for n < min(kept, len(taken)) && taken[n].rank() < 2 {
+		n++
+	}
+	may := slices.DeleteFunc(taken[n:], func(t Taken) bool { return t.Age < stay })
+	if len(may) == 0 {
+		return "", false
+	}
+	return slices.MinFunc(may, func(a, b Taken) int {
+		if a.Busy != b.Busy {
+			return map[bool]int{false: -1, true: 1}[a.Busy]
+		}
+		return cmp.Or(cmp.Compare(b.Idle, a.Idle), cmp.Compare(a.Peer, b.Peer))
+	}).Peer, true
 }

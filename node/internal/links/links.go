@@ -3,9 +3,6 @@
 package links
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -142,51 +139,18 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	return true
 }
 
-// yielding returns the link taken that gives way to a newcomer, if any: of those that may, one without an open stream,
-// and of these the one unused for longest.
-func (t *Table) yielding(now time.Time) (best peer.ID, ok bool) {
-	for q, c := range t.yields(now) {
-		if b := t.peers[best]; !ok || cmp.Or(order(c.busy > 0, b.busy > 0), c.used.Compare(b.used), cmp.Compare(q, best)) < 0 {
-			best, ok = q, true
-		}
-	}
-	return best, ok
-}
-
-// yields returns the links taken that may give way to a newcomer: all that have lasted for two seconds, but for those
-// of neighbours and then of the mesh, the oldest first, as far as these may keep their places.
-func (t *Table) yields(now time.Time) map[peer.ID]*conn {
-	all := make(map[peer.ID]*conn, len(t.peers))
-	var keep []peer.ID
+// yielding returns the link taken that gives way to a newcomer, if any.
+func (t *Table) yielding(now time.Time) (peer.ID, bool) {
+	var taken []core.Taken
 	for q, c := range t.peers {
-		if c.made || c.notice {
-			continue
-		}
-		all[q] = c
-		if c.needed || c.mesh {
-			keep = append(keep, q)
+		if !c.made && !c.notice {
+			taken = append(taken, core.Taken{
+				Peer: string(q), Neighbour: c.needed, Mesh: c.mesh, Busy: c.busy > 0, Age: now.Sub(c.linked), Idle: now.Sub(c.used),
+			})
 		}
 	}
-	slices.SortFunc(keep, func(p, q peer.ID) int {
-		a, b := all[p], all[q]
-		return cmp.Or(order(!a.needed, !b.needed), a.linked.Compare(b.linked), cmp.Compare(p, q))
-	})
-	for _, q := range keep[:min(len(keep), t.kept)] {
-		delete(all, q)
-	}
-	maps.DeleteFunc(all, func(_ peer.ID, c *conn) bool { return now.Sub(c.linked) < core.Stay })
-	return all
-}
-
-// order compares two booleans: false comes first.
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
+	p, ok := core.Yields(taken, t.kept)
+	return peer.ID(p), ok
 }
 
 // Dialed records that a dial has ended, and whether it made a connection. It returns the connection or link that gave

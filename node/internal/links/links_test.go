@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/venn-p2p/venn/node/core"
 )
 
 func at(second int) time.Time { return time.Unix(int64(second), 0) }
@@ -158,7 +156,7 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 			linked = append(linked, p)
 		}
 		for i := range 3 * most {
-			now = now.Add(core.Stay)
+			now = now.Add(2 * time.Second)
 			p := peer.ID(fmt.Sprint("newcomer ", i))
 			if _, ok := c.Link(p, false, now); !ok {
 				t.Fatalf("of %d: no room for newcomer %d", most, i)

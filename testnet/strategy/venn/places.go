@@ -1,7 +1,6 @@
 package venn
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -23,15 +22,16 @@ func (v *node) admit(now time.Duration, p strategy.ID) bool {
 		return true
 	}
 	share, kept := core.Places(core.Connections)
-	taken := v.ties.taken()
+	taken := v.ties.taken(now)
 	if len(taken) < share {
 		return true
 	}
-	instead, ok := yielding(now, taken, kept)
+	yields, ok := core.Yields(taken, kept)
 	if ok {
+		instead := idOf(wire.PeerID(yields))
 		v.send(instead, full{}, opens(wire.Names{}), 0)
 		v.turnAway(instead)
-		v.step(now, event.LinkClosed{Peer: peerID(instead)})
+		v.step(now, event.LinkClosed{Peer: wire.PeerID(yields)})
 	}
 	return ok
 }
@@ -41,40 +41,14 @@ func (v *node) turnAway(p strategy.ID) {
 	v.ties.change(p, func(t *tie) { *t = tie{peer: t.peer, turned: true} })
 }
 
-// taken returns the ties of links that others asked for.
-func (t ties) taken() (out []tie) {
+// taken returns the links that others asked for.
+func (t ties) taken(now time.Duration) (out []core.Taken) {
 	for _, x := range t {
 		if x.taken {
-			out = append(out, x)
+			out = append(out, core.Taken{Peer: string(peerID(x.peer)), Neighbour: x.keeps, Mesh: x.mesh, Age: now - x.since, Idle: now - x.used})
 		}
 	}
 	return out
-}
-
-// yielding returns the link taken that gives way to a newcomer, if any: the oldest. Neighbours, and then the mesh, keep
-// some places.
-func yielding(now time.Duration, taken []tie, kept int) (strategy.ID, bool) {
-	slices.SortStableFunc(taken, func(a, b tie) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.since, b.since)) })
-	needed := 0
-	for needed < len(taken) && needed < kept && taken[needed].rank() < 2 {
-		needed++
-	}
-	may := slices.DeleteFunc(taken[needed:], func(t tie) bool { return now-t.since < core.Stay })
-	if len(may) == 0 {
-		return 0, false
-	}
-	return slices.MinFunc(may, func(a, b tie) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.peer, b.peer)) }).peer, true
-}
-
-// rank orders links taken: neighbours keep their places before the mesh, and that before others.
-func (t tie) rank() int {
-	switch {
-	case t.keeps:
-		return 0
-	case t.mesh:
-		return 1
-	}
-	return 2
 }
 
 // greet takes in a hello. One of a peer without a place is answered with the names of others. Of its records only the

@@ -18,7 +18,7 @@ type tie struct {
 	taken   bool          // the other asked for the link
 	turned  bool          // the other asked for the link, and there is no place for it: the core knows nothing of it
 	since   time.Duration // when a link taken began
-	used    time.Duration // when a stream was last opened on a link that this peer asked for
+	used    time.Duration // when a stream was last opened on a link
 }
 
 // ties are a peer's, ascending by the other. Every one says something of it.
@@ -48,9 +48,9 @@ func (t *ties) change(p strategy.ID, do func(*tie)) {
 	}
 }
 
-// use notes that a stream is opened on a link, if this peer asked for that.
+// use notes that a stream is opened on a link.
 func (t ties) use(p strategy.ID, now time.Duration) {
-	if at, there := t.find(p); there && t[at].made {
+	if at, there := t.find(p); there {
 		t[at].used = now
 	}
 }

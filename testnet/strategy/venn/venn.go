@@ -266,7 +266,7 @@ func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 		v.turnAway(in.Peer)
 		return
 	default:
-		v.ties.change(in.Peer, func(t *tie) { t.taken, t.since = true, now })
+		v.ties.change(in.Peer, func(t *tie) { t.taken, t.since, t.used = true, now, now })
 	}
 	v.step(now, event.LinkOpened{Peer: p, Outbound: in.Outbound})
 	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
@@ -349,7 +349,7 @@ func (v *node) sweep(now time.Duration) {
 	}
 }
 
-// use notes that a message goes over a link that this peer asked for: what pubsub sends does not count.
+// use notes that a message goes over a link: what pubsub sends does not count.
 func (v *node) use(p strategy.ID, body any) {
 	switch body.(type) {
 	case graft, subscription, catalogue, parts, tailItems:
