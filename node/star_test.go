@@ -73,9 +73,9 @@ func TestStar(t *testing.T) {
 		transport string
 		long      bool
 	}{
-		{31, 0, "tcp", true},
+		{31, 0, "both", true},
 		{31, 100 * time.Millisecond, "quic", false},
-		{61, 0, "both", true},
+		{61, 0, "quic", true},
 		{61, 100 * time.Millisecond, "tcp", true},
 	}
 	for _, c := range cases {
