@@ -127,6 +127,20 @@ func marksUsageErrors(c *cli.Command) {
 			return act(ctx, c)
 		}
 	}
+	for _, f := range c.Flags { // of two values the first would be dropped without a word
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.OnlyOnce = true
+		case *cli.IntFlag:
+			f.OnlyOnce = true
+		case *cli.Uint64Flag:
+			f.OnlyOnce = true
+		case *cli.FloatFlag:
+			f.OnlyOnce = true
+		case *cli.DurationFlag:
+			f.OnlyOnce = true
+		}
+	}
 	for _, sub := range c.Commands {
 		marksUsageErrors(sub)
 	}
@@ -146,6 +160,7 @@ var (
 func (c clearer) Error() string {
 	text := unknown.ReplaceAllString(c.error.Error(), "no flag --")
 	text = oneDash.ReplaceAllString(text, "flag --$1")
+	text = strings.Replace(text, "can't duplicate this flag", "the flag is given twice", 1)
 	return badParse.ReplaceAllStringFunc(text, func(found string) string {
 		switch parts := badParse.FindStringSubmatch(found); {
 		case parts[2] == "value out of range":

@@ -15,6 +15,7 @@ func TestUsageSaysWhere(t *testing.T) {
 		"--repo keys find --nope":     "no flag --nope; see `venn find --help`",
 		"find x --count many":         `invalid value "many" for flag --count: want a whole number; see ` + "`venn find --help`",
 		"find x --count 0":            "--count 0: must be 1 or more; see `venn find --help`",
+		"find x --count 1 --count 2":  `invalid value "2" for flag --count: the flag is given twice; see ` + "`venn find --help`",
 		"find":                        "venn find takes KEY…|-, got none; see `venn find --help`",
 		"similar --top 0":             "--top 0: must be 1 to 1000; see `venn similar --help`",
 		"keys add --nope x":           "no flag --nope; see `venn keys add --help`",
