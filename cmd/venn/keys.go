@@ -21,7 +21,7 @@ import (
 )
 
 const addHelp = keyHelp + "\n\n" +
-	"--from dir adds the SHA-256 multihash of every file at and below the PATHs given. Symbolic links are not followed. Files\n" +
+	"--from dir adds the SHA-256 multihash of every file below the folders given. Symbolic links are not followed. Files\n" +
 	"that have not changed since the last time are not read again. Keys of files that are gone stay, except with --follow.\n" +
 	"--from kubo adds what the IPFS nodes at the URLs of their APIs hold. Peers are sent to this peer for the content, or to\n" +
 	"those that content.served_by names, or, with --follow, to the nodes.\n\n" +
@@ -43,7 +43,7 @@ func keysCommand() *cli.Command {
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep the keys out of the summary: only bootstrap peers that are linked find them"},
-					&cli.StringFlag{Name: "from", Usage: "take keys from a `SOURCE`: dir for the files at and below PATHs, kubo for what the IPFS nodes at URLs hold"},
+					&cli.StringFlag{Name: "from", Usage: "take keys from a `SOURCE`: dir for the files below folders, kubo for what the IPFS nodes at URLs hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: take only what is pinned, and what belongs to it"},
 					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C: add what is new, remove what is gone"},
 					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: `TIME` between two looks, 1s or more"},

@@ -317,6 +317,9 @@ func keyOf(sum [sha256.Size]byte) string {
 
 func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 	for _, root := range roots {
+		if info, err := os.Stat(root); err == nil && !info.IsDir() {
+			return nil, usageError{fmt.Errorf("%s is no folder: --from dir takes folders", visible(root))}
+		}
 		d, err := openTree(r, root)
 		if err != nil {
 			return nil, err
