@@ -21,6 +21,8 @@ func (l *loop) carryOut(e event.Effect) {
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, e.Append(nil))
 	case tails.Send:
 		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
+	case tails.Unverified:
+		l.n.unverified.Items = append(l.n.unverified.Items, e)
 	case tails.Advanced:
 		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})

@@ -166,6 +166,20 @@ func (l *loop) step(in event.Input) {
 		}
 	}
 	l.todo, l.busy = nil, false
+	l.leaveUnverified()
+}
+
+// leaveUnverified hands over the tails that wait for their signatures: to the stream that they came on, or, of those
+// that came before the epoch that they are of, to a goroutine of their own.
+func (l *loop) leaveUnverified() {
+	u := l.n.unverified
+	l.n.unverified = inbox.Unverified{}
+	switch {
+	case u.Took != nil:
+		u.Took <- u
+	case len(u.Items) > 0:
+		l.n.tasks.Run(func() { l.n.openEarly(u) })
+	}
 }
 
 func (l *loop) tick() {
@@ -306,10 +320,12 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 
 // message takes in a message of pubsub, or of tails.
 func (l *loop) message(p *inbox.Message) {
+	l.n.unverified.Took = p.Took
+	defer l.leaveUnverified()
 	switch {
 	case p.Transport != event.Message && !l.link(p.From, false, false):
 	case p.Tails != nil:
-		l.step(tails.Received{From: wire.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came})
+		l.step(tails.Received{From: wire.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came, Opened: p.Opened})
 	case p.Parts == nil:
 		l.step(event.CatalogueReceived{From: wire.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:

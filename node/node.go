@@ -83,6 +83,7 @@ type Node struct {
 	lastSeq     map[wire.PeerID]uint64 // of the records of the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
+	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
 	offenders   offenders.Table
 	unannounced unannounced
 	faults      faults           // of the key store
@@ -334,12 +335,10 @@ func (n *Node) addressGroup(r wire.Record) string {
 
 func (n *Node) tailsConfig() tails.Config {
 	return tails.Config{
-		Sign: n.key.Sign,
-		Verify: func(origin string, message, signature []byte) error {
-			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
-		},
-		Hides: n.hides,
-		Busy:  func(p wire.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
+		Sign:   n.key.Sign,
+		Verify: n.verified,
+		Hides:  n.hides,
+		Busy:   func(p wire.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
 	}
 }
 

@@ -96,57 +96,98 @@ func (n *Node) hides(to wire.PeerID) bool {
 	return private > 0 || err != nil
 }
 
-// takeTails takes in a message of tails, some items a turn of the loop. While the peer may not cause more work, or the
-// loop has no room, the stream that the message came on waits. That is the peer's own queue, which says nothing of the
-// loop: the items come when they find room.
+// takeTails takes in a message of tails, some items a turn of the loop, and verifies what the core has not known before.
+// While the peer may not cause more work, or the loop has no room, the stream that the message came on waits. That is
+// the peer's own queue, which says nothing of the loop: the items come when they find room.
 func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 	items, err := wire.ParseTails(b)
-	if err != nil {
-		return err
-	}
-	for len(items) > 0 {
-		some, signed, bytes := oneTurn(items)
-		for s.Pay(time.Duration(signed)*signatureWork) != nil {
-			if pause(n.ctx, roomPause); n.ctx.Err() != nil {
-				return n.ctx.Err()
-			}
+	for err == nil && len(items) > 0 {
+		some := oneTurn(items)
+		took := make(chan inbox.Unverified, 1)
+		if err = n.offerTails(s.Peer, items[:some], took); err != nil {
+			break
 		}
-		in := inbox.Message{From: s.Peer, Bytes: bytes, Tails: items[:some], Came: n.now()}
-		for !n.in.OfferMessage(in) {
-			n.counters.Drop("tails late")
-			if pause(n.ctx, roomPause); n.ctx.Err() != nil {
-				return n.ctx.Err()
+		select {
+		case u := <-took:
+			if err = s.PayLate(n.ctx, time.Duration(len(u.Signatures))*signatureWork); err == nil {
+				err = n.openTails(u)
 			}
+		case <-n.ctx.Done():
+			err = n.ctx.Err()
 		}
 		items = items[some:]
+	}
+	return err
+}
+
+// openEarly is openTails for tails that came before the epoch that they are of. Those of a peer that may not cause more
+// work are dropped: it is asked for them again.
+func (n *Node) openEarly(u inbox.Unverified) {
+	for i, it := range u.Items {
+		conns := n.host.Network().ConnsToPeer(peer.ID(it.From))
+		if len(conns) == 0 || !n.streams.Admit.Of(conns[0]).Pay(time.Duration(len(it.Item.Tails))*signatureWork) {
+			u.Items[i].Item.Tails = nil
+		}
+	}
+	_ = n.openTails(u)
+}
+
+// openTails verifies the signatures of tails, and gives the tails to the core again.
+func (n *Node) openTails(u inbox.Unverified) error {
+	for _, s := range u.Signatures {
+		_ = n.cfg.headers.Signature(s.Origin, s.Message, s.Signature, n.verifyTail) // what is good is remembered
+	}
+	for _, it := range u.Items {
+		if err := n.offerTails(peer.ID(it.From), []wire.TailItem{it.Item}, nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// mostInTurn is the most tails of one peer in a turn of the loop, which may verify a signature for each, unless a single
-// item has more. Verifying 16 takes about a millisecond.
-const mostInTurn = 16
-
-// oneTurn returns how many of the first items go into a turn of the loop, their tails, and about their bytes.
-func oneTurn(items []wire.TailItem) (some, signed, bytes int) {
+// offerTails hands items to the loop when it has room for them. Without took, they were verified.
+func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox.Unverified) error {
+	in := inbox.Message{From: from, Tails: items, Opened: took == nil, Took: took, Came: n.now()}
 	for _, it := range items {
-		if some > 0 && signed+len(it.Tails) > mostInTurn {
-			break
-		}
-		some++
-		signed += len(it.Tails)
-		bytes += itemBytes
+		in.Bytes += itemBytes
 		for _, t := range it.Tails {
-			bytes += len(t)
+			in.Bytes += len(t)
 		}
 	}
-	return some, signed, bytes
+	for !n.in.OfferMessage(in) {
+		n.counters.Drop("tails late")
+		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
+			return n.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// verified says, in the loop, whether a signature of a tail is known to be good. One that is not is left to be verified.
+func (n *Node) verified(origin string, message, signature []byte) error {
+	return n.cfg.headers.Signature(origin, message, signature, func(string, []byte, []byte) error {
+		n.unverified.Signatures = append(n.unverified.Signatures, inbox.Signature{Origin: origin, Message: message, Signature: signature})
+		return tails.ErrUnverified
+	})
+}
+
+// mostInTurn is the most tails of one peer in a turn of the loop, unless a single item has more.
+const mostInTurn = 16
+
+// oneTurn returns how many of the first items go into a turn of the loop.
+func oneTurn(items []wire.TailItem) (some int) {
+	for tails := 0; some < len(items); some++ {
+		if tails += len(items[some].Tails); some > 0 && tails > mostInTurn {
+			break
+		}
+	}
+	return some
 }
 
 // itemBytes is about what an item takes besides its tails.
 const itemBytes = 16
 
-// roomPause is how long a message of tails waits for room before it is tried again.
+// roomPause is how long a message of tails waits for room in the loop before it is tried again.
 const roomPause = 10 * time.Millisecond
 
 // lostTails takes in that messages of tails to a peer were lost.

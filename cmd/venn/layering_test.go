@@ -67,7 +67,7 @@ var layers = []layer{
 	{"node/internal/offenders", nil},
 	{"node/internal/admit", []string{"overlay/admission"}},
 	{"node/internal/fault", []string{"summary/...", "node/signed", "overlay/wire"}},
-	{"node/internal/inbox", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire"}},
+	{"node/internal/inbox", []string{"summary/...", "overlay/group", "overlay/event", "overlay/tails", "overlay/wire"}},
 	{"node/internal/streams", []string{"overlay/wire", "node/internal/admit", "node/internal/counters", "node/internal/fault", "node/internal/tasks"}},
 	{"node/internal/pipes", []string{"overlay/wire", "node/internal/streams", "node/internal/tasks"}},
 	{"node/internal/mesh", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire", "overlay", "node/internal/..."}},

@@ -82,7 +82,7 @@ func (m *Machine) retry(o *origin) {
 		case !e.item.Names(o.group()):
 			m.early = append(m.early, e)
 		default:
-			m.about(e.from, l, o, e.item, true)
+			m.about(e.from, l, o, e.item, true, false)
 		}
 	}
 }

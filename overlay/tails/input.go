@@ -25,6 +25,7 @@ type Received struct {
 	From   wire.PeerID
 	Items  []wire.TailItem
 	Waited time.Duration // in the driver's queue, behind messages of all links
+	Opened bool          // the signatures that Unverified asked for were verified: what is not good now is bad
 }
 
 func (Changed) For() event.Machines     { return event.Tails }
@@ -39,6 +40,13 @@ type Send struct {
 	Bytes int
 }
 
+// Unverified says that Config.Verify did not know signatures of an item, ErrUnverified. The driver verifies what Verify
+// was asked for, outside of the machine, and steps Received with the item again, as Opened.
+type Unverified struct {
+	From wire.PeerID
+	Item wire.TailItem
+}
+
 // Advanced says that the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
 type Advanced struct {
 	Origin         wire.PeerID
@@ -49,6 +57,6 @@ type Advanced struct {
 
 // The faults that are reported.
 const (
-	FaultTail event.Fault = "tail"       // not signed by its origin for that epoch, or malformed
+	FaultTail event.Fault = "tail"       // malformed, or of its origin and not signed for that epoch
 	FaultLong event.Fault = "tail chain" // more changes than the tails of an epoch may carry
 )

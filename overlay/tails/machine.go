@@ -18,10 +18,11 @@ import (
 
 // Config holds the parameters of a [Machine].
 type Config struct {
-	Self   wire.PeerID                                          // this node; required
-	Seed   summary.SeedTag                                      // of the network: only tails of summaries under it are traded
-	Sign   func(message []byte) (signature []byte, err error)   // nil: the node makes no tails
-	Verify func(origin string, message, signature []byte) error // required
+	Self wire.PeerID                                        // this node; required
+	Seed summary.SeedTag                                    // of the network: only tails of summaries under it are traded
+	Sign func(message []byte) (signature []byte, err error) // nil: the node makes no tails
+	// Verify is what [OpenTail] asks for. It may say ErrUnverified, for which see [Unverified]. Required.
+	Verify func(origin string, message, signature []byte) error
 	// Header is that of the summary which answers for a peer; false when there is none. Required.
 	Header func(wire.PeerID) (summary.Header, bool)
 	// Room is how many bytes may go to a linked peer now. Required.
@@ -369,11 +370,11 @@ func (m *Machine) received(in Received) {
 		if m.now < l.muted {
 			return
 		}
-		m.item(in.From, l, it)
+		m.item(in.From, l, it, in.Opened)
 	}
 }
 
-func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem) {
+func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool) {
 	if it.About(l.tag) {
 		l.hides, l.stated = it.Hides, m.now
 		if o := m.tagged(l.tag); o != nil {
@@ -384,7 +385,7 @@ func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem) {
 	}
 	fit := m.fitting(make([]*origin, 0, 4), &it)
 	for _, o := range fit {
-		m.about(from, l, o, it, len(fit) == 1)
+		m.about(from, l, o, it, len(fit) == 1, opened)
 	}
 	if len(fit) == 0 {
 		m.unknown(from, l, it)
@@ -412,7 +413,7 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 }
 
 // about takes in an item of an origin that is known. sure says that it can be of no other.
-func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure bool) {
+func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
 	pos := l.at(o.tag)
 	o.stir(l.bit)
 	pos.epoch, pos.number = o.epoch, it.Number
@@ -429,8 +430,21 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 		}
 		return
 	}
-	before := o.number()
-	applied := it.Number <= before || m.now < o.waits || m.take(from, o, it.Tails, sure)
+	before, how := o.number(), done
+	if it.Number > before && m.now >= o.waits {
+		how = m.take(from, o, it.Tails, sure, opened)
+	}
+	switch how {
+	case unverified:
+		m.emit(Unverified{from, it})
+		return
+	case unsigned: // it is not asked for the same again
+		l.fail(o.tag, m.now, m.cfg.Limits.Disbelief)
+		if o.feeder == from {
+			m.uncover(o)
+		}
+		return
+	}
 	if o.number() > before {
 		l.brought(o.tag, m.now)
 	}
@@ -439,7 +453,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 		if from == o.peer || from == o.feeder {
 			l.enqueue(o.tag, ask, o.waits)
 		}
-	case it.Number > o.number() && !applied: // something is missing between
+	case it.Number > o.number() && how == apart: // something is missing between
 		l.enqueue(o.tag, gap, m.now)
 	case it.Number > o.number():
 		if from == o.peer || from == o.feeder { // what it has sent was lost or is on the way, or it does not know that it feeds us

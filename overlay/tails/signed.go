@@ -14,6 +14,9 @@ import (
 // ErrSigner says that a tail is not signed by the origin of its epoch.
 var ErrSigner = errors.New("tails: signed by another than its origin")
 
+// ErrUnverified says that the driver does not know yet whether a signature is good. See [Unverified].
+var ErrUnverified = errors.New("tails: signature not verified yet")
+
 // Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature
 // of a message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. summary.ErrLimit if
 // it would be longer than MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.

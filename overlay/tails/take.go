@@ -9,32 +9,45 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that
-// the origin has not signed is a fault only if it is sure that it should be the origin's.
-func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure bool) bool {
-	if len(signed) == 0 {
-		return true
-	}
+// taken is what has become of the tails of an item.
+type taken int
+
+const (
+	done       taken = iota // they are in force, or old news
+	apart                   // they start at a state that is not known here
+	unverified              // their signatures are yet to be verified
+	unsigned                // one is not signed, as far as can be seen here
+)
+
+// take takes in tails of an origin. sure says that they can be of no other. Who passes on a tail that does not parse is
+// at fault. Of one that parses and is not signed only the origin itself can be: it may have signed two headers for the
+// epoch, so that each half of its links holds the tails of the other half for forged.
+func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opened bool) (how taken) {
 	h, ok := m.cfg.Header(o.peer)
 	if !ok || h.Epoch != o.epoch {
-		return true // they are of an epoch that has gone
+		return done // they are of an epoch that has gone
 	}
-	before, follows := o.number(), true
+	before := o.number()
 	for _, b := range signed[:min(len(signed), wire.MaxItemTails)] {
 		number, starts, err := numbers(b)
 		if err == nil && number <= o.number() {
 			continue // old news, whoever signed it
 		}
-		if _, follows = o.before(starts); err == nil && !follows {
+		if _, follows := o.before(starts); err == nil && !follows && how != unverified {
+			how = apart
 			break
 		}
 		t, err := OpenTail(b, h, m.cfg.Verify)
+		if errors.Is(err, ErrUnverified) && !opened {
+			how = unverified // those behind it are looked at only to have all verified at once
+			continue
+		}
 		if err != nil {
-			if sure && !errors.Is(err, summary.ErrVersion) {
-				m.refuse(from, FaultTail)
-				m.mute(from)
-			}
+			how = m.blame(from, o, sure, err)
 			break
+		}
+		if how == unverified {
+			continue
 		}
 		if !m.admits(from, o, t) {
 			break
@@ -44,7 +57,21 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure bool) 
 	if o.number() > before {
 		m.advanced(o, from)
 	}
-	return follows
+	return how
+}
+
+// blame takes in that a tail cannot be opened.
+func (m *Machine) blame(from wire.PeerID, o *origin, sure bool, err error) taken {
+	switch {
+	case !sure || errors.Is(err, summary.ErrVersion):
+		return done
+	case errors.Is(err, ErrSigner) && from != o.peer:
+		m.refused++
+		return unsigned
+	}
+	m.refuse(from, FaultTail)
+	m.mute(from)
+	return done
 }
 
 // admits says whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. Who

@@ -3,6 +3,7 @@
 package admit
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"time"
@@ -54,11 +55,18 @@ type Stream struct {
 	of   *admission.Slots
 }
 
+// Of returns who causes what comes on a connection, without a slot.
+func (t *Table) Of(c network.Conn) *Stream {
+	return &Stream{t: t, who: admission.Principal{
+		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.cfg.Linked(c.RemotePeer()),
+	}}
+}
+
 // Enter takes a slot for a stream that a peer has opened; ok is false if there is none. Leave must follow. evict is
 // called, in another goroutine, when the slot is wanted for a peer that has fewer.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
-	s = &Stream{t: t, who: admission.Principal{Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr())}, of: t.strangers}
-	if s.who.Linked = t.cfg.Linked(c.RemotePeer()); s.who.Linked {
+	s = t.Of(c)
+	if s.of = t.strangers; s.who.Linked {
 		s.of = t.links
 	}
 	t.mu.Lock()
@@ -85,6 +93,21 @@ func (s *Stream) Pay(work time.Duration) bool {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.gate.Admit(time.Since(s.t.start), s.who, work)
+}
+
+// payPause is how long who waits to pay waits before it tries again.
+const payPause = 10 * time.Millisecond
+
+// PayLate pays as soon as the work may be done. The error is that of ctx, which ends the wait.
+func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
+	for work > 0 && !s.Pay(work) {
+		select {
+		case <-time.After(payPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // Group returns the network of an address: the /24 of an IPv4 address, the /48 of an IPv6 one; "" for others.

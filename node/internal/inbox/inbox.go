@@ -12,6 +12,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -153,9 +154,24 @@ type Message struct {
 	Catalogue []wire.Item
 	Group     group.ID
 	Tails     []wire.TailItem
-	Parts     *wire.Parts // nil: it is a catalogue or tails
+	Opened    bool              // the signatures of the tails were verified
+	Took      chan<- Unverified // with room for what the loop finds to be verified; nil: nobody waits
+	Parts     *wire.Parts       // nil: it is a catalogue or tails
 	Transport event.Transport
 	Came      time.Duration // on the core's clock
+}
+
+// Unverified is what a turn of the loop leaves to be verified, and the items of tails that wait for it.
+type Unverified struct {
+	Items      []tails.Unverified
+	Signatures []Signature
+	Took       chan<- Unverified // where it is waited for; nil: nowhere
+}
+
+// Signature is one of a tail.
+type Signature struct {
+	Origin             string
+	Message, Signature []byte
 }
 
 // The most messages that wait, and their most bytes.

@@ -82,6 +82,12 @@ func (s *Stream) Pay(work time.Duration) error {
 	return nil
 }
 
+// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is that of
+// ctx.
+func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
+	return s.admitted.PayLate(ctx, work)
+}
+
 // wrap puts a stream under the node's care. End must follow.
 func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, error) {
 	if err := s.Scope().SetService(n.Service); err != nil {

@@ -1,0 +1,96 @@
+package tails_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// itemOf is an item of an epoch with one tail, that its origin has signed.
+func itemOf(t *testing.T, h summary.Header, number uint32) wire.TailItem {
+	t.Helper()
+	tail, err := tails.NewTail(number, number-1, []summary.Fingerprint{summary.Fingerprint(number)}, nil).Sign(h,
+		func(m []byte) ([]byte, error) { return signature(h.Origin, m), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.TailItem{Group: group.Of(h), Number: number, Tails: [][]byte{tail.AppendSigned(nil)}}
+}
+
+// TestTwinsTailsBlameNoRelay: an origin that signs two headers for one epoch has no link blamed that passes on the tails
+// of the other one, or taken for mute. The origin itself is blamed for them.
+func TestTwinsTailsBlameNoRelay(t *testing.T) {
+	n := newLine(t)
+	a, b, c := n.peers["a"], n.peers["b"], n.peers["c"]
+	twin := a.header
+	twin.Lifetime += time.Minute
+	item := itemOf(t, twin, 1)
+	c.step(tails.Received{From: "b", Items: []wire.TailItem{item}})
+	if got := n.reports[tails.FaultTail]; got != 0 {
+		t.Errorf("%d faults of a relay", got)
+	}
+	b.change(fps(7, 1), nil)
+	n.run(n.now + 2*time.Second)
+	if c.advanced["b"].Number != 1 {
+		t.Error("nothing is taken from the relay")
+	}
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{item}})
+	if got := n.reports[tails.FaultTail]; got != 1 {
+		t.Errorf("%d faults of the origin", got)
+	}
+}
+
+// TestUnverified: where the driver has not verified a signature yet, the machine asks for all of an item, goes on, and
+// takes the item when it comes again. What is not good then is bad.
+func TestUnverified(t *testing.T) {
+	h := newLine(t).peers["a"].header
+	var asked int
+	good := false
+	m := tails.New(tails.Config{
+		Self: "self", Header: func(p wire.PeerID) (summary.Header, bool) { return h, p == "a" },
+		Room: func(wire.PeerID) int { return 1 << 20 }, Pulse: func() time.Duration { return time.Second },
+		Verify: func(origin string, message, sig []byte) error {
+			if !good {
+				asked++
+				return tails.ErrUnverified
+			}
+			return verify(origin, message, sig)
+		},
+	})
+	m.Step(0, event.HelloReceived{Peer: "a", Hello: wire.Hello{Tails: true}})
+	m.Step(0, event.Learned{Origin: "a"})
+	it := itemOf(t, h, 1)
+	it.Number, it.Tails = 2, append(it.Tails, itemOf(t, h, 2).Tails...)
+	var again []wire.TailItem
+	step := func(opened bool) (faults int) {
+		for _, e := range m.Step(time.Second, tails.Received{From: "a", Items: []wire.TailItem{it}, Opened: opened}) {
+			switch e := e.(type) {
+			case tails.Unverified:
+				again = append(again, e.Item)
+			case event.Report:
+				faults++
+			}
+		}
+		return faults
+	}
+	if step(false) > 0 || asked != 2 || len(again) != 1 || len(again[0].Tails) != 2 {
+		t.Fatalf("%d signatures asked for, %d items are to come again", asked, len(again))
+	}
+	good = true
+	if step(true) > 0 || len(again) > 1 || len(m.Added(2)) != 1 {
+		t.Errorf("%d items are to come again, %v added", len(again), m.Added(2))
+	}
+	good, it = false, itemOf(t, h, 3)
+	if step(true) != 1 || len(again) > 1 {
+		t.Error("what was not found good is asked for again, or no fault")
+	}
+	if _, err := tails.OpenTail(it.Tails[0], h, func(string, []byte, []byte) error { return tails.ErrUnverified }); !errors.Is(err, tails.ErrUnverified) {
+		t.Error(err)
+	}
+}
