@@ -84,7 +84,7 @@ type Node struct {
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
 	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
-	offenders   offenders.Table
+	offenders   *offenders.Table
 	unannounced unannounced
 	faults      faults           // of the key store
 	closing     *recent[peer.ID] // peers whose connection this node has closed
@@ -143,7 +143,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	for i, most := range dialsAtOnce {
 		n.dials[i] = make(chan struct{}, most)
 	}
-	n.offenders.Forgiven = cfg.limits.Offences
+	n.offenders = offenders.New(cfg.limits.Offences)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.close = sync.OnceValue(n.closeAll)
 	if err := n.open(); err != nil {

@@ -444,7 +444,6 @@ func (f *notifiee) Disconnected(_ network.Network, c network.Conn) {
 		return
 	}
 	f.n.links.Closed(p)
-	f.n.counters.Forget(p)
 	f.n.in.LinkChanged(p, inbox.Ended)
 }
 

@@ -1,9 +1,10 @@
 package node
 
 import (
-	"maps"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // recent remembers, for a while, what has happened. It is safe for concurrent use.
@@ -12,30 +13,33 @@ type recent[K comparable] struct {
 	most int           // of them; what comes when there are as many is not
 
 	mu sync.Mutex
-	at map[K]time.Time
+	at *simplelru.LRU[K, time.Time] // the oldest gives way
 }
 
 func newRecent[K comparable](life time.Duration, most int) *recent[K] {
-	return &recent[K]{life: life, most: most, at: make(map[K]time.Time)}
+	at, err := simplelru.NewLRU[K, time.Time](most, nil)
+	if err != nil {
+		panic(err) // most is not above 0
+	}
+	return &recent[K]{life: life, most: most, at: at}
 }
 
-// note notes that k happens now.
-func (s *recent[K]) note(k K, now time.Time) {
+// note notes that k happens now, and reports whether there was room for it.
+func (s *recent[K]) note(k K, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.at) >= s.most {
-		s.prune(now)
+	if _, oldest, ok := s.at.GetOldest(); ok && s.at.Len() >= s.most && now.Sub(oldest) <= s.life && !s.at.Contains(k) {
+		return false
 	}
-	if len(s.at) < s.most {
-		s.at[k] = now
-	}
+	s.at.Add(k, now)
+	return true
 }
 
 // was says whether k has happened.
 func (s *recent[K]) was(k K, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.at[k]
+	at, ok := s.at.Peek(k)
 	return ok && now.Sub(at) <= s.life
 }
 
@@ -43,21 +47,18 @@ func (s *recent[K]) was(k K, now time.Time) bool {
 func (s *recent[K]) forget(k K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.at, k)
+	s.at.Remove(k)
 }
 
 // take returns all that is remembered, and forgets it.
 func (s *recent[K]) take(now time.Time) (out []K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prune(now)
-	for k := range s.at {
-		out = append(out, k)
+	for _, k := range s.at.Keys() {
+		if at, _ := s.at.Peek(k); now.Sub(at) <= s.life {
+			out = append(out, k)
+		}
 	}
-	clear(s.at)
+	s.at.Purge()
 	return out
-}
-
-func (s *recent[K]) prune(now time.Time) {
-	maps.DeleteFunc(s.at, func(_ K, at time.Time) bool { return now.Sub(at) > s.life })
 }

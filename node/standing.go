@@ -62,10 +62,7 @@ const (
 // logOnce logs a line of the given name unless it did so in the last day.
 func (n *Node) logOnce(name string, log func()) {
 	now := time.Now()
-	if n.logged.was(name, now) {
-		return
-	}
-	if n.logged.note(name, now); n.logged.was(name, now) { // else too many are remembered
+	if !n.logged.was(name, now) && n.logged.note(name, now) {
 		log()
 	}
 }

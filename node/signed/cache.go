@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -14,10 +16,9 @@ import (
 // each is verified once. Failed verifications are not kept. It is safe for concurrent use; nodes of one process may
 // share one.
 type Cache struct {
-	mu       sync.Mutex
-	half     int
-	count    int // of envelopes opened
-	now, old map[[sha256.Size]byte]opened
+	mu        sync.Mutex
+	count     int // of envelopes opened
+	envelopes *simplelru.LRU[[sha256.Size]byte, opened]
 
 	signatures []signatures
 }
@@ -25,12 +26,12 @@ type Cache struct {
 // signatures holds the good signatures whose hashes have the same remainder. Every tail that comes to a node of the
 // process is looked up; one lock for all would make them wait for each other.
 type signatures struct {
-	mu        sync.Mutex
-	now, past map[[sha256.Size]byte]bool
+	mu   sync.Mutex
+	good *simplelru.LRU[[sha256.Size]byte, struct{}]
 }
 
 const (
-	// signaturesEach is how many signatures are remembered for each envelope: they take some 40 bytes.
+	// signaturesEach is how many signatures are remembered for each envelope: they take some 150 bytes.
 	signaturesEach = 4
 	// A part holds leastPart signatures or more, if there are several parts; there are mostParts at most.
 	leastPart = 64
@@ -45,36 +46,36 @@ type opened struct {
 
 // NewCache returns a cache of at most entries envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
-	half := max(1, entries/2)
-	parts := min(max(1, signaturesEach*half/leastPart), mostParts)
-	return &Cache{half: half, now: make(map[[sha256.Size]byte]opened), signatures: make([]signatures, parts)}
+	c := &Cache{
+		envelopes:  lru[opened](entries),
+		signatures: make([]signatures, min(max(1, signaturesEach*entries/leastPart), mostParts)),
+	}
+	for i := range c.signatures {
+		c.signatures[i].good = lru[struct{}](max(1, signaturesEach*entries/len(c.signatures)))
+	}
+	return c
+}
+
+// lru returns what remembers values by hashes, those used last.
+func lru[V any](most int) *simplelru.LRU[[sha256.Size]byte, V] {
+	l, err := simplelru.NewLRU[[sha256.Size]byte, V](max(1, most), nil)
+	if err != nil {
+		panic(err) // most is not above 0
+	}
+	return l
 }
 
 func (c *Cache) get(k [sha256.Size]byte) (opened, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.now[k]
-	if !ok {
-		if v, ok = c.old[k]; ok {
-			c.add(k, v)
-		}
-	}
-	return v, ok
+	return c.envelopes.Get(k)
 }
 
 func (c *Cache) put(k [sha256.Size]byte, v opened) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(k, v)
+	c.envelopes.Add(k, v)
 	c.count++
-}
-
-// add adds an entry. It drops the older half of all entries when the newer half is full.
-func (c *Cache) add(k [sha256.Size]byte, v opened) {
-	if len(c.now) >= c.half {
-		c.old, c.now = c.now, make(map[[sha256.Size]byte]opened, c.half)
-	}
-	c.now[k] = v
 }
 
 // cached returns what open returns for an envelope, from the cache if it is there.
@@ -114,7 +115,7 @@ func (c *Cache) Signature(origin string, message, signature []byte, verify func(
 	}
 	err := verify(origin, message, signature)
 	if err == nil {
-		part.add(k, signaturesEach*c.half/len(c.signatures))
+		part.add(k)
 	}
 	return err
 }
@@ -122,17 +123,14 @@ func (c *Cache) Signature(origin string, message, signature []byte, verify func(
 func (s *signatures) has(k [sha256.Size]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now[k] || s.past[k]
+	_, good := s.good.Get(k)
+	return good
 }
 
-// add drops the older half when the newer has most.
-func (s *signatures) add(k [sha256.Size]byte, most int) {
+func (s *signatures) add(k [sha256.Size]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil || len(s.now) >= most {
-		s.past, s.now = s.now, make(map[[sha256.Size]byte]bool)
-	}
-	s.now[k] = true
+	s.good.Add(k, struct{}{})
 }
 
 func signatureKey(origin string, message, signature []byte) [sha256.Size]byte {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
@@ -22,19 +23,23 @@ type Traffic struct {
 // Counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
 type Counters struct {
 	mu      sync.Mutex
-	refused map[string]uint64 // by reason
-	dropped map[string]uint64 // by queue
-	traffic map[peer.ID]map[protocol.ID]*Traffic
+	refused map[string]uint64                                 // by reason
+	dropped map[string]uint64                                 // by queue
+	traffic *simplelru.LRU[peer.ID, map[protocol.ID]*Traffic] // of those counted last
 	totals  map[protocol.ID]*Traffic
 	tails   uint64 // bytes
 }
 
 // New returns counters at zero.
 func New() *Counters {
+	traffic, err := simplelru.NewLRU[peer.ID, map[protocol.ID]*Traffic](maxTrafficPeers, nil)
+	if err != nil {
+		panic(err) // maxTrafficPeers is not above 0
+	}
 	return &Counters{
 		refused: make(map[string]uint64),
 		dropped: make(map[string]uint64),
-		traffic: make(map[peer.ID]map[protocol.ID]*Traffic),
+		traffic: traffic,
 		totals:  make(map[protocol.ID]*Traffic),
 	}
 }
@@ -55,7 +60,7 @@ func (c *Counters) Drop(queue string) {
 
 // Count counts bytes on a stream.
 func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
-	if sent == 0 && received == 0 { // a stream has failed: its peer may have been forgotten
+	if sent == 0 && received == 0 { // a stream has failed
 		return
 	}
 	c.mu.Lock()
@@ -71,26 +76,15 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 
 // of returns the traffic of a protocol with a peer. c.mu is held.
 func (c *Counters) of(p peer.ID, id protocol.ID) *Traffic {
-	all := c.traffic[p]
-	if all == nil {
-		c.makeRoom()
+	all, known := c.traffic.Get(p)
+	if !known {
 		all = make(map[protocol.ID]*Traffic)
-		c.traffic[p] = all
+		c.traffic.Add(p, all)
 	}
 	if all[id] == nil {
 		all[id] = &Traffic{Peer: p, Protocol: id}
 	}
 	return all[id]
-}
-
-// makeRoom drops the traffic of an arbitrary peer, if there are too many. c.mu is held.
-func (c *Counters) makeRoom() {
-	for p := range c.traffic {
-		if len(c.traffic) < mostTrafficPeers {
-			return
-		}
-		delete(c.traffic, p)
-	}
 }
 
 // SentTails counts the bytes of a message of tails, with its length.
@@ -107,28 +101,15 @@ func (c *Counters) Tails() uint64 {
 	return c.tails
 }
 
-const (
-	// maxTrafficPeers is the number of peers beyond which the traffic of a leaving peer is dropped.
-	maxTrafficPeers = 4096
-	// mostTrafficPeers caps the peers whose traffic is counted, connected ones included.
-	mostTrafficPeers = 4 * maxTrafficPeers
-)
-
-// Forget drops the traffic of a peer that left, if there are too many.
-func (c *Counters) Forget(p peer.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.traffic) > maxTrafficPeers {
-		delete(c.traffic, p)
-	}
-}
+// maxTrafficPeers caps the peers whose traffic is told apart.
+const maxTrafficPeers = 4096
 
 // ByPeer returns the traffic with every peer, in the order of their ids and protocols.
 func (c *Counters) ByPeer() []Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]Traffic, 0, len(c.traffic))
-	for _, all := range c.traffic {
+	out := make([]Traffic, 0, c.traffic.Len())
+	for _, all := range c.traffic.Values() {
 		for _, t := range all {
 			out = append(out, *t)
 		}

@@ -4,10 +4,10 @@
 package offenders
 
 import (
-	"maps"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
@@ -17,90 +17,75 @@ const (
 	logEvery = 10 * time.Second
 )
 
-// Table holds the offenders. The zero value is empty and forgives none. It is safe for concurrent use.
+// Table holds the offenders. When too many are remembered, the one that has not offended for longest gives way. It is
+// safe for concurrent use.
 type Table struct {
-	Forgiven float64 // offences of a peer, the most at a time
+	forgiven float64 // offences of a peer, the most at a time
 
 	mu     sync.Mutex
-	peers  map[peer.ID]score
-	blamed map[peer.ID]uint64 // refusals of any kind, by the peer that caused them
+	peers  *simplelru.LRU[peer.ID, offender]
 	logged time.Time
 	silent int // offences since the last one that was logged
 }
 
-type score struct {
-	offences float64
+// offender is what is remembered of a peer.
+type offender struct {
+	offences float64 // at an instant
 	at       time.Time
+	blamed   uint64 // refusals of any kind that it caused
 }
 
-func (s score) now(now time.Time) float64 {
-	return max(0, s.offences-now.Sub(s.at).Seconds()/fades.Seconds())
+// New returns an empty table, that forgives a peer some offences.
+func New(forgiven float64) *Table {
+	peers, err := simplelru.NewLRU[peer.ID, offender](maxPeers, nil)
+	if err != nil {
+		panic(err) // maxPeers is not above 0
+	}
+	return &Table{forgiven: forgiven, peers: peers}
+}
+
+func (o offender) now(now time.Time) float64 {
+	return max(0, o.offences-now.Sub(o.at).Seconds()/fades.Seconds())
 }
 
 // Note records an offence and reports whether the peer has offended too often.
 func (t *Table) Note(p peer.ID, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.peers == nil {
-		t.peers = make(map[peer.ID]score)
-	}
-	s := score{t.peers[p].now(now) + 1, now}
-	if _, known := t.peers[p]; !known && len(t.peers) >= maxPeers {
-		t.forget(now)
-	}
-	t.peers[p] = s
-	return s.offences > t.Forgiven
-}
-
-// forget makes room: for it goes a forgiven peer, or else the one that offended least.
-func (t *Table) forget(now time.Time) {
-	var least peer.ID
-	for p, s := range t.peers {
-		if s.now(now) == 0 {
-			delete(t.peers, p)
-			continue
-		}
-		if l := t.peers[least]; least == "" || s.now(now) < l.now(now) || s.now(now) == l.now(now) && p < least {
-			least = p
-		}
-	}
-	if len(t.peers) >= maxPeers {
-		delete(t.peers, least)
-	}
+	o, _ := t.peers.Get(p)
+	o.offences, o.at = o.now(now)+1, now
+	t.peers.Add(p, o)
+	return o.offences > t.forgiven
 }
 
 // Bad reports whether a peer must not be served.
 func (t *Table) Bad(p peer.ID, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, ok := t.peers[p]
-	return ok && s.now(now) > t.Forgiven
+	o, ok := t.peers.Peek(p)
+	return ok && o.now(now) > t.forgiven
 }
 
-// Blame counts a refusal that a peer caused. When too many peers are remembered, the one with the fewest gives way.
+// Blame counts a refusal that a peer caused.
 func (t *Table) Blame(p peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.blamed == nil {
-		t.blamed = make(map[peer.ID]uint64)
-	}
-	if _, known := t.blamed[p]; !known && len(t.blamed) >= maxPeers {
-		var least peer.ID
-		for q, n := range t.blamed {
-			if least == "" || n < t.blamed[least] || n == t.blamed[least] && q < least {
-				least = q
-			}
-		}
-		delete(t.blamed, least)
-	}
-	t.blamed[p]++
+	o, _ := t.peers.Get(p)
+	o.blamed++
+	t.peers.Add(p, o)
 }
 
 // Blamed returns the number of refusals, by the peer that caused them, of the peers remembered.
 func (t *Table) Blamed() map[peer.ID]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return maps.Clone(t.blamed)
+	out := make(map[peer.ID]uint64)
+	for _, p := range t.peers.Keys() {
+		if o, _ := t.peers.Peek(p); o.blamed > 0 {
+			out[p] = o.blamed
+		}
+	}
+	return out
 }
 
 // Loud reports whether an offence is to be logged now, and how many were not logged since the last one that was.
