@@ -5,7 +5,9 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -23,8 +25,13 @@ const (
 	mostSample  = 2 << 10
 )
 
+// maxServed is how many inquiries are answered with names in a second, shared fairly by those who ask.
+const maxServed = 16
+
 // Serves counts an inquiry that came, and says whether it is to be answered with names.
-func (s *Region) Serves(from wire.PeerID) bool { return s.served.take(from) }
+func (s *Region) Serves(from wire.PeerID) bool {
+	return s.served.Admit(s.now, admission.Principal{Peer: string(from)}, time.Second/maxServed)
+}
 
 // Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
 // it lacks, and the summaries of those like it.

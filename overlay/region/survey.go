@@ -26,7 +26,6 @@ type surveyed struct {
 // O(entries) after a change.
 func (s *Region) Survey() {
 	s.usual = max(s.depth, s.exchange.UsualDepth())
-	s.served.next()
 	s.forgetHearsay()
 	if of := s.surveyed(); of != s.seen.of {
 		s.seen = s.look(of)
