@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -413,6 +414,45 @@ func TestLimits(t *testing.T) {
 	}
 	close(blocked)
 	<-done
+}
+
+// TestSlowLookupsLeavePlaces: whoever holds all places has one taken for a client of another network.
+func TestSlowLookupsLeavePlaces(t *testing.T) {
+	const places = 8
+	begun, ended := make(chan struct{}, places), make(chan struct{}, places)
+	slow := func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return func(func([]byte, error) bool) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+		}
+	}
+	at := serve(t, Control(Config{Node: newNode(t), Keys: slow, MaxRequests: places}))
+	client := func(ip string) *http.Client {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+		return &http.Client{Transport: &http.Transport{DialContext: d.DialContext}, Timeout: 20 * time.Second}
+	}
+	for range places {
+		go func() {
+			if resp, err := client("127.0.1.1").Get(at + "/api/v1/keys"); err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+	}
+	for range places {
+		<-begun
+	}
+	resp, err := client("127.0.2.1").Get(at + "/api/v1/id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
+		t.Errorf("a client of another network: status %d", resp.StatusCode)
+	}
+	<-ended
+	if len(ended) > 0 {
+		t.Errorf("%d more lookups were ended", len(ended))
+	}
 }
 
 func TestMetrics(t *testing.T) {

@@ -12,9 +12,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Config is what is served, and within what limits.
@@ -122,7 +125,8 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // api is the handlers and what they share.
 type api struct {
 	Config
-	slots   chan struct{}
+	mu      sync.Mutex
+	slots   *admission.Slots
 	refused prometheus.Counter
 }
 
@@ -130,13 +134,17 @@ type api struct {
 func newAPI(c Config, name string) *api {
 	c.setDefaults()
 	labels := prometheus.Labels{"api": name}
-	a := &api{Config: c, slots: make(chan struct{}, c.MaxRequests)}
+	a := &api{Config: c, slots: admission.NewSlots(c.MaxRequests)}
 	a.refused = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "venn_http_refused_total", Help: "Requests refused since too many were served already.", ConstLabels: labels,
 	})
 	serving := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "venn_http_requests", Help: "Requests served now.", ConstLabels: labels,
-	}, func() float64 { return float64(len(a.slots)) })
+	}, func() float64 {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return float64(a.slots.Held())
+	})
 	if c.Registry != nil {
 		c.Registry.MustRegister(a.refused, serving)
 	}
@@ -223,17 +231,35 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
+// enter takes a place for a request; ok is false if there is none. evict is called when the place is wanted for a network
+// that has fewer.
+func (a *api) enter(r *http.Request, evict func()) (leave func(), ok bool) {
+	who := admission.Principal{Peer: r.RemoteAddr} // of a unix socket, all are one
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr())}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	slot := a.slots.Take(who, evict)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.slots.Release(slot)
+	}, slot != nil
+}
+
 // limited bounds a handler in size, time and number, and answers its error.
 func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case a.slots <- struct{}{}:
-			defer func() { <-a.slots }()
-		default:
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		leave, ok := a.enter(r, cancel)
+		if !ok {
 			a.refused.Inc()
 			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})
 			return
 		}
+		defer leave()
 		limit := a.MaxTime
 		switch {
 		case r.URL.Path == "/api/v1/events":
@@ -241,12 +267,16 @@ func (a *api) limited(h handler) http.Handler {
 		case long(r):
 			limit *= 10
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), limit)
-		defer cancel()
+		within, end := context.WithTimeout(ctx, limit)
+		defer end()
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Now().Add(limit))
 		_ = control.SetWriteDeadline(time.Now().Add(limit + time.Second))
-		r = r.WithContext(ctx)
+		defer context.AfterFunc(ctx, func() { // it gives way, or its client has gone
+			_ = control.SetReadDeadline(time.Now())
+			_ = control.SetWriteDeadline(time.Now().Add(time.Second))
+		})()
+		r = r.WithContext(within)
 		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
 		a.answered(h).ServeHTTP(w, r)
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -28,14 +29,7 @@ func AddressGroup(r wire.Record) string {
 			continue
 		}
 		addr, _ := netip.AddrFromSlice(ip)
-		addr = addr.Unmap()
-		bits := 48
-		if addr.Is4() {
-			bits = 24
-		}
-		if p, err := addr.Prefix(bits); err == nil {
-			return p.String()
-		}
+		return admission.Group(addr)
 	}
 	return ""
 }

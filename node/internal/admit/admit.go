@@ -110,21 +110,12 @@ func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	return nil
 }
 
-// Group returns the network of an address: the /24 of an IPv4 address, the /48 of an IPv6 one; "" for others.
+// Group is [admission.Group] of the address of a connection; "" if it is none by IP.
 func Group(a multiaddr.Multiaddr) string {
 	ip, err := manet.ToIP(a)
 	if err != nil {
 		return ""
 	}
 	addr, _ := netip.AddrFromSlice(ip)
-	addr = addr.Unmap()
-	bits := 48
-	if addr.Is4() {
-		bits = 24
-	}
-	p, err := addr.Prefix(bits)
-	if err != nil {
-		return ""
-	}
-	return p.String()
+	return admission.Group(addr)
 }
