@@ -2,18 +2,8 @@ package node
 
 import (
 	"runtime"
-	"time"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
-)
-
-// What requests take of a processor, as far as it counts: it is paid before it is done.
-const (
-	keyWork       = 40 * time.Microsecond  // looking up a key, a disk included
-	signatureWork = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
-	searchWork    = 500 * time.Microsecond // naming candidates, or searching for another peer
-	inquiryWork   = time.Millisecond       // naming peers, out of all that are known
-	listWork      = time.Microsecond       // listing a key of our own
 )
 
 // newAdmission gives half of the processors' time to what links ask, and a quarter to what strangers ask.

@@ -34,8 +34,7 @@ func TestManyAnswers(t *testing.T) {
 				t.Error("no question came")
 				return
 			case in := <-l.n.in.Requests:
-				l.n.in.TookRequest(in.From)
-				if q, ok := in.What.(asked); ok {
+				if q, ok := in.(asked); ok {
 					answerAll(l, q.reply)
 					return
 				}

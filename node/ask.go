@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -63,7 +64,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(searchWork); err != nil {
+	if err := s.Pay(admit.Search); err != nil {
 		return err
 	}
 	q.Within = min(q.Within, maxWithin)
@@ -76,11 +77,11 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 
 // relay hands a question of a peer to the loop, and sends the core's answers as they come: at most so many within a time.
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
-	ctx, cancel := context.WithTimeout(n.ctx, within)
+	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
 	q.from, q.reply = s.Peer, reply{make(chan wire.Message, answers), ctx}
-	if !n.in.OfferRequest(s.Peer, q) {
-		return streams.ErrBusy
+	if err := n.in.Request(ctx, q); err != nil {
+		return err
 	}
 	for {
 		select {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -150,7 +151,7 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(time.Duration(len(keys)) * keyWork); err != nil {
+	if err := s.Pay(time.Duration(len(keys)) * admit.Key); err != nil {
 		return err
 	}
 	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)

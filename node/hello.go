@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -211,24 +212,21 @@ func (n *Node) serveHello(s *streams.Stream) error {
 		return err
 	}
 	if h.Parted {
-		n.in.OfferRequest(s.Peer, parting{s.Peer})
-		return nil
+		return n.in.Request(s.Context(), parting{s.Peer})
 	}
-	if err := s.Pay(time.Duration(len(h.Records)) * signatureWork); err != nil {
+	if err := s.Pay(time.Duration(len(h.Records)) * admit.Signature); err != nil {
 		return err
 	}
 	linked := n.links.Linked(s.Peer)
 	if !n.admit(s.Peer) {
 		return n.refuseHello(s, h)
 	}
-	n.verifyOutside(h.Records)
-	if !n.in.OfferRequest(s.Peer, gotHello{s.Peer, s.Conn(), h}) {
-		if !linked {
-			n.links.Unlink(s.Peer)
-		}
-		return streams.ErrBusy
+	n.verifyOutside(h.Records...)
+	err = n.in.Request(s.Context(), gotHello{s.Peer, s.Conn(), h})
+	if err != nil && !linked {
+		n.links.Unlink(s.Peer)
 	}
-	return nil
+	return err
 }
 
 // admit makes room for a link with a peer, and says whether there is any.
@@ -256,7 +254,7 @@ func (n *Node) part(p peer.ID) {
 }
 
 // verifyOutside has records remembered as valid, so that the loop need not verify them.
-func (n *Node) verifyOutside(records []wire.Record) {
+func (n *Node) verifyOutside(records ...wire.Record) {
 	for _, r := range records {
 		_, _ = n.cfg.headers.Record(r.Envelope)
 	}
@@ -271,6 +269,6 @@ func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
 	} else {
 		h.Records = h.Records[own : own+1]
 	}
-	n.verifyOutside(h.Records)
+	n.verifyOutside(h.Records...)
 	return n.relay(s, asked{question: h}, 1, streams.TransferTime)
 }

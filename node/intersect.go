@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -30,7 +31,7 @@ func WithIntersect() Option {
 }
 
 // joinTime is for one join that is served.
-var joinTime = 10 * time.Minute
+const joinTime = 10 * time.Minute
 
 const (
 	maxJoin = 1 << 30 // bytes of keys that one peer may send
@@ -204,7 +205,11 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 	return wire.ParseJoinPiece(b)
 }
 
-// serveJoin answers a request for a join, one at a time: a filter takes up to wire.MaxJoinBits.
+// joinsAtOnce is how many joins are served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
+// both places gives one up when another peer wants one.
+const joinsAtOnce = 2
+
+// serveJoin answers a request for a join when there is a place for it.
 func (n *Node) serveJoin(s *streams.Stream) error {
 	b, err := s.Receive(wire.MaxJoinRequest, streams.IOTime)
 	if err != nil {
@@ -214,18 +219,16 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(time.Duration(n.Len()) * listWork); err != nil {
+	if err := s.Pay(time.Duration(n.Len()) * admit.Listing); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, joinTime)
+	ctx, cancel := context.WithTimeout(s.Context(), joinTime)
 	defer cancel()
-	select {
-	case n.joining <- struct{}{}:
-		defer func() { <-n.joining }()
-	case <-ctx.Done():
-		return ctx.Err()
+	leave, err := s.Enter(ctx, n.joining, cancel)
+	if err != nil {
+		return err
 	}
-	// A peer that sends, or reads, a byte a minute would keep all others waiting.
+	defer leave()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	set, err := n.listed(ctx)
 	if err != nil {

@@ -93,34 +93,27 @@ func TestHostileJoin(t *testing.T) {
 	}
 }
 
-// TestSlowJoin: a peer that begins a join and does not go on keeps others from theirs for a bounded time.
+// TestSlowJoin: a peer that begins joins and does not go on leaves a place to another at once.
 func TestSlowJoin(t *testing.T) {
-	usual := joinTime
-	t.Cleanup(func() { joinTime = usual }) // once the nodes are closed
-	joinTime = time.Second
-	a, b := newNode(t, WithIntersect()), newNode(t)
+	a, b, slow := newNode(t, WithIntersect()), newNode(t), newNode(t)
 	add(t, a, keysOf("k", 10)...)
 	connect(t, b, a)
+	connect(t, slow, a)
 	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
-	var began time.Time
-	eventually(t, "the slow join is served", func() bool {
-		if time.Since(began) > 2*joinTime { // a machine that stands still for a second misses one
-			began = time.Now()
-			slow, err := b.streams.Open(t.Context(), a.ID(), JoinID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { slow.End(nil) })
-			if err := slow.Send(wire.JoinRequest{Params: p, Filter: 100}.Append(nil)); err != nil {
-				t.Fatal(err)
-			}
+	for range 2 * joinsAtOnce {
+		s, err := slow.streams.Open(t.Context(), a.ID(), JoinID)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return len(a.joining) == 1
-	})
-	eventually(t, "another is", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(ctx)
-		return err == nil && size.Keys == 10
-	})
+		t.Cleanup(func() { s.End(nil) })
+		if err := s.Send(wire.JoinRequest{Params: p, Filter: 100}.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all places are taken", func() bool { return a.joining.Held() == joinsAtOnce })
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(ctx); err != nil || size.Keys != 10 {
+		t.Errorf("%+v, %v", size, err)
+	}
 }

@@ -112,8 +112,7 @@ func (l *loop) run() {
 		case r := <-l.n.in.Results:
 			l.result(r)
 		case r := <-l.n.in.Requests:
-			l.n.in.TookRequest(r.From)
-			l.request(r.What)
+			l.request(r)
 		case <-l.n.in.Messages:
 			if p, ok := l.n.in.Next(); ok {
 				l.message(p)
@@ -320,11 +319,13 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 
 // message takes in a message of pubsub, or of tails.
 func (l *loop) message(p *inbox.Message) {
-	l.n.unverified.Took = p.Took
-	defer l.leaveUnverified()
 	switch {
 	case p.Transport != event.Message && !l.link(p.From, false, false):
+		if p.Took != nil {
+			p.Took <- inbox.Unverified{}
+		}
 	case p.Tails != nil:
+		l.n.unverified.Took = p.Took
 		l.step(tails.Received{From: wire.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came, Opened: p.Opened})
 	case p.Parts == nil:
 		l.step(event.CatalogueReceived{From: wire.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})

@@ -157,7 +157,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	in := c.n.in
-	gauge(descQueue, float64(len(in.Requests)), "requests")
+	gauge(descQueue, float64(c.n.streams.Admit.Held()), "requests")
 	gauge(descQueue, float64(len(in.Results)), "results")
 	partials, bytes := in.Waiting()
 	gauge(descQueue, float64(partials), "partials")

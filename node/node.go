@@ -19,6 +19,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -75,7 +76,7 @@ type Node struct {
 	mesh        *mesh.Mesh
 	pipes       *pipes.Pipes // of tails
 	sample      keySample
-	joining     chan struct{}                   // one token for a join of another's that is served
+	joining     *admit.Room                     // of joins that are served
 	dials       [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
 	gauges      atomic.Pointer[Status]
 	changing    atomic.Int64           // calls that are changing the key store
@@ -132,7 +133,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		links:    links.New(cfg.maxConnections),
 		counters: counters.New(),
 		metrics:  newMetrics(),
-		joining:  make(chan struct{}, 1),
 		closing:  newRecent[peer.ID](closingTime, maxClosing),
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
@@ -176,6 +176,7 @@ func (n *Node) open() (err error) {
 // run starts what listens, and the loop.
 func (n *Node) run(machine *core.Machine) error {
 	n.streams = n.newStreams()
+	n.joining = n.streams.Admit.Room(joinsAtOnce)
 	n.mesh = n.newMesh()
 	n.pipes = n.newPipes()
 	if err := n.mesh.Start(); err != nil {
@@ -282,6 +283,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 		Counters:    n.counters,
 		Inbox:       n.in,
 		Now:         n.now,
+		Admit:       n.streams.Admit,
 		Linked:      n.links.Linked,
 		Link:        n.grafted,
 		Refuse:      n.offended,

@@ -44,6 +44,7 @@ func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, siz
 		return p, 0, err
 	}
 	p, err = wire.ParseParts(b, wire.MaxParts)
+	_, _ = n.cfg.headers.Header(p.Envelope) // is remembered for the loop
 	n.unread(s.Peer, PartsID, err)
 	if err == nil && p.Refused {
 		err = errRefused

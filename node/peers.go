@@ -6,6 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -39,6 +40,10 @@ func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names
 	for i := range names.Peers {
 		r := &names.Peers[i].Record
 		r.Peer = signed.Signer(r.Envelope)
+		n.verifyOutside(*r)
+	}
+	for _, p := range names.Similar {
+		_, _ = n.cfg.headers.Header(p.Envelope)
 	}
 	n.unread(s.Peer, id, err)
 	return names, err
@@ -53,7 +58,7 @@ func (n *Node) servePeers(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(inquiryWork); err != nil {
+	if err := s.Pay(admit.Inquiry); err != nil {
 		return err
 	}
 	return n.relay(s, asked{question: q}, 1, streams.TransferTime)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
@@ -109,7 +110,7 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 		}
 		select {
 		case u := <-took:
-			if err = s.PayLate(n.ctx, time.Duration(len(u.Signatures))*signatureWork); err == nil {
+			if err = s.PayLate(time.Duration(len(u.Signatures)) * admit.Signature); err == nil {
 				err = n.openTails(u)
 			}
 		case <-n.ctx.Done():
@@ -125,7 +126,7 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 func (n *Node) openEarly(u inbox.Unverified) {
 	for i, it := range u.Items {
 		conns := n.host.Network().ConnsToPeer(peer.ID(it.From))
-		if len(conns) == 0 || !n.streams.Admit.Of(conns[0]).Pay(time.Duration(len(it.Item.Tails))*signatureWork) {
+		if len(conns) == 0 || !n.streams.Admit.Of(conns[0]).Pay(time.Duration(len(it.Item.Tails))*admit.Signature) {
 			u.Items[i].Item.Tails = nil
 		}
 	}

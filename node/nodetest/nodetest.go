@@ -10,6 +10,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 const (
@@ -40,15 +41,16 @@ func FloodedMessages(unshared bool) (taken int) {
 	return taken
 }
 
-// FloodedRequests returns how many of ten requests of a peer on streams find room while another offers a hundred for
-// each place. Without shares, both count as one peer.
-func FloodedRequests(unshared bool) (taken int) {
-	b := inbox.New()
-	for range 100 * cap(b.Requests) {
-		b.OfferRequest(liar, nil)
+// FloodedStreams returns how many of ten streams of a peer find a place while another opens a hundred for each place.
+// Without shares, both count as one peer.
+func FloodedStreams(unshared bool) (taken int) {
+	const places = 160
+	s := admission.NewSlots(places)
+	for range 100 * places {
+		s.Take(admission.Principal{Peer: string(liar)}, func() {})
 	}
 	for range messages {
-		if b.OfferRequest(counted(unshared), nil) {
+		if s.Take(admission.Principal{Peer: string(counted(unshared))}, func() {}) != nil {
 			taken++
 		}
 	}

@@ -13,8 +13,8 @@ var roomAttacks = []attack{
 		defence: "a peer has as much of the queue as is free for all", run: room(nodetest.FloodedMessages),
 	},
 	{
-		name: "a link floods the queue of requests", where: Cores, measured: "requests of another taken, of 10", target: atLeast(10),
-		defence: "a peer has as much of the queue as is free for all", run: room(nodetest.FloodedRequests),
+		name: "a peer takes all places for streams", where: Cores, measured: "streams of another served, of 10", target: atLeast(10),
+		defence: "the group with the most places gives way", run: room(nodetest.FloodedStreams),
 	},
 	{
 		name: "dials to peers that there are not close others", where: Cores, measured: "connections that remain, of 16", target: atLeast(16),

@@ -16,6 +16,18 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
+// The prices: what work for others takes of a processor, as far as it counts. Each is paid before the work is done.
+const (
+	Open      = 100 * time.Microsecond // a stream, whatever comes on it
+	Key       = 40 * time.Microsecond  // looking up a key, a disk included
+	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
+	Search    = 500 * time.Microsecond // naming candidates, or searching for another peer
+	Inquiry   = time.Millisecond       // naming peers, out of all that are known
+	Listing   = time.Microsecond       // listing a key of our own
+	RPC       = 10 * time.Microsecond  // an RPC of pubsub
+	RPCByte   = 70 * time.Nanosecond   // a byte of one: its items are some 20 bytes each
+)
+
 // Pool is what linked peers, or strangers, have in all.
 type Pool struct {
 	Work  float64 // seconds of work a second
@@ -63,7 +75,7 @@ func (t *Table) Of(c network.Conn) *Stream {
 }
 
 // Enter takes a slot for a stream that a peer has opened; ok is false if there is none. Leave must follow. evict is
-// called, in another goroutine, when the slot is wanted for a peer that has fewer.
+// called when the slot is wanted for a peer that has fewer. It must not wait.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
 	if s.of = t.strangers; s.who.Linked {
@@ -71,7 +83,7 @@ func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s.slot = s.of.Take(s.who, func() { go evict() })
+	s.slot = s.of.Take(s.who, evict)
 	return s, s.slot != nil
 }
 
@@ -84,15 +96,62 @@ func (s *Stream) Leave() {
 	}
 }
 
+// Held returns how many streams are open.
+func (t *Table) Held() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.links.Held() + t.strangers.Held()
+}
+
+// Room has places for work that takes long, apart from those for streams.
+type Room struct {
+	t     *Table
+	slots *admission.Slots
+}
+
+// Room returns a room with places.
+func (t *Table) Room(places int) *Room { return &Room{t, admission.NewSlots(places)} }
+
+// Held returns how many places are taken.
+func (r *Room) Held() int {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return r.slots.Held()
+}
+
+// Enter waits for a place in a room for the peer that opened the stream. leave gives it back. evict is called as Enter of
+// a table says. The error is that of ctx.
+func (s *Stream) Enter(ctx context.Context, r *Room, evict func()) (leave func(), err error) {
+	for {
+		s.t.mu.Lock()
+		slot := r.slots.Take(s.who, evict)
+		s.t.mu.Unlock()
+		if slot != nil {
+			return func() {
+				s.t.mu.Lock()
+				defer s.t.mu.Unlock()
+				r.slots.Release(slot)
+			}, nil
+		}
+		select {
+		case <-time.After(payPause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // Linked reports whether the peer was linked when it opened the stream.
 func (s *Stream) Linked() bool { return s.who.Linked }
 
 // Pay reports whether work may be done now for the peer that opened the stream. It counts against what the peer may
 // cause.
 func (s *Stream) Pay(work time.Duration) bool {
+	who := s.who
+	who.Linked = s.t.cfg.Linked(peer.ID(who.Peer)) // now: a stream may last
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.gate.Admit(time.Since(s.t.start), s.who, work)
+	return s.t.gate.Admit(time.Since(s.t.start), who, work)
 }
 
 // payPause is how long who waits to pay waits before it tries again.

@@ -20,8 +20,7 @@ import (
 //
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
-//   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and
-//     counted.
+//   - requests, on streams that peers opened: the stream waits. The places of streams bound how many do.
 //   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
 //     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
 //     makes up for it. Tails wait on their stream.
@@ -30,16 +29,15 @@ import (
 type Inbox struct {
 	Commands chan any
 	Results  chan any
-	Requests chan Request
+	Requests chan any
 	Messages chan struct{} // holds a value while messages wait; see Next
 
-	mu       sync.Mutex
-	states   map[peer.ID]PeerState
-	queues   map[peer.ID]*queue // waiting messages, by peer
-	turns    []peer.ID          // those peers, in the order of their turns
-	all      load               // waiting messages of all peers
-	requests map[peer.ID]int    // waiting requests, by peer
-	Wakeup   chan struct{}      // states, or something else that the loop looks at on each pass, have changed
+	mu     sync.Mutex
+	states map[peer.ID]PeerState
+	queues map[peer.ID]*queue // waiting messages, by peer
+	turns  []peer.ID          // those peers, in the order of their turns
+	all    load               // waiting messages of all peers
+	Wakeup chan struct{}      // states, or something else that the loop looks at on each pass, have changed
 }
 
 // PeerState collects what happened to a peer since the loop last looked.
@@ -77,11 +75,10 @@ func New() *Inbox {
 	return &Inbox{
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
-		Requests: make(chan Request, maxRequests),
+		Requests: make(chan any),
 		Messages: make(chan struct{}, 1),
 		states:   make(map[peer.ID]PeerState),
 		queues:   make(map[peer.ID]*queue),
-		requests: make(map[peer.ID]int),
 		Wakeup:   make(chan struct{}, 1),
 	}
 }
@@ -111,39 +108,13 @@ func (b *Inbox) Result(node context.Context, r any) {
 	}
 }
 
-// Request is a peer's question on a stream.
-type Request struct {
-	From peer.ID
-	What any
-}
-
-// maxRequests is the most requests that wait.
-const maxRequests = 64
-
-// OfferRequest hands over a request and reports whether there was room for it. As with messages, a peer may have as
-// many waiting as there are places free for all.
-func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	own := b.requests[from]
-	if own >= maxRequests-len(b.Requests) {
-		return false
-	}
+// Request hands over a peer's question on a stream, and waits until the loop has taken it. The error is that of ctx.
+func (b *Inbox) Request(ctx context.Context, what any) error {
 	select {
-	case b.Requests <- Request{from, what}:
-		b.requests[from] = own + 1
-		return true
-	default:
-		return false
-	}
-}
-
-// TookRequest records that a request no longer waits.
-func (b *Inbox) TookRequest(from peer.ID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.requests[from]--; b.requests[from] <= 0 {
-		delete(b.requests, from)
+	case b.Requests <- what:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -328,5 +299,5 @@ func (b *Inbox) Waiting() (messages, bytes int) {
 func (b *Inbox) Remembered() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.states) + len(b.queues) + len(b.requests)
+	return len(b.states) + len(b.queues)
 }

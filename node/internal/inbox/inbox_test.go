@@ -57,24 +57,6 @@ func offered(b *Inbox, p peer.ID, bytes int) (n int) {
 	return n
 }
 
-// TestRequestsAreShared: no peer fills the queue of requests.
-func TestRequestsAreShared(t *testing.T) {
-	b := New()
-	n := 0
-	for b.OfferRequest("p", n) {
-		n++
-	}
-	if got := b.OfferRequest("q", 0); !got || n != maxRequests/2 {
-		t.Errorf("one peer has %d requests waiting, another finds room: %v", n, got)
-	}
-	for len(b.Requests) > 0 {
-		b.TookRequest((<-b.Requests).From)
-	}
-	if len(b.requests) > 0 || !b.OfferRequest("p", 0) {
-		t.Errorf("%d peers are remembered", len(b.requests))
-	}
-}
-
 func TestPartialsAreBounded(t *testing.T) {
 	b := New()
 	if got := offered(b, "p", 1<<20); got != 4 {

@@ -18,9 +18,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"github.com/multiformats/go-multiaddr"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -58,7 +60,7 @@ func started(t *testing.T, h host.Host) *Mesh {
 		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
 		Counters: counters.New(), Inbox: inbox.New(),
 		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
-		Refuse: func(peer.ID, string, error) {},
+		Refuse: func(peer.ID, string, error) {}, Admit: table(1),
 	})
 	t.Cleanup(func() {
 		m.Close()
@@ -108,7 +110,7 @@ func TestAnswered(t *testing.T) {
 // TestUnanswered: who refuses our stream is tried ever more rarely, and at once again after having had one.
 func TestUnanswered(t *testing.T) {
 	m, _ := newMesh()
-	m.incoming["p"] = &rpcStream{m: m}
+	m.incoming["p"] = &rpcStream{m: m, pays: payer(1)}
 	tries := func() (n int) {
 		for range 1000 {
 			n += len(m.unanswered())
@@ -186,3 +188,17 @@ func until(t *testing.T, what string, ok func() bool) {
 		}
 	}
 }
+
+// table admits work, in seconds a second, of strangers.
+func table(work float64) *admit.Table {
+	return admit.New(admit.Config{Links: admit.Pool{Work: work, Slots: 9}, Strangers: admit.Pool{Work: work, Slots: 9}, Linked: func(peer.ID) bool { return false }})
+}
+
+// at is a connection from an address.
+type at struct{ network.Conn }
+
+func (at) RemotePeer() peer.ID                  { return "p" }
+func (at) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/ip4/1.2.3.4/tcp/1") }
+
+// payer is who causes what comes on a connection.
+func payer(work float64) *admit.Stream { return table(work).Of(at{}) }

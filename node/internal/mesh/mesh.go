@@ -25,6 +25,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -60,6 +61,7 @@ type Config struct {
 	Counters    *counters.Counters
 	Inbox       *inbox.Inbox
 	Now         func() time.Duration                                  // on the core's clock
+	Admit       *admit.Table                                          // has what peers send wait until it may cost as much
 	Linked      func(peer.ID) bool                                    // says whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
 	Refuse      func(from peer.ID, reason string, err error)          // takes in that a peer misbehaved

@@ -15,6 +15,8 @@ import (
 	"github.com/multiformats/go-multistream"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
 // watchedHost is the host that pubsub sees. It watches the streams that peers open, because pubsub does not report that
@@ -75,7 +77,11 @@ func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (n
 // peer can do partial messages.
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
-		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{})}
+		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{}), pays: h.m.cfg.Admit.Of(s.Conn())}
+		if in.pays.PayLate(h.m.cfg.Done, admit.Open) != nil {
+			_ = s.Reset()
+			return
+		}
 		if !h.m.catalogues.isOpen(p) {
 			h.m.meet(p)
 		}
@@ -154,6 +160,7 @@ func (m *Mesh) repeat(p peer.ID) {
 type rpcStream struct {
 	network.Stream
 	m          *Mesh
+	pays       *admit.Stream
 	handled    chan struct{}   // closed when pubsub is done with the stream
 	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; m.mu guards it
 	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; m.mu guards it
@@ -191,7 +198,7 @@ func (s *rpcStream) resumed() bool {
 // inserted reads inserted RPCs, between two RPCs of the peer. It inserts nothing before the first, from which pubsub
 // learns whether the peer can do partial messages.
 func (s *rpcStream) inserted(b []byte) (k int) {
-	if len(s.reading) == 0 && s.frames == (frames{}) && s.begun.Load() {
+	if len(s.reading) == 0 && s.frames.between() && s.begun.Load() {
 		if next := s.next.Swap(nil); next != nil {
 			s.reading = *next
 		}
@@ -201,20 +208,24 @@ func (s *rpcStream) inserted(b []byte) (k int) {
 	return k
 }
 
-// Read reads, and refuses an RPC as soon as its length is known to be over the limit.
+// Read reads, and refuses an RPC as soon as its length is known to be over the limit. It waits, as the peer's own queue,
+// while the peer may not cause more work.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
 		return k, nil
 	}
 	s.waiting.Store(true)
 	k, err := s.Stream.Read(b)
+	before := s.frames.begun
+	fits := s.frames.pass(b[:k])
+	_ = s.pays.PayLate(s.m.cfg.Done, time.Duration(s.frames.begun-before)*admit.RPC+time.Duration(k)*admit.RPCByte)
 	s.waiting.Store(false)
 	if k == 0 && err != nil && s.resumed() { // another error will come again
 		return s.Read(b)
 	}
 	s.begun.Store(s.begun.Load() || k > 0)
 	switch {
-	case !s.frames.pass(b[:k]):
+	case !fits:
 		s.refuse("over the limit")
 	case err != nil:
 		s.over.Store(true)
@@ -241,7 +252,11 @@ type frames struct {
 	left   uint64 // bytes of the RPC still to come
 	length uint64 // the part of the length that has come
 	shift  uint
+	begun  int // RPCs so far
 }
+
+// between reports whether no RPC has come in part.
+func (f *frames) between() bool { return f.left == 0 && f.shift == 0 }
 
 // pass reports whether all lengths up to the end of b are within the limit. After a length above it, the rest cannot be
 // parsed.
@@ -259,7 +274,7 @@ func (f *frames) pass(b []byte) bool {
 			return false
 		}
 		if b[0] < 0x80 {
-			*f = frames{left: f.length}
+			*f = frames{left: f.length, begun: f.begun + 1}
 		}
 		b = b[1:]
 	}

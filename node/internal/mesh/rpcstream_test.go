@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func (s piped) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadlin
 func TestRepeat(t *testing.T) {
 	m, _ := newMesh()
 	far, near := net.Pipe()
-	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in := &rpcStream{Stream: piped{conn: near}, m: m, pays: payer(1)}
 	m.incoming["p"] = in
 	m.repeat("p") // it has said nothing yet
 	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
@@ -147,7 +148,7 @@ func (s *twice) Read(b []byte) (int, error) {
 func TestRepeatTwice(t *testing.T) {
 	m, _ := newMesh()
 	s := &twice{sets: make(chan struct{}), cleared: make(chan struct{}), over: make(chan struct{})}
-	s.in = &rpcStream{Stream: s, m: m}
+	s.in = &rpcStream{Stream: s, m: m, pays: payer(1)}
 	s.in.begun.Store(true)
 	for _, want := range [][]byte{{1, 2}, {1, 3}} {
 		b := make([]byte, 10)
@@ -161,7 +162,7 @@ func TestRepeatTwice(t *testing.T) {
 func TestRepeatLater(t *testing.T) {
 	m, _ := newMesh()
 	far, near := net.Pipe()
-	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in := &rpcStream{Stream: piped{conn: near}, m: m, pays: payer(1)}
 	in.insert([]byte{1, 2})
 	go func() {
 		_, _ = far.Write([]byte{1, 3})
@@ -224,7 +225,7 @@ func TestStreamAgain(t *testing.T) {
 func TestRepeatEnds(t *testing.T) {
 	m, _ := newMesh()
 	far, near := net.Pipe()
-	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in := &rpcStream{Stream: piped{conn: near}, m: m, pays: payer(1)}
 	in.begun.Store(true)
 	in.insert([]byte{1, 2})
 	_ = far.Close()
@@ -241,12 +242,40 @@ func TestRepeatEnds(t *testing.T) {
 // TestSaidIsSmall: what is kept of a subscription does not grow with what a peer sends beside it.
 func TestSaidIsSmall(t *testing.T) {
 	m, _ := newMesh()
-	in := &rpcStream{m: m}
+	in := &rpcStream{m: m, pays: payer(1)}
 	m.incoming["p"] = in
 	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
 	sub.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType), make([]byte, 1<<19)))
 	m.said("p", []*pb.RPC_SubOpts{sub})
 	if in.subscribes == nil || !in.subscribes.GetRequestsPartial() || proto.Size(in.subscribes) > 100 {
 		t.Errorf("%d bytes are kept", proto.Size(in.subscribes))
+	}
+}
+
+// TestRPCsWait: what a peer sends beyond its share is not read on until it may cost that.
+func TestRPCsWait(t *testing.T) {
+	m, _ := newMesh()
+	ctx, cancel := context.WithCancel(t.Context())
+	m.cfg.Done = ctx
+	far, near := net.Pipe()
+	in := &rpcStream{Stream: piped{conn: near}, m: m, pays: payer(1e-3)} // a millisecond of work a second
+	go func() {
+		for ctx.Err() == nil {
+			_, _ = far.Write(protowire.AppendBytes(nil, make([]byte, 1<<15)))
+		}
+	}()
+	defer near.Close()
+	late := time.AfterFunc(300*time.Millisecond, cancel)
+	defer late.Stop()
+	read, buffer := 0, make([]byte, 1<<12)
+	for ctx.Err() == nil && read < 1<<26 {
+		k, err := in.Read(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read += k
+	}
+	if read > 1<<24 {
+		t.Errorf("%d bytes read", read)
 	}
 }

@@ -63,6 +63,7 @@ type Stream struct {
 	n        *Node
 	id       protocol.ID
 	reserved int
+	ctx      context.Context // ends with the node, or when the stream has to give way
 	unhook   func() bool
 	use      func() (unused func()) // to be called when an inbound stream is in use; nil: never, or it was
 	unused   func()
@@ -82,20 +83,27 @@ func (s *Stream) Pay(work time.Duration) error {
 	return nil
 }
 
-// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is that of
+// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is why
+// the stream ends.
+func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
+
+// Enter waits for a place in a room. leave gives it back; evict is called when another peer gets it. The error is that of
 // ctx.
-func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
-	return s.admitted.PayLate(ctx, work)
+func (s *Stream) Enter(ctx context.Context, r *admit.Room, evict func()) (leave func(), err error) {
+	return s.admitted.Enter(ctx, r, evict)
 }
 
+// Context ends with the node, and when the stream has to give way to another's.
+func (s *Stream) Context() context.Context { return s.ctx }
+
 // wrap puts a stream under the node's care. End must follow.
-func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, error) {
+func (n *Node) wrap(ctx context.Context, s network.Stream, id protocol.ID, inbound bool) (*Stream, error) {
 	if err := s.Scope().SetService(n.Service); err != nil {
 		_ = s.Reset()
 		return nil, fmt.Errorf("streams: %s: %w", id, err)
 	}
-	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id}
-	w.unhook, w.unused = context.AfterFunc(n.Done, func() { _ = s.Reset() }), func() {}
+	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id, ctx: ctx}
+	w.unhook, w.unused = context.AfterFunc(ctx, func() { _ = s.Reset() }), func() {}
 	switch {
 	case n.Lasting(id):
 	case inbound:
@@ -121,7 +129,7 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}
-	w, err := n.wrap(s, id, false)
+	w, err := n.wrap(n.Done, s, id, false)
 	if err == nil && !n.Lasting(id) {
 		w.quiet = time.AfterFunc(n.Patience(p), func() { n.Quiet(s.Conn()) })
 	}
@@ -243,20 +251,22 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 			_ = raw.Reset()
 			return
 		}
-		admitted, ok := n.Admit.Enter(raw.Conn(), func() { _ = raw.Reset() })
+		ctx, stop := context.WithCancel(n.Done)
+		defer stop()
+		admitted, ok := n.Admit.Enter(raw.Conn(), stop)
 		if !ok {
 			n.Counters.Drop("streams")
 			_ = raw.Reset()
 			return
 		}
 		defer admitted.Leave()
-		s, err := n.wrap(raw, id, true)
+		s, err := n.wrap(ctx, raw, id, true)
 		if err != nil {
 			n.Counters.Refuse("resources")
 			return
 		}
 		s.admitted = admitted
-		if err = s.Pay(openWork); err == nil {
+		if err = s.Pay(admit.Open); err == nil {
 			err = handle(s)
 		}
 		if errors.Is(err, wire.ErrLater) { // it is answered with nothing
@@ -277,9 +287,6 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 		n.Log.Debug("stream failed", "protocol", id, "peer", s.Peer, "err", err)
 	}
 }
-
-// openWork is what an inbound stream takes of the processor, whatever comes on it.
-const openWork = 100 * time.Microsecond
 
 // ErrFiltered says that the owner's filter leaves a peer out.
 var ErrFiltered = errors.New("streams: peer is filtered out")
