@@ -66,7 +66,7 @@ func (l *loop) carryOut(e event.Effect) {
 // show shows those who wait for keys that more is known of a peer: by a tail, or by its summary.
 func (l *loop) show(p wire.PeerID, tail bool) {
 	for w := range l.watchers {
-		w.show(l, p, tail)
+		w.show(p, tail)
 	}
 }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -78,19 +79,19 @@ type watcher struct {
 
 	mu    sync.Mutex
 	keys  []awaited
-	match chan struct{} // holds a value when a key is due
+	news  map[wire.PeerID]bool // peers of which more is known; true: by their tails alone
+	match chan struct{}        // holds a value when there are news
 }
 
 // awaited is a key that nobody was found to have yet.
 type awaited struct {
 	key     []byte
 	print   summary.Fingerprint
-	due     bool                 // somebody matches it
 	matched map[wire.PeerID]bool // by their summaries: they are asked once, for such a match may be false
 }
 
 func newWatcher(n *Node, keys [][]byte) *watcher {
-	w := &watcher{n: n, match: make(chan struct{}, 1)}
+	w := &watcher{n: n, news: map[wire.PeerID]bool{}, match: make(chan struct{}, 1)}
 	for _, k := range keys {
 		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[wire.PeerID]bool{}})
 	}
@@ -107,22 +108,45 @@ func (w *watcher) begin(l *loop) {
 
 func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
-// show looks whether what is known of a peer matches any of the keys; tail says that only its tails say more than
-// before.
-func (w *watcher) show(l *loop, p wire.PeerID, tail bool) {
+// show notes that more is known of a peer; tail says that only its tails say more than before.
+func (w *watcher) show(p wire.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i := range w.keys {
-		a := &w.keys[i]
-		if !l.core.Added(p, a.print) && (tail || a.matched[p] || !l.core.Matches(p, a.print)) {
-			continue
-		}
-		a.due, a.matched[p] = true, true
-		select {
-		case w.match <- struct{}{}:
-		default:
+	before, known := w.news[p]
+	w.news[p] = tail && (before || !known)
+	select {
+	case w.match <- struct{}{}:
+	default:
+	}
+}
+
+// mostLooks is the most looks whether a peer matches a key in one turn of the loop: they take a tenth of a millisecond.
+const mostLooks = 256
+
+// due returns the keys that peers match of which more is known. It looks at a few in each turn of the loop.
+func (w *watcher) due(ctx context.Context) (keys [][]byte) {
+	w.mu.Lock()
+	news := w.news
+	w.news = map[wire.PeerID]bool{}
+	awaited := slices.Clone(w.keys)
+	w.mu.Unlock()
+	for p, tail := range news {
+		for some := range slices.Chunk(awaited, mostLooks) {
+			err := w.n.view(ctx, func(l *loop) {
+				for _, a := range some {
+					if l.core.Added(p, a.print) || !tail && !a.matched[p] && l.core.Matches(p, a.print) {
+						a.matched[p] = true
+						keys = append(keys, a.key)
+					}
+				}
+			})
+			if err != nil {
+				return nil
+			}
 		}
 	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
 }
 
 // found notes that a key need not be waited for any more.
@@ -146,17 +170,16 @@ func (w *watcher) waiting() (keys [][]byte) {
 func (w *watcher) await(ctx context.Context, within time.Duration) (keys [][]byte) {
 	late := time.NewTimer(within)
 	defer late.Stop()
-	select {
-	case <-ctx.Done():
-	case <-w.n.ctx.Done():
-	case <-late.C:
-	case <-w.match:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for i := range w.keys {
-			if a := &w.keys[i]; a.due {
-				keys, a.due = append(keys, a.key), false
-			}
+	for keys == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.n.ctx.Done():
+			return nil
+		case <-late.C:
+			return nil
+		case <-w.match:
+			keys = w.due(ctx)
 		}
 	}
 	return keys
