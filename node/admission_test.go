@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,7 +19,9 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 // limitedHost returns a host with a resource manager that has the node's service limits, as on a machine of so many GiB.
@@ -44,34 +48,69 @@ func hostIn(t *testing.T, group int) host.Host {
 	return h
 }
 
-// misbehaviours are what strangers may do to a node, each within limits of its own: once each, again and again.
-var misbehaviours = []func(context.Context, host.Host, peer.ID, uint64){
-	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // idle
+// misbehaviour is what a stranger may do to a node within limits of its own: once, again and again.
+type misbehaviour struct {
+	on protocol.ID
+	do func(ctx context.Context, h host.Host, n peer.ID, i uint64)
+}
+
+var misbehaviours = []misbehaviour{
+	{HaveID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // idle
 		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", HaveID)); err == nil {
 			_, _ = s.Write([]byte{5})
 		}
-	},
-	func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // the dearest questions, at full rate
+	}},
+	{HaveID, func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // the dearest questions, at full rate
 		keys := make([][]byte, wire.MaxHaveKeys)
 		for k := range keys {
 			keys[k] = fmt.Append(nil, "lacking ", i, k)
 		}
 		send(ctx, h, n, HaveID, wire.HaveRequest(keys).Append(nil))
-	},
-	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
+	}},
+	{HelloID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
 		send(ctx, h, n, HelloID, wire.Hello{Origins: 1}.Append(nil))
-	},
-	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // garbage
-		send(ctx, h, n, QueryID, []byte{0xff, 0xff, 0xff})
-	},
-	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // inquiries
+	}},
+	{QueryID, func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // garbage, and searches in turn
+		q := wire.Query{Kind: wire.Search, Mode: wire.All, Key: fmt.Append(nil, "lacking ", i), Origin: wire.PeerID(h.ID()), Nonce: i, Budget: 128, Hops: 2, Within: time.Minute}
+		msg := []byte{0xff, 0xff, 0xff}
+		if i%2 == 0 {
+			msg = q.Append(nil)
+		}
+		send(ctx, h, n, QueryID, msg)
+	}},
+	{PeersID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) {
 		send(ctx, h, n, PeersID, wire.Inquiry{Near: true}.Append(nil))
-	},
-	func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
+	}},
+	{TailsID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // streams that last
 		if s, err := h.NewStream(ctx, n, wire.ProtocolIn("venn", TailsID)); err == nil {
 			_, _ = s.Write([]byte{5})
 		}
-	},
+	}},
+	{PartsID, func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // of groups that there are not
+		send(ctx, h, n, PartsID, wire.PartsRequest{Group: group.ID{byte(i), byte(i >> 8)}, End: 9}.Append(nil))
+	}},
+	{JoinID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // that does not go on
+		send(ctx, h, n, JoinID, wire.JoinRequest{Params: bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}, Filter: 100}.Append(nil))
+	}},
+	{PubsubID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // RPCs without content
+		s, err := h.NewStream(ctx, n, PubsubID)
+		if err != nil {
+			return
+		}
+		_ = s.SetDeadline(time.Now().Add(time.Second))
+		_, _ = s.Write(make([]byte, 1<<16)) // each of a length of 0
+		_ = s.Close()
+	}},
+}
+
+// TestEveryProtocolIsAbused: what strangers do in TestStrangersLeaveHalf covers every protocol that a node serves.
+func TestEveryProtocolIsAbused(t *testing.T) {
+	ids := append(slices.Collect(maps.Keys(newNode(t, WithIntersect()).handlers())), PubsubID)
+	for _, id := range ids {
+		if !slices.ContainsFunc(misbehaviours, func(m misbehaviour) bool { return m.on == id }) {
+			t.Errorf("nobody abuses %s", id)
+		}
+	}
 }
 
 // send sends a message on a stream of its own, and does not wait for an answer.
@@ -117,7 +156,7 @@ func TestStrangersLeaveHalf(t *testing.T) {
 // strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
 // k identities do all that they can.
 func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) {
-	n := nodeOn(t, limitedHost(t, 1+k/64), WithLimits(limits.Limits{Work: work}))
+	n := nodeOn(t, limitedHost(t, 1+k/64), WithIntersect(), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)
@@ -145,7 +184,7 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 				if i%2 == 0 {
 					what = 0 // idle streams need the most identities
 				}
-				misbehaviours[what](ctx, h, n.ID(), done.Add(1))
+				misbehaviours[what].do(ctx, h, n.ID(), done.Add(1))
 				pause(ctx, time.Duration(k)*time.Millisecond) // a thousand in a second, however many they are
 			}
 		})
