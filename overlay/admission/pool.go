@@ -107,7 +107,7 @@ func (u *user) fill(now time.Duration, level float64) {
 	if u.fresh || math.IsInf(level, 1) {
 		u.credit = most
 	} else {
-		u.credit = min(most, u.credit+level*(now-u.filled).Seconds())
+		u.credit = min(most, u.credit+float64(level*(now-u.filled).Seconds()))
 	}
 	u.filled, u.fresh = now, math.IsInf(level, 1)
 }
