@@ -46,8 +46,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 		return *c
 	}
 	eventually(t, "n says hello", func() bool { return count(&came) == 1 })
-	n.in.LinkChanged(m.ID(), inbox.Ended)
-	n.in.LinkChanged(m.ID(), inbox.Begun)
+	n.in.LinkChanged(m.ID(), inbox.EndedAndBegun)
 	eventually(t, "n says hello on the next link", func() bool { return count(&taken) == 1 })
 	close(release)
 	<-reset
