@@ -236,7 +236,7 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 func (a *api) enter(r *http.Request, evict func()) (leave func(), ok bool) {
 	who := admission.Principal{Peer: r.RemoteAddr} // of a unix socket, all are one
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr())}
+		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr().AsSlice())}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,8 +1,6 @@
 package signed
 
 import (
-	"net/netip"
-
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
 	manet "github.com/multiformats/go-multiaddr/net"
@@ -28,8 +26,7 @@ func AddressGroup(r wire.Record) string {
 		if err != nil || !manet.IsPublicAddr(a) {
 			continue
 		}
-		addr, _ := netip.AddrFromSlice(ip)
-		return admission.Group(addr)
+		return admission.Group(ip)
 	}
 	return ""
 }

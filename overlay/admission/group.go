@@ -1,17 +1,24 @@
 package admission
 
-import "net/netip"
+import (
+	"bytes"
+	"fmt"
+)
 
-// Group returns the network of an address, as [Principal] has it: the /24 of an IPv4 address, the /48 of an IPv6 one; ""
-// for what is no address.
-func Group(addr netip.Addr) string {
-	addr, bits := addr.Unmap(), 48
-	if addr.Is4() {
-		bits = 24
+// mapped begins an IPv4 address that stands as one of IPv6.
+var mapped = []byte{10: 0xff, 11: 0xff}
+
+// Group returns the network of an IP address of 4 or 16 bytes, as [Principal] has it: the /24 of an IPv4 address, the /48
+// of an IPv6 one; "" for what is no address.
+func Group(ip []byte) string {
+	if len(ip) == 16 {
+		ip = bytes.TrimPrefix(ip, mapped)
 	}
-	p, err := addr.Prefix(bits)
-	if err != nil || !addr.IsValid() {
-		return ""
+	switch len(ip) {
+	case 4:
+		return fmt.Sprintf("%d.%d.%d.0/24", ip[0], ip[1], ip[2])
+	case 16:
+		return fmt.Sprintf("%x:%x:%x::/48", ip[0:2], ip[2:4], ip[4:6])
 	}
-	return p.String()
+	return ""
 }

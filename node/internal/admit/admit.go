@@ -4,7 +4,6 @@ package admit
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -175,6 +174,5 @@ func Group(a multiaddr.Multiaddr) string {
 	if err != nil {
 		return ""
 	}
-	addr, _ := netip.AddrFromSlice(ip)
-	return admission.Group(addr)
+	return admission.Group(ip)
 }
