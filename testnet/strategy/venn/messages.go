@@ -49,26 +49,26 @@ func (parts) Kind() string        { return "parts" }
 func (auditAsk) Kind() string     { return "auditask" }
 func (auditAnswer) Kind() string  { return "auditanswer" }
 
-func (q question) Kind() string {
-	switch q.Message.(type) {
+func (q question) Kind() string { return kindOf(q.Message) }
+func (a answer) Kind() string   { return kindOf(a.Message) }
+
+// kindOf returns the name of the kind of a question or an answer.
+func kindOf(m wire.Message) string {
+	switch m.(type) {
 	case wire.PartsRequest:
 		return "partsrequest"
-	case wire.Inquiry:
-		return "inquiry"
-	case wire.HaveRequest:
-		return "haveask"
-	}
-	return "ask"
-}
-
-func (a answer) Kind() string {
-	switch a.Message.(type) {
 	case wire.Parts:
 		return "partsanswer"
+	case wire.Inquiry:
+		return "inquiry"
 	case wire.Names:
 		return "introduced"
+	case wire.HaveRequest:
+		return "haveask"
 	case wire.HaveAnswer:
 		return "haveanswer"
+	case wire.Query:
+		return "ask"
 	case wire.Answer:
 		return "names"
 	}
