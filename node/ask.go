@@ -91,7 +91,7 @@ func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Durati
 			if !ok {
 				return nil
 			}
-			err := error(nil)
+			var err error
 			if a, search := m.(wire.Answer); search {
 				err = sendAnswer(s, a)
 			} else {
@@ -127,7 +127,8 @@ func (l *loop) ask(e event.Ask) {
 
 // ask puts a question to a peer, and hands what comes of it to the loop.
 func (n *Node) ask(e event.Ask) {
-	a, err := event.Answered{Ask: e}, error(nil)
+	a := event.Answered{Ask: e}
+	var err error
 	switch q := e.Question.(type) {
 	case wire.PartsRequest:
 		a.Answer, a.Bytes, err = n.fetch(e.To, q)

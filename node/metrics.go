@@ -121,7 +121,7 @@ type collector struct{ n *Node }
 var (
 	descRefused = prometheus.NewDesc("venn_refused_total", "Messages refused, by reason.", []string{"reason"}, nil)
 	descDropped = prometheus.NewDesc("venn_dropped_total", "Messages dropped for a full queue, by queue.", []string{"queue"}, nil)
-	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox and catalogues for pubsub, by queue.", []string{"queue"}, nil)
+	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox and catalogues for pubsub, by queue; requests are the streams that peers have open.", []string{"queue"}, nil)
 	descWaiting = prometheus.NewDesc("venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, nil)
 	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
 	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)

@@ -15,7 +15,7 @@ type Answered struct {
 	Ask
 	Answer wire.Message // Parts, Names, HaveAnswer or Answer; nil: none
 	Here   bool         // there is none for want of room at this end: the peer is not to blame
-	Bytes  int          // of the answer; for a query, the first one with the question
+	Bytes  int          // of the answer; with those of the question in the first one to a Query or HaveRequest
 }
 
 // Asked is a question of a peer: a PartsRequest, Inquiry, Query, or the Hello of one that there is no room to link with,
