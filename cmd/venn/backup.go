@@ -55,7 +55,7 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	}
 	bar := newProgress(c.Root().ErrWriter, quietTime)
 	defer bar.end()
-	err = repo.WriteFile(name, 0o600, func(w io.Writer) error {
+	err = repo.MakeFile(name, 0o600, func(w io.Writer) error {
 		var total atomic.Int64
 		checked, fetched := io.Pipe()
 		go func() {

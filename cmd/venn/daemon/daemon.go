@@ -201,13 +201,9 @@ func listenSocket(name string) (net.Listener, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	l, err := net.Listen("unix", name)
-	if err != nil {
+	var l net.Listener
+	if err := repo.Private(func() (err error) { l, err = net.Listen("unix", name); return err }); err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	if err := os.Chmod(name, 0o600); err != nil {
-		_ = l.Close()
-		return nil, err
 	}
 	return l, nil
 }

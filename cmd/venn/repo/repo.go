@@ -83,28 +83,37 @@ func Init(dir string, change ...func(*Config)) (Repo, error) {
 // InitAs makes a repository with an identity and a configuration, which change, if any, changes; a configuration that
 // is there already is kept. Ports are free ones; in the default folder, peers are listened to on DefaultPort. Nothing
 // is left behind when it fails.
-func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, err error) {
-	r = Repo{dir}
-	_, before := os.Lstat(dir)
-	defer func() {
-		if err != nil && errors.Is(before, fs.ErrNotExist) {
-			_ = os.RemoveAll(dir)
-		}
-	}()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (Repo, error) {
+	r := Repo{dir}
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o700); err != nil {
 		return r, err
 	}
+	made := os.Mkdir(dir, 0o700)
+	if made != nil && !errors.Is(made, fs.ErrExist) {
+		return r, made
+	}
+	return r, whileLocked(context.Background(), r.path(configLock), func() error { // of several at once, one makes it
+		err := r.fill(key, change)
+		if err != nil && made == nil && !errors.Is(err, ErrExists) {
+			_ = os.RemoveAll(dir)
+		}
+		return err
+	})
+}
+
+// fill makes the files of a repository in its folder.
+func (r Repo) fill(key crypto.PrivKey, change []func(*Config)) error {
 	if _, err := os.Lstat(r.path(identityFile)); err == nil {
-		return r, fmt.Errorf("%w in %s", ErrExists, dir)
+		return fmt.Errorf("%w in %s", ErrExists, r.Dir)
 	}
 	b, err := crypto.MarshalPrivateKey(key)
 	if err != nil {
-		return r, err
+		return err
 	}
 	if _, err := os.Lstat(r.ConfigPath()); errors.Is(err, fs.ErrNotExist) {
 		cfg, err := newConfig()
 		if err != nil {
-			return r, err
+			return err
 		}
 		if r.isDefault() {
 			cfg.UseDefaultPort()
@@ -113,10 +122,10 @@ func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, er
 			f(&cfg)
 		}
 		if err := r.SaveConfig(cfg); err != nil {
-			return r, err
+			return err
 		}
 	}
-	return r, writeFile(r.path(identityFile), b) // last: it is what makes the folder a repository
+	return writeFile(r.path(identityFile), b) // last: it is what makes the folder a repository
 }
 
 // Open finds the repository in a folder.
@@ -307,7 +316,24 @@ func writeFile(name string, b []byte) error {
 
 // WriteFile puts what write writes in the place of a file, or leaves the file as it was after an error. mode is that of
 // the new file, before the umask.
-func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	return put(name, mode, write, func() error { return nil })
+}
+
+// MakeFile is WriteFile for a name that nothing has: else it returns fs.ErrExist, also if that is made meanwhile.
+func MakeFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	claim := func() error {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	}
+	return put(name, mode, write, claim)
+}
+
+// put writes a file beside the place of another, and puts it there if the place may be taken.
+func put(name string, mode fs.FileMode, write func(io.Writer) error, take func() error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text())
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -320,6 +346,9 @@ func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) (err 
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
+		err = take()
+	}
+	if err == nil {
 		err = os.Rename(temporary, name)
 	}
 	if err != nil {

@@ -1,9 +1,11 @@
 package repo
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -95,9 +97,6 @@ func TestEveryKey(t *testing.T) {
 		if err := c.override(lookup); err != nil || c.String() != before {
 			t.Errorf("%s=%q: %v, or the configuration has changed", e.variable(), text, err)
 		}
-	}
-	if len(seen) != len(Keys()) {
-		t.Errorf("%d keys, %d are listed", len(seen), len(Keys()))
 	}
 	c.Limits.Up, c.Network.Name, c.Discovery.Bootstrap = 12345, `a "name" with ä`, []string{"/p2p/12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"}
 	if err := r.SaveConfig(c); err != nil {
@@ -302,6 +301,56 @@ func TestWriteFileBesideLeftOver(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(name), ".x.*")); err != nil || len(left) != 2 {
 		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// TestInitSideBySide: of several that make one repository at once, one makes it, and it is whole.
+func TestInitSideBySide(t *testing.T) {
+	for range 20 {
+		dir, keys := filepath.Join(t.TempDir(), "parent", "r"), make([]crypto.PrivKey, 8)
+		made := make(chan int, len(keys))
+		var wg sync.WaitGroup
+		for i := range keys {
+			keys[i], _, _ = crypto.GenerateEd25519Key(rand.Reader)
+			wg.Go(func() {
+				_, err := InitAs(dir, keys[i], func(c *Config) { c.Limits.Up = int64(10_000 + i) })
+				if err == nil {
+					made <- i
+				} else if !errors.Is(err, ErrExists) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(made) != 1 {
+			t.Fatalf("%d of %d say that they made the repository", len(made), len(keys))
+		}
+		i, r := <-made, Repo{dir}
+		key, err := r.Identity()
+		if err != nil || !key.Equals(keys[i]) {
+			t.Fatalf("the identity is another's, %v", err)
+		}
+		if cfg, err := r.FileConfig(); err != nil || cfg.Limits.Up != int64(10_000+i) {
+			t.Fatalf("the configuration is another's, %v", err)
+		}
+	}
+}
+
+// TestMakeFile: what is there, or is made meanwhile, stays.
+func TestMakeFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	err := MakeFile(name, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, "ours")
+		return errors.Join(err, os.WriteFile(name, []byte("theirs"), 0o600))
+	})
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("beside another: %v", err)
+	}
+	if b, err := os.ReadFile(name); err != nil || string(b) != "theirs" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
 	}
 }
 

@@ -21,6 +21,12 @@ func tryLock(f *os.File) error {
 	return err
 }
 
+// Private calls f. Nobody but the user may open the files and sockets that the process makes meanwhile.
+func Private(f func() error) error {
+	defer unix.Umask(unix.Umask(0o077))
+	return f()
+}
+
 func freeBytes(dir string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
