@@ -19,7 +19,7 @@ func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 	t.Helper()
 	w := newWires(TCP, &roster{})
 	if shape {
-		w.shape(lineLatency)
+		w.latency = func(int, int) time.Duration { return lineLatency }
 	}
 	t.Cleanup(w.close)
 	rng := rand.New(rand.NewPCG(1, 2))

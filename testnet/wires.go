@@ -94,11 +94,6 @@ func newWires(over Transport, r *roster) *wires {
 	return w
 }
 
-// shape has lines of TCP take the same time from any peer to any other.
-func (w *wires) shape(latency time.Duration) {
-	w.latency = func(int, int) time.Duration { return latency }
-}
-
 // close ends the simulated network. Hosts are closed before.
 func (w *wires) close() {
 	if w.sim != nil {

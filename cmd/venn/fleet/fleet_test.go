@@ -20,8 +20,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/venn-p2p/venn/testnet/judge"
 )
 
 // The fleet: how many daemons, what they hold, and how often each changes a key and looks for one.
@@ -42,8 +40,8 @@ type fleet struct {
 	peers [size]*peer
 
 	mu      sync.Mutex // guards what follows
-	history *judge.History
-	finds   []judge.Find
+	history *History
+	finds   []Find
 	lately  []string // keys of the last changes
 	faults  int      // finds that failed, as of daemons that were killed meanwhile
 	parted  bool     // peers of even numbers are apart from the others
@@ -86,7 +84,7 @@ func (f *fleet) now() time.Duration { return time.Since(f.began) }
 // newFleet makes the folders of daemons by the older program: it does not read settings that only a newer one has. place
 // says where each runs: what its command line begins with, and its address.
 func newFleet(t *testing.T, program string, place func(i int) (prefix []string, address string)) *fleet {
-	f := &fleet{t: t, began: time.Now(), history: judge.NewHistory(size)}
+	f := &fleet{t: t, began: time.Now(), history: NewHistory(size)}
 	base := t.TempDir()
 	for i := range f.peers {
 		p := &peer{f: f, i: i, repo: filepath.Join(base, fmt.Sprint(i)), holds: make(map[string]bool)}
@@ -223,10 +221,10 @@ func (f *fleet) reaches(p *peer, to bool, call, ret time.Duration) {
 
 // pair writes down that two daemons reach each other, or no longer.
 func (f *fleet) pair(p, q *peer, to bool, call, ret time.Duration) {
-	f.history.Write(judge.Fact{What: judge.Reaches, A: p.i, B: q.i}, to, call, ret)
+	f.history.Write(Fact{What: Reaches, A: p.i, B: q.i}, to, call, ret)
 	if !to {
-		f.history.Write(judge.Fact{What: judge.Links, A: p.i, B: q.i}, false, call, ret)
-		f.history.Write(judge.Fact{What: judge.Links, A: q.i, B: p.i}, false, call, ret)
+		f.history.Write(Fact{What: Links, A: p.i, B: q.i}, false, call, ret)
+		f.history.Write(Fact{What: Links, A: q.i, B: p.i}, false, call, ret)
 	}
 }
 
@@ -272,12 +270,12 @@ func (p *peer) change(add bool, keys ...string) {
 	err := p.do(http.MethodPost, path, nil, strings.Join(keys, "\n")+"\n", ignore)
 	to := p.f.now()
 	if err != nil {
-		to = judge.Never
+		to = Never
 	}
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	for _, k := range keys {
-		p.f.history.Write(judge.Fact{What: judge.Holds, A: p.i, Key: k}, add, from, to)
+		p.f.history.Write(Fact{What: Holds, A: p.i, Key: k}, add, from, to)
 		p.holds[k] = add
 		p.f.lately = append(p.f.lately, k)
 	}
@@ -286,7 +284,7 @@ func (p *peer) change(add bool, keys ...string) {
 
 // find looks for a key, and writes down the answer.
 func (p *peer) find(key string, all bool) {
-	f := judge.Find{Asker: p.i, Key: key, All: all, From: p.f.now()}
+	f := Find{Asker: p.i, Key: key, All: all, From: p.f.now()}
 	query := url.Values{"key": {key}}
 	if all {
 		query.Set("all", "true")
@@ -353,7 +351,7 @@ func (p *peer) look() (linked int) {
 	defer p.f.mu.Unlock()
 	for i := range size {
 		if i != p.i {
-			p.f.history.Saw(judge.Fact{What: judge.Links, A: p.i, B: i}, is[i], from, to)
+			p.f.history.Saw(Fact{What: Links, A: p.i, B: i}, is[i], from, to)
 		}
 	}
 	return linked
@@ -477,7 +475,7 @@ func (f *fleet) meet() {
 }
 
 // verdict judges all finds.
-func (f *fleet) verdict(b judge.Bounds) judge.Verdict {
+func (f *fleet) verdict(b Bounds) Verdict {
 	v := f.history.Verdict(b, f.finds)
 	f.t.Logf("%v\n%d finds failed, of daemons that ended meanwhile", v, f.faults)
 	for _, l := range v.Violations {
@@ -488,7 +486,7 @@ func (f *fleet) verdict(b judge.Bounds) judge.Verdict {
 
 // circumstances says, of the asker and the peer that an answer names or misses, which program each runs, for how long,
 // and what happened to either in half a minute before the answer.
-func (f *fleet) circumstances(l judge.Late) string {
+func (f *fleet) circumstances(l Late) string {
 	var program [size]string
 	var since [size]time.Duration
 	var lately []string

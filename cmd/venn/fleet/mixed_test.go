@@ -5,12 +5,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/venn-p2p/venn/testnet/judge"
 )
 
 // bounds are how long an answer may be behind what has happened.
-var bounds = judge.Bounds{Linked: 2 * time.Second, All: 10 * time.Second}
+var bounds = Bounds{Linked: 2 * time.Second, All: 10 * time.Second}
 
 // TestMixed runs ten daemons of VENN_OLD beside ten of VENN_NEW, ends and starts the old ones as new ones one by one, all
 // as old ones, and all as new ones again. Finds go on throughout.

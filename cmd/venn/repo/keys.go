@@ -251,15 +251,6 @@ func (c *Config) override(lookup func(string) (string, bool)) error {
 	return c.Check()
 }
 
-// Keys are the names of all keys, sorted.
-func Keys() (names []string) {
-	for _, e := range new(Config).entries() {
-		names = append(names, e.name())
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Map is c as nested maps, for JSON: of sections, of keys.
 func (c Config) Map() map[string]any {
 	out := make(map[string]any)
