@@ -215,7 +215,7 @@ func TestRanges(t *testing.T) {
 func checkTable(t *testing.T, rep *Report) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := rep.WriteTable(&b); err != nil {
+	if err := rep.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

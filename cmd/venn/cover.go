@@ -11,6 +11,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 func coverCommand() *cli.Command {
@@ -47,7 +48,7 @@ func cover(ctx context.Context, c *cli.Command) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.Root().ErrWriter, "%d of %d keys are covered\n", end.Covered, end.Asked)
+		fmt.Fprintf(page.On(c.Root().ErrWriter), "%d of %d keys are covered\n", end.Covered, end.Asked)
 		if end.Covered == 0 && end.Asked > 0 {
 			return errNone
 		}

@@ -2,19 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
@@ -113,11 +112,11 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	return show(c, list, func(w io.Writer) error {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, e := range list {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", e.Name, e.Paper, e.Title)
+		rows := make([][]string, len(list))
+		for i, e := range list {
+			rows[i] = []string{e.Name, e.Paper, e.Title}
 		}
-		return t.Flush()
+		return page.Table(w, page.Left, rows...)
 	})
 }
 
@@ -160,7 +159,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	stderr := c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	result, err := experiment.Run(ctx, names, experiment.Options{
 		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Work: work,
@@ -179,7 +178,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	if err != nil && len(result.Rows) == 0 {
 		return interrupted(err, out)
 	}
-	if writeErr := writeResult(stdout, result, c.Bool("json")); writeErr != nil {
+	if writeErr := showIndented(c, result, func(w io.Writer) error { return writeResult(w, result) }); writeErr != nil {
 		return writeErr
 	}
 	if err != nil {
@@ -223,13 +222,13 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 // sweepHelp lists what experiments can vary.
 func sweepHelp() string {
 	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, of := range experiment.Collections() {
 		for _, v := range experiment.Sweeps(of.Name) {
-			fmt.Fprintf(t, "   %s\t%s\t%s\n", of.Name, v.Name, v.Unit)
+			rows = append(rows, []string{"   " + of.Name, v.Name, v.Unit})
 		}
 	}
-	t.Flush()
+	_ = page.Table(&b, page.Left, rows...) // into memory
 	return command.SweepHelp(strategies.Named()) + b.String()
 }
 
@@ -245,29 +244,26 @@ func interrupted(err error, out string) error {
 }
 
 // writeResult writes a row for every number, and what became of them.
-func writeResult(w io.Writer, r experiment.Result, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PAPER\tTABLE\tROW\tQUANTITY\tPRINTED\tMEASURED\tTOLERANCE\tVERDICT")
-	for _, row := range r.Rows {
+func writeResult(w io.Writer, r experiment.Result) error {
+	rows := make([][]string, len(r.Rows))
+	for i, row := range r.Rows {
 		verdict := string(row.Verdict)
 		if row.Reason != "" {
 			verdict += ": " + row.Reason
 		}
-		fmt.Fprintln(t, strings.Join([]string{
-			row.Paper, row.Table, row.Row, row.Quantity, digits(row.Printed), digits(row.Measured), digits(row.Tolerance), verdict,
-		}, "\t"))
+		rows[i] = []string{row.Paper, row.Table, row.Row, row.Quantity, digits(row.Printed), digits(row.Measured), digits(row.Tolerance), verdict}
 	}
-	if err := t.Flush(); err != nil {
+	if err := table(w, "PAPER|TABLE|ROW|QUANTITY|PRINTED|MEASURED|TOLERANCE|VERDICT", rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%d numbers: %d agree, %d misprints of the papers, %d differ\n",
 		len(r.Rows), r.Count(experiment.Agrees), r.Count(experiment.Misprints), r.Count(experiment.Differs))
-	for _, f := range r.Files {
+	return writeFiles(w, r.Files)
+}
+
+// writeFiles says which files were written.
+func writeFiles(w io.Writer, files []string) error {
+	for _, f := range files {
 		fmt.Fprintln(w, "wrote", f)
 	}
 	return nil

@@ -2,18 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
@@ -26,7 +25,7 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err := refuse(c, []string{name}, "peers", "data", "sweep"); err != nil {
 		return err
 	}
-	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	stderr := c.Root().ErrWriter
 	if c.IsSet("peers") && c.Int("peers") < 3 {
 		return usageError{fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers"))}
 	}
@@ -60,32 +59,20 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err != nil && len(result.Rows) == 0 {
 		return interrupted(err, options.Out)
 	}
-	if writeErr := writeCollection(stdout, result, c.Bool("json")); writeErr != nil {
+	if writeErr := showIndented(c, result, func(w io.Writer) error { return writeCollection(w, result) }); writeErr != nil {
 		return writeErr
 	}
 	return interrupted(err, options.Out)
 }
 
 // writeCollection writes a row for every case, with a column for every quantity.
-func writeCollection(w io.Writer, r experiment.CollectionResult, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+func writeCollection(w io.Writer, r experiment.CollectionResult) error {
+	rows := r.Table()
+	for i, head := range rows[0] {
+		rows[0][i] = strings.ToUpper(head)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for i, cells := range r.Table() {
-		line := strings.Join(cells, "\t")
-		if i == 0 {
-			line = strings.ToUpper(line)
-		}
-		fmt.Fprintln(t, line+"\t")
-	}
-	if err := t.Flush(); err != nil {
+	if err := page.Table(w, 0, rows...); err != nil {
 		return err
 	}
-	for _, f := range r.Files {
-		fmt.Fprintln(w, "wrote", f)
-	}
-	return nil
+	return writeFiles(w, r.Files)
 }

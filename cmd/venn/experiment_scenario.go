@@ -94,7 +94,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 		}
 		o.Look = recorder.look
 	}
-	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	stdout, stderr := output(c), c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	begun, newest := map[string]bool{}, "" // several may run at a time
 	o.Progress = func(s scenario.Status) {

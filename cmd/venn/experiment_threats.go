@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/threats"
 )
@@ -35,7 +35,7 @@ func runThreats(ctx context.Context, c *cli.Command) error {
 			return usageError{err}
 		}
 	}
-	w, asJSON := c.Root().Writer, c.Bool("json")
+	w, asJSON := output(c), c.Bool("json")
 	e := json.NewEncoder(w)
 	failed := 0
 	rows, err := threats.Run(ctx, threats.Options{
@@ -48,7 +48,7 @@ func runThreats(ctx context.Context, c *cli.Command) error {
 				_ = e.Encode(r)
 				return
 			}
-			fmt.Fprintf(c.Root().ErrWriter, "%-55s %s\n", r.Attack, verdict(r))
+			fmt.Fprintf(page.On(c.Root().ErrWriter), "%-55s %s\n", r.Attack, verdict(r))
 		},
 	})
 	if !asJSON {
@@ -76,11 +76,10 @@ func verdict(r threats.Row) string {
 }
 
 func writeThreats(w io.Writer, rows []threats.Row) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ATTACK\tWHERE\tMEASURED\tUNDEFENDED\tDEFENDED\tTARGET\tOK\tDEFENCE")
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
-	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Attack, r.Where, r.Measured, number(r.Undefended), number(r.Defended), r.Target, verdict(r), r.Defence)
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		cells[i] = []string{r.Attack, string(r.Where), r.Measured, number(r.Undefended), number(r.Defended), r.Target, verdict(r), r.Defence}
 	}
-	return t.Flush()
+	return table(w, "ATTACK|WHERE|MEASURED|UNDEFENDED|DEFENDED|TARGET|OK|DEFENCE", cells)
 }

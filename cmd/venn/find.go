@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 func findCommand() *cli.Command {
@@ -55,6 +56,7 @@ func find(ctx context.Context, c *cli.Command) error {
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		var none atomic.Bool
 		var printing sync.Mutex // of what one key brought
+		results, warnings := output(c), page.On(c.Root().ErrWriter)
 		one := func(key string, out, errs io.Writer) error {
 			found, end, err := findKey(ctx, c, cl, key, out, errs)
 			if found == 0 && err == nil {
@@ -73,13 +75,13 @@ func find(ctx context.Context, c *cli.Command) error {
 			group.Go(func() error {
 				var out, errs bytes.Buffer
 				if c.Int("jobs") == 1 { // as it is found
-					return one(key, c.Root().Writer, c.Root().ErrWriter)
+					return one(key, results, warnings)
 				}
 				err := one(key, &out, &errs)
 				printing.Lock()
 				defer printing.Unlock()
-				_, stdoutErr := out.WriteTo(c.Root().Writer)
-				_, _ = errs.WriteTo(c.Root().ErrWriter)
+				_, stdoutErr := out.WriteTo(results)
+				_, _ = errs.WriteTo(warnings)
 				return errors.Join(err, stdoutErr)
 			})
 			return ctx.Err()

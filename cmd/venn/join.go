@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 func joinCommand() *cli.Command {
@@ -50,7 +51,7 @@ func printJoin(c *cli.Command, cl *client, body io.ReadCloser) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Root().ErrWriter, "%d keys are held by all %d; %d bytes moved (%d of filters, %d of keys) in %.0f ms, all keys would be %d\n",
+	fmt.Fprintf(page.On(c.Root().ErrWriter), "%d keys are held by all %d; %d bytes moved (%d of filters, %d of keys) in %.0f ms, all keys would be %d\n",
 		end.Common, end.Peers, end.Moved, end.Filters, end.Keys, end.Elapsed, end.Shipping)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/command"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 // Exit codes.
@@ -25,6 +26,13 @@ const (
 	exitNone        = 3   // nobody has it, or there is no such peer
 	exitInterrupted = 130 // by Ctrl-C, before it was done
 )
+
+// Help breaks lines as all output does.
+func init() {
+	cli.HelpPrinterCustom = func(w io.Writer, template string, data any, functions map[string]any) {
+		cli.DefaultPrintHelpCustom(page.On(w), template, data, functions)
+	}
+}
 
 func main() {
 	os.Exit(mainCode())

@@ -8,12 +8,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 // visible returns a text with escapes in the place of all that is not printed: a terminal does not obey it, and it is
@@ -83,7 +84,7 @@ func complain(w io.Writer, text string) {
 	for i := range lines {
 		lines[i] = visible(lines[i])
 	}
-	fmt.Fprintln(w, "venn:", strings.Join(lines, "\n"))
+	fmt.Fprintln(page.On(w), "venn:", strings.Join(lines, "\n"))
 }
 
 // writeJSON writes v as one line of JSON. What is not printed is escaped.
@@ -112,20 +113,33 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
+// output returns where a command prints. Lines break for people, those of JSON do not.
+func output(c *cli.Command) io.Writer {
+	if c.Bool("json") {
+		return c.Root().Writer
+	}
+	return page.On(c.Root().Writer)
+}
+
 // show writes v as JSON if that is asked for, else as text does.
 func show(c *cli.Command, v any, text func(w io.Writer) error) error {
 	if c.Bool("json") {
-		return writeJSON(c.Root().Writer, v)
+		return writeJSON(output(c), v)
 	}
-	return text(c.Root().Writer)
+	return text(output(c))
+}
+
+// showIndented is show for reports, whose JSON has an indentation.
+func showIndented(c *cli.Command, v any, text func(w io.Writer) error) error {
+	if !c.Bool("json") {
+		return text(output(c))
+	}
+	e := json.NewEncoder(output(c))
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // table writes rows under a heading, in columns.
 func table(w io.Writer, heading string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, strings.ReplaceAll(heading, "|", "\t"))
-	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	return t.Flush()
+	return page.Table(w, page.Left, append([][]string{strings.Split(heading, "|")}, rows...)...)
 }

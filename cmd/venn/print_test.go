@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,29 +14,35 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/page"
+	"github.com/venn-p2p/venn/testnet/threats"
 )
 
 // evil sets a terminal's title, clears it, begins a line and turns the direction of writing.
 const evil = "\x1b]0;title\a\x1b[2J\nvenn: forged \u009b1m\u202e\U000e0041\x7f"
 
-// spoil sets all strings in v to evil.
-func spoil(v reflect.Value) {
+// spoil sets all strings in v to a text.
+func spoil(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		spoil(v.Elem())
+		spoil(v.Elem(), text)
 	case reflect.String:
-		v.SetString(evil)
+		v.SetString(text)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		spoil(v.Index(0))
+		spoil(v.Index(0), text)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				spoil(v.Field(i))
+				spoil(v.Field(i), text)
 			}
 		}
 	case reflect.Int, reflect.Int64:
@@ -45,8 +53,8 @@ func spoil(v reflect.Value) {
 	}
 }
 
-// evilDaemon answers on the socket of a new repository with evil in all strings.
-func evilDaemon(t *testing.T) (dir string) {
+// daemonSaying answers on the socket of a new repository with a text in all strings.
+func daemonSaying(t *testing.T, text string) (dir string) {
 	t.Helper()
 	top, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
 	if err != nil {
@@ -69,17 +77,17 @@ func evilDaemon(t *testing.T) (dir string) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		name := strings.TrimPrefix(req.URL.Path, "/api/v1/")
 		for _, v := range answers[name] {
-			spoil(reflect.ValueOf(v).Elem())
+			spoil(reflect.ValueOf(v).Elem(), text)
 			_ = json.NewEncoder(w).Encode(v)
 		}
 		switch name {
 		case "connect", "disconnect":
-			_ = json.NewEncoder(w).Encode(map[string]string{name + "ed": evil})
+			_ = json.NewEncoder(w).Encode(map[string]string{name + "ed": text})
 		case "log":
-			_ = json.NewEncoder(w).Encode(map[string]string{"level": evil})
+			_ = json.NewEncoder(w).Encode(map[string]string{"level": text})
 		case "shutdown":
 			w.WriteHeader(http.StatusInternalServerError)
-			_ = json.NewEncoder(w).Encode(httpapi.Error{Error: evil})
+			_ = json.NewEncoder(w).Encode(httpapi.Error{Error: text})
 		}
 	}))
 	s.Listener = l
@@ -88,15 +96,19 @@ func evilDaemon(t *testing.T) (dir string) {
 	return r.Dir
 }
 
+const someone = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
+
+// queries are command lines that print what the daemon says.
+var queries = []string{
+	"find k --explain", "cover k", "join " + someone, "peers", "neighbours", "similar", "overlap " + someone, "status", "id", "ping --count 1 " + someone, "watch",
+	"keys ls", "keys has k", "connect x", "disconnect " + someone, "log level", "shutdown", "doctor",
+}
+
 // TestPrintsNoControl: what the daemon tells of others, and what files are called, reaches a terminal as text: no
 // command prints what moves its cursor or begins a line of its own. In JSON it is the same text, escaped.
 func TestPrintsNoControl(t *testing.T) {
-	dir := evilDaemon(t)
-	const p = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
-	for _, line := range []string{
-		"find k --explain", "cover k", "join " + p, "peers", "neighbours", "similar", "overlap " + p, "status", "id", "ping --count 1 " + p, "watch", "keys ls", "keys has k",
-		"connect x", "disconnect " + p, "log level", "shutdown", "doctor",
-	} {
+	dir := daemonSaying(t, evil)
+	for _, line := range queries {
 		for _, flags := range []string{"", " --json"} {
 			_, stdout, stderr := venn(strings.Fields(line + flags + " --repo " + dir)...)
 			if bad := strings.IndexFunc(stdout+stderr, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); bad >= 0 {
@@ -131,4 +143,56 @@ func at(v any, member string) string {
 	object, _ := v.(map[string]any)
 	text, _ := object[member].(string)
 	return text
+}
+
+// TestWidths holds what all commands print for people, their help included, to the width of a terminal. Only a word
+// alone may be wider.
+func TestWidths(t *testing.T) {
+	lines := append([]string{
+		"top --once", "mirror", "config", "version", "experiment list", "experiment scenario list", "experiment scenario explain liars", "summary sizes --keys 1000",
+		"nonsense", "find", "help conventions",
+	}, queries...)
+	eachCommand(app(io.Discard, io.Discard), "", func(path string, _ *cli.Command) { lines = append(lines, path+" --help") })
+	for _, text := range []string{"word", "several words that go on for longer than a terminal is wide, and on"} {
+		dir := daemonSaying(t, text)
+		for _, width := range []int{60, 80} {
+			for _, line := range lines {
+				var out, errs bytes.Buffer
+				args := append([]string{"venn", "--repo", dir}, strings.Fields(line)...)
+				run(t.Context(), args, page.Wide(&out, width), page.Wide(&errs, width))
+				if out.Len()+errs.Len() == 0 {
+					t.Errorf("venn %s prints nothing", line)
+				}
+				checkWidth(t, line, out.String()+errs.String(), width)
+			}
+		}
+	}
+	known, half := 1.0, 0.5
+	report := testnet.Report{
+		Peers: 121, Keys: 423_905, Holdings: 2_294_084, Notes: []string{strings.Repeat("note ", 30)},
+		Classes: map[string]testnet.Class{"256kbit": {Rate: 256_000, Peers: 40, BytesHeld: 3.6e6, FindOneRecall: &half, Costs: testnet.Costs{ProbesPerQuery: &known}}},
+		Churn:   &testnet.Churn{Recall: []testnet.MinuteRecall{{FindOne: &half}}}, Adds: &testnet.Adds{Added: 10, Classes: map[string]testnet.Freshness{}},
+	}
+	comparison := testnet.Comparison{Rows: []testnet.SystemRow{{System: "attenuated", Note: strings.Repeat("note ", 30), Padded: true}}}
+	attacks := []threats.Row{{Attack: strings.Repeat("attack ", 9), Measured: "messages", Defence: strings.Repeat("defence ", 9)}}
+	for name, write := range map[string]func(io.Writer) error{
+		"report": report.WriteText, "comparison": comparison.WriteText, "attacks": func(w io.Writer) error { return writeThreats(w, attacks) },
+	} {
+		for _, width := range []int{60, 80} {
+			var b bytes.Buffer
+			if err := write(page.Wide(&b, width)); err != nil || b.Len() == 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+			checkWidth(t, name, b.String(), width)
+		}
+	}
+}
+
+func checkWidth(t *testing.T, name, text string, width int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width && len(strings.Fields(line)) > 1 {
+			t.Errorf("venn %s prints a line of %d characters, of %d: %q", name, n, width, line)
+		}
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 const (
@@ -56,12 +58,7 @@ type progress struct {
 func newProgress(w io.Writer, quiet time.Duration) *progress {
 	p := &progress{w: w, quiet: quiet, now: time.Now}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.width = func() int {
-			if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-				return width
-			}
-			return 80
-		}
+		p.width = func() int { width, _ := page.Size(f); return width }
 	}
 	return p
 }

@@ -137,17 +137,15 @@ func runCut(_ context.Context, c *cli.Command) error {
 
 // report prints what became of a command that writes a file: to stdout, or to stderr when the file itself goes there.
 func report(c *cli.Command, out string, asJSON any, format string, args ...any) error {
-	w := c.Root().Writer
-	if out == "-" {
-		w = c.Root().ErrWriter
-	}
-	if c.Bool("json") {
-		return writeJSON(w, asJSON)
-	}
-	if out == "-" {
+	switch {
+	case c.Bool("json") && out == "-":
+		return writeJSON(c.Root().ErrWriter, asJSON)
+	case c.Bool("json"):
+		return writeJSON(c.Root().Writer, asJSON)
+	case out == "-":
 		return nil
 	}
-	_, err := fmt.Fprintf(w, format+"\n", args...)
+	_, err := fmt.Fprintf(output(c), format+"\n", args...)
 	return err
 }
 

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/papers"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -155,12 +156,11 @@ func (r *inspected) print(w io.Writer, f *openedSummary) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 8, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "part\toffset\tbytes\tbits a key\trate\t")
+	rows := [][]string{{"part", "offset", "bytes", "bits a key", "rate"}}
 	for k, p := range r.Parts {
-		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t%.4g\t\n", k+1, p.Offset, p.Bytes, p.BitsPerKey, p.Rate)
+		rows = append(rows, []string{strconv.Itoa(k + 1), strconv.Itoa(p.Offset), strconv.Itoa(p.Bytes), p.BitsPerKey.String(), fmt.Sprintf("%.4g", p.Rate)})
 	}
-	return t.Flush()
+	return page.Table(w, 0, rows...)
 }
 
 func (s inspectedShape) String() string {

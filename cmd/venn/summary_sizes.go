@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/urfave/cli/v3"
 	"gonum.org/v1/plot"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 const sizesHelp = `Shows the best shape of a summary for each budget, how much of it fits, and its predicted false-positive rate. A
@@ -73,14 +74,10 @@ func runSizes(_ context.Context, c *cli.Command) error {
 			return nil
 		}
 	}
-	w := c.Root().Writer
-	if c.Bool("json") {
-		return writeJSON(w, struct {
-			Keys  int    `json:"keys"`
-			Sizes []size `json:"sizes"`
-		}{n, rows})
-	}
-	return printSizes(w, rows)
+	return show(c, struct {
+		Keys  int    `json:"keys"`
+		Sizes []size `json:"sizes"`
+	}{n, rows}, func(w io.Writer) error { return printSizes(w, rows) })
 }
 
 // sizesFor is what budgets in bits a key buy for n keys.
@@ -137,17 +134,17 @@ func (b *builder) size(n, budget, head int) (size, error) {
 }
 
 func printSizes(w io.Writer, rows []size) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "bits a key\tbytes\tparts\tused\trate\tBloom\tpartitioned\tlevels\t")
+	cells := [][]string{{"bits a key", "bytes", "parts", "used", "rate", "Bloom", "partitioned", "levels"}}
 	for _, r := range rows {
 		levels := "-"
 		if r.Shape != nil {
 			levels = r.Shape.levels()
 		}
-		fmt.Fprintf(t, "%g\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n",
-			r.Bits, r.Budget, r.Parts, r.BitsPerKey, rateText(r.Rate), rateText(r.Plain), rateText(r.Partitioned), levels)
+		cells = append(cells, []string{
+			fmt.Sprint(r.Bits), strconv.Itoa(r.Budget), strconv.Itoa(r.Parts), r.BitsPerKey.String(), rateText(r.Rate), rateText(r.Plain), rateText(r.Partitioned), levels,
+		})
 	}
-	if err := t.Flush(); err != nil {
+	if err := page.Table(w, 0, cells...); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, otherSizes)

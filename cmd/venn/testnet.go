@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,8 +46,8 @@ loopback.
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
-a key; a false one learns that it doesn't. "false" under "held of others" is how many peers without the
-key have summaries that, as far as they are held, do not rule it out.
+a key; a false one learns that it doesn't. "false matches" is how many peers without the key have summaries that, as far
+as they are held, do not rule it out.
 
 With --adds, one peer of each class of link waits for a new key of another as find --wait does, for 10 s at most.
 With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
@@ -175,7 +174,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 				return
 			}
 			show.end()
-			err = printReport(c, r)
+			err = showIndented(c, r, r.WriteText)
 			printed = true
 			hold(ctx, stderr, all, c.Bool("hold"))
 		}
@@ -195,7 +194,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		printed = true // by part 0
 	}
 	if !printed {
-		err = printReport(c, report)
+		err = showIndented(c, report, report.WriteText)
 	}
 	if err == nil && report.Interrupted != "" {
 		return fmt.Errorf("testnet ended early: %s", report.Interrupted)
@@ -204,17 +203,6 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		err = writeTestnet(c, report)
 	}
 	return err
-}
-
-// printReport prints a report as a table, or as JSON.
-func printReport(c *cli.Command, r interface{ WriteTable(w io.Writer) error }) error {
-	w := c.Root().Writer
-	if !c.Bool("json") {
-		return r.WriteTable(w)
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 // hold prints how to reach the peers, and waits for the end of ctx.

@@ -88,14 +88,14 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if errors.Is(err, testnet.ErrConfig) {
 		return usageError{err}
 	}
-	if writeErr := command.WriteScenarios(c.Root().Writer, of, result, c.Bool("json")); writeErr != nil {
+	if writeErr := command.WriteScenarios(output(c), of, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}
 	if err != nil {
 		return fmt.Errorf("testnet ended early: %w", err)
 	}
 	if c.Bool("against-simulator") && !c.Bool("json") {
-		return command.WriteApart(c.Root().Writer, result.Runs)
+		return command.WriteApart(output(c), result.Runs)
 	}
 	return nil
 }

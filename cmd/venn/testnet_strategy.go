@@ -72,7 +72,7 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 	if report == nil {
 		return err
 	}
-	if werr := printReport(c, report); err == nil {
+	if werr := showIndented(c, report, report.WriteText); err == nil {
 		err = werr
 	}
 	if err == nil && report.Stopped != "" {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -18,11 +19,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 func topCommand() *cli.Command {
 	return &cli.Command{
-		Name: "top", Usage: "show what the peer does, on a terminal, until Ctrl-C",
+		Name: "top", Usage: "show what the peer does, on a terminal, until q or Ctrl-C",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "`TIME` between looks", Validator: within(100*time.Millisecond, time.Hour)},
 			&cli.BoolFlag{Name: "once", Usage: "print it once, as text"},
@@ -38,30 +40,65 @@ func topCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			before := moment{}
-			for {
+			if once {
 				now, err := lookOnce(ctx, cl)
 				if err != nil {
 					return ended(ctx, err)
 				}
-				if once {
-					return show(c, now, func(w io.Writer) error { return writeTop(w, now, before, wide, 1000) })
-				}
-				width, height, err := term.GetSize(int(out.Fd()))
-				if err != nil {
-					width, height = 80, 24
-				}
-				var b bytes.Buffer
-				_ = writeTop(&b, now, before, width, height-10) // into memory
-				fmt.Fprint(out, "\x1b[H\x1b[2J", clip(b.String(), width))
-				before = now
-				select {
-				case <-ctx.Done():
-					return nil
-				case <-time.After(c.Duration("every")):
-				}
+				return show(c, now, func(w io.Writer) error { return writeTop(w, now, moment{}, wide, math.MaxInt) })
 			}
+			ctx, restore, err := untilKey(ctx, c.Root().Reader)
+			if err != nil {
+				return err
+			}
+			defer restore()
+			return drawTop(ctx, cl, out, c.Duration("every"))
 		},
+	}
+}
+
+// untilKey returns a context that ends when q or Ctrl-C is pressed on a terminal, which is raw until restore is called.
+func untilKey(ctx context.Context, in io.Reader) (_ context.Context, restore func(), err error) {
+	ctx, end := context.WithCancel(ctx)
+	f, ok := in.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return ctx, end, nil
+	}
+	was, err := term.MakeRaw(int(f.Fd()))
+	if err != nil {
+		end()
+		return ctx, nil, err
+	}
+	go func() { // until a key ends it, or the program
+		defer end()
+		const ctrlC = 3
+		for key := []byte{0}; key[0] != 'q' && key[0] != ctrlC; {
+			if _, err := f.Read(key); err != nil {
+				return
+			}
+		}
+	}()
+	return ctx, func() { end(); _ = term.Restore(int(f.Fd()), was) }, nil
+}
+
+// drawTop shows moments on a terminal until ctx ends. Lines end as a raw one wants it.
+func drawTop(ctx context.Context, cl *client, out *os.File, every time.Duration) error {
+	for before := (moment{}); ; {
+		now, err := lookOnce(ctx, cl)
+		if err != nil {
+			return ended(ctx, err)
+		}
+		width, height := page.Size(out)
+		var b bytes.Buffer
+		_ = writeTop(page.Wide(&b, width), now, before, width, height) // into memory
+		lines := strings.SplitAfter(b.String(), "\n")
+		fmt.Fprint(out, "\x1b[H\x1b[2J", strings.ReplaceAll(strings.Join(lines[:min(len(lines), height-1)], ""), "\n", "\r\n"))
+		before = now
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
 	}
 }
 
@@ -71,18 +108,6 @@ func ended(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
-}
-
-// clip cuts lines to a width.
-func clip(text string, width int) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if r := []rune(strings.TrimSuffix(line, "\n")); len(r) > width {
-			line = string(r[:width]) + "\n"
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // moment is what the daemon said at one time.
@@ -169,8 +194,9 @@ func writeTop(w io.Writer, now, before moment, width, peers int) error {
 	slices.SortStableFunc(list, func(a, b httpapi.Peer) int {
 		return cmp.Or(-compareBool(a.Linked, b.Linked), -compareBool(a.Connected, b.Connected), cmp.Compare(b.Bytes, a.Bytes))
 	})
-	rows := make([][]string, 0, max(0, min(len(list), peers)))
-	for _, p := range list[:max(0, min(len(list), peers))] {
+	list = list[:min(len(list), peers)]
+	rows := make([][]string, 0, len(list))
+	for _, p := range list {
 		id := p.ID
 		if width < wide {
 			id = "…" + id[max(0, len(id)-8):]

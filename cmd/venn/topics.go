@@ -2,12 +2,13 @@ package main
 
 import (
 	"embed"
-	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/page"
 )
 
 // topics are texts that belong to no one command: `venn help TOPIC` prints topics/TOPIC.md.
@@ -37,6 +38,6 @@ func printTopic(w io.Writer, root *cli.Command, args []string) bool {
 	if err != nil {
 		return false
 	}
-	fmt.Fprintf(w, "%s", text)
+	_, _ = page.On(w).Write(text)
 	return true
 }

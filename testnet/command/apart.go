@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
@@ -18,14 +18,15 @@ func WriteApart(w io.Writer, runs []*scenario.Run) error {
 				continue
 			}
 			fmt.Fprintf(w, "%s, simulator and real hosts:\n", simulated.Strategy)
-			t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-			fmt.Fprintf(t, "\tsimulator\treal hosts\tapart\t\n")
 			a := results.Engines(simulated, real)
-			fmt.Fprintf(t, "recall\t%.4f\t%.4f\t%.4f\t\n", a.Recall[0], a.Recall[1], math.Abs(a.Recall[0]-a.Recall[1]))
-			for _, r := range a.Ratios {
-				fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%+.1f %%\t\n", r.Name, r.Simulated, r.Real, 100*r.Apart())
+			rows := [][]string{
+				{"", "simulator", "real hosts", "apart"},
+				{"recall", fmt.Sprintf("%.4f", a.Recall[0]), fmt.Sprintf("%.4f", a.Recall[1]), fmt.Sprintf("%.4f", math.Abs(a.Recall[0]-a.Recall[1]))},
 			}
-			if err := t.Flush(); err != nil {
+			for _, r := range a.Ratios {
+				rows = append(rows, []string{r.Name, fmt.Sprintf("%.2f", r.Simulated), fmt.Sprintf("%.2f", r.Real), fmt.Sprintf("%+.1f %%", 100*r.Apart())})
+			}
+			if err := page.Table(w, 0, rows...); err != nil {
 				return err
 			}
 			for _, r := range []*scenario.Run{simulated, real} {

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -70,16 +70,16 @@ func Sweeps(c *cli.Command) (sweeps []string) {
 // SweepHelp lists what scenarios can vary, and what holds of a strategy's parameters if nothing is set.
 func SweepHelp(of []strategy.Strategy) string {
 	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, v := range scenario.Variables(of) {
-		fmt.Fprintf(t, "   scenarios\t%s\t%s\n", v.Name, v.Unit)
+		rows = append(rows, []string{"   scenarios", v.Name, v.Unit})
 	}
 	for _, s := range of {
 		for _, p := range s.Parameters {
-			fmt.Fprintf(t, "   %s\t%s\tif not set: %s\n", s.Name, p.Name, p.Default)
+			rows = append(rows, []string{"   " + s.Name, p.Name, "if not set: " + p.Default})
 		}
 	}
-	t.Flush()
+	_ = page.Table(&b, page.Left, rows...) // into memory
 	return b.String()
 }
 

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/scenarios"
@@ -94,11 +94,11 @@ func listScenarios(_ context.Context, c *cli.Command) error {
 	if c.Bool("json") {
 		return json.NewEncoder(w).Encode(list)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, s := range list {
-		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Question)
+	rows := make([][]string, len(list))
+	for i, s := range list {
+		rows[i] = []string{s.Name, s.Question}
 	}
-	return t.Flush()
+	return page.Table(w, page.Left, rows...)
 }
 
 func showScenario(_ context.Context, c *cli.Command) error {
@@ -185,7 +185,7 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 			Explanation string `json:"explanation"`
 		}{s.Name, strings.TrimSpace(s.Question), text})
 	}
-	_, err = io.WriteString(w, text)
+	_, err = io.WriteString(page.On(w), text)
 	return err
 }
 
@@ -253,5 +253,5 @@ func WriteScenarios(w io.Writer, of []*scenario.Scenario, r results.Result, asJS
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	return r.WriteText(w)
+	return r.WriteText(page.On(w))
 }

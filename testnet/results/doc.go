@@ -1,6 +1,6 @@
 // Package results sums up what runs of scenarios have shown, on either engine, and writes it.
 //
-// [Rows] are the figures of runs, with 95 % intervals over the trials. [WriteTable] writes them for a terminal.
+// [Rows] are the figures of runs, with 95 % intervals over the trials. [Result.WriteText] writes them for a terminal.
 // [Result.Write] writes them to a folder: as rows (JSON, CSV), as drawings, and as one page that holds everything; and
 // queries, seconds and kinds of messages of every run as CSV and NDJSON. [Compare] compares two such folders, [Engines]
 // two runs of one plan, and [AnswersOf] writes rows as the answers of a scenario's file.

@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
@@ -84,11 +84,7 @@ func transposed(t report.Table) report.Table {
 
 // align writes a table with its columns on the right.
 func align(w io.Writer, table report.Table) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, line := range append([][]string{table.Head}, table.Rows...) {
-		fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
-	}
-	return t.Flush()
+	return page.Table(w, 0, append([][]string{table.Head}, table.Rows...)...)
 }
 
 // marks draws recalls: a character a step.

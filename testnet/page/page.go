@@ -1,0 +1,185 @@
+// Package page prints words and figures for people, within the width of their terminal.
+//
+// Lines break by one rule. A line that is too wide breaks at blanks. What follows is indented to where the text after
+// the first gap of two blanks begins, if that is in the left half, else by four more than the line. A word that is wider
+// than the terminal stays whole, so that it can be copied. A table that is too wide has each row in several lines, at
+// the same columns.
+package page
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Page is a writer whose lines break at a width.
+type Page struct {
+	to    io.Writer
+	width func() int // in characters; 0: lines do not break
+	line  []byte     // begun
+	Err   error      // the first of writing
+}
+
+// On returns a page on w. On a terminal it has that one's width, elsewhere lines do not break. A page stays as it is.
+// What is written last must end a line.
+func On(w io.Writer) *Page {
+	if p, ok := w.(*Page); ok {
+		return p
+	}
+	p := &Page{to: w, width: func() int { return 0 }}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.width = func() int { width, _ := Size(f); return width }
+	}
+	return p
+}
+
+// Wide returns a page whose lines break at a width in characters; 0: they do not.
+func Wide(w io.Writer, width int) *Page { return &Page{to: w, width: func() int { return width }} }
+
+// Size returns how many characters a line of a terminal has, and how many lines there are: 80 and 24 if that is not
+// known.
+func Size(f *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
+}
+
+// Write writes the lines that are whole, and keeps the rest for the next one.
+func (p *Page) Write(b []byte) (int, error) {
+	p.line = append(p.line, b...)
+	end := bytes.LastIndexByte(p.line, '\n') + 1
+	if end == 0 {
+		return len(b), nil
+	}
+	text := string(p.line[:end])
+	p.line = append(p.line[:0], p.line[end:]...)
+	if width := p.width(); width > 0 {
+		var out strings.Builder
+		for line := range strings.Lines(text) {
+			fold(&out, strings.TrimSuffix(line, "\n"), width)
+		}
+		text = out.String()
+	}
+	if p.Err == nil {
+		_, p.Err = io.WriteString(p.to, text)
+	}
+	return len(b), p.Err
+}
+
+// fold writes a line in as many as a width needs.
+func fold(out *strings.Builder, line string, width int) {
+	own := len(line) - len(strings.TrimLeft(line, " "))
+	less, hang := own+4, own+4
+	if gap := strings.Index(line[own:], "  "); gap >= 0 {
+		rest := line[own+gap:]
+		if at := utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimLeft(rest, " ")); at <= width/2 {
+			hang = at
+		}
+	}
+	for indent := 0; ; {
+		if indent+utf8.RuneCountInString(line) <= width {
+			out.WriteString(strings.Repeat(" ", indent) + line + "\n")
+			return
+		}
+		first, rest := cut(line, width-indent)
+		out.WriteString(strings.Repeat(" ", indent) + first + "\n")
+		if rest == "" {
+			return
+		}
+		line, indent = rest, hang
+		if word, _, _ := strings.Cut(rest, " "); hang+utf8.RuneCountInString(word) > width {
+			indent = min(less, hang)
+		}
+	}
+}
+
+// cut divides a line after the last word that ends within a width, or else after its first.
+func cut(line string, width int) (first, rest string) {
+	end, at, word := -1, 0, false // of the first part, in bytes; characters so far; whether one of them is no blank
+	for i, r := range line {
+		if r == ' ' && word && line[i-1] != ' ' {
+			if at > width && end >= 0 {
+				break
+			}
+			end = i
+		}
+		word, at = word || r != ' ', at+1
+	}
+	if end < 0 {
+		return line, ""
+	}
+	return line[:end], strings.TrimLeft(line[end:], " ")
+}
+
+// Left is for tables whose columns all have their text on the left.
+const Left = math.MaxInt
+
+// Table writes rows, the first of which is the head, in columns that are two blanks apart. From the numbered column on,
+// from 0, text is on the right of its column; if that is 0, there are two blanks before it.
+func Table(w io.Writer, right int, rows ...[]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	p := On(w)
+	ends := divide(widths, right == 0, p.width())
+	var out strings.Builder
+	for _, row := range rows {
+		first := 0
+		for _, end := range ends {
+			out.WriteString(aligned(row, widths, first, end, right))
+			first = end
+		}
+	}
+	_, err := io.WriteString(p, out.String())
+	return err
+}
+
+const indent = 4 // of a row's lines after the first
+
+// divide returns the ends of the pieces of a row that a width holds. With lead, there are blanks before the first, too.
+func divide(widths []int, lead bool, width int) (ends []int) {
+	first, used := 0, 0
+	for i, n := range widths {
+		if width > 0 && i > first && used+2+n > width {
+			ends, first, used = append(ends, i), i, indent
+		}
+		if i > first || lead {
+			used += 2
+		}
+		used += n
+	}
+	return append(ends, len(widths))
+}
+
+// aligned returns a line of a row, columns first..end-1.
+func aligned(row []string, widths []int, first, end, right int) string {
+	var b strings.Builder
+	if first > 0 {
+		b.WriteString(strings.Repeat(" ", indent))
+	}
+	for i := first; i < min(end, len(row)); i++ {
+		if i > first || right == 0 {
+			b.WriteString("  ")
+		}
+		pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(row[i]))
+		if i >= right {
+			b.WriteString(pad + row[i])
+		} else {
+			b.WriteString(row[i] + pad)
+		}
+	}
+	return strings.TrimRight(b.String(), " ") + "\n"
+}
