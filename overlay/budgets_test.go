@@ -6,21 +6,21 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // TestBudgetsTold: the budgets of a link are those of its slower end. What is sent is charged to it, and after a pause
 // it is whole.
 func TestBudgetsTold(t *testing.T) {
 	const share = 0.5
-	net, err := overlaytest.New([]overlay.Config{{Share: share, Up: 1_000_000, Down: 4_000_000}, {Share: share, Up: 2_000_000, Down: 800_000}}, 1)
+	net, err := overlaylab.New([]overlay.Config{{Share: share, Up: 1_000_000, Down: 4_000_000}, {Share: share, Up: 2_000_000, Down: 800_000}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent := map[int]uint64{}
 	net.Sent = func(_ time.Duration, from, _, bytes int) { sent[from] += uint64(bytes) }
 	net.Connect(0, 1)
-	if err := net.Publish(0, overlaytest.Fingerprints(50_000, 0, 1)); err != nil {
+	if err := net.Publish(0, overlaylab.Fingerprints(50_000, 0, 1)); err != nil {
 		t.Fatal(err)
 	}
 	most := 0.0

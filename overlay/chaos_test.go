@@ -8,12 +8,12 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // chaos gives an overlay what the bytes decide, and holds it to its invariants after every step.
 func chaos(t *testing.T, data []byte) {
-	c, cfg := overlaytest.NewChaos(data)
+	c, cfg := overlaylab.NewChaos(data)
 	o, err := overlay.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +47,13 @@ func TestChaos(t *testing.T) {
 		runs = 20
 	}
 	for seed, begun := uint64(0), time.Now(); seed < runs || time.Since(begun) < *goOn; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaytest.ChaosBytes(seed, 5000)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaylab.ChaosBytes(seed, 5000)) })
 	}
 }
 
 func FuzzChaos(f *testing.F) {
 	for seed := range uint64(8) {
-		f.Add(overlaytest.ChaosBytes(seed, 1000))
+		f.Add(overlaylab.ChaosBytes(seed, 1000))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { chaos(t, data[:min(len(data), 10_000)]) })
 }

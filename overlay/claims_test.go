@@ -9,14 +9,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Claims of newer epochs that do not exist do not keep the true ones from being learned.
 func TestClaimsOfNewerEpochs(t *testing.T) {
 	learned := func(every time.Duration, sessions bool, l exchange.Limits) int {
-		n, err := overlaytest.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
+		n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestClaimsOfNewerEpochs(t *testing.T) {
 
 // What is held already, sent again, does not keep an ask alive.
 func TestAskLivesByGrowth(t *testing.T) {
-	held, all, err := overlaytest.PartsBeside(overlay.Config{})
+	held, all, err := overlaylab.PartsBeside(overlay.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestPartsThatComeLate(t *testing.T) {
 	}{"forgotten": {300_000, false, 0}, "closed": {0, true, 0}, "both": {300_000, true, 0}, "not remembered": {0, true, -1}} {
 		t.Run(name, func(t *testing.T) {
 			limits := overlay.Limits{Exchange: exchange.Limits{Remember: c.remember}}
-			n, err := overlaytest.BlamedForLate(overlay.Config{Memory: c.memory, Limits: limits}, c.closes)
+			n, err := overlaylab.BlamedForLate(overlay.Config{Memory: c.memory, Limits: limits}, c.closes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,14 +73,14 @@ func TestPartsThatComeLate(t *testing.T) {
 // TestPartsAreOwedOnce: a link that was asked about an origin sends what it was asked, once. Known parts again, a later
 // epoch and what comes an hour late are its fault, and nothing is remembered of what has come.
 func TestPartsAreOwedOnce(t *testing.T) {
-	s, err := overlaytest.NewScene(1, 5000, overlay.Config{})
+	s, err := overlaylab.NewScene(1, 5000, overlay.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	step := func(now time.Duration, in event.Input) []event.PartsReceived { return s.Asked(s.Overlay.Step(now, in)) }
 	faults := func() int { return s.Faults[event.FaultUnasked] }
-	catalogue := event.CatalogueReceived{From: overlaytest.Honest, Items: s.Items(nil), Bytes: 20}
-	asked := append(step(time.Second, catalogue), step(time.Second+overlaytest.Tick, event.Tick{})...)
+	catalogue := event.CatalogueReceived{From: overlaylab.Honest, Items: s.Items(nil), Bytes: 20}
+	asked := append(step(time.Second, catalogue), step(time.Second+overlaylab.Tick, event.Tick{})...)
 	if len(asked) != 1 {
 		t.Fatalf("%d asks, want 1", len(asked))
 	}
@@ -92,7 +92,7 @@ func TestPartsAreOwedOnce(t *testing.T) {
 	if n < 100-s.Origins[0].Parts() {
 		t.Errorf("the answer came 100 times: %d reports, and there are %d parts", n, s.Origins[0].Parts())
 	}
-	later := s.Origins[0].Sent(overlaytest.Honest, 0, 1)
+	later := s.Origins[0].Sent(overlaylab.Honest, 0, 1)
 	later.Group = group.New(later.Group.OriginTag(), summary.Epoch{Generation: 9})
 	if step(3*time.Second, later); faults() != n+1 {
 		t.Errorf("a later epoch, unasked: %d reports, want 1", faults()-n)
@@ -112,11 +112,11 @@ func TestPartsAreOwedOnce(t *testing.T) {
 // that it has forgotten meanwhile.
 func TestFetchedOfForgottenOrigin(t *testing.T) {
 	for way, want := range map[event.Transport]int{event.Direct: 0, event.Pubsub: 1} {
-		s, err := overlaytest.NewScene(1, 50, overlay.Config{})
+		s, err := overlaylab.NewScene(1, 50, overlay.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := s.Origins[0].Sent(overlaytest.Honest, 0, 1)
+		in := s.Origins[0].Sent(overlaylab.Honest, 0, 1)
 		in.Transport = way
 		s.Step(time.Second, in)
 		if n := s.Faults[event.FaultUnasked]; n != want {

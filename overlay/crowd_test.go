@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -18,14 +18,14 @@ func TestOneGroup(t *testing.T) {
 			for i := range configs {
 				configs[i] = overlay.Config{Up: fast, Down: fast, Group: func(wire.Record) string { return "one" }, MaxGroup: c.most}
 			}
-			net, err := overlaytest.New(configs, seed)
+			net, err := overlaylab.New(configs, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			net.Unchecked = c.peers > 100
 			rng := rand.New(rand.NewPCG(seed, 99))
 			for i := range c.peers {
-				if err := net.Publish(i, overlaytest.Fingerprints(20, 10, uint64(i))); err != nil {
+				if err := net.Publish(i, overlaylab.Fingerprints(20, 10, uint64(i))); err != nil {
 					t.Fatal(err)
 				}
 				for range min(i, 2) {

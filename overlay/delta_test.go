@@ -7,11 +7,11 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // sums adds up what all peers learned.
-func sums(net *overlaytest.Network) (deltas, deltaBytes, spared, parts int) {
+func sums(net *overlaylab.Network) (deltas, deltaBytes, spared, parts int) {
 	for _, p := range net.Peers {
 		deltas += p.Deltas
 		deltaBytes += p.DeltaBytes
@@ -21,7 +21,7 @@ func sums(net *overlaytest.Network) (deltas, deltaBytes, spared, parts int) {
 	return deltas, deltaBytes, spared, parts
 }
 
-func faults(net *overlaytest.Network, f event.Fault) (n int) {
+func faults(net *overlaylab.Network, f event.Fault) (n int) {
 	for _, p := range net.Peers {
 		n += p.Faults[f]
 	}
@@ -35,9 +35,9 @@ func TestDeltas(t *testing.T) {
 	net.Run(40 * time.Second)
 	_, _, _, before := sums(net)
 	id := net.Peers[0].ID
-	fps := overlaytest.Fingerprints(n, n/2, 0)
+	fps := overlaylab.Fingerprints(n, n/2, 0)
 	for epoch := range 3 {
-		fps = overlaytest.Changed(fps, n/300, uint64(epoch))
+		fps = overlaylab.Changed(fps, n/300, uint64(epoch))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -76,14 +76,14 @@ func TestDeltas(t *testing.T) {
 }
 
 // line is a chain of fast peers 0 - 1 - … - n-1. Only the first has many keys.
-func line(t *testing.T, n int) *overlaytest.Network {
+func line(t *testing.T, n int) *overlaylab.Network {
 	t.Helper()
-	net, err := overlaytest.New(make([]overlay.Config, n), 21)
+	net, err := overlaylab.New(make([]overlay.Config, n), 21)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := net.Publish(i, overlaytest.Fingerprints(3000, 0, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(3000, 0, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func line(t *testing.T, n int) *overlaytest.Network {
 }
 
 // sequence is the epoch that a peer holds of peer 0, 0 if none; whole says whether it holds all of it.
-func sequence(net *overlaytest.Network, i int) (seq uint32, whole bool) {
+func sequence(net *overlaylab.Network, i int) (seq uint32, whole bool) {
 	held, ok := net.Peers[i].Overlay.Held(net.Peers[0].ID)
 	if !ok {
 		return 0, false
@@ -105,7 +105,7 @@ func TestRelayWithoutBase(t *testing.T) {
 	net.Connect(0, 2)
 	net.Run(10 * time.Second)
 	net.Disconnect(0, 2) // 2 holds epoch 1
-	fps := overlaytest.Changed(overlaytest.Fingerprints(3000, 0, 0), 10, 1)
+	fps := overlaylab.Changed(overlaylab.Fingerprints(3000, 0, 0), 10, 1)
 	if err := net.Publish(0, fps); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestRelayWithoutBase(t *testing.T) {
 }
 
 // keepApart closes a connection whenever it comes to be.
-func keepApart(net *overlaytest.Network, a, b int) {
+func keepApart(net *overlaylab.Network, a, b int) {
 	net.Trace = func(_ time.Duration, _ int, e event.Effect) {
 		if _, ok := e.(event.Wake); ok {
 			net.Disconnect(a, b)
@@ -136,9 +136,9 @@ func TestDeltaOverTwoEpochs(t *testing.T) {
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
 	net.Disconnect(0, 1)
-	fps := overlaytest.Fingerprints(3000, 0, 0)
+	fps := overlaylab.Fingerprints(3000, 0, 0)
 	for i := range 2 {
-		fps = overlaytest.Changed(fps, 10, uint64(i))
+		fps = overlaylab.Changed(fps, 10, uint64(i))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -156,9 +156,9 @@ func TestWrongDelta(t *testing.T) {
 	net.Peers[0].Liar = true
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
-	fps := overlaytest.Fingerprints(3000, 0, 0)
+	fps := overlaylab.Fingerprints(3000, 0, 0)
 	for epoch := range 2 {
-		fps = overlaytest.Changed(fps, 10, uint64(epoch))
+		fps = overlaylab.Changed(fps, 10, uint64(epoch))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestDeltaToAnotherShape(t *testing.T) {
 	net := line(t, 2)
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
-	if err := net.Publish(0, overlaytest.Fingerprints(6000, 0, 0)); err != nil {
+	if err := net.Publish(0, overlaylab.Fingerprints(6000, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	net.Run(40 * time.Second)
@@ -193,11 +193,11 @@ func TestDeltaToAnotherShape(t *testing.T) {
 func TestEpochChangeInTheMiddle(t *testing.T) {
 	const n = 30000
 	net := build(t, []uint64{medium, slow, medium, slow}, n, 13)
-	id, fps := net.Peers[0].ID, overlaytest.Fingerprints(n, n/2, 0)
+	id, fps := net.Peers[0].ID, overlaylab.Fingerprints(n, n/2, 0)
 	rate, last := 1.0, uint32(0)
 	for step := range 60 {
 		if step%10 == 9 && step < 50 {
-			fps = overlaytest.Changed(fps, n/500, uint64(step))
+			fps = overlaylab.Changed(fps, n/500, uint64(step))
 			if err := net.Publish(0, fps); err != nil {
 				t.Fatal(err)
 			}
@@ -221,11 +221,11 @@ func TestEpochChangeInTheMiddle(t *testing.T) {
 }
 
 // churn changes every collection a little, again and again.
-func churn(t *testing.T, net *overlaytest.Network, n, rounds int) {
+func churn(t *testing.T, net *overlaylab.Network, n, rounds int) {
 	t.Helper()
 	for round := range rounds {
 		for i := range net.Peers {
-			fps := overlaytest.Changed(overlaytest.Fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
+			fps := overlaylab.Changed(overlaylab.Fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
 			if err := net.Publish(i, fps); err != nil {
 				t.Fatal(err)
 			}
@@ -279,12 +279,12 @@ func TestMemoryLimitWithBases(t *testing.T) {
 	for i := range configs {
 		configs[i].Memory = limit
 	}
-	net, err := overlaytest.New(configs, 6)
+	net, err := overlaylab.New(configs, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(3000, 0, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(3000, 0, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // lines is a network of peers that each hold keys of their own, some time after they met. A few lines are fast.
-func lines(t *testing.T, n, keys, fastLines int, rate uint64) *overlaytest.Network {
+func lines(t *testing.T, n, keys, fastLines int, rate uint64) *overlaylab.Network {
 	t.Helper()
 	configs := make([]overlay.Config, n)
 	for i := range configs {
@@ -18,12 +18,12 @@ func lines(t *testing.T, n, keys, fastLines int, rate uint64) *overlaytest.Netwo
 			configs[i].Up, configs[i].Down = fast, fast
 		}
 	}
-	net, err := overlaytest.New(configs, 7)
+	net, err := overlaylab.New(configs, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(keys, 0, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(keys, 0, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		for j := range i {
@@ -67,7 +67,7 @@ func TestFocus(t *testing.T) {
 
 // TestNoFocus: where two linked peers have fast lines, or collections are small, every line is for all alike.
 func TestNoFocus(t *testing.T) {
-	for name, net := range map[string]*overlaytest.Network{"fast neighbours": lines(t, 16, 4000, 2, 64_000), "small": lines(t, 16, 100, 0, 64_000)} {
+	for name, net := range map[string]*overlaylab.Network{"fast neighbours": lines(t, 16, 4000, 2, 64_000), "small": lines(t, 16, 100, 0, 64_000)} {
 		for i, p := range net.Peers {
 			if peers := p.Overlay.Peers(); len(peers) > 0 {
 				t.Errorf("%s: peer %d has a focus, of depth %d", name, i, peers[0].Depth)

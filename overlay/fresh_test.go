@@ -6,18 +6,18 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // An origin that changes faster than its line carries a whole summary is known by epochs that are less than three
 // changes old.
 func TestFastOriginOnASlowLine(t *testing.T) {
 	const keys, change, every = 60_000, 40_000, 20 * time.Second
-	net, err := overlaytest.New([]overlay.Config{{Up: 38_400, Down: 38_400}, {Up: 38_400, Down: 38_400}}, 1)
+	net, err := overlaylab.New([]overlay.Config{{Up: 38_400, Down: 38_400}, {Up: 38_400, Down: 38_400}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fps := overlaytest.Fingerprints(keys, 0, 0)
+	fps := overlaylab.Fingerprints(keys, 0, 0)
 	if err := net.Publish(0, fps); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestFastOriginOnASlowLine(t *testing.T) {
 	net.Run(3 * time.Minute)
 	worst := 1.0
 	for k := range 12 {
-		fps = overlaytest.Changed(fps, change, uint64(k))
+		fps = overlaylab.Changed(fps, change, uint64(k))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}

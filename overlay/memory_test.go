@@ -8,7 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -31,12 +31,12 @@ func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 		net.Run(time.Duration(round) * 2 * time.Second)
 		if round == 5 { // some change, one goes
 			for i := range 4 {
-				if err := net.Publish(i, overlaytest.Fingerprints(2100, 1000, uint64(i))); err != nil {
+				if err := net.Publish(i, overlaylab.Fingerprints(2100, 1000, uint64(i))); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		some := overlaytest.Fingerprints(2000, 1000, uint64(rng.IntN(20)))
+		some := overlaylab.Fingerprints(2000, 1000, uint64(rng.IntN(20)))
 		for range 20 {
 			f := some[rng.IntN(len(some))]
 			for i, p := range net.Peers {
@@ -101,12 +101,12 @@ func TestGroupsOfAddresses(t *testing.T) {
 			},
 		}
 	}
-	net, err := overlaytest.New(configs, 8)
+	net, err := overlaylab.New(configs, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(1000, 500, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(1000, 500, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, i/2)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 const (
@@ -20,19 +20,19 @@ const (
 )
 
 // build connects peers of the given line rates at random. Each has n keys, half of them shared by all.
-func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaytest.Network {
+func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaylab.Network {
 	t.Helper()
 	var configs []overlay.Config
 	for _, r := range rates {
 		configs = append(configs, overlay.Config{Up: r, Down: r})
 	}
-	net, err := overlaytest.New(configs, seed)
+	net, err := overlaylab.New(configs, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(seed, 99))
 	for i := range rates {
-		if err := net.Publish(i, overlaytest.Fingerprints(n, n/2, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(n, n/2, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		for range min(i, 2) {
@@ -88,7 +88,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-func record(net *overlaytest.Network, h hash.Hash) {
+func record(net *overlaylab.Network, h hash.Hash) {
 	net.Trace = func(now time.Duration, peer int, e event.Effect) {
 		fmt.Fprintf(h, "%d %d %T", now, peer, e)
 		switch e := e.(type) {
@@ -203,8 +203,8 @@ func TestSilentNeighbour(t *testing.T) {
 func TestEpochChange(t *testing.T) {
 	net := build(t, mixed(6), 5000, 4)
 	net.Run(30 * time.Second)
-	kept := overlaytest.Fingerprints(5000, 2500, 0)[0]
-	fresh := overlaytest.Fingerprints(5200, 2500, 77)
+	kept := overlaylab.Fingerprints(5000, 2500, 0)[0]
+	fresh := overlaylab.Fingerprints(5200, 2500, 77)
 	fresh[0] = kept
 	if err := net.Publish(0, fresh); err != nil {
 		t.Fatal(err)
@@ -232,12 +232,12 @@ func TestMemoryLimit(t *testing.T) {
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, Memory: limit}
 	}
-	net, err := overlaytest.New(configs, 6)
+	net, err := overlaylab.New(configs, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(20000, 10000, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(20000, 10000, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))
@@ -261,12 +261,12 @@ func TestOriginsLimit(t *testing.T) {
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit}
 	}
-	net, err := overlaytest.New(configs, 7)
+	net, err := overlaylab.New(configs, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(500, 250, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(500, 250, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -17,27 +17,27 @@ import (
 
 // grown is a network of peers that joined one after the other, each with what config allows, some time later. Peers
 // whose numbers are equal modulo interests hold much the same.
-func grown(t *testing.T, n, interests int, config overlay.Config) *overlaytest.Network {
+func grown(t *testing.T, n, interests int, config overlay.Config) *overlaylab.Network {
 	t.Helper()
 	config.Up, config.Down, config.Loop = fast, fast, true
 	net := joined(t, slices.Repeat([]overlay.Config{config}, n), func(i int) []summary.Fingerprint {
-		fps := overlaytest.Fingerprints(40, 0, uint64(1000+i%interests))
-		return append(fps, overlaytest.Fingerprints(10, 0, uint64(i))...)
+		fps := overlaylab.Fingerprints(40, 0, uint64(1000+i%interests))
+		return append(fps, overlaylab.Fingerprints(10, 0, uint64(i))...)
 	})
 	net.Run(net.Now + 90*time.Second)
 	return net
 }
 
 // joined is a network of peers that joined one after the other, each with a collection.
-func joined(t *testing.T, configs []overlay.Config, collection func(i int) []summary.Fingerprint) *overlaytest.Network {
+func joined(t *testing.T, configs []overlay.Config, collection func(i int) []summary.Fingerprint) *overlaylab.Network {
 	t.Helper()
 	return joinedBy(t, 7, configs, collection)
 }
 
 // joinedBy is such a network by a seed.
-func joinedBy(t *testing.T, seed uint64, configs []overlay.Config, collection func(i int) []summary.Fingerprint) *overlaytest.Network {
+func joinedBy(t *testing.T, seed uint64, configs []overlay.Config, collection func(i int) []summary.Fingerprint) *overlaylab.Network {
 	t.Helper()
-	net, err := overlaytest.New(configs, seed)
+	net, err := overlaylab.New(configs, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func joinedBy(t *testing.T, seed uint64, configs []overlay.Config, collection fu
 }
 
 // spread is in how many directories origins are: the least, the median, and what 99 in 100 do not exceed.
-func spread(net *overlaytest.Network) (least, median, p99 int) {
+func spread(net *overlaylab.Network) (least, median, p99 int) {
 	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
@@ -87,7 +87,7 @@ func TestNobodyIsKeptForHavingComeFirst(t *testing.T) {
 
 // census counts what peers keep: of the peers in the ranges that they vouch for those that they know and those that they do
 // not, those whose numbers are equal to their own modulo interests, and the depths of the ranges in all.
-func census(net *overlaytest.Network, interests int) (known, unknown, alike, depths int) {
+func census(net *overlaylab.Network, interests int) (known, unknown, alike, depths int) {
 	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
@@ -174,7 +174,7 @@ func TestDepthFollowsTheLine(t *testing.T) {
 		configs[i] = overlay.Config{Up: fast, Down: fast, Loop: true}
 	}
 	configs[n].Up, configs[n].Down = slow, slow
-	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(400, 0, uint64(i)) })
+	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(400, 0, uint64(i)) })
 	for i := range 5 {
 		net.Connect(n, i)
 	}
@@ -203,7 +203,7 @@ func TestFewKnowAll(t *testing.T) {
 				configs[i].MaxOrigins = 0
 			}
 		}
-		net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(50, 0, uint64(i)) })
+		net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(50, 0, uint64(i)) })
 		for i, p := range net.Peers {
 			strong[p.ID] = configs[i].MaxOrigins == 0
 		}
@@ -297,7 +297,7 @@ func TestWiderThanOthers(t *testing.T) {
 	}
 	missing, wider := 0.0, 0
 	for seed := range uint64(16) {
-		net := joinedBy(t, seed, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(50, 0, uint64(i)) })
+		net := joinedBy(t, seed, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(50, 0, uint64(i)) })
 		net.Run(net.Now + 60*time.Second)
 		covers := map[string]space.Range{}
 		for _, p := range net.Peers {

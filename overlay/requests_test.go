@@ -7,7 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -15,11 +15,11 @@ import (
 // TestRequestsOfSilentPeers: peers that never say hello, and so have their requests wait, leave room for those of others.
 func TestRequestsOfSilentPeers(t *testing.T) {
 	answered := func(silent int) bool {
-		s, err := overlaytest.NewScene(0, 0, overlay.Config{})
+		s, err := overlaylab.NewScene(0, 0, overlay.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, err := overlaytest.NewOrigin("self", overlaytest.Fingerprints(100, 0, 1), summary.Header{})
+		own, err := overlaylab.NewOrigin("self", overlaylab.Fingerprints(100, 0, 1), summary.Header{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 			}
 		}
 		served, full := false, false
-		for _, e := range request(overlaytest.Honest) {
+		for _, e := range request(overlaylab.Honest) {
 			if a, ok := e.(event.Answer); ok {
 				refused := a.Answer.(wire.Parts).Refused
 				served, full = served || a.Request == id && !refused, full || a.Request != id && refused

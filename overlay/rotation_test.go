@@ -7,7 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -17,14 +17,14 @@ const (
 )
 
 // rotatingNet is a network of the old seed in which everybody knows everybody; half of a collection is everybody's.
-func rotatingNet(t *testing.T) *overlaytest.Network {
+func rotatingNet(t *testing.T) *overlaylab.Network {
 	t.Helper()
-	net, err := overlaytest.New(slices.Repeat([]overlay.Config{{Up: fast, Down: fast, Seed: overlaytest.Seed(before).Tag()}}, rotating), 3)
+	net, err := overlaylab.New(slices.Repeat([]overlay.Config{{Up: fast, Down: fast, Seed: overlaylab.Seed(before).Tag()}}, rotating), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range net.Peers {
-		if err := net.Publish(i, overlaytest.Fingerprints(2000, 1000, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(2000, 1000, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, (i+1)%rotating)
@@ -35,9 +35,9 @@ func rotatingNet(t *testing.T) *overlaytest.Network {
 }
 
 // rotate starts a peer again under the new seed, and lets the network hear of it.
-func rotate(t *testing.T, net *overlaytest.Network, i int, until time.Duration) {
+func rotate(t *testing.T, net *overlaylab.Network, i int, until time.Duration) {
 	t.Helper()
-	cfg := overlay.Config{Up: fast, Down: fast, Seed: overlaytest.Seed(after).Tag(), Previous: overlaytest.Seed(before), PreviousUntil: until}
+	cfg := overlay.Config{Up: fast, Down: fast, Seed: overlaylab.Seed(after).Tag(), Previous: overlaylab.Seed(before), PreviousUntil: until}
 	if err := net.Restart(i, cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func rotate(t *testing.T, net *overlaytest.Network, i int, until time.Duration) 
 }
 
 // finds reports whether a peer has another among its candidates for some keys that only that one holds.
-func finds(net *overlaytest.Network, i, j int, number uint32) bool {
+func finds(net *overlaylab.Network, i, j int, number uint32) bool {
 	for k := range 20 {
-		f := overlaytest.Fingerprints(2000, 1000, uint64(j))[1000+k]
-		all := net.Peers[i].Overlay.Candidates(overlaytest.Key(f), overlaytest.Under(f, number))
+		f := overlaylab.Fingerprints(2000, 1000, uint64(j))[1000+k]
+		all := net.Peers[i].Overlay.Candidates(overlaylab.Key(f), overlaylab.Under(f, number))
 		if !slices.ContainsFunc(all, func(c overlay.Candidate) bool { return c.Peer == net.Peers[j].ID }) {
 			return false
 		}
@@ -66,7 +66,7 @@ func TestRotation(t *testing.T) {
 	net.Trace = func(_ time.Duration, peer int, e event.Effect) {
 		s, ok := e.(event.SendParts)
 		if ok && len(s.Record) > 0 && s.Run.First == 0 {
-			h, err := overlaytest.OpenHeader(s.Envelope)
+			h, err := overlaylab.OpenHeader(s.Envelope)
 			if err == nil && h.Seed.Number == after && net.Peers[peer].Overlay.Own().Header().Seed.Number == after {
 				samples++
 			}
@@ -146,10 +146,10 @@ func TestRotatedLate(t *testing.T) {
 
 func TestBadPrevious(t *testing.T) {
 	for name, cfg := range map[string]overlay.Config{
-		"the same number": {Seed: overlaytest.Seed(before).Tag(), Previous: overlaytest.Seed(before), PreviousUntil: 1},
-		"another network": {Seed: overlaytest.Seed(before).Tag(), Previous: summary.Seed{Network: "other", Number: after}, PreviousUntil: 1},
+		"the same number": {Seed: overlaylab.Seed(before).Tag(), Previous: overlaylab.Seed(before), PreviousUntil: 1},
+		"another network": {Seed: overlaylab.Seed(before).Tag(), Previous: summary.Seed{Network: "other", Number: after}, PreviousUntil: 1},
 	} {
-		if _, err := overlaytest.New([]overlay.Config{cfg}, 1); err == nil {
+		if _, err := overlaylab.New([]overlay.Config{cfg}, 1); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -28,7 +28,7 @@ type round struct {
 }
 
 // rounds keeps the rounds of all peers of a network from now on.
-func rounds(net *overlaytest.Network) *[]round {
+func rounds(net *overlaylab.Network) *[]round {
 	var all []round
 	net.Trace = func(_ time.Duration, _ int, e event.Effect) {
 		if a, is := e.(event.Answer); is {
@@ -83,8 +83,8 @@ func TestBytesOfRounds(t *testing.T) {
 		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 16, Loop: true}
 	}
 	net := joined(t, configs, func(i int) []summary.Fingerprint {
-		fps := overlaytest.Fingerprints(40, 0, uint64(1000+i%interests))
-		return append(fps, overlaytest.Fingerprints(10, 0, uint64(i))...)
+		fps := overlaylab.Fingerprints(40, 0, uint64(1000+i%interests))
+		return append(fps, overlaylab.Fingerprints(10, 0, uint64(i))...)
 	})
 	all := rounds(net)
 	net.Run(net.Now + 2*time.Minute)

@@ -8,20 +8,20 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // described are the Strings of all peers of a small network, each of which covers a part of it, at several times. At the
 // time changed something is done to peer 1.
-func described(t *testing.T, change func(*overlaytest.Network, *overlay.Overlay)) (at [][]string) {
+func described(t *testing.T, change func(*overlaylab.Network, *overlay.Overlay)) (at [][]string) {
 	t.Helper()
 	configs := make([]overlay.Config, 24)
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 8, Loop: true}
 	}
-	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(50, 10*(i%4), uint64(i)) })
+	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(50, 10*(i%4), uint64(i)) })
 	for step := range changed + 2 {
 		net.Run(net.Now + 10*time.Second)
 		if step == changed {
@@ -41,8 +41,8 @@ const changed = 3
 // TestStringsTell: overlays of the same history describe themselves alike. What happens to one of their machines is seen
 // at once, where it belongs.
 func TestStringsTell(t *testing.T) {
-	plain := described(t, func(*overlaytest.Network, *overlay.Overlay) {})
-	for at, all := range described(t, func(*overlaytest.Network, *overlay.Overlay) {}) {
+	plain := described(t, func(*overlaylab.Network, *overlay.Overlay) {})
+	for at, all := range described(t, func(*overlaylab.Network, *overlay.Overlay) {}) {
 		for i, s := range all {
 			if s != plain[at][i] {
 				t.Errorf("of two equal runs, peer %d at time %d differs: %s", i, at, firstDifference(plain[at][i], s))
@@ -50,24 +50,24 @@ func TestStringsTell(t *testing.T) {
 		}
 	}
 	var was, is string // what a String says of the change: before, after
-	for name, change := range map[string]func(*overlaytest.Network, *overlay.Overlay){
-		"directory": func(net *overlaytest.Network, _ *overlay.Overlay) {
+	for name, change := range map[string]func(*overlaylab.Network, *overlay.Overlay){
+		"directory": func(net *overlaylab.Network, _ *overlay.Overlay) {
 			was, is = `"peer-0001" held, 1.1 2 of 2`, `"peer-0001" held, 1.2 2 of 2, 1.1 2 of 2`
-			if err := net.Publish(1, overlaytest.Fingerprints(50, 10, 1)); err != nil {
+			if err := net.Publish(1, overlaylab.Fingerprints(50, 10, 1)); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"exchange": func(net *overlaytest.Network, o *overlay.Overlay) {
+		"exchange": func(net *overlaylab.Network, o *overlay.Overlay) {
 			p := o.Linked()[0]
 			was, is = fmt.Sprintf("%q mesh", p), ""
 			net.Step(1, event.LinkClosed{Peer: p})
 		},
-		"topology": func(net *overlaytest.Network, o *overlay.Overlay) {
+		"topology": func(net *overlaylab.Network, o *overlay.Overlay) {
 			p := o.Neighbours()[0]
 			was, is = fmt.Sprintf("%q %v since", p.Peer, p.Kind), ""
 			net.Step(1, event.HelloReceived{Peer: p.Peer, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Full: true}})
 		},
-		"region": func(net *overlaytest.Network, o *overlay.Overlay) {
+		"region": func(net *overlaylab.Network, o *overlay.Overlay) {
 			c := o.Contacts()[0]
 			was = fmt.Sprintf("%q %v, %d right, 0 denials", c.Peer, c.Range(), c.Right)
 			is = fmt.Sprintf("%q %v, %d right, 1 denials", c.Peer, c.Range(), c.Right)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 // TestUndeclaredLines: where nobody declares anything, links begin at a modest rate and go on at what their lines
@@ -17,7 +17,7 @@ func TestUndeclaredLines(t *testing.T) {
 		"quick": {4_000_000, 0.5 * share * 4_000_000, 1.1 * share * 4_000_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			net, err := overlaytest.New([]overlay.Config{{Share: share, Up: 100_000_000}, {Share: share}}, 1)
+			net, err := overlaylab.New([]overlay.Config{{Share: share, Up: 100_000_000}, {Share: share}}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestUndeclaredLines(t *testing.T) {
 			}
 			net.Connect(0, 1)
 			for k := range rounds {
-				if err := net.Publish(0, overlaytest.Fingerprints(500_000, 0, uint64(k))); err != nil { // more than the line carries
+				if err := net.Publish(0, overlaylab.Fingerprints(500_000, 0, uint64(k))); err != nil { // more than the line carries
 					t.Fatal(err)
 				}
 				net.Run(time.Duration(k+1) * round)

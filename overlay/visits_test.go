@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -25,7 +25,7 @@ func TestVisits(t *testing.T) {
 			rng := rand.New(rand.NewPCG(6, 1))
 			publish := func() {
 				for i := range peers {
-					if err := net.Publish(i, overlaytest.Fingerprints(20, 10, uint64(i))); err != nil {
+					if err := net.Publish(i, overlaylab.Fingerprints(20, 10, uint64(i))); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -36,7 +36,7 @@ func TestVisits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := net.Publish(i, overlaytest.Fingerprints(20, 10, uint64(1000+v))); err != nil {
+				if err := net.Publish(i, overlaylab.Fingerprints(20, 10, uint64(1000+v))); err != nil {
 					t.Fatal(err)
 				}
 				for range 3 {

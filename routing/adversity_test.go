@@ -11,25 +11,25 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // place is a test's network: its nodes are made and linked by name.
 type place struct {
-	*routingtest.Net
+	*routinglab.Net
 	t     testing.TB
 	cfg   routing.Config // of all nodes
 	alike bool           // they draw the same random numbers
-	all   []*routingtest.Node
+	all   []*routinglab.Node
 	last  routing.QueryID
 }
 
 func newPlace(t testing.TB, seed uint64, cfg routing.Config) *place {
-	return &place{Net: routingtest.NewNet(seed), t: t, cfg: cfg}
+	return &place{Net: routinglab.NewNet(seed), t: t, cfg: cfg}
 }
 
 // node returns the node of a name, which it makes if need be.
-func (p *place) node(id wire.PeerID) *routingtest.Node {
+func (p *place) node(id wire.PeerID) *routinglab.Node {
 	if n := p.Node(id); n != nil {
 		return n
 	}
@@ -102,7 +102,7 @@ func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 }
 
 // findHidden looks for a key that a holder has and nobody's directory shows.
-func (p *place) findHidden(at wire.PeerID, key string, holder *routingtest.Node) routing.Stats {
+func (p *place) findHidden(at wire.PeerID, key string, holder *routinglab.Node) routing.Stats {
 	for _, n := range p.all {
 		n.Blind = true
 	}
@@ -123,7 +123,7 @@ func TestLyingChild(t *testing.T) {
 		for !asked && p.Now() < time.Minute {
 			p.RunUntil(p.Now() + time.Millisecond)
 		}
-		p.Step("b", routingtest.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true}))
+		p.Step("b", routinglab.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true}))
 		p.Run()
 		done := p.node("a").Done[0]
 		t.Log(done, done.Stats.Explain)
@@ -146,7 +146,7 @@ func TestChildNamesManyInVain(t *testing.T) {
 		names = append(names, wire.Record{Peer: wire.PeerID(fmt.Sprintf("nobody %d", i))})
 	}
 	for _, last := range []bool{false, true} {
-		p.Step("a", routingtest.Answered(1, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: names, Final: last}))
+		p.Step("a", routinglab.Answered(1, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: names, Final: last}))
 	}
 	p.Run()
 	s := p.node("a").Done[0].Stats
@@ -319,7 +319,7 @@ func TestHolderIsBack(t *testing.T) {
 	p := newPlace(t, 1, routing.Config{})
 	p.RTT = 100 * time.Millisecond
 	a, back := p.node("a"), p.node("back")
-	for _, n := range []*routingtest.Node{back, p.node("other")} {
+	for _, n := range []*routinglab.Node{back, p.node("other")} {
 		a.Knows[n.ID], n.Holds["k"] = 0.001, true
 	}
 	all := func(id routing.QueryID) int {
@@ -405,7 +405,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	p := newPlace(t, 1, routing.Config{})
 	p.node("a")
 	for i := range 3000 {
-		p.Step("a", routingtest.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
+		p.Step("a", routinglab.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
 	}
 	if n := p.node("a").Router.Conducts(); n > 1024 {
 		t.Errorf("%d failures are remembered", n)

@@ -10,11 +10,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // likeUs has a node know that some others are like it.
-func likeUs(node *routingtest.Node, depth int, others ...*routingtest.Node) {
+func likeUs(node *routinglab.Node, depth int, others ...*routinglab.Node) {
 	for _, o := range others {
 		node.Ask = append(node.Ask, region.Contact{
 			Peer: string(o.ID), Record: []byte("r"), Place: overlay.PlaceOf(o.ID), Depth: region.ContactDepth(depth), Role: region.Alike,
@@ -23,7 +23,7 @@ func likeUs(node *routingtest.Node, depth int, others ...*routingtest.Node) {
 }
 
 // askedFirst are the contacts that a node's only query asked, in order.
-func askedFirst(node *routingtest.Node) (out []wire.PeerID) {
+func askedFirst(node *routinglab.Node) (out []wire.PeerID) {
 	for _, e := range node.Done[0].Stats.Explain {
 		if e.Why == routing.Contact {
 			out = append(out, e.Peer)
@@ -43,7 +43,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 	}{{wire.Any, false, 4}, {wire.Any, true, 3}, {wire.All, false, 0}} {
 		net, nodes := ranged(t, 128, depth, routing.Config{BudgetAny: 512, BudgetAll: 512})
 		node := nodes[0]
-		var like []*routingtest.Node
+		var like []*routinglab.Node
 		for _, o := range nodes {
 			table := slices.ContainsFunc(node.Ask, func(c region.Contact) bool { return c.Peer == string(o.ID) })
 			if !table && !node.Range.Contains(overlay.PlaceOf(o.ID)) && len(like) < 8 {
@@ -58,7 +58,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 		net.Run()
 		asked, first, all := askedFirst(node), 0, 0
 		for i, p := range asked {
-			if slices.ContainsFunc(like, func(o *routingtest.Node) bool { return o.ID == p }) {
+			if slices.ContainsFunc(like, func(o *routinglab.Node) bool { return o.ID == p }) {
 				all++
 				if i < 4 {
 					first++
@@ -106,11 +106,11 @@ func TestPeersLikeUsFind(t *testing.T) {
 // more for being like us.
 func TestPeersLikeUsThatWaste(t *testing.T) {
 	const depth, liars, searches = 4, 8, 30
-	names := map[*routingtest.Node]int{}
-	for name, waste := range map[string]func(liar, other *routingtest.Node){
-		"silent": func(liar, _ *routingtest.Node) { liar.Mute = true },
-		"wrong":  func(liar, other *routingtest.Node) { liar.Knows[other.ID] = 0.0001 },
-		"in doubt": func(liar, other *routingtest.Node) { // two, too few to be bad for being wrong, one of them silent
+	names := map[*routinglab.Node]int{}
+	for name, waste := range map[string]func(liar, other *routinglab.Node){
+		"silent": func(liar, _ *routinglab.Node) { liar.Mute = true },
+		"wrong":  func(liar, other *routinglab.Node) { liar.Knows[other.ID] = 0.0001 },
+		"in doubt": func(liar, other *routinglab.Node) { // two, too few to be bad for being wrong, one of them silent
 			if names[liar]++; names[liar] <= 2 {
 				liar.Knows[other.ID], other.Mute = 0.0001, names[liar] == 1
 			}
@@ -130,7 +130,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 			waste(like[i%liars], other)
 		}
 		likeUs(node, depth, like...)
-		holders := slices.DeleteFunc(nodes[60:], func(o *routingtest.Node) bool { return node.Range.Contains(overlay.PlaceOf(o.ID)) })
+		holders := slices.DeleteFunc(nodes[60:], func(o *routinglab.Node) bool { return node.Range.Contains(overlay.PlaceOf(o.ID)) })
 		asked := 0
 		for i := range searches {
 			holders[i].Holds[fmt.Sprint(i)] = true
@@ -138,7 +138,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 			net.Run()
 			s := node.Done[i].Stats
 			for _, e := range s.Explain {
-				if slices.ContainsFunc(like, func(o *routingtest.Node) bool { return o.ID == e.Peer }) {
+				if slices.ContainsFunc(like, func(o *routinglab.Node) bool { return o.ID == e.Peer }) {
 					asked++
 				}
 			}
@@ -160,8 +160,8 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 const wrongEach = 7
 
 // strangers are the nodes outside of a node's range that are not among its contacts.
-func strangers(node *routingtest.Node, nodes []*routingtest.Node) []*routingtest.Node {
-	return slices.DeleteFunc(slices.Clone(nodes), func(o *routingtest.Node) bool {
+func strangers(node *routinglab.Node, nodes []*routinglab.Node) []*routinglab.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(o *routinglab.Node) bool {
 		known := slices.ContainsFunc(node.Ask, func(c region.Contact) bool { return c.Peer == string(o.ID) })
 		return known || node.Range.Contains(overlay.PlaceOf(o.ID))
 	})
@@ -177,7 +177,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 		nodes[holder].Holds["k"] = true
 		home := space.Around(overlay.PlaceOf(nodes[holder].ID), depth)
 		for _, node := range nodes {
-			liar := slices.IndexFunc(strangers(node, nodes), func(o *routingtest.Node) bool {
+			liar := slices.IndexFunc(strangers(node, nodes), func(o *routinglab.Node) bool {
 				return home.Contains(overlay.PlaceOf(o.ID)) && o != nodes[holder]
 			})
 			if liar < 0 || node.Range == home {
@@ -214,7 +214,7 @@ func TestPeerLikeUsBecomesAContact(t *testing.T) {
 		inHome := func(c region.Contact) bool { return home.Contains(c.Place) }
 		node.More = node.Ask[slices.IndexFunc(node.Ask, inHome):][:1]
 		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
-		others := slices.DeleteFunc(strangers(node, nodes), func(o *routingtest.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
+		others := slices.DeleteFunc(strangers(node, nodes), func(o *routinglab.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
 		likeUs(node, depth, append(others[:8], net.Node(wire.PeerID(node.More[0].Peer)))...)
 		net.Start(node.ID, routing.Query{ID: 1, Key: []byte(key), Mode: wire.Any})
 		net.Run()

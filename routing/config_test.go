@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestConfigRefusesNumbers: numbers that mean nothing are refused, each by its name, and the numbers next to them are
 // not. A zero means the default.
 func TestConfigRefusesNumbers(t *testing.T) {
 	good := func() routing.Config {
-		return routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: routingtest.Fingerprint, Rand: rand.New(rand.NewPCG(1, 1))}
+		return routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: routinglab.Fingerprint, Rand: rand.New(rand.NewPCG(1, 1))}
 	}
 	for name, numbers := range map[string]struct {
 		set    func(*routing.Config, float64)

@@ -13,15 +13,15 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other
 // range.
-func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
+func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
 	t.Helper()
-	net := routingtest.NewNet(1)
-	nodes := make([]*routingtest.Node, n)
+	net := routinglab.NewNet(1)
+	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
 		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		if err != nil {
@@ -200,7 +200,7 @@ func TestDenyingContacts(t *testing.T) {
 
 // TestDeadContacts: contacts that are gone do not end a search.
 func TestDeadContacts(t *testing.T) {
-	found, asked := searchesBeside(t, routing.Config{}, func(n *routingtest.Node) { n.Down = true })
+	found, asked := searchesBeside(t, routing.Config{}, func(n *routinglab.Node) { n.Down = true })
 	if len(found) < asked*85/100 {
 		t.Errorf("%d of %d found", len(found), asked)
 	}
@@ -210,7 +210,7 @@ func TestDeadContacts(t *testing.T) {
 // them up.
 func TestMuteContacts(t *testing.T) {
 	const giveUp = 20 * time.Second
-	found, asked := searchesBeside(t, routing.Config{AskTimeout: giveUp}, func(n *routingtest.Node) { n.Mute = true })
+	found, asked := searchesBeside(t, routing.Config{AskTimeout: giveUp}, func(n *routinglab.Node) { n.Mute = true })
 	soon := 0
 	for _, s := range found {
 		if s.Elapsed < giveUp {
@@ -224,7 +224,7 @@ func TestMuteContacts(t *testing.T) {
 
 // searchesBeside has two thirds of 64 peers search for a key, one after the other, after silence was called of each of
 // the others. It returns how the searches went that found the holder, and how many there were.
-func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routingtest.Node)) (found []routing.Stats, asked int) {
+func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routinglab.Node)) (found []routing.Stats, asked int) {
 	t.Helper()
 	const holder = 17
 	net, nodes := ranged(t, 64, 3, cfg)
@@ -420,7 +420,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 				node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return c.Peer == string(p) })
 				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
 			}
-			near := slices.IndexFunc(nodes, func(n *routingtest.Node) bool {
+			near := slices.IndexFunc(nodes, func(n *routinglab.Node) bool {
 				_, knows := node.Knows[n.ID]
 				return knows && !n.Boasts
 			})

@@ -12,21 +12,21 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // imprecise is a network of peers that each know the range of a depth around them well, and of the others hardly
 // anything.
-func imprecise(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
+func imprecise(t *testing.T, n, depth int) (*routinglab.Net, []*routinglab.Node) {
 	t.Helper()
 	return impreciseBy(t, n, depth, routing.Config{})
 }
 
 // impreciseBy is such a network of peers that are configured alike.
-func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
+func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
 	t.Helper()
-	net := routingtest.NewNet(1)
-	nodes := make([]*routingtest.Node, n)
+	net := routinglab.NewNet(1)
+	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
 		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		if err != nil {
@@ -55,13 +55,13 @@ func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.N
 }
 
 // hold gives a node the key that is looked for in place of another.
-func hold(node *routingtest.Node) {
+func hold(node *routinglab.Node) {
 	delete(node.Holds, "own0")
 	node.Holds["k"] = true
 }
 
 // find runs one query at a node.
-func find(net *routingtest.Net, node *routingtest.Node, mode wire.Mode) (routing.Stats, []wire.PeerID) {
+func find(net *routinglab.Net, node *routinglab.Node, mode wire.Mode) (routing.Stats, []wire.PeerID) {
 	node.Done, node.Found = nil, map[routing.QueryID][]wire.PeerID{}
 	net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
 	net.Run()

@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -161,7 +161,7 @@ func (d *driver) Record(p wire.PeerID) (wire.Record, bool) {
 func run(data []byte, fail func(string, ...any)) string {
 	d := &driver{data: data, fail: fail, open: map[routing.QueryID]*ledger{}, served: map[uint64]bool{}}
 	r, err := routing.New(routing.Config{
-		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)), Fingerprint: routingtest.Fingerprint,
+		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)), Fingerprint: routinglab.Fingerprint,
 		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2,
 		Timeout: fuzzTimeout, BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
 	}, d)
@@ -211,7 +211,7 @@ func (d *driver) input() event.Input {
 	case 3:
 		return routing.Cancel{ID: id}
 	case 4:
-		return routingtest.Answered(id, from, wire.HaveRequest{}, wire.HaveAnswer{true})
+		return routinglab.Answered(id, from, wire.HaveRequest{}, wire.HaveAnswer{true})
 	case 5, 6, 7:
 		if len(d.confirms) > 0 {
 			c := d.confirms[d.byte()%len(d.confirms)]
@@ -464,7 +464,7 @@ func TestCallersMistakesPanic(t *testing.T) {
 		f()
 	}
 	d := &driver{}
-	r, err := routing.New(routing.Config{Self: "a", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1)), Fingerprint: routingtest.Fingerprint}, d)
+	r, err := routing.New(routing.Config{Self: "a", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1)), Fingerprint: routinglab.Fingerprint}, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestSilentPrecise: a search for one holder does not wait long for a linked peer that knows all more precisely and is
@@ -48,7 +48,7 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 	for i := range 12 {
 		names.Records = append(names.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
 	}
-	net.Step(poor.ID, routingtest.Answered(1, asked, wire.Query{}, names))
+	net.Step(poor.ID, routinglab.Answered(1, asked, wire.Query{}, names))
 	net.Run()
 	contacts := 0
 	for _, why := range poor.Done[0].Stats.Explain {

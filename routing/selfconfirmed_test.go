@@ -8,7 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestOwnWord: a peer that names itself when it is asked for candidates is not asked again. Nor is it asked to confirm
@@ -24,8 +24,8 @@ func TestOwnWord(t *testing.T) {
 		{wire.All, 0.9, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 		{wire.All, 0.001, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 	} {
-		net := routingtest.NewNet(1)
-		add := func(id wire.PeerID) *routingtest.Node {
+		net := routinglab.NewNet(1)
+		add := func(id wire.PeerID) *routinglab.Node {
 			node, err := net.Add(id, routing.Config{})
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestOwnWordIsAwaited(t *testing.T) {
 		for _, p := range names {
 			a.Records = append(a.Records, wire.Record{Peer: p})
 		}
-		net.Step(asker.ID, routingtest.Answered(1, from, wire.Query{}, a))
+		net.Step(asker.ID, routinglab.Answered(1, from, wire.Query{}, a))
 	}
 	answer(contacts[0], contacts[1], "another")
 	if got := asked["Confirm"]; !slices.Equal(got, []wire.PeerID{"another"}) {
@@ -87,10 +87,10 @@ func TestOwnWordIsAwaited(t *testing.T) {
 
 // unsure is a network of a poor node and its informant. The node knows thirty peers hardly, and the informant all of
 // them well. The informant also names peers that claim certain keys and do not hold them.
-func unsure(t *testing.T, claimed ...string) (net *routingtest.Net, poor, informant *routingtest.Node) {
+func unsure(t *testing.T, claimed ...string) (net *routinglab.Net, poor, informant *routinglab.Node) {
 	t.Helper()
-	net = routingtest.NewNet(1)
-	add := func(id wire.PeerID) *routingtest.Node {
+	net = routinglab.NewNet(1)
+	add := func(id wire.PeerID) *routinglab.Node {
 		node, err := net.Add(id, routing.Config{})
 		if err != nil {
 			t.Fatal(err)

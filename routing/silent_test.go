@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestSilentContactsTakeNoBudget: where one of the two contacts of each range is gone, a search can still ask about all
@@ -22,7 +22,7 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 			if i == holder || node.Range.Contains(overlay.PlaceOf(nodes[holder].ID)) {
 				continue
 			}
-			var down []*routingtest.Node
+			var down []*routinglab.Node
 			seen := map[space.Range]bool{}
 			for _, c := range node.Ask {
 				rng, p := space.Around(c.Place, depth), net.Node(wire.PeerID(c.Peer))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // class is what the link of a peer lets it know of the others.
@@ -62,10 +62,10 @@ func holders(rng *rand.Rand) int {
 const simPeers = 121
 
 // network makes 121 peers with the given number of keys, about eight links each way.
-func network(t testing.TB, seed uint64, keys int) (*routingtest.Net, []*routingtest.Node) {
+func network(t testing.TB, seed uint64, keys int) (*routinglab.Net, []*routinglab.Node) {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	net := routingtest.NewNet(seed)
-	nodes := make([]*routingtest.Node, simPeers)
+	net := routinglab.NewNet(seed)
+	nodes := make([]*routinglab.Node, simPeers)
 	for i := range nodes {
 		n, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
 		if err != nil {
@@ -91,7 +91,7 @@ func network(t testing.TB, seed uint64, keys int) (*routingtest.Net, []*routingt
 	return net, nodes
 }
 
-func link(a, b *routingtest.Node) {
+func link(a, b *routinglab.Node) {
 	if a == b || slices.Contains(a.Links, b.ID) {
 		return
 	}
@@ -117,7 +117,7 @@ func (c tally) String() string {
 }
 
 // ask lets every live node look for keys that it lacks and a live one holds, and tallies by class.
-func ask(net *routingtest.Net, nodes []*routingtest.Node, mode wire.Mode, keys, each int, seed uint64) [3]tally {
+func ask(net *routinglab.Net, nodes []*routinglab.Node, mode wire.Mode, keys, each int, seed uint64) [3]tally {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	var out [3]tally
 	for i, n := range nodes {
@@ -139,7 +139,7 @@ func ask(net *routingtest.Net, nodes []*routingtest.Node, mode wire.Mode, keys, 
 }
 
 // live is how many peers that can be reached hold a key.
-func live(nodes []*routingtest.Node, key string) int {
+func live(nodes []*routinglab.Node, key string) int {
 	n := 0
 	for _, m := range nodes {
 		if m.Holds[key] && !m.Down {

@@ -7,15 +7,15 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // informed is a network of a poor node, linked peers that know all well, and forty peers that the node knows hardly. All
 // hold a hundred keys.
-func informed(t *testing.T, informants ...wire.PeerID) (net *routingtest.Net, poor *routingtest.Node) {
+func informed(t *testing.T, informants ...wire.PeerID) (net *routinglab.Net, poor *routinglab.Node) {
 	t.Helper()
-	net = routingtest.NewNet(1)
-	add := func(id wire.PeerID) *routingtest.Node {
+	net = routinglab.NewNet(1)
+	add := func(id wire.PeerID) *routinglab.Node {
 		node, err := net.Add(id, routing.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func informed(t *testing.T, informants ...wire.PeerID) (net *routingtest.Net, po
 }
 
 // holds lets a node hold a number of keys that nobody asks for.
-func holds(n *routingtest.Node, keys int) {
+func holds(n *routinglab.Node, keys int) {
 	clear(n.Holds)
 	for i := range keys {
 		n.Holds[fmt.Sprint(n.ID, " ", i)] = true

@@ -7,15 +7,15 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestUnheard: when a peer gives no sign of life, no query waits for it any more: not for its word, not for what it was
 // asked on behalf of a query, and not again a moment later. An answer that comes all the same counts.
 func TestUnheard(t *testing.T) {
 	for _, holds := range []bool{true, false} { // b is asked to confirm; else it is asked for candidates
-		net := routingtest.NewNet(1)
-		var a, b *routingtest.Node
+		net := routinglab.NewNet(1)
+		var a, b *routinglab.Node
 		for _, id := range []wire.PeerID{"a", "b"} {
 			n, err := net.Add(id, routing.Config{Incomplete: func() bool { return true }})
 			if err != nil {

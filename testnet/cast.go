@@ -14,7 +14,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/keystore"
-	"github.com/venn-p2p/venn/node/nodetest"
+	"github.com/venn-p2p/venn/node/nodelab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
@@ -86,7 +86,7 @@ func (t *stage) nodes(undefended bool) (cast, error) {
 	n := t.plan.Data.Peers()
 	v := &nodes{stage: t, faults: make([]*fault.Peer, n), options: t.cfg.nodeOptions(n)}
 	if t.plan.Undefended || undefended {
-		v.options = append(v.options, nodetest.Undefended(venn.Loosen))
+		v.options = append(v.options, nodelab.Undefended(venn.Loosen))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.plan.Parameters)) {
 		if name != strategy.Origins.Name {

@@ -50,12 +50,12 @@ var layers = []layer{
 	{"overlay/topology", []string{"summary/...", "overlay/group", "overlay/region", "overlay/space", "overlay/rank", "overlay/agenda", "overlay/event", "overlay/wire", "overlay/directory"}},
 	{"overlay", []string{"summary/...", "overlay/admission", "overlay/group", "overlay/agenda", "overlay/cache", "overlay/compare", "overlay/directory", "overlay/event", "overlay/wire", "overlay/exchange", "overlay/index", "overlay/rank", "overlay/region", "overlay/space", "overlay/topology"}},
 	{"overlay/tails", []string{"summary/...", "overlay/group", "overlay/agenda", "overlay/event", "overlay/wire"}},
-	{"overlay/overlaytest", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire", "overlay"}},
+	{"overlay/overlaylab", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire", "overlay"}},
 	{"routing/frequency", nil},
 	{"routing/match", []string{"summary/..."}},
 	{"routing/cover", nil},
 	{"routing", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match", "routing/frequency"}},
-	{"routing/routingtest", []string{"summary/...", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},
+	{"routing/routinglab", []string{"summary/...", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},
 	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},
 	{"node/join", []string{"summary/...", "overlay/wire"}},
 	{"node/keystore", []string{"summary/..."}},
@@ -75,7 +75,7 @@ var layers = []layer{
 	{"node/store", []string{"summary/...", "node/keystore", "node/signed"}},
 	{"node/leaktest", nil},
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/join", "node/keystore", "node/signed", "node/interfaces", "node/store", "node/internal/..."}},
-	{"node/nodetest", []string{"summary/...", "overlay/...", "node", "node/core", "node/internal/..."}},
+	{"node/nodelab", []string{"summary/...", "overlay/...", "node", "node/core", "node/internal/..."}},
 	{"node/httpapi", []string{"summary/...", "overlay/admission", "node"}},
 	{"node/mirror", []string{"overlay/wire", "node", "node/internal/tasks"}},
 	{"testnet/holdings", nil},
@@ -121,7 +121,7 @@ var bans = []struct {
 	{[]string{"node"}, []string{"github.com/cockroachdb/pebble/...", "github.com/ipfs/boxo/...", "github.com/libp2p/go-libp2p-kad-dht/..."}, true, "who embeds a node must not pay for the daemon's store, HTTP routing or a DHT"},
 	{[]string{"node/...", "testnet/fault", "testnet/link", "testnet/workload"}, []string{module + "testnet/judge", module + "testnet/holdings"}, true, "a network that can look up the truth proves nothing"},
 	{[]string{"testnet"}, []string{"github.com/libp2p/go-libp2p-kad-dht/..."}, true, "rivals' libraries stay in packages of their own, which commands hand over"},
-	{[]string{"cmd/..."}, []string{module + "node/nodetest"}, false, "no command takes a limit off"},
+	{[]string{"cmd/..."}, []string{module + "node/nodelab"}, false, "no command takes a limit off"},
 	{[]string{"cmd/venn/daemon"}, []string{module + "testnet/..."}, true, "the daemon is a peer, not a laboratory: simulator, strategies and the truth have no place in it"},
 	{[]string{"testnet/holdings"}, []string{"github.com/..."}, true, "the truth rests on the standard library alone"},
 	{[]string{"summary", "summary/bloom", "overlay", "overlay/directory", "overlay/exchange", "overlay/region", "routing/...", "node/...", "cmd/..."}, []string{module + "summary/inside"}, false, "it is for what compares or indexes prefixes, and changes with that"},
@@ -215,6 +215,23 @@ func TestBannedImports(t *testing.T) {
 				if matchesAny(b.imports, path) {
 					t.Errorf("%s imports %s: %s", name, path, b.reason)
 				}
+			}
+		}
+	}
+}
+
+// TestImportsOfNoTestKit: of this module's packages that the program is linked from, none is a kit for tests or imports one.
+// Libraries are left out: simulated links and the DHT bring package testing.
+func TestImportsOfNoTestKit(t *testing.T) {
+	all := packages(t)
+	program := all[slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == module+"cmd/venn" })]
+	for _, p := range all {
+		if p.ImportPath != program.ImportPath && !slices.Contains(program.Deps, p.ImportPath) {
+			continue
+		}
+		for _, path := range p.Imports {
+			if strings.HasSuffix(path, "test") || path == "testing" || strings.HasPrefix(path, "testing/") || path == "github.com/cockroachdb/datadriven" {
+				t.Errorf("%s imports %s, which is for tests", p.ImportPath, path)
 			}
 		}
 	}

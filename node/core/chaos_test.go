@@ -9,7 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -20,7 +20,7 @@ func sign([]byte) ([]byte, error) { return []byte("signature"), nil }
 
 // chaos gives a machine what the bytes decide, and holds it to its invariants after every step.
 func chaos(t *testing.T, data []byte) {
-	c, cfg := overlaytest.NewChaos(data)
+	c, cfg := overlaylab.NewChaos(data)
 	rng := rand.New(rand.NewPCG(uint64(len(data)), uint64(data[0])))
 	m, err := New(Config{Overlay: cfg, Routing: routing.Config{
 		Self: cfg.Self, Has: func(k []byte) bool { return len(k) > 1 }, Rand: rng,
@@ -61,7 +61,7 @@ func chaos(t *testing.T, data []byte) {
 }
 
 // beside is an input of another machine than the overlay.
-func beside(rng *rand.Rand, m *Machine, c *overlaytest.Chaos, now time.Duration) event.Input {
+func beside(rng *rand.Rand, m *Machine, c *overlaylab.Chaos, now time.Duration) event.Input {
 	peer := func() wire.PeerID { return wire.PeerID(fmt.Sprint("p", rng.IntN(12))) }
 	key := []byte{byte(rng.IntN(3))}
 	switch rng.IntN(8) {
@@ -111,13 +111,13 @@ func TestChaos(t *testing.T) {
 		runs = 10
 	}
 	for seed, begun := uint64(0), time.Now(); seed < runs || time.Since(begun) < *goOn; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaytest.ChaosBytes(seed, 3000)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, overlaylab.ChaosBytes(seed, 3000)) })
 	}
 }
 
 func FuzzChaos(f *testing.F) {
 	for seed := range uint64(4) {
-		f.Add(overlaytest.ChaosBytes(seed, 1000))
+		f.Add(overlaylab.ChaosBytes(seed, 1000))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -34,7 +34,7 @@ var directoryAttacks = []attack{
 
 // memoryOf is the most memory that 500 identities bring a directory to take, under a limit.
 func memoryOf(limit int) (float64, error) {
-	s, err := overlaytest.NewScene(500, 20, overlay.Config{Memory: limit})
+	s, err := overlaylab.NewScene(500, 20, overlay.Config{Memory: limit})
 	if err != nil {
 		return 0, err
 	}
@@ -53,12 +53,12 @@ func memoryOf(limit int) (float64, error) {
 func visitors(l overlay.Limits) (float64, error) {
 	taken := [2]int{}
 	for visits := range uint64(2) {
-		o, err := overlay.New(overlaytest.Alone(overlay.Config{MaxOrigins: 100, Limits: l}))
+		o, err := overlay.New(overlaylab.Alone(overlay.Config{MaxOrigins: 100, Limits: l}))
 		if err != nil {
 			return 0, err
 		}
 		for i := range uint64(1000) {
-			x, err := overlaytest.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaytest.Fingerprints(100, 0, i), summary.Header{})
+			x, err := overlaylab.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaylab.Fingerprints(100, 0, i), summary.Header{})
 			if err != nil {
 				return 0, err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
@@ -43,8 +43,8 @@ var pastAttacks = []attack{
 // past is a directory linked with an honest peer; extend is what it decodes relative runs by.
 func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
-		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
-		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
+		Self: "self", Seed: overlaylab.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
+		OpenHeader: overlaylab.OpenHeader, OpenRecord: overlaylab.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ExtendRelative: extend,
 	})
 	d.Open(honest)
@@ -52,14 +52,14 @@ func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Pre
 }
 
 // epochOf is an epoch of an origin's.
-func epochOf(fps []summary.Fingerprint, number uint32) (overlaytest.Origin, error) {
-	return overlaytest.NewOrigin("origin", fps, summary.Header{
+func epochOf(fps []summary.Fingerprint, number uint32) (overlaylab.Origin, error) {
+	return overlaylab.NewOrigin("origin", fps, summary.Header{
 		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
 	})
 }
 
 // take brings all of an epoch to a directory.
-func take(d *directory.Directory, now time.Duration, x overlaytest.Origin) directory.Result {
+func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) directory.Result {
 	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
 }
 
@@ -67,8 +67,8 @@ func take(d *directory.Directory, now time.Duration, x overlaytest.Origin) direc
 // receiver takes the first one in as if it were later.
 func replayed(_ context.Context, defended bool) (float64, error) {
 	d := past((*summary.Prefix).ExtendRelative)
-	now := overlaytest.Fingerprints(500, 0, 2)
-	old, err := epochOf(overlaytest.Fingerprints(500, 0, 1), 1)
+	now := overlaylab.Fingerprints(500, 0, 2)
+	old, err := epochOf(overlaylab.Fingerprints(500, 0, 1), 1)
 	if err != nil {
 		return 0, err
 	}
@@ -79,7 +79,7 @@ func replayed(_ context.Context, defended bool) (float64, error) {
 	take(d, 0, old)
 	take(d, time.Second, latest)
 	if !defended {
-		old, err = epochOf(overlaytest.Fingerprints(500, 0, 1), 3)
+		old, err = epochOf(overlaylab.Fingerprints(500, 0, 1), 3)
 	}
 	take(d, 2*time.Second, old)
 	held := d.Tagged(old.Group().OriginTag()).Held()
@@ -89,13 +89,13 @@ func replayed(_ context.Context, defended bool) (float64, error) {
 // wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as
 // its sender means it.
 func wrongDelta(_ context.Context, defended bool) (float64, error) {
-	before := overlaytest.Fingerprints(500, 0, 1)
-	chosen := overlaytest.Fingerprints(200, 0, 66)
+	before := overlaylab.Fingerprints(500, 0, 1)
+	chosen := overlaylab.Fingerprints(200, 0, 66)
 	old, err := epochOf(before, 1)
 	if err != nil {
 		return 0, err
 	}
-	next, err := epochOf(overlaytest.Changed(before, 10, 1), 2)
+	next, err := epochOf(overlaylab.Changed(before, 10, 1), 2)
 	if err != nil {
 		return 0, err
 	}
@@ -131,11 +131,11 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 // pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted
 // no more. It holds none of the keys of an audit.
 func pretender(l directory.Limits) (float64, error) {
-	s, err := overlaytest.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
+	s, err := overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
 	if err != nil {
 		return 0, err
 	}
-	own, err := overlaytest.NewOrigin("self", overlaytest.Fingerprints(1000, 0, 0), summary.Header{})
+	own, err := overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{})
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +152,7 @@ func pretender(l directory.Limits) (float64, error) {
 				s.Step(now, event.Outcome{Peer: claimant, Misses: 20})
 			}
 		}
-		c := s.Overlay.Candidates(nil, overlaytest.Fingerprints(1000, 0, 0)[0])
+		c := s.Overlay.Candidates(nil, overlaylab.Fingerprints(1000, 0, 0)[0])
 		if len(c) != 1 {
 			return 0, fmt.Errorf("%d peers match", len(c))
 		}
@@ -170,16 +170,16 @@ func pretended(l directory.Limits) (float64, error) {
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, Limits: overlay.Limits{Directory: l}}
 	}
-	net, err := overlaytest.New(configs, 1)
+	net, err := overlaylab.New(configs, 1)
 	if err != nil {
 		return 0, err
 	}
 	net.Unchecked = true
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i, p := range net.Peers {
-		fps := overlaytest.Fingerprints(1000, 300, uint64(i))
+		fps := overlaylab.Fingerprints(1000, 300, uint64(i))
 		if p.Boaster = i >= honests; p.Boaster {
-			fps = overlaytest.Fingerprints(1000, 300, 0)
+			fps = overlaylab.Fingerprints(1000, 300, 0)
 		}
 		if err := net.Publish(i, fps); err != nil {
 			return 0, err

@@ -7,14 +7,14 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
 const (
-	honest, liar = overlaytest.Honest, overlaytest.Liar
+	honest, liar = overlaylab.Honest, overlaylab.Liar
 
-	fast    = overlaytest.Fast
-	tick    = overlaytest.Tick
+	fast    = overlaylab.Fast
+	tick    = overlaylab.Tick
 	origins = 120 // that the honest link offers
 )
 
@@ -46,7 +46,7 @@ var exchangeAttacks = []attack{
 
 // liedTo is how many origins are known after a minute beside a liar.
 func liedTo(every time.Duration, sessions bool, l exchange.Limits) (float64, error) {
-	n, err := overlaytest.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
+	n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
 	return float64(n), err
 }
 
@@ -61,7 +61,7 @@ func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 		if defended {
 			configs[0].Down = rate
 		}
-		net, err := overlaytest.New(configs, 1)
+		net, err := overlaylab.New(configs, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -74,7 +74,7 @@ func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 			}
 		}
 		for i := range configs {
-			if err := net.Publish(i, overlaytest.Fingerprints(20_000, 10_000, uint64(i))); err != nil {
+			if err := net.Publish(i, overlaylab.Fingerprints(20_000, 10_000, uint64(i))); err != nil {
 				return 0, err
 			}
 			for j := range min(i, 2) {

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
@@ -52,7 +52,7 @@ func hostileLink(_ context.Context, defended bool) (float64, error) {
 // most.
 func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
-	s, err := overlaytest.NewScene(origins, 4000, cfg)
+	s, err := overlaylab.NewScene(origins, 4000, cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 }
 
 // learned says whether all parts of all origins are held.
-func learned(s *overlaytest.Scene) bool {
+func learned(s *overlaylab.Scene) bool {
 	for i := range s.Origins {
 		if p, ok := s.Overlay.Held(s.Origins[i].ID); !ok || p.Parts() < s.Origins[i].Parts() {
 			return false
@@ -83,12 +83,12 @@ func learned(s *overlaytest.Scene) bool {
 
 // lie has the liar do all that it can. It opens a new session with records of ghosts, and claims all there is and newer
 // epochs. It sends parts that nobody asked for, junk in the place of parts, and the first part again.
-func lie(s *overlaytest.Scene, now time.Duration) {
+func lie(s *overlaylab.Scene, now time.Duration) {
 	n := uint32(now / time.Second)
 	h := wire.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
 	for i := range 16 {
 		p := wire.PeerID(fmt.Sprint("ghost", n, ".", i))
-		h.Records = append(h.Records, wire.Record{Peer: p, Envelope: overlaytest.Record(p)})
+		h.Records = append(h.Records, wire.Record{Peer: p, Envelope: overlaylab.Record(p)})
 	}
 	s.Step(now, event.HelloReceived{Peer: liar, Hello: h})
 	s.Step(now, event.CatalogueReceived{From: liar, Items: s.Items(nil), Bytes: 2400})
@@ -136,8 +136,8 @@ func boasts(cfg overlay.Config) (float64, error) {
 }
 
 // amongFour is a scene with 20 origins that the node knows, two more honest links and a liar.
-func amongFour(cfg overlay.Config) (*overlaytest.Scene, error) {
-	s, err := overlaytest.NewScene(20, 1000, cfg)
+func amongFour(cfg overlay.Config) (*overlaylab.Scene, error) {
+	s, err := overlaylab.NewScene(20, 1000, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"time"
 
@@ -263,13 +262,26 @@ func (c *cast) halfHandshake(ctx context.Context, h host.Host) error {
 	return err
 }
 
-func rebinding(_ context.Context, defended bool) (float64, error) {
+func rebinding(ctx context.Context, defended bool) (float64, error) {
 	served := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	if defended {
 		served = httpapi.Guard(served)
 	}
-	r := httptest.NewRequest(http.MethodGet, "http://rebound.example/routing/v1/providers/x", nil)
-	w := httptest.NewRecorder()
-	served.ServeHTTP(w, r)
-	return truth(w.Code == http.StatusOK), nil
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	s := http.Server{Handler: served, ReadHeaderTimeout: time.Second}
+	defer func() { _ = s.Close() }()
+	go func() { _ = s.Serve(l) }()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.Addr().String()+"/routing/v1/providers/x", nil)
+	if err != nil {
+		return 0, err
+	}
+	r.Host = "rebound.example"
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	return truth(answer.StatusCode == http.StatusOK), answer.Body.Close()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/keystore"
-	"github.com/venn-p2p/venn/node/nodetest"
+	"github.com/venn-p2p/venn/node/nodelab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -76,7 +76,7 @@ func haveFlood(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
 	keys := &counted{Keys: new(keystore.Memory)}
-	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, nodetest.Limits{Work: nodetest.Unbounded})))
+	n, err := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Work: nodelab.Unbounded})))
 	if err != nil {
 		return 0, err
 	}
@@ -143,7 +143,7 @@ func hanging(ctx context.Context, defended bool) (float64, error) {
 	if !defended {
 		within, keys.from = 2*time.Second, 2 // in the loop: the first time is before
 	}
-	n, err := c.node(node.WithKeys(keys), nodetest.Without(unless(defended, nodetest.Limits{Core: inLoop(keys)})))
+	n, err := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Core: inLoop(keys)})))
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +175,7 @@ const mostJunk = 16 // MiB that the other end of a join sends
 func falseSize(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, nodetest.Limits{Claim: nodetest.Unbounded})))
+	n, err := c.node(nodelab.Without(unless(defended, nodelab.Limits{Claim: nodelab.Unbounded})))
 	if err != nil {
 		return 0, err
 	}
@@ -191,7 +191,7 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodetest.Without(unless(defended, nodetest.Limits{Stray: nodetest.Unbounded})))
+	n, err := c.node(nodelab.Without(unless(defended, nodelab.Limits{Stray: nodelab.Unbounded})))
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/routing/routingtest"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // queryAttacks are those on searches.
@@ -92,7 +92,7 @@ var queryAttacks = []attack{
 
 // place is a network whose nodes are made and linked by name.
 type place struct {
-	*routingtest.Net
+	*routinglab.Net
 	cfg  routing.Config // of all nodes
 	err  error
 	last routing.QueryID
@@ -101,7 +101,7 @@ type place struct {
 }
 
 func newPlace(cfg routing.Config, links string) *place {
-	p := &place{Net: routingtest.NewNet(1), cfg: cfg}
+	p := &place{Net: routinglab.NewNet(1), cfg: cfg}
 	for pair := range strings.FieldsSeq(links) {
 		a, b, _ := strings.Cut(pair, "-")
 		x, y := p.node(wire.PeerID(a)), p.node(wire.PeerID(b))
@@ -111,7 +111,7 @@ func newPlace(cfg routing.Config, links string) *place {
 }
 
 // node returns the node of a name, which it makes if need be.
-func (p *place) node(id wire.PeerID) *routingtest.Node {
+func (p *place) node(id wire.PeerID) *routinglab.Node {
 	n := p.Node(id)
 	if n == nil {
 		n, p.err = p.Add(id, p.cfg)
@@ -162,7 +162,7 @@ func inventor(limits routing.Limits) (float64, error) {
 	for !asked && p.Now() < time.Minute {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
-	p.Step("a", routingtest.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
+	p.Step("a", routinglab.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
@@ -186,7 +186,7 @@ func named(limits routing.Limits, names ...wire.PeerID) *place {
 		var q uint64
 		if i := strings.Index(s, "a > AskCandidates q"); i >= 0 && strings.Contains(s, " inventor ") {
 			_, _ = fmt.Sscanf(s[i:], "a > AskCandidates q%d", &q)
-			p.later = append(p.later, routingtest.Answered(routing.QueryID(q), "inventor", wire.Query{}, wire.Answer{Records: records}))
+			p.later = append(p.later, routinglab.Answered(routing.QueryID(q), "inventor", wire.Query{}, wire.Answer{Records: records}))
 		}
 	}
 	return p
@@ -269,7 +269,7 @@ func grandchild(limits routing.Limits) (float64, error) {
 	if !asked {
 		return 0, errors.New("the liar is not asked")
 	}
-	p.Step("b", routingtest.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: ghosts, Messages: 16, Final: true}))
+	p.Step("b", routinglab.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: ghosts, Messages: 16, Final: true}))
 	p.Run()
 	return float64(vain), nil
 }
@@ -378,7 +378,7 @@ func impatient(defended bool) (cfg routing.Config) {
 }
 
 // sixty is a place where a knows sixty peers.
-func sixty(cfg routing.Config) (p *place, all []*routingtest.Node) {
+func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
 	p = newPlace(cfg, "")
 	for i := range 60 {
 		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))

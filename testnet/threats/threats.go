@@ -2,7 +2,7 @@
 // does not hurt the undefended system proves nothing, so its row fails as one does whose defence is too weak.
 //
 // Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback. Each row
-// says where. Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodetest.Limits), or a
+// says where. Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits), or a
 // parameter that the defence rests on.
 package threats
 

@@ -1,4 +1,4 @@
-package overlaytest
+package overlaylab
 
 import (
 	"time"

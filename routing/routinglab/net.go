@@ -1,10 +1,10 @@
-// Package routingtest runs routing machines against each other in virtual time, for tests. It has a [Net] of nodes with
-// given collections, links and knowledge of each other, and a script language for transcripts ([Run]).
+// Package routinglab runs routing machines against each other in virtual time, for tests and experiments. It has a [Net]
+// of nodes with given collections, links and knowledge of each other. Its own tests are transcripts.
 //
 // Summaries are modelled. A node's view of another matches every key that the other holds. It matches another key when
 // a hash of peer and key falls below the false-positive rate. So deeper knowledge has a subset of the false matches, as
 // with prefixes of one summary.
-package routingtest
+package routinglab
 
 import (
 	"cmp"
@@ -367,7 +367,7 @@ func (n *Node) do(e event.Effect) {
 			}
 		})
 	default:
-		panic(fmt.Sprintf("routingtest: unknown effect %T", e))
+		panic(fmt.Sprintf("routinglab: unknown effect %T", e))
 	}
 }
 
@@ -429,6 +429,11 @@ func (n *Node) answer(e event.Answer) {
 		}
 		net.Step(p.asker.ID, event.Answered{Ask: p.ask, Answer: a})
 	})
+}
+
+// Answered returns a peer's answer to a question of a query; nil: none comes.
+func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) event.Answered {
+	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
 }
 
 // at schedules what is done after a delay.

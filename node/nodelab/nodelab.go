@@ -1,6 +1,6 @@
-// Package nodetest attacks, for experiments, the rooms of a node that nobody outside can reach. These are its queues
+// Package nodelab attacks, for experiments, the rooms of a node that nobody outside can reach. These are its queues
 // and its table of connections; attacks go in steps rather than in time.
-package nodetest
+package nodelab
 
 import (
 	"fmt"

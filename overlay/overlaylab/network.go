@@ -1,9 +1,10 @@
-// Package overlaytest runs many overlays against each other in virtual time, for tests.
+// Package overlaylab runs many overlays against each other in virtual time, for tests and experiments. Its own tests are
+// transcripts.
 //
 // It is no model of a real network. Links have one latency, no loss, and no bandwidth of their own unless Line gives
 // them one: the overlays' own budgets are tested. The pubsub mesh is each peer's first few links. The same seed gives
 // the same run.
-package overlaytest
+package overlaylab
 
 import (
 	"container/heap"
@@ -167,7 +168,7 @@ func Sign(payload []byte) []byte { return append([]byte(signature), payload...) 
 // OpenHeader opens an envelope made by [Sign].
 func OpenHeader(envelope []byte) (summary.Header, error) {
 	if len(envelope) < len(signature) || string(envelope[:len(signature)]) != signature {
-		return summary.Header{}, fmt.Errorf("overlaytest: no signature")
+		return summary.Header{}, fmt.Errorf("overlaylab: no signature")
 	}
 	return summary.ParseHeader(envelope[len(signature):])
 }
@@ -175,7 +176,7 @@ func OpenHeader(envelope []byte) (summary.Header, error) {
 // OpenRecord opens an address record made by [Record].
 func OpenRecord(envelope []byte) (wire.PeerID, error) {
 	if len(envelope) < 200 {
-		return "", fmt.Errorf("overlaytest: no record")
+		return "", fmt.Errorf("overlaylab: no record")
 	}
 	return wire.PeerID(envelope[200:]), nil
 }

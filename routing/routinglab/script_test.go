@@ -1,4 +1,4 @@
-package routingtest
+package routinglab
 
 import (
 	"fmt"
@@ -169,11 +169,6 @@ func (s *Script) input(d *datadriven.TestData) event.Input {
 		return Answered(q, p, wire.Query{Kind: wire.Search}, wire.Answer{Records: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final")})
 	}
 	panic(fmt.Sprintf("unknown input %q", kind))
-}
-
-// Answered returns a peer's answer to a question of a query; nil: none comes.
-func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) event.Answered {
-	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
 }
 
 // asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the

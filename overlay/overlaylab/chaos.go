@@ -1,4 +1,4 @@
-package overlaytest
+package overlaylab
 
 import (
 	"bytes"
@@ -335,7 +335,9 @@ func (c *Chaos) published() event.Input {
 	o, err := NewOrigin("self", Fingerprints(50, 10, uint64(c.n(4))), summary.Header{
 		Seed: chaosSeeds[c.n(2)].Tag(), Epoch: summary.Epoch{Generation: 2, Sequence: uint32(c.made) + uint32(len(c.data))},
 	})
-	must(err)
+	if err != nil {
+		panic(err)
+	}
 	return event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
 }
 
