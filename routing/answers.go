@@ -97,7 +97,7 @@ func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
 	q, c := r.candidateIn(id, p)
 	if q == nil || c.state != asking {
 		if !here {
-			r.noteFailure(p, true, true)
+			r.noteFailure(p, r.now, true, true)
 		}
 		return
 	}
@@ -114,7 +114,7 @@ func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *search, c *candidate) {
 	r.waitFor(q, c, -1)
-	r.noteFailure(c.record.Peer, true, true)
+	r.noteFailure(c.record.Peer, c.since, true, true)
 	c.state = failed
 	q.conclude(r.now, c.reason, Failed)
 	if c.tries == 1 {
@@ -157,7 +157,7 @@ func (r *Router) askFailed(id QueryID, p wire.PeerID) {
 
 // unheard takes in that a peer gives no sign of life: no query waits for it any more, and none asks it again.
 func (r *Router) unheard(in Unheard) {
-	r.noteFailure(in.Peer, true, true)
+	r.noteFailure(in.Peer, r.now, true, true)
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		q := r.open[id]
 		if q == nil { // the end of another query has ended it

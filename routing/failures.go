@@ -16,26 +16,28 @@ const (
 // failure records that a peer did not answer.
 type failure struct {
 	last  time.Duration
-	pause time.Duration // from the last failure until it is asked again
+	asked time.Duration // when it was asked what it did not answer
+	pause time.Duration // from then until it is asked again
 	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
 	ours  bool          // this node asked it
 }
 
-// noteFailure records that a peer failed to answer. sure says that the peer had the full time for an answer. A failure
-// that comes while the peer rests is of an ask from before: it makes the rest no longer. ours says that this node asked.
-func (r *Router) noteFailure(p wire.PeerID, sure, ours bool) {
+// noteFailure records that a peer failed to answer what it was asked at a time. sure says that the peer had the full time
+// for an answer; ours, that this node asked. A rest counts from the question. A failure of a question from before the end
+// of a rest makes that rest no longer.
+func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
 	if !ours && !r.hears(p) {
 		return
 	}
-	c, f := r.conduct(p), failure{last: r.now, pause: firstPause, sure: sure, ours: ours}
+	c, f := r.conduct(p), failure{last: r.now, asked: asked, pause: firstPause, sure: sure, ours: ours}
 	if old, ok := r.failure(p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause
 		switch {
-		case r.now >= old.last+old.pause:
+		case asked >= old.asked+old.pause:
 			f.pause = min(2*old.pause, r.cfg.Limits.Rest)
 		case old.sure && old.ours:
-			f.last = old.last
+			f.last, f.asked = old.last, old.asked
 		}
 	}
 	c.failure = f
@@ -85,7 +87,7 @@ func (r *Router) standing(p wire.PeerID) standing {
 		return sound
 	case !f.sure:
 		return doubted
-	case r.now < f.last+f.pause:
+	case r.now < f.asked+f.pause:
 		return resting
 	}
 	return suspect

@@ -30,8 +30,8 @@ func (s *summarized) HasSummary(p wire.PeerID) bool { return slices.Contains(s.p
 func TestNamesOfKnownPeers(t *testing.T) {
 	r := limited()
 	r.view.(*summarized).peers = []wire.PeerID{"known"}
-	r.noteFailure("known", true, true)
-	r.noteFailure("a name", true, true)
+	r.noteFailure("known", r.now, true, true)
+	r.noteFailure("a name", r.now, true, true)
 	if r.now = firstPause; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
 		t.Errorf("the known one is %v and rests: %v; the name rests: %v", r.standing("known"), r.rests("known"), r.rests("a name"))
 	}
@@ -40,7 +40,7 @@ func TestNamesOfKnownPeers(t *testing.T) {
 // TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.
 func TestDoubtsMakeRoom(t *testing.T) {
 	r := limited()
-	r.noteFailure("dead", true, true)
+	r.noteFailure("dead", r.now, true, true)
 	r.now = 1
 	for i := range 2 * maxConducts {
 		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
@@ -57,7 +57,7 @@ func TestPauses(t *testing.T) {
 	for i, pause := range []time.Duration{1, 2, 4, 4, 4} {
 		pause *= time.Second
 		begun := r.now
-		r.noteFailure("p", true, true)
+		r.noteFailure("p", r.now, true, true)
 		for _, c := range []struct {
 			after time.Duration
 			want  standing
@@ -81,15 +81,19 @@ func TestPauses(t *testing.T) {
 // a peer behind a partition that heals is asked again within the longest pause from when it was last found silent.
 func TestLateFailureProlongsNoRest(t *testing.T) {
 	r := limited()
-	r.noteFailure("p", true, true)
+	r.noteFailure("p", r.now, true, true)
 	r.now = firstPause - 1
-	r.noteFailure("p", true, true)
+	r.noteFailure("p", r.now, true, true)
 	if r.now = firstPause; r.standing("p") != suspect {
 		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
 	}
-	r.noteFailure("p", true, true)
+	r.noteFailure("p", r.now, true, true)
 	if f := r.conduct("p").failure; f.pause != 2*firstPause {
 		t.Errorf("a failure after the rest: %v", f)
+	}
+	r.now += 5 * time.Second
+	if r.noteFailure("p", 0, true, true); r.standing("p") != suspect {
+		t.Errorf("standing %v after a dial has failed that began before the rests", r.standing("p"))
 	}
 }
 

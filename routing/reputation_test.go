@@ -15,9 +15,9 @@ func TestConductNotedLastStays(t *testing.T) {
 	for i := range maxConducts {
 		r.weigh(wire.PeerID(fmt.Sprint("known ", i)), 2, 1)
 	}
-	r.noteFailure("known 0", true, true)
+	r.noteFailure("known 0", r.now, true, true)
 	r.weigh("new", 0, 1)
-	r.noteFailure("doubted", false, false)
+	r.noteFailure("doubted", r.now, false, false)
 	for p, want := range map[wire.PeerID]bool{"known 0": true, "known 1": false, "known 2": true, "new": true, "doubted": false} {
 		if c := r.conduct(p); (c != conduct{}) != want {
 			t.Errorf("%q: %+v, want some: %v", p, c, want)

@@ -65,7 +65,7 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 		r.answered(in)
 	case event.Doubted:
 		if _, ok := r.failure(in.Peer); !ok {
-			r.noteFailure(in.Peer, false, false)
+			r.noteFailure(in.Peer, r.now, false, false)
 		}
 	case event.HelloReceived:
 		r.lives(in.Peer)
@@ -212,7 +212,7 @@ func (r *Router) end(q *search, why End) {
 		}
 		r.waitFor(q, c, -1)
 		if again := c.standing >= suspect; again || r.now >= c.since+r.cfg.HedgeAfter {
-			r.noteFailure(c.record.Peer, again, true)
+			r.noteFailure(c.record.Peer, c.since, again, true)
 		}
 	}
 	if q.serves != nil {
