@@ -127,7 +127,7 @@ func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (
 		if c.IsSet("record") { // of one run
 			values = values[len(values)-1:]
 		}
-		sweeps = []scenario.Setting{{Key: "peers", Values: values}}
+		sweeps = s.SweptBy("peers", values)
 		fixed = slices.Delete(fixed, i, i+1)
 	}
 	out, err := s.With(fixed, sweeps)

@@ -63,8 +63,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Version    string   `json:"version,omitempty"`
 		Rows       any      `json:"rows"`
 		Slopes     []Slope  `json:"slopes,omitempty"`
+		Ahead      []Ahead  `json:"ahead,omitempty"`
 		Files      []string `json:"files,omitempty"`
 	}{Version: r.Version, Rows: r.rows(), Slopes: r.Slopes, Files: r.Files}
+	for _, g := range r.groups() {
+		if g.wide() {
+			out.Ahead = append(out.Ahead, g.ahead()...)
+		}
+	}
 	if r.Trials() {
 		out.Experiment = r.Name()
 	}

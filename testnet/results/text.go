@@ -32,9 +32,11 @@ func (r Result) write(w io.Writer, g group) error {
 		}
 		if t := g.lines(); len(t.Rows) > 0 {
 			fmt.Fprintln(w)
-			return align(w, upper(t))
+			if err := align(w, upper(t)); err != nil {
+				return err
+			}
 		}
-		return nil
+		return g.writeAhead(w)
 	}
 	fmt.Fprintf(w, "%s: %s\n\n", g.of.Name, strings.TrimSpace(g.of.Question))
 	t := transposed(g.table(nil, title))
@@ -52,6 +54,20 @@ func (r Result) write(w io.Writer, g group) error {
 		}
 	}
 	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// writeAhead writes where another strategy is ahead of the first one.
+func (g group) writeAhead(w io.Writer) error {
+	if len(g.strategies()) < 2 {
+		return nil
+	}
+	all, first := g.ahead(), g.of.Strategies[0]
+	_, err := fmt.Fprintf(w, "\nahead of %s, in recall or at no less recall in messages and upkeep: %d of %d cases (figures of %[1]s in brackets)\n",
+		first, len(Distinct(all, func(a Ahead) string { return a.At + a.Engine })), g.points())
+	for _, a := range all {
+		fmt.Fprintf(w, "  %s: %s by %s: %s\n", a.At, a.Strategy, a.By, a.Figures)
+	}
 	return err
 }
 

@@ -148,3 +148,14 @@ func (s *Scenario) Swept() bool { return len(s.sweeps) > 0 }
 func (s *Scenario) Varies(key string) bool {
 	return slices.ContainsFunc(s.sweeps, func(k Setting) bool { return k.Key == key })
 }
+
+// SweptBy returns the scenario's sweeps, of which that over a key has these values.
+func (s *Scenario) SweptBy(key string, values []any) []Setting {
+	out := slices.Clone(s.sweeps)
+	for i := range out {
+		if out[i].Key == key {
+			out[i].Values = values
+		}
+	}
+	return out
+}

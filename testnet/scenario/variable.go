@@ -171,8 +171,8 @@ func (c Coordinate) Number() (float64, bool) {
 	return x, is
 }
 
-// With is the scenario with other values of some keys, and with sweeps in place of its own if there are any. Its
-// answers are left out, for they are of other runs. Errors match ErrScenario.
+// With is the scenario with other values of some keys, and with sweeps in place of its own if there are any. A key of its
+// own sweep that is fixed varies no more. Its answers are left out, for they are of other runs. Errors match ErrScenario.
 func (s *Scenario) With(fixed, sweeps []Setting) (*Scenario, error) {
 	if len(fixed)+len(sweeps) == 0 {
 		return s, nil
@@ -183,7 +183,9 @@ func (s *Scenario) With(fixed, sweeps []Setting) (*Scenario, error) {
 	}
 	delete(all, "answers")
 	if len(sweeps) == 0 {
-		sweeps = s.sweeps
+		sweeps = slices.DeleteFunc(slices.Clone(s.sweeps), func(k Setting) bool {
+			return slices.ContainsFunc(fixed, func(f Setting) bool { return f.Key == k.Key })
+		})
 	}
 	seen := map[string]bool{}
 	for _, f := range slices.Concat(fixed, sweeps) {

@@ -1,0 +1,66 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/venn-p2p/venn/testnet/statistics"
+)
+
+// Ahead is a case in which a strategy beats the first one of its scenario. Its recall is higher by more than the 95 %
+// interval of the difference; or it is not lower by more than the first one's interval, at fewer messages a query and
+// less upkeep.
+type Ahead struct {
+	Scenario string `json:"scenario"`
+	At       string `json:"at,omitempty"` // the point of the sweep
+	Engine   string `json:"engine"`
+	Strategy string `json:"strategy"`
+	By       string `json:"by"` // recall or cost
+	Figures  string `json:"figures"`
+}
+
+// ahead lists who beats the first strategy where.
+func (g group) ahead() (out []Ahead) {
+	for _, c := range g.cases {
+		i := slices.IndexFunc(g.cases, func(f situation) bool {
+			return f.of == c.of && f.engine == c.engine && f.strategy == c.of.Strategies[0]
+		})
+		if i < 0 || g.cases[i].strategy == c.strategy {
+			continue
+		}
+		if by := c.beats(g.cases[i]); by != "" {
+			out = append(out, Ahead{g.of.Name, c.at(), c.engine, c.strategy, by, c.beside(g.cases[i])})
+		}
+	}
+	return out
+}
+
+// beats says by what a strategy beats another one in the same case: "recall", "cost", or "" for nothing.
+func (c situation) beats(other situation) string {
+	a, b := other.rows["recall"], c.rows["recall"]
+	m := statistics.Difference(a.Mean, b.Mean)
+	if len(a.Seeds) > 1 && slices.Equal(a.Seeds, b.Seeds) {
+		m = statistics.Paired(a.Values, b.Values)
+	}
+	less := func(figure string) bool { return c.rows[figure].Mean.Value < other.rows[figure].Mean.Value }
+	switch {
+	case m.Value > m.Half:
+		return "recall"
+	case b.Mean.Value >= a.Mean.Value-a.Mean.Half && less("messages") && less("upkeep"):
+		return "cost"
+	}
+	return ""
+}
+
+// beside gives the figures by which strategies are compared, those of the other one last.
+func (c situation) beside(other situation) string {
+	of := func(name string) string {
+		return fmt.Sprintf("%.4g (%.4g)", c.rows[name].Mean.Value, other.rows[name].Mean.Value)
+	}
+	return fmt.Sprintf("recall %s, messages %s, upkeep %s kB", of("recall"), of("messages"), of("upkeep"))
+}
+
+// points returns how many situations the scenario was tried in: the points of its sweep on each engine.
+func (g group) points() int {
+	return len(Distinct(g.cases, func(c situation) string { return c.of.Name + c.engine }))
+}
