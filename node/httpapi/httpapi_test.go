@@ -428,13 +428,18 @@ func TestSlowLookupsLeavePlaces(t *testing.T) {
 		}
 	}
 	at := serve(t, Control(Config{Node: newNode(t), Keys: slow, MaxRequests: places}))
-	client := func(ip string) *http.Client {
+	get := func(ip, path string) (*http.Response, error) { // until the test ends, and for 20 s at most
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+path, nil)
+		if err != nil {
+			return nil, err
+		}
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
-		return &http.Client{Transport: &http.Transport{DialContext: d.DialContext}, Timeout: 20 * time.Second}
+		client := http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}, Timeout: 20 * time.Second}
+		return client.Do(req)
 	}
 	for range places {
 		go func() {
-			if resp, err := client("127.0.1.1").Get(at + "/api/v1/keys"); err == nil {
+			if resp, err := get("127.0.1.1", "/api/v1/keys"); err == nil {
 				_ = resp.Body.Close()
 			}
 		}()
@@ -442,7 +447,7 @@ func TestSlowLookupsLeavePlaces(t *testing.T) {
 	for range places {
 		<-begun
 	}
-	resp, err := client("127.0.2.1").Get(at + "/api/v1/id")
+	resp, err := get("127.0.2.1", "/api/v1/id")
 	if err != nil {
 		t.Fatal(err)
 	}

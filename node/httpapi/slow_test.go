@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,15 +14,17 @@ import (
 
 // TestSlowRequest: a request whose body does not come is ended, whatever it asks for.
 func TestSlowRequest(t *testing.T) {
-	t.Parallel() // it mostly waits
+	defer func(d time.Duration) { readTime = d }(readTime)
+	readTime = time.Second
 	n := newNode(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() { _ = Serve(ctx, l, Control(Config{Node: n, Registry: prometheus.NewRegistry()})) }()
+	var served sync.WaitGroup
+	defer func() { cancel(); served.Wait() }()
+	served.Go(func() { _ = Serve(ctx, l, Control(Config{Node: n, Registry: prometheus.NewRegistry()})) })
 	var open []net.Conn
 	for _, path := range []string{"/nowhere", "/debug/pprof/cmdline", "/health/live"} {
 		c, err := net.Dial("tcp", l.Addr().String())
