@@ -191,20 +191,28 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 	}
 	pause(ctx, time.Second)
 	const asks = 40
-	for i := range asks {
+	var answered, found atomic.Int64
+	var asking sync.WaitGroup
+	for i := range asks { // one of each a tenth of a second, whatever becomes of those before
 		key := keys[i%len(keys)]
-		if ok := askHave(ctx, honest, n.ID(), key); ok {
-			stranger += 1. / asks
-		}
-		r, err := friend.Query(ctx, key, QueryOptions{Timeout: 2 * time.Second})
-		if err == nil {
-			if s, err := r.Stats(); err == nil && s.Found == 1 {
-				link += 1. / asks
+		asking.Go(func() {
+			if askHave(ctx, honest, n.ID(), key) {
+				answered.Add(1)
 			}
-		}
-		pause(ctx, 25*time.Millisecond)
+		})
+		asking.Go(func() {
+			r, err := friend.Query(ctx, key, QueryOptions{Timeout: 2 * time.Second})
+			if err != nil {
+				return
+			}
+			if s, err := r.Stats(); err == nil && s.Found == 1 {
+				found.Add(1)
+			}
+		})
+		pause(ctx, 100*time.Millisecond)
 	}
-	return stranger, link
+	asking.Wait()
+	return float64(answered.Load()) / asks, float64(found.Load()) / asks
 }
 
 // askHave reports whether a peer answers that it holds a key, within two seconds.
