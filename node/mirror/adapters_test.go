@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -257,44 +256,4 @@ func TestHuggingFace(t *testing.T) {
 	if got := get(t, second.url+secret); got.status == http.StatusOK {
 		t.Error("a gated file was served without the hub's consent")
 	}
-}
-
-func FuzzParseIndex(f *testing.F) {
-	f.Add([]byte("Filename: a.deb\nSHA256: " + strings.Repeat("ab", 32) + "\n"))
-	f.Add([]byte{0x1f, 0x8b, 8})
-	f.Add([]byte{0xfd, '7', 'z', 'X', 'Z', 0, 0, 4})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) > 1<<16 {
-			return
-		}
-		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = file.Close() }()
-		_, _ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))))
-	})
-}
-
-func FuzzParseRelease(f *testing.F) {
-	f.Add([]byte("SHA256:\n " + strings.Repeat("ab", 32) + " 5 main/Packages\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if n := len(parseRelease(bytes.NewReader(b))); n > maxIndexes {
-			t.Errorf("%d indexes", n)
-		}
-	})
-}
-
-func FuzzParseNarinfo(f *testing.F) {
-	f.Add([]byte("URL: nar/x\nFileHash: sha256:" + strings.Repeat("0", 52) + "\n"))
-	f.Fuzz(func(_ *testing.T, b []byte) { parseNarinfo(bytes.NewReader(b)) })
-}
-
-func FuzzVersionOf(f *testing.F) {
-	f.Add("example.com/!m/@v/v1.0.0.zip")
-	f.Fuzz(func(_ *testing.T, path string) { versionOf(path) })
 }

@@ -204,27 +204,3 @@ func TestCredentialsNeverGoToPeers(t *testing.T) {
 		}
 	}
 }
-
-func FuzzChallenge(f *testing.F) {
-	f.Add(`Bearer realm="https://a/token",service="x",scope="repository:y:pull"`)
-	f.Add(`Bearer realm="`)
-	f.Fuzz(func(_ *testing.T, header string) { challenge(header) })
-}
-
-func FuzzSplit(f *testing.F) {
-	f.Add("library/debian/manifests/sha256%3Aab")
-	f.Fuzz(func(t *testing.T, path string) {
-		if name, kind, ref := split(path); kind != "" && (name == "" || strings.Contains(ref, "/")) {
-			t.Errorf("%q: %q %q %q", path, name, kind, ref)
-		}
-	})
-}
-
-func FuzzMediaType(f *testing.F) {
-	f.Add([]byte(`{"mediaType":"x/y"}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if got := mediaType(b); got == "" || strings.ContainsAny(got, "\r\n") {
-			t.Errorf("%q: %q", b, got)
-		}
-	})
-}

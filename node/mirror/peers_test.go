@@ -1,10 +1,6 @@
 package mirror
 
 import (
-	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,71 +54,4 @@ func TestRanksHaveNoCircles(t *testing.T) {
 			}
 		}
 	}
-}
-
-func FuzzParseSum(f *testing.F) {
-	f.Add("sha256-" + strings.Repeat("ab", 32))
-	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := ParseSum(text); err == nil && s.String() != text {
-			t.Errorf("%q is %q", text, s)
-		}
-	})
-}
-
-func FuzzParseH1(f *testing.F) {
-	f.Add("h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	f.Fuzz(func(_ *testing.T, text string) { _, _ = parseH1(GoZip, text) })
-}
-
-func FuzzContentRange(f *testing.F) {
-	f.Add("bytes 0-99/100", int64(100))
-	f.Fuzz(func(t *testing.T, text string, length int64) {
-		got, size, err := contentRange(&http.Response{StatusCode: 206, Header: http.Header{"Content-Range": {text}}, ContentLength: length})
-		if err == nil && (got.begin < 0 || got.begin >= got.end || got.end > size) {
-			t.Errorf("%q: %v of %d", text, got, size)
-		}
-	})
-}
-
-func FuzzParseState(f *testing.F) {
-	f.Add("5", "10", "2", "zone/rack")
-	f.Fuzz(func(t *testing.T, have, size, depth, place string) {
-		h := http.Header{headerHave: {have}, headerSize: {size}, headerDepth: {depth}, headerPlace: {place}}
-		if s := parseState(h); s.have < 0 || s.size < -1 || s.depth < 0 || s.depth > undecided || len(s.place) > maxPlace {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
-// FuzzGoZip checks that damaged modules are refused, without a panic or more memory than they have.
-func FuzzGoZip(f *testing.F) {
-	f.Add([]byte("PK\x05\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = file.Close() }()
-		_ = Sum{Kind: GoZip}.check(file, int64(len(b)), nil)
-	})
-}
-
-func FuzzBelow(f *testing.F) {
-	for _, s := range []string{"a/b", "a/../b", "%2e%2e/x", "a%2fb", "a//b"} {
-		f.Add(s)
-	}
-	base, err := parseURL("https://origin.example/base")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		u, err := below(base, text)
-		if err == nil && (!strings.HasPrefix(u.Path, "/base/") || slices.Contains(strings.Split(u.Path, "/"), "..") || u.Host != base.Host) {
-			t.Errorf("%q: %v", text, u)
-		}
-	})
 }

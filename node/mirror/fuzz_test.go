@@ -1,0 +1,88 @@
+package mirror
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzFiles checks that damaged indexes and modules are refused, without a panic or more memory than they have.
+func FuzzFiles(f *testing.F) {
+	f.Add([]byte("Filename: a.deb\nSHA256: " + strings.Repeat("ab", 32) + "\n"))
+	f.Add([]byte{0x1f, 0x8b, 8})
+	f.Add([]byte{0xfd, '7', 'z', 'X', 'Z', 0, 0, 4})
+	f.Add([]byte("PK\x05\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	path := filepath.Join(f.TempDir(), "x") // one process tries one input at a time
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<16 {
+			return
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		_, _ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))))
+		_ = Sum{Kind: GoZip}.check(file, int64(len(b)), nil)
+	})
+}
+
+// FuzzTexts gives each text to all that read texts of others: lists, paths, sums and challenges.
+func FuzzTexts(f *testing.F) {
+	for _, s := range []string{
+		"SHA256:\n " + strings.Repeat("ab", 32) + " 5 main/Packages\n", "URL: nar/x\nFileHash: sha256:" + strings.Repeat("0", 52) + "\n",
+		"example.com/!m/@v/v1.0.0.zip", "sha256-" + strings.Repeat("ab", 32), "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+		`Bearer realm="https://a/token",service="x",scope="repository:y:pull"`, `Bearer realm="`,
+		"library/debian/manifests/sha256%3Aab", `{"mediaType":"x/y"}`, "a/b", "a/../b", "%2e%2e/x", "a%2fb", "a//b",
+	} {
+		f.Add(s)
+	}
+	base, err := parseURL("https://origin.example/base")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if n := len(parseRelease(strings.NewReader(text))); n > maxIndexes {
+			t.Errorf("%d indexes", n)
+		}
+		parseNarinfo(strings.NewReader(text))
+		versionOf(text)
+		if s, err := ParseSum(text); err == nil && s.String() != text {
+			t.Errorf("%q is %q", text, s)
+		}
+		_, _ = parseH1(GoZip, text)
+		challenge(text)
+		if name, kind, ref := split(text); kind != "" && (name == "" || strings.Contains(ref, "/")) {
+			t.Errorf("%q: %q %q %q", text, name, kind, ref)
+		}
+		if got := mediaType([]byte(text)); got == "" || strings.ContainsAny(got, "\r\n") {
+			t.Errorf("%q: %q", text, got)
+		}
+		u, err := below(base, text)
+		if err == nil && (!strings.HasPrefix(u.Path, "/base/") || slices.Contains(strings.Split(u.Path, "/"), "..") || u.Host != base.Host) {
+			t.Errorf("%q: %v", text, u)
+		}
+	})
+}
+
+// FuzzHeaders checks what is read of the headers of origins and of other mirrors.
+func FuzzHeaders(f *testing.F) {
+	f.Add("bytes 0-99/100", int64(100), "5", "10", "2", "zone/rack")
+	f.Fuzz(func(t *testing.T, text string, length int64, have, size, depth, place string) {
+		got, all, err := contentRange(&http.Response{StatusCode: 206, Header: http.Header{"Content-Range": {text}}, ContentLength: length})
+		if err == nil && (got.begin < 0 || got.begin >= got.end || got.end > all) {
+			t.Errorf("%q: %v of %d", text, got, all)
+		}
+		h := http.Header{headerHave: {have}, headerSize: {size}, headerDepth: {depth}, headerPlace: {place}}
+		if s := parseState(h); s.have < 0 || s.size < -1 || s.depth < 0 || s.depth > undecided || len(s.place) > maxPlace {
+			t.Errorf("%+v", s)
+		}
+	})
+}
