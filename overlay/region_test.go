@@ -235,51 +235,114 @@ func TestFewKnowAll(t *testing.T) {
 	}
 }
 
-// TestContactsCover: contacts and the own range are for everybody.
-func TestContactsCover(t *testing.T) {
+// TestContacts looks at what contacts of 100 peers are for, that have room for 16 origins each.
+func TestContacts(t *testing.T) {
 	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
-	for i, p := range net.Peers {
-		n := 0
-		own := p.Overlay.Covers()
-		for _, other := range net.Peers {
-			in := own.Contains(overlay.PlaceOf(other.ID))
-			for _, c := range p.Overlay.Contacts() {
-				in = in || c.Range().Contains(overlay.PlaceOf(other.ID))
-			}
-			if in {
-				n++
-			}
-		}
-		if n < 85 {
-			t.Errorf("peer %d: its range and its contacts are for %d of 100", i, n)
-		}
-	}
+	t.Run("cover", func(t *testing.T) { contactsCover(t, net) })
+	t.Run("like us", func(t *testing.T) { similarContacts(t, net) })
+	t.Run("spare", func(t *testing.T) { spareContacts(t, net) })
 }
 
-// TestContactsReallyCover: what the contacts cover in truth, whatever others say of their depths, is nearly everybody.
-// Those chosen alone leave out 342 of these pairs.
-func TestContactsReallyCover(t *testing.T) {
-	const n = 100
-	net := grown(t, n, 10, overlay.Config{MaxOrigins: 16})
+// contactsCover: each peer's range and contacts are for everybody, by the depths that are said. What the contacts cover
+// in truth, whatever others say of their depths, is nearly everybody. Those chosen alone leave out 342 of these pairs.
+func contactsCover(t *testing.T, net *overlaytest.Network) {
+	n, missing := len(net.Peers), 0
 	covers := map[string]space.Range{}
 	for _, p := range net.Peers {
 		covers[string(p.ID)] = p.Overlay.Covers()
 	}
-	missing := 0
-	for _, p := range net.Peers {
-		var all space.Set
+	for i, p := range net.Peers {
+		var said, all space.Set
+		said.Add(p.Overlay.Covers())
 		all.Add(p.Overlay.Covers())
 		for _, c := range p.Overlay.Contacts() {
+			said.Add(c.Range())
 			all.Add(covers[c.Peer])
 		}
+		in := 0
 		for _, other := range net.Peers {
+			if said.Contains(overlay.PlaceOf(other.ID)) {
+				in++
+			}
 			if !all.Contains(overlay.PlaceOf(other.ID)) {
 				missing++
 			}
 		}
+		if in < n*85/100 {
+			t.Errorf("peer %d: its range and its contacts are for %d of %d", i, in, n)
+		}
 	}
 	if t.Logf("of %d pairs %d are not covered", n*n, missing); missing > n*n/40 {
 		t.Errorf("of %d pairs %d are not covered", n*n, missing)
+	}
+}
+
+// spareContacts: beside those chosen, each half of a range has one contact at most. One that is caught denying is
+// asked no more, and another takes its place.
+func spareContacts(t *testing.T, net *overlaytest.Network) {
+	replaced := 0
+	for i, p := range net.Peers {
+		spare := func() map[space.Range]wire.PeerID {
+			out := map[space.Range]wire.PeerID{}
+			for _, c := range p.Overlay.Contacts() {
+				if c.Role != region.Spare {
+					continue
+				}
+				if out[c.Range()] != "" {
+					t.Errorf("peer %d has two spare contacts of %v", i, c.Range())
+				}
+				out[c.Range()] = wire.PeerID(c.Peer)
+			}
+			return out
+		}
+		before := spare()
+		for _, liar := range before {
+			for range 2 {
+				net.Step(i, event.ContactAnswered{Peer: liar, Denied: true})
+			}
+		}
+		for half, now := range spare() {
+			if now == before[half] {
+				t.Errorf("peer %d still asks a contact of %v that denied twice", i, half)
+			}
+			replaced++
+		}
+	}
+	if replaced == 0 {
+		t.Error("no contact has another in its place")
+	}
+}
+
+// similarContacts: peers like us beyond our range can be asked as contacts, each of them once, and are of no table.
+// For being right they may be wrong now and then.
+func similarContacts(t *testing.T, net *overlaytest.Network) {
+	some := 0
+	answers := func(i int, p string, denied ...bool) {
+		for _, d := range denied {
+			net.Step(i, event.ContactAnswered{Peer: wire.PeerID(p), Denied: d, Proved: !d})
+		}
+	}
+	for i, p := range net.Peers {
+		seen := map[string]bool{}
+		for _, c := range p.Overlay.Contacts() {
+			if c.Role != region.Alike {
+				continue
+			}
+			some++
+			answers(i, c.Peer, true, false, false, false, false, false, false, false, false, true)
+			if seen[c.Peer] || p.Overlay.Covers().Contains(c.Place) || len(c.Record) == 0 {
+				t.Errorf("peer %d may ask %+v", i, c)
+			}
+			seen[c.Peer] = true
+		}
+		for _, c := range p.Overlay.Contacts() {
+			if seen[c.Peer] && c.Refuted() {
+				t.Errorf("peer %d asks no more: %+v", i, c)
+			}
+		}
+	}
+	if some < len(net.Peers) {
+		t.Errorf("%d peers have %d like them to ask", len(net.Peers), some)
 	}
 }
 
@@ -328,60 +391,16 @@ func TestWiderThanOthers(t *testing.T) {
 	}
 }
 
-// TestSpareContacts: beside those chosen, each half of a range has one contact at most. One that is caught denying is
-// asked no more, and another takes its place.
-func TestSpareContacts(t *testing.T) {
-	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
-	replaced := 0
-	for i, p := range net.Peers {
-		spare := func() map[space.Range]wire.PeerID {
-			out := map[space.Range]wire.PeerID{}
-			for _, c := range p.Overlay.Contacts() {
-				if c.Role != region.Spare {
-					continue
-				}
-				if out[c.Range()] != "" {
-					t.Errorf("peer %d has two spare contacts of %v", i, c.Range())
-				}
-				out[c.Range()] = wire.PeerID(c.Peer)
-			}
-			return out
-		}
-		before := spare()
-		for _, liar := range before {
-			for range 2 {
-				net.Step(i, event.ContactAnswered{Peer: liar, Denied: true})
-			}
-		}
-		for half, now := range spare() {
-			if now == before[half] {
-				t.Errorf("peer %d still asks a contact of %v that denied twice", i, half)
-			}
-			replaced++
-		}
-	}
-	if replaced == 0 {
-		t.Error("no contact has another in its place")
-	}
-}
-
-// TestWholeWhereItFits: where everybody has room for everybody, nobody asks for names and all vouch for all.
+// TestWholeWhereItFits: where everybody has room for everybody, nobody asks for names and all vouch for all. The peers
+// named as most alike are those of the same interests, best first, each with an interval around its value.
 func TestWholeWhereItFits(t *testing.T) {
-	net := grown(t, 30, 5, overlay.Config{MaxOrigins: 40})
-	for i, p := range net.Peers {
-		if p.Overlay.Covers().Depth() != 0 || len(p.Overlay.Contacts()) > 0 || p.Overlay.Origins() != 29 {
-			t.Errorf("peer %d knows %d, vouches for %v and has %d contacts", i, p.Overlay.Origins(), p.Overlay.Covers(), len(p.Overlay.Contacts()))
-		}
-	}
-}
-
-// TestSimilar: the peers named as most alike are those of the same interests, best first, each with an interval around
-// its value.
-func TestSimilar(t *testing.T) {
 	net := grown(t, 30, 5, overlay.Config{MaxOrigins: 40})
 	index := map[wire.PeerID]int{}
 	for i, p := range net.Peers {
 		index[p.ID] = i
+		if p.Overlay.Covers().Depth() != 0 || len(p.Overlay.Contacts()) > 0 || p.Overlay.Origins() != 29 {
+			t.Errorf("peer %d knows %d, vouches for %v and has %d contacts", i, p.Overlay.Origins(), p.Overlay.Covers(), len(p.Overlay.Contacts()))
+		}
 	}
 	for i, p := range net.Peers {
 		all := p.Overlay.Similar(4)
@@ -393,39 +412,5 @@ func TestSimilar(t *testing.T) {
 				t.Errorf("peer %d names peer %d as number %d: %+v", i, index[s.Peer], k, s)
 			}
 		}
-	}
-}
-
-// TestSimilarContacts: peers like us beyond our range can be asked as contacts, each of them once, and are of no table.
-// For being right they may be wrong now and then.
-func TestSimilarContacts(t *testing.T) {
-	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
-	some := 0
-	answers := func(i int, p string, denied ...bool) {
-		for _, d := range denied {
-			net.Step(i, event.ContactAnswered{Peer: wire.PeerID(p), Denied: d, Proved: !d})
-		}
-	}
-	for i, p := range net.Peers {
-		seen := map[string]bool{}
-		for _, c := range p.Overlay.Contacts() {
-			if c.Role != region.Alike {
-				continue
-			}
-			some++
-			answers(i, c.Peer, true, false, false, false, false, false, false, false, false, true)
-			if seen[c.Peer] || p.Overlay.Covers().Contains(c.Place) || len(c.Record) == 0 {
-				t.Errorf("peer %d may ask %+v", i, c)
-			}
-			seen[c.Peer] = true
-		}
-		for _, c := range p.Overlay.Contacts() {
-			if seen[c.Peer] && c.Refuted() {
-				t.Errorf("peer %d asks no more: %+v", i, c)
-			}
-		}
-	}
-	if some < len(net.Peers) {
-		t.Errorf("%d peers have %d like them to ask", len(net.Peers), some)
 	}
 }

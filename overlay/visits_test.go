@@ -13,8 +13,8 @@ import (
 
 // Peers that come for a moment are forgotten: some time later all who stayed know each other, and nobody else.
 func TestVisits(t *testing.T) {
-	const peers, every, keep = 30, 2 * time.Second, 20 * time.Minute
-	visits := 300
+	const peers, every, keep = 20, 2 * time.Second, 20 * time.Minute
+	visits := 100
 	if testing.Short() {
 		visits = 50
 	}
