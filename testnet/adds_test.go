@@ -12,6 +12,9 @@ func TestAdds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")
 	}
+	if !apart(t) {
+		return
+	}
 	cfg := patient(few(TCP))
 	cfg.Adds, cfg.Minutes, cfg.Churn, cfg.Chunk = 2, 0.15, 0.1, 1<<17
 	// A finder may be too late. On a busy machine, changes that no tail carries within half a second are left to an epoch.

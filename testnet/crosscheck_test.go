@@ -30,6 +30,9 @@ func TestCrossCheck(t *testing.T) {
 	if testing.Short() && !long {
 		t.Skip("takes 25 s")
 	}
+	if !long {
+		t.Parallel()
+	}
 	tests := map[string]func(*testing.T){}
 	for _, by := range []strategy.Strategy{flooding.Strategy, attenuated.Strategy, venn.Strategy} {
 		s, err := scenario.Load("testdata/crosscheck.toml")

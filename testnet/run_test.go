@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +24,29 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	leaktest.AtOnce(6)
+	leaktest.Main(m)
+}
+
+const apartVariable = "VENN_TEST_APART"
+
+// apart runs a test beside others, in a process of its own, for a run counts the goroutines of its process. It returns
+// true there.
+func apart(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(apartVariable) != "" {
+		return true
+	}
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", fmt.Sprint("-test.v=", testing.Verbose()), fmt.Sprint("-test.short=", testing.Short()))
+	cmd.Env = append(os.Environ(), apartVariable+"=1")
+	out, err := cmd.CombinedOutput()
+	if t.Logf("%s", out); err != nil {
+		t.Error(err)
+	}
+	return false
+}
 
 // TestNotStarted: a run that ends before its peers have been made says of none that they know each other.
 func TestNotStarted(t *testing.T) {
@@ -105,6 +129,9 @@ func never(t *testing.T, rep *Report) {
 // A network of a few peers, whatever carries it, finds nearly everything and leaves nothing behind. Peers that misbehave
 // in every way that they know do no harm, and what they sent is refused by name.
 func TestRun(t *testing.T) {
+	if !apart(t) {
+		return
+	}
 	for _, transport := range Transports {
 		t.Run(string(transport), func(t *testing.T) {
 			var phases []Phase
@@ -198,6 +225,9 @@ func TestRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	if !apart(t) {
+		return
+	}
 	cfg := patient(few(TCP))
 	cfg.Warmup = 12 * time.Second
 	cfg.Peers, cfg.Connections, cfg.Origins, cfg.Memory = 16, MinConnections, 4, 1<<20
@@ -260,6 +290,9 @@ func checkJSON(t *testing.T, rep *Report) {
 
 // Wherever a run is cut off, it ends soon, leaves nothing behind, and reports what is known.
 func TestRunCutOff(t *testing.T) {
+	if !apart(t) {
+		return
+	}
 	for _, phase := range []Phase{Starting, Meshing, Spreading, Querying} {
 		t.Run(string(phase), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -70,6 +70,7 @@ func TestStage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	t.Parallel()
 	together(t, map[string]func(*testing.T){
 		"venn":     func(t *testing.T) { play(t, venn.Strategy) },
 		"flooding": func(t *testing.T) { play(t, flooding.Strategy) },

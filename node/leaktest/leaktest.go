@@ -1,9 +1,10 @@
-// Package leaktest holds tests to leaving no goroutines behind. What a host of go-libp2p has begun may take some time
+// Package leaktest holds tests of hosts to leaving no goroutines behind, and runs them beside each other. What a host of go-libp2p has begun may take some time
 // to end after it is closed, and longer on a busy machine. So a test fails only when goroutines are left a minute
 // later.
 package leaktest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -13,6 +14,17 @@ import (
 )
 
 const patience = time.Minute
+
+// AtOnce has n of the tests marked as parallel run at a time, unless -parallel says otherwise. It is called before tests
+// run. Those with hosts mostly wait, so they may be more than there are processors.
+func AtOnce(n int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", fmt.Sprint(n))
+	}
+}
 
 // Main is the body of a TestMain. It runs the tests of a package, and fails if they leave goroutines.
 func Main(m *testing.M) {
