@@ -21,7 +21,7 @@ func (*boast) Has([]byte) (bool, error) { return false, nil }
 // TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
 // overlap, also while only its seed is the previous one. A node whose keys cannot be listed asks for none, and keeps it.
 func TestAudit(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	keys := keysOf("k", 1000)
 	beside := func(network string, k keystore.Keys, opts ...Option) (n, boaster *Node) { // in a network of two
 		n = newNode(t, append([]Option{WithNetwork(network, 0), WithKeys(k)}, opts...)...)

@@ -31,7 +31,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-var guestTime = flag.Duration("guest", 20*time.Second, "how long TestGuest runs")
+var guestTime = flag.Duration("guest", 8*time.Second, "how long TestGuest runs")
 
 const (
 	besides   = 5 // hosts of an application
@@ -267,7 +267,7 @@ func (a *applications) exchange(t *testing.T, from, to *application, b blocks.Bl
 // and -timeout 20m it runs for ten minutes.
 func TestGuest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("20 s")
+		t.Skip("takes 8 s")
 	}
 	if end, ok := t.Deadline(); ok && *guestTime > time.Minute && time.Until(end) < *guestTime+2*time.Minute {
 		t.Fatalf("-guest %v takes -timeout %v", *guestTime, *guestTime+10*time.Minute)

@@ -12,6 +12,7 @@ import (
 // TestRejoin: a node whose bootstrap peer could not be reached at the start connects to it later, though it has a link
 // with another. It leaves the peers of its last run alone.
 func TestRejoin(t *testing.T) {
+	t.Parallel()
 	c, w := newNode(t), newHost(t)
 	a, b := newNode(t, WithBootstrap(peer.AddrInfo{ID: c.ID()})), newNode(t) // no address of c is known yet
 	<-a.Begun()

@@ -32,6 +32,7 @@ func providers(ctx context.Context, r routing.ContentDiscovery, c cid.Cid, count
 }
 
 func TestContentRouting(t *testing.T) {
+	t.Parallel()
 	a, b, c := newNode(t), newNode(t), newNode(t)
 	for _, n := range []*Node{b, c} {
 		connect(t, a, n)
@@ -63,6 +64,7 @@ func TestContentRouting(t *testing.T) {
 }
 
 func TestFindProvidersAsyncEnds(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	connect(t, a, b)
 	h := hashOf(t, "content")
@@ -106,6 +108,7 @@ func TestFindProvidersAsyncEnds(t *testing.T) {
 
 // TestComposed asks a venn node and another router at a time, as one.
 func TestComposed(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	connect(t, a, b)
 	here, elsewhere := hashOf(t, "here"), hashOf(t, "elsewhere")

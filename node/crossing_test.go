@@ -160,6 +160,7 @@ func later(h host.Host, count *tailStreams) host.Host {
 // none refuses what another says. Only those that take tails on streams are sent any: as a message to a feeder is one of
 // tails, no other feeds.
 func TestCrossingVersions(t *testing.T) {
+	t.Parallel()
 	var tails tailStreams
 	nodes := map[string]*Node{
 		"older": nodeOn(t, older(newHost(t), &tails)),
@@ -259,6 +260,7 @@ func (h *spoken) count(to *Node, id protocol.ID) int {
 // next version speak its protocols to each other, and those of this version to the others. Each knows in which format it
 // may write to whom.
 func TestNextVersion(t *testing.T) {
+	t.Parallel()
 	var hosts [4]*spoken
 	var nodes [4]*Node // the first two are of the next version
 	for i := range nodes {

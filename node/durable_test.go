@@ -17,6 +17,7 @@ import (
 // TestDatastore starts a node again on its datastore. It has its keys, private ones too, numbers its summaries on, and
 // finds the peers that it knew with no bootstrap peer.
 func TestDatastore(t *testing.T) {
+	t.Parallel()
 	d := dssync.MutexWrap(ds.NewMapDatastore())
 	other := newNode(t)
 	add(t, other, []byte("of the other"))
@@ -96,6 +97,7 @@ func TestStoreThatCannotBeOpened(t *testing.T) {
 
 // TestNeighbourEvents: a neighbour is announced on the event bus, and when it has gone.
 func TestNeighbourEvents(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	events := subscribe(t, a, new(EvtNeighbourChosen), new(EvtNeighbourDropped))
 	add(t, a, keysOf("k", 100)...)
@@ -112,6 +114,7 @@ func TestNeighbourEvents(t *testing.T) {
 
 // TestSlowSubscriber: who subscribes and does not read keeps the node neither from its work nor from closing.
 func TestSlowSubscriber(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_ = subscribe(t, n, new(EvtSummaryLearned))
 	for range 2 * eventQueue {
@@ -128,6 +131,7 @@ func TestSlowSubscriber(t *testing.T) {
 
 // TestFindPeer tells where peers are that have published, and those that are connected.
 func TestFindPeer(t *testing.T) {
+	t.Parallel()
 	a, b, bare := newNode(t), newNode(t), newHost(t)
 	if _, err := a.FindPeer(t.Context(), b.ID()); err != routing.ErrNotFound { //nolint:errorlint // composed routers compare so
 		t.Errorf("a stranger: %v", err)

@@ -21,6 +21,7 @@ import (
 
 // TestWaitReady: a node that has waited finds what others hold, and a key that nobody holds is not looked for in vain.
 func TestWaitReady(t *testing.T) {
+	t.Parallel()
 	alone := newNode(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*readyEvery)
 	defer cancel()
@@ -87,6 +88,7 @@ func TestPeerFilter(t *testing.T) {
 
 // TestAddressFilter: what the owner's filter leaves out of records is neither dialled nor returned.
 func TestAddressFilter(t *testing.T) {
+	t.Parallel()
 	none := func([]ma.Multiaddr) []ma.Multiaddr { return nil }
 	n, friend, other := newNode(t, WithAddressFilter(none)), newNode(t), newNode(t)
 	add(t, other, []byte("k"))
@@ -107,6 +109,7 @@ func TestAddressFilter(t *testing.T) {
 
 // TestQueryEvents: who registers for them hears what a search of providers asks.
 func TestQueryEvents(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 3, 10)
 	hash, err := mh.Sum([]byte("x"), mh.SHA2_256, -1)
 	if err != nil {
@@ -153,6 +156,7 @@ func (n *numbered) NextEpoch() (summary.Epoch, error) {
 
 // TestOwnEpochs: a key store of one's own numbers the summaries.
 func TestOwnEpochs(t *testing.T) {
+	t.Parallel()
 	n := newNode(t, WithKeys(new(numbered)))
 	add(t, n, []byte("k"))
 	eventually(t, "published", func() bool {

@@ -11,6 +11,7 @@ import (
 // TestPeerExchange: a peer that leaves the mesh names others in its word of that. Pubsub by itself dials them, at any
 // address that their records have. A node does not.
 func TestPeerExchange(t *testing.T) {
+	t.Parallel()
 	undefended := withPubsub(
 		pubsub.WithGossipSubParams(pubsub.DefaultGossipSubParams()),
 		pubsub.WithPeerScore(

@@ -42,6 +42,7 @@ func (k *flaky) Add(key []byte, f summary.Fingerprint) (bool, error) {
 
 // TestStoreFails: while the key store fails, nobody is told that a key is not held, and the node says that it fails.
 func TestStoreFails(t *testing.T) {
+	t.Parallel()
 	keys := new(flaky)
 	n, other := newNode(t, WithKeys(keys)), newNode(t)
 	add(t, n, []byte("k"))

@@ -9,6 +9,7 @@ import (
 // TestStatusCounts: Status counts the epochs that were published, and what was learned: parts by the way on which they
 // came, deltas with what they spared, and falls back to parts.
 func TestStatusCounts(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	add(t, n, keysOf("k", 10)...)
 	eventually(t, "an epoch is published", func() bool {

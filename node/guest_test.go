@@ -88,6 +88,7 @@ func TestForeignConnections(t *testing.T) {
 // TestSharedConnections: a connection that the node made is closed when it is idle. It stays if somebody else has come
 // to use it with a stream, a protection or a tag.
 func TestSharedConnections(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		use   func(t *testing.T, h host.Host, cm *connmgr.BasicConnMgr, p peer.ID)
@@ -166,6 +167,7 @@ func shared(t *testing.T, use func(*testing.T, host.Host, *connmgr.BasicConnMgr,
 
 // TestOtherPubsub: an application's own gossipsub works on the host of a node, and the node's beside it.
 func TestOtherPubsub(t *testing.T) {
+	t.Parallel()
 	ha, hb := newHost(t), newHost(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -208,6 +210,7 @@ func TestOtherPubsub(t *testing.T) {
 
 // TestSecondNode: a host has room for one node, and for another when it is closed.
 func TestSecondNode(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	n := nodeOn(t, h)
 	if _, err := New(h, WithNetwork("another", 0)); !errors.Is(err, ErrHost) {
@@ -256,6 +259,7 @@ func TestNothingLeft(t *testing.T) {
 
 // TestLostNeighbour: a neighbour that is gone is no longer protected.
 func TestLostNeighbour(t *testing.T) {
+	t.Parallel()
 	h, cm := managed(t)
 	n, m := nodeOn(t, h), newNode(t)
 	add(t, n, keysOf("k", 100)...)
@@ -272,6 +276,7 @@ func TestLostNeighbour(t *testing.T) {
 
 // TestTrimmed: a connection that the host's connection manager closes is a link lost, no more.
 func TestTrimmed(t *testing.T) {
+	t.Parallel()
 	n, m := newNode(t), newNode(t)
 	add(t, n, []byte("n"))
 	add(t, m, []byte("m"))
@@ -345,7 +350,7 @@ func TestLateNoteOfAnEnd(t *testing.T) {
 
 // TestLinkOpenedAfterHello: a peer that takes no hello is no link.
 func TestLinkOpenedAfterHello(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	n, friend := newNode(t), newNode(t)
 	deaf := newHost(t)
 	deaf.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _ = s.Reset() })
@@ -375,6 +380,7 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 // TestStrangersAndPrivateKeys: a stranger that asks for a private key hears no, and so does a link that the owner has not
 // named. No search finds the key, and nobody else hears that there are such keys.
 func TestStrangersAndPrivateKeys(t *testing.T) {
+	t.Parallel()
 	var named atomic.Pointer[peer.ID]
 	n := newNode(t, WithPrivatePeers(func(p peer.ID) bool { id := named.Load(); return id != nil && *id == p }))
 	if _, err := n.AddPrivate(t.Context(), []byte("private")); err != nil {
@@ -425,6 +431,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 
 // TestIdleStreams: strangers that hold streams open, and handshakes that never end, keep nobody from dialling.
 func TestIdleStreams(t *testing.T) {
+	t.Parallel()
 	n := newNode(t, WithMaxConnections(16))
 	for range 20 {
 		x := newHost(t)

@@ -16,6 +16,7 @@ import (
 // TestHelloOfFormerLink: a hello that fails after its link has ended is not said again on the next link with the peer,
 // and does not end that.
 func TestHelloOfFormerLink(t *testing.T) {
+	t.Parallel()
 	n, m := newNode(t), newHost(t)
 	var mu sync.Mutex
 	came, taken := 0, 0 // hellos

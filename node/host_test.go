@@ -17,7 +17,14 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+
+	"github.com/venn-p2p/venn/node/leaktest"
 )
+
+func TestMain(m *testing.M) {
+	leaktest.AtOnce(6)
+	os.Exit(m.Run())
+}
 
 // newHost returns a cheap host on loopback, which is closed with the test.
 func newHost(t testing.TB) host.Host {

@@ -17,6 +17,7 @@ import (
 
 // TestManyOriginsThroughOneNeighbour announces 300 origins at once: all arrive, and nothing is dropped on the way.
 func TestManyOriginsThroughOneNeighbour(t *testing.T) {
+	t.Parallel()
 	const origins = 300
 	n := newNode(t)
 	r := newRaw(t, n)
@@ -43,6 +44,7 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 // TestHostile sends what a bad peer may send. Each is refused, counted, and reported to pubsub; afterwards the node
 // works.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	nobodys := make([]byte, len(group.ID{}))
 	topic := Topic("venn")
 	claim := binary.AppendUvarint(nil, 1<<40)

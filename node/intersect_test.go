@@ -16,6 +16,7 @@ import (
 )
 
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	var nodes [3]*Node
 	for i := range nodes {
 		nodes[i] = newNode(t, WithIntersect())

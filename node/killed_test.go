@@ -77,9 +77,9 @@ func TestKilledByTransport(t *testing.T) {
 	if os.Getenv("VENN_KILLED") != "" {
 		looks = 60
 	}
-	t.Parallel() // it mostly waits
 	for _, transport := range []string{"tcp", "quic", "both"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel() // these three, and no other test
 			killed, kill := killable(t, transport)
 			nodes := make([]*Node, 3)
 			for i := range nodes {

@@ -19,6 +19,7 @@ var newField = []byte{0xc0, 0x3e, 0x01}
 // TestLater: what only a later version knows is skipped, or answered with nothing or a final answer without names. It
 // blames nobody, however often it comes.
 func TestLater(t *testing.T) {
+	t.Parallel()
 	topic, o := Topic("venn"), newOrigin(t, "o", 100)
 	publish := func(group, metadata, parts []byte) func(*Node, *raw) {
 		return func(n *Node, r *raw) { r.publish(n, topic, group, metadata, parts) }

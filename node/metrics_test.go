@@ -35,6 +35,7 @@ func gathered(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 
 // TestBudgetMetrics holds the metrics of budgets to what two nodes declare.
 func TestBudgetMetrics(t *testing.T) {
+	t.Parallel()
 	const up, down, share = 1_000_000, 8_000_000, 0.5
 	reg := prometheus.NewRegistry()
 	a := newNode(t, WithRegisterer(reg), WithBandwidth(up, down), WithSummaryShare(share))

@@ -84,7 +84,7 @@ func (l *line) carry(to io.Writer, from io.Reader) {
 // TestReplacedConnection: a connection that died with the address of its other end is given up when the peer comes by
 // another.
 func TestReplacedConnection(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	add(t, a, []byte("of a"))
 	add(t, b, []byte("of b"))
@@ -118,7 +118,7 @@ func TestReplacedConnection(t *testing.T) {
 
 // TestAlive: a probe says whether anything comes back on a connection.
 func TestAlive(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	l := newLine(t, info(b).Addrs[0])
 	if err := a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}}); err != nil {

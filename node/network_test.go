@@ -111,6 +111,7 @@ func TestStandings(t *testing.T) {
 
 // TestPartedLink: a peer whose link gives way to a newcomer hears so, and does not count on the link any more.
 func TestPartedLink(t *testing.T) {
+	t.Parallel()
 	n := newNode(t, WithMaxConnections(13))
 	friend := newNode(t)
 	for _, p := range []*Node{friend, newNode(t)} {

@@ -18,38 +18,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-func TestTwoNodesFindEachOthersKeys(t *testing.T) {
-	a, b := newNode(t), newNode(t)
-	add(t, a, keysOf("a", 1000)...)
-	add(t, b, keysOf("b", 2000)...)
-	connect(t, a, b)
-	eventually(t, "both know the other's summary", func() bool { return knows(a, b) && knows(b, a) })
-	if got := find(t, a, []byte("b/17"), QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
-		t.Errorf("a found %v", got)
-	}
-	if got := find(t, b, []byte("a/999"), QueryOptions{All: true}); !slices.Equal(got, []peer.ID{a.ID()}) {
-		t.Errorf("b found %v", got)
-	}
-	if got := find(t, b, []byte("nobody's"), QueryOptions{}); got != nil {
-		t.Errorf("found nobody's key with %v", got)
-	}
-}
-
-func TestLateJoiner(t *testing.T) {
-	a, b := newNode(t), newNode(t)
-	add(t, a, keysOf("a", 500)...)
-	add(t, b, keysOf("b", 500)...)
-	connect(t, a, b)
-	eventually(t, "a and b know each other", func() bool { return knows(a, b) && knows(b, a) })
-	c := newNode(t, WithBootstrap(info(a)))
-	add(t, c, keysOf("c", 500)...)
-	eventually(t, "c knows both, both know c", func() bool { return knows(c, a) && knows(c, b) && knows(a, c) && knows(b, c) })
-	if got := find(t, b, []byte("c/3"), QueryOptions{}); !slices.Equal(got, []peer.ID{c.ID()}) {
-		t.Errorf("b found %v", got)
-	}
-}
-
 func TestDepartedPeer(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	events := subscribe(t, a, new(EvtLinkClosed))
 	add(t, a, keysOf("a", 500)...)
@@ -107,6 +77,7 @@ func TestKeysAreAddedAndRemoved(t *testing.T) {
 }
 
 func TestOverlap(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	shared := keysOf("shared", 2000)
 	add(t, a, append(keysOf("a", 2000), shared...)...)

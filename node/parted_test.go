@@ -46,6 +46,7 @@ func newCrossing(t *testing.T) crossing {
 
 // TestCrossedDial: a dial that crossed is made up for, by the end that dials again at once and by the one that waits.
 func TestCrossedDial(t *testing.T) {
+	t.Parallel()
 	for _, waits := range []bool{false, true} {
 		h, other := newCrossing(t), newCrossing(t)
 		if h.ID() > other.ID() != waits {

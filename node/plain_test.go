@@ -85,6 +85,7 @@ func (o origin) message(t *testing.T) []byte {
 // TestPlainPeerGetsTheSample: a peer whose pubsub knows no partial messages gets the sample of a node's summary, when
 // it joins and with a new epoch. It can verify and ask it with nothing but the libraries.
 func TestPlainPeerGetsTheSample(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	keys := keysOf("k", 3000)
 	add(t, n, keys...)
@@ -209,6 +210,7 @@ func TestPlainMessages(t *testing.T) {
 // TestPlainFlood: messages beyond what the line may carry are dropped, counted, and not passed on; wrong ones cost the
 // sender its place.
 func TestPlainFlood(t *testing.T) {
+	t.Parallel()
 	board := newScores()
 	n := newNode(t, WithBandwidth(64_000, 64_000), withPubsub(board.option()))
 	o := newOrigin(t, "o", 500)
@@ -233,6 +235,7 @@ func TestPlainFlood(t *testing.T) {
 
 // TestNoOrdinaryMessagesAmongNodes: pubsub does not send an ordinary message to a peer that takes partial ones.
 func TestNoOrdinaryMessagesAmongNodes(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	add(t, a, keysOf("a", 100)...)
 	add(t, b, keysOf("b", 100)...)

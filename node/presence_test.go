@@ -32,6 +32,7 @@ func matches(t testing.TB, n, p *Node, key []byte) (out bool) {
 // TestGoodbye closes a node: the others no longer name it, though its summary is still held. Close gives the goodbye
 // only moments to go out, so on a busy machine one of a few is heard.
 func TestGoodbye(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		nodes := meshOf(t, 3, 100)
 		a, b := nodes[0], nodes[1]
@@ -56,6 +57,7 @@ func TestGoodbye(t *testing.T) {
 // TestNobody looks for what nobody has: that costs nothing once all is known of all, and who waits hears of it when it
 // is added.
 func TestNobody(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 10, 100)
 	a, b := nodes[0], nodes[9]
 	key := []byte("nobody's")
@@ -98,6 +100,7 @@ func TestNobody(t *testing.T) {
 
 // TestHiddenKey has a node hold a private key: those linked that may ask for it still ask it.
 func TestHiddenKey(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 3, 100, WithPrivatePeers(func(peer.ID) bool { return true }))
 	a, b := nodes[0], nodes[1]
 	if _, err := b.AddPrivate(t.Context(), []byte("secret")); err != nil {
@@ -112,6 +115,7 @@ func TestHiddenKey(t *testing.T) {
 // TestChangesThatWait has a node add more keys than a tail takes, while it is too soon for a summary. Its links ask it,
 // because they do not know all of its keys. It is tried again where the summary came before anybody had time to ask.
 func TestChangesThatWait(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 2, 100, WithEpochSpacing(20*time.Second))
 	a, b := nodes[0], nodes[1]
 	for try := range 3 {
@@ -139,6 +143,7 @@ func TestChangesThatWait(t *testing.T) {
 // TestDeath ends a host without a word: who is linked with it notices, and tells the others, who ask it last from then
 // on.
 func TestDeath(t *testing.T) {
+	t.Parallel()
 	a, b, c := newNode(t), newNode(t), newNode(t)
 	for i, n := range []*Node{a, b, c} {
 		add(t, n, keysOf(fmt.Sprint(i), 100)...)
@@ -189,6 +194,7 @@ func TestWatchEnds(t *testing.T) {
 // TestWatchHearsOfEpochs waits for keys that come with many others, so that a summary announces them, not a tail. They
 // are more than a turn of the loop looks at.
 func TestWatchHearsOfEpochs(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 2, 100)
 	a, b := nodes[0], nodes[1]
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -13,6 +13,7 @@ import (
 
 // TestPrivate holds private keys out of the summary, and has peers find them that may.
 func TestPrivate(t *testing.T) {
+	t.Parallel()
 	a := newNode(t)
 	b := newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
 	private, public := []byte("private"), []byte("public")
@@ -62,6 +63,7 @@ func (l *looking) Remove(key []byte) (bool, error) {
 // TestChangingHides: while the key store changes, the node says that it hides something. It says so no longer once the
 // changes are announced.
 func TestChangingHides(t *testing.T) {
+	t.Parallel()
 	looks, hid := 0, 0
 	var n *Node
 	store := &looking{Keys: new(keystore.Memory), looks: func() {

@@ -23,6 +23,7 @@ func (e *failingEpochs) NextEpoch() (summary.Epoch, error) {
 
 // TestFaultIsTold: a summary that cannot be made shows in Status until one is made.
 func TestFaultIsTold(t *testing.T) {
+	t.Parallel()
 	e := &failingEpochs{}
 	e.failing.Store(true)
 	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, WithEpochSpacing(core.LeastSpacing))

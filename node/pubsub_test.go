@@ -17,6 +17,7 @@ import (
 // TestStreamLost: when a node's stream of pubsub to another ends alone, pubsub forgets that the other is subscribed. It
 // comes to know that again at once. The other's own stream stays: if it ended, the other would forget in turn.
 func TestStreamLost(t *testing.T) {
+	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	add(t, a, keysOf("a", 100)...)
 	add(t, b, keysOf("b", 100)...)
@@ -72,6 +73,7 @@ func (p *prunes) Trace(e *pb.TraceEvent) {
 // TestBackInTheMesh: a node that closes does not tell others to stay away. Started again, it is in the mesh with them
 // as soon as they are linked, and not after 10 s.
 func TestBackInTheMesh(t *testing.T) {
+	t.Parallel()
 	var told prunes
 	h, cm := managed(t)
 	n, m := nodeOn(t, h, withPubsub(pubsub.WithEventTracer(&told))), newNode(t)
@@ -94,6 +96,7 @@ func TestBackInTheMesh(t *testing.T) {
 
 // TestLateSubscription: a link whose pubsub begins after its hello is told what the node has.
 func TestLateSubscription(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	add(t, n, keysOf("k", 100)...)
 	eventually(t, "a summary", func() bool { return epochOf(t, n).Sequence > 0 })

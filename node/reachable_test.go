@@ -25,7 +25,7 @@ func (publicly) Addrs() []ma.Multiaddr { return []ma.Multiaddr{ma.StringCast("/i
 
 // TestChangedAddresses: others learn of a changed address soon.
 func TestChangedAddresses(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	var public atomic.Bool
 	extra := ma.StringCast("/ip4/203.0.113.7/tcp/4001")
 	h := hostWith(t, libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.AddrsFactory(func(a []ma.Multiaddr) []ma.Multiaddr {
@@ -50,6 +50,7 @@ func TestChangedAddresses(t *testing.T) {
 
 // TestManyAddresses: a host of more addresses than fit in a record tells some of them, the most useful ones.
 func TestManyAddresses(t *testing.T) {
+	t.Parallel()
 	var many []ma.Multiaddr
 	for i := range 40 {
 		many = append(many, ma.StringCast(fmt.Sprintf("/ip4/127.0.0.1/udp/%d/quic-v1/webtransport/certhash/uEiAkH5a4DPGKUuOBjYw0CgwjvcJCJMD2K_1aluKR_tpevQ/certhash/uEiAfbgiymPP2_nX7Dgir8B4QkksjHp2lVuJZz0F79Be9JA", 1000+i)))

@@ -63,6 +63,7 @@ func (r *raw) sayRecords(n *Node, records ...wire.Record) {
 
 // TestOldRecordAfterOthers: an old record of a peer whose summary is held does not win after those of 20,000 others.
 func TestOldRecordAfterOthers(t *testing.T) {
+	t.Parallel()
 	n, p := newNode(t), newNode(t)
 	add(t, p, []byte("k"))
 	connect(t, n, p)

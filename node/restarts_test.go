@@ -17,6 +17,7 @@ import (
 // that it holds, and has never taken the same tail of it, or an earlier one, again. VENN_RESTARTS=100 does it that
 // often.
 func TestRestartsDuringAdds(t *testing.T) {
+	t.Parallel()
 	restarts, err := strconv.Atoi(os.Getenv("VENN_RESTARTS"))
 	if err != nil {
 		if restarts = 3; testing.Short() {

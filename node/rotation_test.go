@@ -112,7 +112,7 @@ func status(t *testing.T, who string, n *Node, origins, unrotated int) {
 // TestRotationEnds: when its time is over, a node forgets what it knows under the previous seed, and publishes there no
 // more.
 func TestRotationEnds(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	old := newNode(t)
 	add(t, old, keysOf("old", 100)...)
 	n := newNode(t, WithNetwork("venn", 8), WithPreviousSeed(0, time.Now().Add(3*time.Second)))

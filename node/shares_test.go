@@ -14,6 +14,7 @@ import (
 // TestCover: of three peers the second best in number is not chosen, because it holds what the best one has. Nor is one
 // that holds nothing of what it claims.
 func TestCover(t *testing.T) {
+	t.Parallel()
 	seeker, most, same, rest, boaster := newNode(t), newNode(t), newNode(t), newNode(t), newNode(t, WithKeys(&boast{}))
 	keys := keysOf("k", 100)
 	add(t, most, keys[:70]...)

@@ -10,6 +10,7 @@ import (
 // TestMapsShrink: of peers that have come and gone, whatever they speak, nothing is kept in the tables of those who are
 // here.
 func TestMapsShrink(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	add(t, n, []byte("k"))
 	var visitors []host.Host

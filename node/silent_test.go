@@ -29,6 +29,7 @@ func blackHole(t testing.TB) peer.AddrInfo {
 
 // TestSilentDial: a peer with which no connection can be made is counted on no more long before the dial is given up.
 func TestSilentDial(t *testing.T) {
+	t.Parallel()
 	n := nodeOn(t, hostOn(t, "quic", libp2p.ResourceManager(&network.NullResourceManager{})))
 	hole := blackHole(t)
 	begun, done := time.Now(), make(chan error, 1)

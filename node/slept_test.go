@@ -9,6 +9,7 @@ import (
 
 // TestSlept: a node that has slept publishes a new epoch at once, for others have dropped the one before.
 func TestSlept(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	add(t, n, []byte("k"))
 	epochs := func() int {

@@ -63,6 +63,7 @@ func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) wire.R
 
 // TestOldRecord: an old record of a peer does not take the place of a newer one.
 func TestOldRecord(t *testing.T) {
+	t.Parallel()
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	for _, defended := range []bool{true, false} {
 		n := newNode(t, unless(defended, limits.Limits{Core: func(c *core.Config) { c.Overlay.Outdated = nil }}))
@@ -193,6 +194,7 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 
 // TestOffender: a peer that goes on sending garbage on streams is served no more, and is no link; another is.
 func TestOffender(t *testing.T) {
+	t.Parallel()
 	for _, defended := range []bool{true, false} {
 		n := newNode(t, unless(defended, limits.Limits{Offences: 100}))
 		add(t, n, []byte("k"))
@@ -228,6 +230,7 @@ func TestOffender(t *testing.T) {
 
 // TestMalformedRPCs: a peer that goes on sending what is no RPC to pubsub is barred, as on other streams.
 func TestMalformedRPCs(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	add(t, n, []byte("k"))
 	r := newRaw(t, n)
@@ -244,28 +247,6 @@ func TestMalformedRPCs(t *testing.T) {
 	})
 	eventually(t, "it is not connected", func() bool { return !n.reached(r.h.ID()) })
 	works(t, n)
-}
-
-// TestLaterVersion: a query of a kind, or for a mode, that a later version may have is answered empty, and is no offence.
-func TestLaterVersion(t *testing.T) {
-	n := newNode(t)
-	add(t, n, []byte("k"))
-	r := newRaw(t, n)
-	for i := range 30 {
-		for _, q := range []wire.Query{{Kind: 7}, {Mode: 7}, {Kind: 254, Mode: 254}} {
-			q.Key, q.Nonce, q.Origin, q.Within = []byte("k"), uint64(i), wire.PeerID(r.h.ID()), time.Second
-			got, err := r.exchange(n, QueryID, frame(q.Append(nil)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if a, err := wire.ParseAnswer(unframed(t, got)); err != nil || !a.Final || len(a.Records) > 0 {
-				t.Fatalf("%+v, %v", a, err)
-			}
-		}
-	}
-	if got := refusals(t, n); len(got) > 0 {
-		t.Errorf("refused: %v", got)
-	}
 }
 
 // TestQuickRestarts: numbers of summaries rise from run to run, however short.
@@ -290,7 +271,7 @@ func TestQuickRestarts(t *testing.T) {
 
 // TestSilentPeer: a peer that takes connections and never answers holds a dial for a few seconds, not for ever.
 func TestSilentPeer(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func epochOf(t testing.TB, n *Node) summary.Epoch {
 
 // TestTailsTell adds and removes keys after the summaries went round: others hear of it, without a new summary.
 func TestTailsTell(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 3, 300)
 	a, b := nodes[0], nodes[1]
 	epochs := epochOf(t, a)
@@ -121,6 +122,7 @@ func waiting(events <-chan any) (all []any) {
 // TestTailsAndEpochsAgree adds and removes keys at random sizes, so that tails and epochs take turns: in the end others
 // know exactly what is held.
 func TestTailsAndEpochsAgree(t *testing.T) {
+	t.Parallel()
 	nodes := meshOf(t, 2, 100)
 	a, b := nodes[0], nodes[1]
 	held := map[string]bool{}
@@ -157,6 +159,7 @@ func TestTailsAndEpochsAgree(t *testing.T) {
 // is removed. VENN_FRESH=60s does it for that long with ten nodes of ten keys a second, and checks the times, too, on a
 // quiet machine.
 func TestFreshness(t *testing.T) {
+	t.Parallel()
 	peers, each, keep := 4, 5, 5 // keys a second; keys that a node keeps
 	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
 	timed := err == nil
@@ -233,6 +236,7 @@ func holdersOf(t *testing.T, n *Node, key []byte) (holders []peer.ID, err error)
 // added two seconds ago and still held are found, at the latest when the next summary has come. VENN_FRESH=60s does it
 // for so long with six nodes of 500 keys, on a quiet machine, and no find may fail.
 func TestSteadyChanges(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
