@@ -295,14 +295,14 @@ func swap(t *testing.T, x exchange, withVenn bool, patience time.Duration, opts 
 //	go test ./cmd/venn/daemon -run TestBitswapMessages -v -swappers 121 -degree 15 -fetches 500
 func TestBitswapMessages(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a minute")
+		t.Skip("ten seconds")
 	}
 	const patience = 30 * time.Second // a busy machine may need it
 	x := debian(t, *swappers, *degree, *fetches)
 	const most = 6 // messages a fetch without broadcast
 	// with is swap with venn, or the third of three tries: Bitswap may look for providers before it knows what for, and
 	// asks again those that answer late.
-	with := func(messages float64, opts ...bitswap.Option) (r swapResult) {
+	with := func(t *testing.T, messages float64, opts ...bitswap.Option) (r swapResult) {
 		for range 3 {
 			r = swap(t, x, true, patience, opts...)
 			if r.nearFound+r.farFound == *fetches && perFetch(r.nearMessages+r.farMessages, *fetches) <= messages {
@@ -312,11 +312,20 @@ func TestBitswapMessages(t *testing.T) {
 		}
 		return r
 	}
-	alone := swap(t, x, false, time.Second)
-	loud := with(math.Inf(1))
-	quiet := with(most, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
-		bitswap.WithClientOption(client.BroadcastControlLocalPeers(true)), bitswap.WithClientOption(client.BroadcastControlMaxPeers(0)),
-		bitswap.WithClientOption(client.BroadcastControlMaxRandomPeers(0)))
+	var alone, loud, quiet swapResult
+	t.Run("beside each other", func(t *testing.T) {
+		for name, run := range map[string]func(*testing.T){
+			"alone": func(t *testing.T) { alone = swap(t, x, false, time.Second) },
+			"loud":  func(t *testing.T) { loud = with(t, math.Inf(1)) },
+			"quiet": func(t *testing.T) {
+				quiet = with(t, most, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
+					bitswap.WithClientOption(client.BroadcastControlLocalPeers(true)), bitswap.WithClientOption(client.BroadcastControlMaxPeers(0)),
+					bitswap.WithClientOption(client.BroadcastControlMaxRandomPeers(0)))
+			},
+		} {
+			t.Run(name, func(t *testing.T) { t.Parallel(); run(t) })
+		}
+	})
 	t.Logf("%d peers, each connected with about %d", *swappers, 2*len(x.edges)/len(x.holds))
 	t.Logf("%-22s  %-24s  %s", "", "a neighbour has it", "no neighbour has it")
 	for _, row := range []struct {

@@ -16,6 +16,7 @@ import (
 
 	pebbleds "github.com/ipfs/go-ds-pebble"
 
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
+	leaktest.AtOnce(4)
 	os.Exit(m.Run())
 }
 
