@@ -40,6 +40,7 @@ type library map[string]*exported
 // is an example, or a package of this module or of testnet/bench other than the identifier's own. A type also counts as
 // used if a used function or method takes or returns it.
 func TestNarrowSummary(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("type-checks the module from its sources")
 	}

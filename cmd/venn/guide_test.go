@@ -95,6 +95,7 @@ func TestGuide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays a scenario on real hosts, 11 s each time")
 	}
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "testnet", "README.md"))
 	if err != nil {
 		t.Fatal(err)

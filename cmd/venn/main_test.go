@@ -14,11 +14,22 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/venn-p2p/venn/node/leaktest"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"venn": main}) }
+// tests are run unless a script runs this program as venn.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	leaktest.AtOnce(6)
+	return t.M.Run()
+}
+
+func TestMain(m *testing.M) { testscript.Main(tests{m}, map[string]func(){"venn": main}) }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

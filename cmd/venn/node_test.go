@@ -16,6 +16,7 @@ import (
 
 // TestNodeScripts runs daemons and what commands say of them.
 func TestNodeScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:      filepath.Join("testdata", "node"),
 		Deadline: time.Now().Add(5 * time.Minute), // a machine that does nothing else takes 20 s
