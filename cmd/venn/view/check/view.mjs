@@ -13,6 +13,10 @@ const b = await browser();
 
 const state = (page) => page.evaluate(() => ({ peers: window.venn.model.peers.length, over: window.venn.model.over, queries: window.venn.model.queries.length, report: window.venn.model.report }));
 
+// What is looked at last is simulated meanwhile.
+const simulated = `${folder}/simulated.ndjson`;
+const simulation = simulate(venn, "scale", "--peers", "1000", "--keys", "20", "--queries", "200", "--asking", "10s", "--record", simulated);
+
 // A testnet that runs.
 const recording = `${folder}/run.ndjson`;
 const live = await start(venn, "testnet", "--peers", "24", "--queries", "100", "--warmup", "8s", "--json", "--view", "--record", recording);
@@ -106,8 +110,7 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
 await replay.stop();
 
 // A simulated network of 1,000 peers, recorded by the simulator.
-const simulated = `${folder}/simulated.ndjson`;
-const code = await simulate(venn, "scale", "--peers", "1000", "--keys", "20", "--queries", "200", "--asking", "10s", "--record", simulated);
+const code = await simulation;
 check("1,000 peers are simulated and recorded", code === 0, `exit code ${code}`);
 const thousand = await start(venn, "view", simulated);
 const clock = Date.now();
