@@ -15,7 +15,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
-	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/scenarios"
 	"github.com/venn-p2p/venn/testnet/strategies"
@@ -159,35 +158,22 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	stderr := c.Root().ErrWriter
-	show := newProgress(stderr, 0)
+	show := newProgress(c.Root().ErrWriter, 0)
 	result, err := experiment.Run(ctx, names, experiment.Options{
 		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Work: work,
 		Progress: func(p experiment.Progress) { show.update(stage{what: p.Experiment, share: p.Done, whole: true}) },
 	})
 	show.end()
-	switch {
-	case errors.Is(err, experiment.ErrUnknown):
+	if errors.Is(err, experiment.ErrUnknown) {
 		return usageError{fmt.Errorf("%w; `venn experiment list` shows them", err)}
-	case errors.Is(err, runs.ErrOptions):
-		return usageError{err}
 	}
-	if c.IsSet("part") {
-		return endPart(stderr, work, out, err)
-	}
-	if err != nil && len(result.Rows) == 0 {
-		return interrupted(err, out)
-	}
-	if writeErr := showIndented(c, result, func(w io.Writer) error { return writeResult(w, result) }); writeErr != nil {
+	return endRuns(c, work, out, len(result.Rows), err, func() error {
+		writeErr := showIndented(c, result, func(w io.Writer) error { return writeResult(w, result) })
+		if n := result.Count(experiment.Differs); n > 0 && writeErr == nil && err == nil {
+			return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
+		}
 		return writeErr
-	}
-	if err != nil {
-		return interrupted(err, out)
-	}
-	if n := result.Count(experiment.Differs); n > 0 {
-		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
-	}
-	return nil
+	})
 }
 
 // compareFolders compares what two experiments, or testnets, have written.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/page"
-	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 func isCollection(name string) bool {
@@ -25,7 +23,6 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err := refuse(c, []string{name}, "peers", "data", "sweep"); err != nil {
 		return err
 	}
-	stderr := c.Root().ErrWriter
 	if c.IsSet("peers") && c.Int("peers") < 3 {
 		return usageError{fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers"))}
 	}
@@ -38,7 +35,7 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	show := newProgress(stderr, 0)
+	show := newProgress(c.Root().ErrWriter, 0)
 	options := experiment.CollectionOptions{
 		Peers: c.Int("peers"), Sweep: sweep, Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
 		Data: c.String("data"), Version: buildVersion().Version,
@@ -50,19 +47,9 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	}
 	result, err := experiment.RunCollection(ctx, name, options)
 	show.end()
-	if errors.Is(err, runs.ErrOptions) {
-		return usageError{err}
-	}
-	if c.IsSet("part") {
-		return endPart(stderr, work, out, err)
-	}
-	if err != nil && len(result.Rows) == 0 {
-		return interrupted(err, options.Out)
-	}
-	if writeErr := showIndented(c, result, func(w io.Writer) error { return writeCollection(w, result) }); writeErr != nil {
-		return writeErr
-	}
-	return interrupted(err, options.Out)
+	return endRuns(c, work, out, len(result.Rows), err, func() error {
+		return showIndented(c, result, func(w io.Writer) error { return writeCollection(w, result) })
+	})
 }
 
 // writeCollection writes a row for every case, with a column for every quantity.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // workFlags say which runs of an experiment are done, and how many at one time.
@@ -50,16 +50,21 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 	return w, out, nil
 }
 
-// endPart says what became of a part.
-func endPart(stderr io.Writer, w runs.Work, out string, err error) error {
+// endRuns ends a command after its runs, of which some rows are known. Unless they were a part of all, write shows them.
+func endRuns(c *cli.Command, w runs.Work, out string, rows int, err error, write func() error) error {
 	switch {
-	case errors.Is(err, runs.ErrOptions):
+	case errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario):
 		return usageError{err}
-	case errors.Is(err, context.Canceled) && out == "":
+	case c.IsSet("part") && errors.Is(err, context.Canceled) && out == "":
 		return errors.New("interrupted: stdout has what was done by then")
-	case err != nil:
+	case c.IsSet("part") && err == nil:
+		fmt.Fprintf(c.Root().ErrWriter, "part %s is done\n", w.Part)
+		return nil
+	case c.IsSet("part") || err != nil && rows == 0:
 		return interrupted(err, out)
 	}
-	fmt.Fprintf(stderr, "part %s is done\n", w.Part)
-	return nil
+	if writeErr := write(); writeErr != nil {
+		return writeErr
+	}
+	return interrupted(err, out)
 }

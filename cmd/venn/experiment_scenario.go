@@ -94,8 +94,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 		}
 		o.Look = recorder.look
 	}
-	stdout, stderr := output(c), c.Root().ErrWriter
-	show := newProgress(stderr, 0)
+	show := newProgress(c.Root().ErrWriter, 0)
 	begun, newest := map[string]bool{}, "" // several may run at a time
 	o.Progress = func(s scenario.Status) {
 		if name, _, _ := strings.Cut(s.What, ", trial"); !begun[name] {
@@ -106,31 +105,21 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	result, err := runs.Simulate(ctx, o)
 	show.end()
 	err = recorder.end(err)
-	if errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario) {
-		return usageError{err}
-	}
-	if c.IsSet("part") {
-		return endPart(stderr, o.Work, o.Out, err)
-	}
-	if err != nil && len(result.Rows) == 0 {
-		return interrupted(err, o.Out)
-	}
-	if folder != "" && err == nil {
-		return command.WriteAnswers(stdout, folder, of, result.Rows)
-	}
-	if c.Bool("answers") {
-		for _, s := range of {
-			fmt.Fprintf(stdout, "# %s\n%s\n", s.Name, results.AnswersOf(s, result.Rows))
+	return endRuns(c, o.Work, o.Out, len(result.Rows), err, func() error {
+		if folder != "" && err == nil {
+			return command.WriteAnswers(output(c), folder, of, result.Rows)
 		}
-		return interrupted(err, o.Out)
-	}
-	if writeErr := command.WriteScenarios(stdout, of, result, c.Bool("json")); writeErr != nil {
-		return writeErr
-	}
-	if err != nil {
-		return interrupted(err, o.Out)
-	}
-	return asTheyWere(result.Rows)
+		if c.Bool("answers") {
+			for _, s := range of {
+				fmt.Fprintf(output(c), "# %s\n%s\n", s.Name, results.AnswersOf(s, result.Rows))
+			}
+			return nil
+		}
+		if writeErr := command.WriteScenarios(output(c), of, result, c.Bool("json")); writeErr != nil || err != nil {
+			return writeErr
+		}
+		return asTheyWere(result.Rows)
+	})
 }
 
 // asTheyWere returns an error when answers are not those of the files.

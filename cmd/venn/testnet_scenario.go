@@ -13,7 +13,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/link"
-	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -42,51 +41,29 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 		return err
 	}
 	s := of[0]
-	s.Trials = 1
 	if c.IsSet("seed") {
 		s.Seed = c.Uint64("seed")
 	}
 	if c.IsSet("strategy") {
 		s.Strategies = strings.Split(c.String("strategy"), ",")
 	}
-	chosen, err := strategy.Find(strategies.Named(), s.Strategies...)
-	if err != nil {
-		return usageError{err}
-	}
-	if err := s.Heeded(chosen); err != nil {
-		return usageError{err}
-	}
-	plan, err := s.Plan(0)
-	if err != nil {
-		return usageError{err}
-	}
-	defer heap.Grow(scenarioPercent(plan))()
 	if d := c.Duration("timeout"); d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	var result results.Result
-	for _, by := range chosen {
-		if c.Bool("against-simulator") {
-			simulated, err := scenario.Simulate(ctx, plan, by, scenario.SimulateOptions{})
-			if err != nil {
-				return err
-			}
-			result.Runs = append(result.Runs, simulated)
-		}
-		var played *scenario.Run
-		played, err = testnet.Stage(ctx, plan, by, tell)
-		if played != nil {
-			result.Runs = append(result.Runs, played)
-		}
-		if err != nil {
-			break
-		}
-	}
+	restore := func() {}
+	result, err := command.OnHosts(ctx, of[:1], strategies.Named(), c.Bool("against-simulator"), func(p *scenario.Plan, _ strategy.Strategy) {
+		restore()
+		restore = heap.Grow(scenarioPercent(p))
+	}, tell)
+	restore()
 	show.end()
 	if errors.Is(err, testnet.ErrConfig) {
 		return usageError{err}
+	}
+	if isUsage(err) || err != nil && len(result.Runs) == 0 {
+		return err
 	}
 	if writeErr := command.WriteScenarios(output(c), of, result, c.Bool("json")); writeErr != nil {
 		return writeErr

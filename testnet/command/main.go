@@ -104,7 +104,9 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	}
 	var result results.Result
 	if c.Bool("hosts") {
-		result, err = onHosts(ctx, c, of, known)
+		result, err = OnHosts(ctx, of, known, false, func(p *scenario.Plan, by strategy.Strategy) {
+			fmt.Fprintf(c.Root().ErrWriter, "%s, %s, for %v\n", p.Name, by.Name, p.End())
+		}, nil)
 	} else {
 		result, err = inSimulator(ctx, c, of, known)
 	}
@@ -133,7 +135,9 @@ func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, k
 	return runs.Simulate(ctx, o)
 }
 
-func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (result results.Result, err error) {
+// OnHosts plays scenarios on real hosts, each strategy once, in as much time as that takes; in the simulator before, if
+// that is wanted. It calls begin before each. tell may be nil. After an error, the result is what was played by then.
+func OnHosts(ctx context.Context, of []*scenario.Scenario, known []strategy.Strategy, simulated bool, begin func(*scenario.Plan, strategy.Strategy), tell func(testnet.Progress)) (result results.Result, err error) {
 	for _, s := range of {
 		s.Trials = 1
 		chosen, err := strategy.Find(known, s.Strategies...)
@@ -145,11 +149,18 @@ func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known
 		}
 		plan, err := s.Plan(0)
 		if err != nil {
-			return result, err
+			return result, UsageError{err}
 		}
 		for _, by := range chosen {
-			fmt.Fprintf(c.Root().ErrWriter, "%s, %s, for %v\n", s.Name, by.Name, s.End())
-			r, err := testnet.Stage(ctx, plan, by, nil)
+			begin(plan, by)
+			if simulated {
+				r, err := scenario.Simulate(ctx, plan, by, scenario.SimulateOptions{})
+				if err != nil {
+					return result, err
+				}
+				result.Runs = append(result.Runs, r)
+			}
+			r, err := testnet.Stage(ctx, plan, by, tell)
 			if r != nil {
 				result.Runs = append(result.Runs, r)
 			}
