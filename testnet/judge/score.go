@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -143,10 +144,16 @@ func (s *Score) PerQuery(count int) float64 {
 
 // Latency is the smallest latency that at least the share q of the answers did not exceed; 0 without answers.
 func (s *Score) Latency(q float64) time.Duration {
-	if len(s.Latencies) == 0 {
-		return 0
+	return Quantile(s.Latencies, q)
+}
+
+// Quantile returns the smallest value that at least a share of all do not exceed, the zero value of none. O(n log n)
+// time.
+func Quantile[T cmp.Ordered](values []T, share float64) (q T) {
+	if len(values) == 0 {
+		return q
 	}
-	slices.Sort(s.Latencies)
-	rank := int(math.Ceil(q*float64(len(s.Latencies)))) - 1
-	return s.Latencies[min(max(rank, 0), len(s.Latencies)-1)]
+	sorted := slices.Sorted(slices.Values(values))
+	rank := int(math.Ceil(share*float64(len(sorted)))) - 1
+	return sorted[min(max(rank, 0), len(sorted)-1)]
 }

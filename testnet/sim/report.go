@@ -2,7 +2,6 @@ package sim
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -131,15 +130,15 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	r.MessagesPerQuery, r.QueryBytes = float64(messages)/n, float64(bytes)/n
 	r.ProbesPerQuery, r.WastedProbesPerQuery = float64(probes)/n, float64(wasted)/n
 	r.Hops, r.Online = float64(hops)/float64(max(1, r.Answered)), float64(t.online)/n
-	r.LatencyP50, r.LatencyP99 = quantile(latencies, 0.5), quantile(latencies, 0.99)
+	r.LatencyP50, r.LatencyP99 = judge.Quantile(latencies, 0.5), judge.Quantile(latencies, 0.99)
 	upkeep, connecting := make([]int64, len(s.nodes)), make([]int64, len(s.nodes))
 	for i := range upkeep {
 		connecting[i] = HandshakeBytes * int64(t.handshakes[i].Load())
 		upkeep[i] = t.upkeep[i] + connecting[i]
 	}
-	r.UpkeepBytesPerPeer, r.UpkeepBytesP99, r.ConnectBytes = mean(upkeep), float64(quantile(upkeep, 0.99)), mean(connecting)
+	r.UpkeepBytesPerPeer, r.UpkeepBytesP99, r.ConnectBytes = mean(upkeep), float64(judge.Quantile(upkeep, 0.99)), mean(connecting)
 	if m := mean(t.load); m > 0 {
-		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
+		r.LoadP99, r.LoadMax = float64(judge.Quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
 	r.Covered = t.coverage()
 	r.Known, r.Lines = s.known()
@@ -214,14 +213,4 @@ func mean[T int32 | int64](xs []T) float64 {
 		sum += float64(x)
 	}
 	return sum / float64(max(1, len(xs)))
-}
-
-// quantile is the smallest value that at least a share of all do not exceed; 0 of none.
-func quantile[T int32 | int64 | time.Duration](xs []T, share float64) T {
-	if len(xs) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(xs))
-	rank := int(math.Ceil(share*float64(len(sorted)))) - 1
-	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
