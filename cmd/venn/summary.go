@@ -135,8 +135,8 @@ func runCut(_ context.Context, c *cli.Command) error {
 	return writeSummary(c, f.cut(parts))
 }
 
-// report prints what became of a command that writes a file: to stdout, or to stderr when the file itself goes there.
-func report(c *cli.Command, out string, asJSON any, format string, args ...any) error {
+// reportOn prints what became of a command that writes a file: to stdout, or to stderr when the file itself goes there.
+func reportOn(c *cli.Command, out string, asJSON any, format string, args ...any) error {
 	switch {
 	case c.Bool("json") && out == "-":
 		return writeJSON(c.Root().ErrWriter, asJSON)
@@ -167,7 +167,7 @@ func writeSummary(c *cli.Command, f *openedSummary) error {
 	}
 	n := f.prefix.Header().N
 	w := written{N: n, Parts: f.prefix.Parts(), Bytes: len(b), BitsPerKey: perKey(len(b), n), Rate: f.prefix.FalsePositiveRate()}
-	return report(c, out, w, "%s: %d keys, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
+	return reportOn(c, out, w, "%s: %d keys, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
 		out, n, w.Parts, f.prefix.Plan().Parts(), w.Bytes, w.BitsPerKey, w.Rate)
 }
 

@@ -62,7 +62,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 }
 
 func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n int) error {
-	return report(c, out, struct {
+	return reportOn(c, out, struct {
 		N          int   `json:"n"`
 		Parts      int   `json:"parts"`
 		Bytes      int   `json:"bytes"`

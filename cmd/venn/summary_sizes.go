@@ -10,16 +10,11 @@ import (
 	"strconv"
 
 	"github.com/urfave/cli/v3"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/page"
+	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
 const sizesHelp = `Shows the best shape of a summary for each budget, how much of it fits, and its predicted false-positive rate. A
@@ -182,17 +177,10 @@ func plotSizes(w io.Writer, n int) error {
 	if err != nil {
 		return err
 	}
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("False-positive rate of a summary of %d keys", n)
-	p.Title.Padding = vg.Points(8)
-	p.X.Label.Text, p.Y.Label.Text = "bits a key, in all", "false-positive rate"
-	p.X.Min, p.X.Max = 0, most
-	p.X.Tick.Marker = plot.TickerFunc(fours)
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
-	p.Add(plotter.NewGrid())
-	p.Legend.Left, p.Legend.XOffs, p.Legend.YOffs = true, vg.Points(8), vg.Points(8) // below the lines, which fall
-	p.Legend.Padding = vg.Points(3)
-	for i, l := range []struct {
+	f := report.Figure{
+		Title: fmt.Sprintf("False-positive rate of a summary of %d keys", n), X: "bits a key, in all", Y: "false-positive rate", LogY: true, Share: true,
+	}
+	for _, l := range []struct {
 		name string
 		rate func(size) maybe
 	}{
@@ -200,50 +188,13 @@ func plotSizes(w io.Writer, n int) error {
 		{"plain Bloom filter", func(s size) maybe { return s.Plain }},
 		{"block-partitioned filter, truncated", func(s size) maybe { return s.Partitioned }},
 	} {
-		var xys plotter.XYs
+		line := report.Line{Name: l.name}
 		for _, r := range rows {
 			if rate := l.rate(r); !rate.missing() {
-				xys = append(xys, plotter.XY{X: r.Bits, Y: float64(rate)})
+				line.Add(r.Bits, float64(rate))
 			}
 		}
-		if len(xys) == 0 {
-			continue
-		}
-		line, err := plotter.NewLine(xys)
-		if err != nil {
-			return err
-		}
-		line.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Dashes(i), vg.Points(1.5)
-		p.Add(line)
-		p.Legend.Add(l.name, line)
+		f.Lines = append(f.Lines, line)
 	}
-	p.Y.Max = 1
-	canvas := vgsvg.New(7*vg.Inch, 4.5*vg.Inch)
-	p.Draw(draw.Crop(draw.New(canvas), vg.Points(4), -vg.Points(12), vg.Points(4), -vg.Points(4)))
-	_, err = canvas.WriteTo(w)
-	return err
-}
-
-// fours marks the multiples of four.
-func fours(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	for v := 4 * math.Ceil(low/4); v <= high; v += 4 {
-		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
-	}
-	return ticks
-}
-
-// decades marks the powers of ten.
-func decades(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-		if v := math.Pow(10, e); v >= low*0.999 && v <= high*1.001 {
-			label := fmt.Sprintf("%g", v)
-			if e < -3 {
-				label = fmt.Sprintf("1e%g", e)
-			}
-			ticks = append(ticks, plot.Tick{Value: v, Label: label})
-		}
-	}
-	return ticks
+	return f.SVG(w)
 }

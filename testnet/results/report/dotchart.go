@@ -35,8 +35,8 @@ const (
 
 func (d DotChart) file() string { return d.Name }
 
-// svg draws the chart.
-func (d DotChart) svg(w io.Writer) error {
+// SVG draws the chart.
+func (d DotChart) SVG(w io.Writer) error {
 	p := newPlot("")
 	p.X.Label.Text = d.Title
 	n := len(d.Dots)

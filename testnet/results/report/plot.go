@@ -28,13 +28,14 @@ const (
 // Drawing is what becomes an SVG file.
 type Drawing interface {
 	file() string // its name, without a suffix
-	svg(w io.Writer) error
+	// SVG draws it.
+	SVG(w io.Writer) error
 }
 
 func (f Figure) file() string { return f.Name }
 
-// svg draws the figure.
-func (f Figure) svg(w io.Writer) error {
+// SVG draws the figure.
+func (f Figure) SVG(w io.Writer) error {
 	p := newPlot(f.Title)
 	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
 	if f.LogY && f.zeros() {

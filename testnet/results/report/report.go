@@ -128,7 +128,7 @@ func (o *Folder) Report(r Page) {
 		s := &r.Sections[i]
 		for _, d := range s.Drawings {
 			var svg bytes.Buffer
-			if err := d.svg(&svg); err != nil && o.Err == nil {
+			if err := d.SVG(&svg); err != nil && o.Err == nil {
 				o.Err = fmt.Errorf("experiment: %s: %w", d.file(), err)
 			}
 			o.Write(d.file()+".svg", svg.Bytes())
