@@ -63,7 +63,6 @@ The verdict on a number is "agrees" when ours is within the tolerance. It is "pa
 known to be wrong and ours is right, with the reason. Else it is "differs", and the exit code is 1.`
 
 func experimentCommand() *cli.Command {
-	wrongUsage := func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
 	return &cli.Command{
 		Name:        "experiment",
 		Usage:       "repeat the experiments of the papers, and compare ways of routing",
@@ -73,11 +72,10 @@ func experimentCommand() *cli.Command {
 			command.Scenario(),
 			command.Trace(),
 			{
-				Name:         "list",
-				Usage:        "list the experiments",
-				Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON array"}},
-				OnUsageError: wrongUsage,
-				Action:       listExperiments,
+				Name:   "list",
+				Usage:  "list the experiments",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON array"}},
+				Action: listExperiments,
 			},
 			{
 				Name:      "run",
@@ -89,17 +87,15 @@ func experimentCommand() *cli.Command {
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
 				}, slices.Concat(workFlags(), experimentFlags())...),
-				OnUsageError: wrongUsage,
-				Action:       runExperiments,
+				Action: runExperiments,
 			},
 			{
-				Name:         "compare",
-				Usage:        "say how what two folders of --out hold differs, case by case, with 95 % intervals",
-				ArgsUsage:    "DIR DIR",
-				Description:  "A difference is the second folder's mean minus the first's. * marks those whose interval does not hold 0. There is an\ninterval where both have two trials or more.",
-				Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object"}},
-				OnUsageError: wrongUsage,
-				Action:       compareFolders,
+				Name:        "compare",
+				Usage:       "say how what two folders of --out hold differs, case by case, with 95 % intervals",
+				ArgsUsage:   "DIR DIR",
+				Description: "A difference is the second folder's mean minus the first's. * marks those whose interval does not hold 0. There is an\ninterval where both have two trials or more.",
+				Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object"}},
+				Action:      compareFolders,
 			},
 		},
 	}

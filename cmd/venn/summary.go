@@ -39,7 +39,6 @@ func summaryCommand() *cli.Command {
 		buildCommand(), inspectCommand(), cutCommand(), testCommand(), overlapOfFilesCommand(), deltaCommand(), applyCommand(), sizesCommand(),
 	}
 	for _, c := range commands {
-		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
 		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "json", Usage: "report as JSON"})
 	}
 	return &cli.Command{

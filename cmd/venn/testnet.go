@@ -87,14 +87,14 @@ func testnetCommand() *cli.Command {
 			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from when the peers are linked to the first query", DefaultText: "30s; 1m0s where all lines are slow; longer in proportion beyond 120 peers", Validator: within(0, 24*time.Hour)},
-			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
+			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: above0(1)},
 			&cli.IntFlag{Name: "connections", Usage: "let each peer make and accept at most this number of `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
 			&cli.IntFlag{Name: "origins", Usage: "let each peer keep summaries of `PEERS` others at most; in a larger network it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},
 			&cli.IntFlag{Name: "memory", Usage: "let each peer keep at most `BYTES` of others' summaries (default: 64 MiB)", HideDefault: true, Validator: within(testnet.MinMemory, 1<<40)},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
-			&cli.FloatFlag{Name: "churn", Usage: "replace this `SHARE` of every collection each minute, as long as queries run; they are then spread over --minutes", HideDefault: true, Validator: goodChurn},
-			&cli.FloatFlag{Name: "adds", Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: goodAdds},
-			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: goodMinutes},
+			&cli.FloatFlag{Name: "churn", Usage: "replace this `SHARE` of every collection each minute, as long as queries run; they are then spread over --minutes", HideDefault: true, Validator: within[float64](0, 1)},
+			&cli.FloatFlag{Name: "adds", Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: within[float64](0, testnet.MaxAdds)},
+			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: above0(1e6)},
 			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
@@ -224,41 +224,22 @@ func warmup(c *cli.Command) time.Duration {
 	return -1
 }
 
-func within[T int | int64 | time.Duration](low, high T) func(T) error {
+func within[T int | int64 | float64 | time.Duration](low, high T) func(T) error {
 	return func(v T) error {
-		if v < low || v > high {
+		if !(v >= low && v <= high) {
 			return fmt.Errorf("want %v to %v", low, high)
 		}
 		return nil
 	}
 }
 
-func goodShare(share float64) error {
-	if !(share > 0 && share <= 1) {
-		return errors.New("want above 0 and at most 1")
+func above0(most float64) func(float64) error {
+	return func(v float64) error {
+		if !(v > 0 && v <= most) {
+			return fmt.Errorf("want above 0 and at most %v", most)
+		}
+		return nil
 	}
-	return nil
-}
-
-func goodChurn(share float64) error {
-	if !(share >= 0 && share <= 1) {
-		return errors.New("want 0 to 1")
-	}
-	return nil
-}
-
-func goodAdds(rate float64) error {
-	if !(rate >= 0 && rate <= testnet.MaxAdds) {
-		return fmt.Errorf("want 0 to %d", testnet.MaxAdds)
-	}
-	return nil
-}
-
-func goodMinutes(m float64) error {
-	if !(m > 0 && m <= 1e6) {
-		return errors.New("want above 0 and at most a million")
-	}
-	return nil
 }
 
 func goodLinks(text string) error {
