@@ -245,7 +245,7 @@ func TestContacts(t *testing.T) {
 
 // contactsCover: each peer's range and contacts are for everybody, by the depths that are said. What the contacts cover
 // in truth, whatever others say of their depths, is nearly everybody. Those chosen alone leave out 342 of these pairs.
-func contactsCover(t *testing.T, net *overlaytest.Network) {
+func contactsCover(t *testing.T, net *overlaylab.Network) {
 	n, missing := len(net.Peers), 0
 	covers := map[string]space.Range{}
 	for _, p := range net.Peers {
@@ -279,7 +279,7 @@ func contactsCover(t *testing.T, net *overlaytest.Network) {
 
 // spareContacts: beside those chosen, each half of a range has one contact at most. One that is caught denying is
 // asked no more, and another takes its place.
-func spareContacts(t *testing.T, net *overlaytest.Network) {
+func spareContacts(t *testing.T, net *overlaylab.Network) {
 	replaced := 0
 	for i, p := range net.Peers {
 		spare := func() map[space.Range]wire.PeerID {
@@ -315,7 +315,7 @@ func spareContacts(t *testing.T, net *overlaytest.Network) {
 
 // similarContacts: peers like us beyond our range can be asked as contacts, each of them once, and are of no table.
 // For being right they may be wrong now and then.
-func similarContacts(t *testing.T, net *overlaytest.Network) {
+func similarContacts(t *testing.T, net *overlaylab.Network) {
 	some := 0
 	answers := func(i int, p string, denied ...bool) {
 		for _, d := range denied {
