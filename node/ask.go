@@ -30,6 +30,7 @@ func (r reply) gave() bool { return r.gone.Err() != nil }
 // asked is a question of a peer that the core answers.
 type asked struct {
 	from     peer.ID
+	group    string // of its address
 	question wire.Message
 	held     keyCheck // of a query's key
 	reply    reply
@@ -64,7 +65,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Pay(admit.Search); err != nil {
+	if err := s.Pay(admit.Key); err != nil {
 		return err
 	}
 	q.Within = min(q.Within, maxWithin)
@@ -79,7 +80,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
-	q.from, q.reply = s.Peer, reply{make(chan wire.Message, answers), ctx}
+	q.from, q.group, q.reply = s.Peer, s.Group(), reply{make(chan wire.Message, answers), ctx}
 	if err := n.in.Request(ctx, q); err != nil {
 		return err
 	}

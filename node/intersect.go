@@ -224,11 +224,11 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	}
 	ctx, cancel := context.WithTimeout(s.Context(), joinTime)
 	defer cancel()
-	leave, err := s.Enter(ctx, n.joining, cancel)
+	place, err := s.Wait(ctx, n.joining, cancel)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer place.Release()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	set, err := n.listed(ctx)
 	if err != nil {

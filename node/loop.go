@@ -183,7 +183,6 @@ func (l *loop) leaveUnverified() {
 
 func (l *loop) tick() {
 	l.ticks++
-	l.n.mesh.Credit(tick)
 	l.n.mesh.Retry()
 	l.awake()
 	l.woken()
@@ -357,7 +356,7 @@ func (l *loop) request(r any) {
 		}
 	case asked:
 		l.n.checked = &r.held
-		l.step(event.Asked{From: wire.PeerID(r.from), Request: l.expect(r.reply), Question: r.question})
+		l.step(event.Asked{From: wire.PeerID(r.from), Group: r.group, Request: l.expect(r.reply), Question: r.question})
 		l.n.checked = nil
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -32,6 +31,7 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -76,7 +76,7 @@ type Node struct {
 	mesh        *mesh.Mesh
 	pipes       *pipes.Pipes // of tails
 	sample      keySample
-	joining     *admit.Room                     // of joins that are served
+	joining     *admission.Slots                // of joins that are served
 	dials       [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
 	gauges      atomic.Pointer[Status]
 	changing    atomic.Int64           // calls that are changing the key store
@@ -176,7 +176,7 @@ func (n *Node) open() (err error) {
 // run starts what listens, and the loop.
 func (n *Node) run(machine *core.Machine) error {
 	n.streams = n.newStreams()
-	n.joining = n.streams.Admit.Room(joinsAtOnce)
+	n.joining = admission.NewSlots(joinsAtOnce)
 	n.mesh = n.newMesh()
 	n.pipes = n.newPipes()
 	if err := n.mesh.Start(); err != nil {

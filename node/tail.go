@@ -125,8 +125,7 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 // work are dropped: it is asked for them again.
 func (n *Node) openEarly(u inbox.Unverified) {
 	for i, it := range u.Items {
-		conns := n.host.Network().ConnsToPeer(peer.ID(it.From))
-		if len(conns) == 0 || !n.streams.Admit.Of(conns[0]).Pay(time.Duration(len(it.Item.Tails))*admit.Signature) {
+		if !n.streams.Admit.Peer(n.host.Network(), peer.ID(it.From)).Pay(time.Duration(len(it.Item.Tails)) * admit.Signature) {
 			u.Items[i].Item.Tails = nil
 		}
 	}

@@ -25,7 +25,7 @@ func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 
 // onInquiry answers an inquiry.
 func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
-	if !o.region.Serves(in.From) || !o.exchange.Spare() {
+	if !o.region.Serves(in) || !o.exchange.Spare() {
 		o.effects.Emit(event.Answer{Request: in.Request, Answer: wire.Names{Depth: o.region.Vouched()}})
 		return
 	}

@@ -187,28 +187,29 @@ func TestPoisonedName(t *testing.T) {
 	}
 }
 
-// TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for another is being served.
+// TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for its sender has all places.
 func TestRefusedSearchMayComeAgain(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{MaxServed: 1})
+	p := newPlace(t, 1, routing.Config{})
 	p.links("a-b b-mute")
 	p.node("mute").Mute = true
 	p.node("b").Holds["k"] = true
-	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: wire.Any, Deadline: 2 * time.Second})
-	p.RunUntil(time.Second)
-	ask := event.Asked{
-		From: "a", Question: wire.Query{Kind: wire.Search, Nonce: 7, Origin: "a", Key: []byte("k"), Budget: 9, Within: time.Minute},
+	ask := func(request uint64, key string) {
+		p.Step("b", event.Asked{
+			From: "a", Request: 1<<40 + request, Question: wire.Query{Kind: wire.Search, Nonce: request / 2, Origin: "a", Key: []byte(key), Budget: 9, Within: time.Minute},
+		})
+	}
+	for i := range uint64(160) {
+		ask(2*i, "other")
 	}
 	var answers []string
 	p.Trace = func(s string) {
-		if strings.Contains(s, "b > Answer #109951162777") {
+		if at := strings.Index(s, "b > Answer #109951162"); at >= 0 && strings.HasSuffix(s, "messages=0 final") {
 			answers = append(answers, s[strings.Index(s, "["):])
 		}
 	}
-	ask.Request = 1099511627770
-	p.Step("b", ask)
-	p.RunUntil(3 * time.Second)
-	ask.Request++
-	p.Step("b", ask)
+	ask(1000, "k")
+	p.RunUntil(time.Minute)
+	ask(1001, "k")
 	if got := strings.Join(answers, "; "); got != "[] messages=0 final; [b] messages=0 final" {
 		t.Error(got)
 	}

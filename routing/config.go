@@ -88,11 +88,8 @@ type Config struct {
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // a contact without answer has failed; 0: 4 s
 
-	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
-	MaxServed        int // searches of others open at a time, a quarter of them for keys in demand; more are answered empty at once; 0: 256
-	MaxServedPerPeer int // of these, from one peer; 0: 32
-	MaxServedBudget  int // messages spent on a search of others, whatever it asks for; 0: 128
-	ServedRate       int // messages a second spent on behalf of one peer, over some ten seconds; what is more is answered empty; 0: 500
+	MaxQueries      int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
+	MaxServedBudget int // messages spent on a search of others, whatever it asks for; 0: 128
 
 	Limits Limits // for tests and experiments: every node has those of the zero value
 }
@@ -109,6 +106,7 @@ type Limits struct {
 	Boasters  int           // one linked peer in this many may overstate how many peers it knows; 0: 3
 	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
 	Believed  int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
+	Work      float64       // factor of the messages, and the searches at a time, that others may cause; 0: 1
 	Visited   int           // marks of peers that had a query, that travel with it; 0: wire.MaxVisited. Below 0: none
 }
 
@@ -120,6 +118,7 @@ func (l *Limits) defaults() {
 	setDefault(&l.Silent, 1)
 	setDefault(&l.Boasters, space.Boasters)
 	setDefault(&l.Denials, 2)
+	setDefault(&l.Work, 1)
 	setDefault(&l.Visited, wire.MaxVisited)
 }
 
@@ -142,10 +141,7 @@ func (c *Config) defaults() {
 	setDefault(&c.ConfirmTimeout, 5*time.Second)
 	setDefault(&c.AskTimeout, 4*time.Second)
 	setDefault(&c.MaxQueries, 1024)
-	setDefault(&c.MaxServed, 256)
-	setDefault(&c.MaxServedPerPeer, 32)
 	setDefault(&c.MaxServedBudget, 128)
-	setDefault(&c.ServedRate, 500)
 	c.Limits.defaults()
 	if c.Incomplete == nil {
 		c.Incomplete = func() bool { return false }
@@ -191,8 +187,6 @@ func (c *Config) counts() func(yield func(string, int64) bool) {
 			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) && yield("BudgetContacts", int64(c.BudgetContacts)) &&
 			yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
 			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
-			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&
-			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget)) &&
-			yield("ServedRate", int64(c.ServedRate))
+			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServedBudget", int64(c.MaxServedBudget))
 	}
 }

@@ -46,10 +46,9 @@
 //   - a forwarded query is not sent to peers that have had it, as far as the list of marks that travels with it says. A
 //     repeat from the same peer is answered empty, and hops are limited;
 //   - nobody but its own confirmation makes a peer a provider;
-//   - no peer has this node spend more on its behalf than [Config.ServedRate], and what it asks for displaces nobody's
-//     from all places.
+//   - what others ask for is admitted by package admission: however many ask for as much as they can, an honest peer has
+//     its share of messages, and of searches at a time.
 //
 // It costs at most about 200 bytes a candidate, and an open query has at most [MaxCandidates], or as many as a larger
-// budget of its own is enough for. [Config] limits open queries and requests. Which queries were seen, and what others
-// asked for, takes at most 84 KiB.
+// budget of its own is enough for. [Config] limits open queries. Which queries were seen takes at most 76 KiB.
 package routing

@@ -162,7 +162,7 @@ func run(data []byte, fail func(string, ...any)) string {
 	d := &driver{data: data, fail: fail, open: map[routing.QueryID]*ledger{}, served: map[uint64]bool{}}
 	r, err := routing.New(routing.Config{
 		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)), Fingerprint: routinglab.Fingerprint,
-		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2,
+		MaxQueries: 4, Limits: routing.Limits{Work: .02},
 		Timeout: fuzzTimeout, BudgetAny: fuzzAny, BudgetAll: fuzzAll, BudgetContacts: fuzzContacts, Incomplete: func() bool { return d.byte()&1 == 1 },
 	}, d)
 	if err != nil {

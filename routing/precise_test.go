@@ -124,10 +124,22 @@ func TestRefusedCounts(t *testing.T) {
 	s, _ := find(net, poor, wire.Any)
 	busy := s.Explain[0].Peer
 	net.Node("p07").Holds["k"] = true
-	for i := range 20000 { // more than it does for one peer
-		net.Step(busy, event.Asked{
-			Request: 1 << 40, From: poor.ID, Question: wire.Query{Kind: wire.Candidates, Key: []byte{byte(i), byte(i >> 8), 1}},
-		})
+	flooding := false
+	flood := func() { // more than it does for one peer
+		flooding = true
+		for range 1000 {
+			net.Step(busy, event.Asked{Request: 1 << 40, From: poor.ID, Question: wire.Query{Kind: wire.Candidates, Key: []byte("other")}})
+		}
+		flooding = false
+	}
+	for range 2 {
+		flood()
+		net.RunUntil(net.Now() + time.Second/10)
+	}
+	net.Trace = func(line string) {
+		if !flooding && strings.Contains(line, string(busy)+" < Asked") {
+			flood()
+		}
 	}
 	poor.Judged = nil
 	s, _ = find(net, poor, wire.All)

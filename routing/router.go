@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -22,13 +23,12 @@ type Router struct {
 	now      time.Duration
 	open     map[QueryID]*search // own queries and those that serve a request
 	timers   timers
-	woken    time.Duration // the Wake in force; negative: none
-	own      int           // own queries among open
-	serving  map[wire.PeerID]int
+	woken    time.Duration       // the Wake in force; negative: none
+	own      int                 // own queries among open
 	load     map[wire.PeerID]int // confirmations that are waited for, of all queries
 	requests QueryID             // IDs given to searches of others
 	seen     sightings
-	demand   demand
+	gate     *admission.Gate                      // of what others want
 	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: nothing is remembered yet
 	salt     uint64                               // of the order in which linked peers are asked and forwarded to
 	out      []event.Effect
@@ -40,10 +40,12 @@ func New(cfg Config, view View) (*Router, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	key := bloom.Hasher{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}
+	_ = cfg.Rand.Uint64() // was a seed: without it, all traces would be others
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
-		open: map[QueryID]*search{}, serving: map[wire.PeerID]int{}, load: map[wire.PeerID]int{},
-		seen: sightings{key: bloom.Hasher{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
+		open: map[QueryID]*search{}, load: map[wire.PeerID]int{},
+		seen: sightings{key: key}, gate: newGate(cfg.Limits.Work), salt: cfg.Rand.Uint64(),
 	}, nil
 }
 

@@ -2,20 +2,37 @@ package routing
 
 import (
 	"slices"
+	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// nameCost is how many messages a name in an answer counts as: it takes some 300 bytes, a message some 80.
-const nameCost = 4
+const (
+	// messageWork is what a message counts as that is sent for another peer. Those for all links together are some 500
+	// a second, those for strangers half as many.
+	messageWork = time.Millisecond
+	// nameWork is what a name in an answer counts as: it takes some 300 bytes, a message some 80.
+	nameWork = 4 * messageWork
+)
+
+// newGate admits what others want, in messages and in searches that are open at a time.
+func newGate(work float64) *admission.Gate {
+	return admission.New(admission.Config{
+		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
+		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 80)},
+	})
+}
 
 // request is the search of a peer that a query serves.
 type request struct {
 	number uint64 // the driver's name for the stream
 	from   wire.PeerID
+	who    admission.Principal // that peer
+	slot   *admission.Slot
 	passed []wire.PeerID // providers sent or about to be
 	queue  []wire.Record // providers not yet sent
 }
@@ -24,22 +41,22 @@ type request struct {
 func (r *Router) asked(in event.Asked) {
 	r.lives(in.From)
 	q, ok := in.Question.(wire.Query)
-	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All
-	r.demand.fade(r.now)
-	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)
-	r.demand.charge(in.From, 1)
+	who := admission.Principal{Peer: string(in.From), Group: in.Group, Linked: slices.Contains(r.view.Linked(), in.From)}
+	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All && r.gate.Admit(r.now, who, messageWork)
+	a := wire.Answer{Final: true}
 	switch {
-	case ok && q.Kind == wire.Candidates:
-		names := r.candidatesFor(in.From, q)
-		r.demand.charge(in.From, nameCost*len(names))
-		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Depth: r.view.Precise().Depth(), Records: names, Final: true}})
-	case ok && q.Kind == wire.Search && r.admit(in.From, q):
-		r.search(in, q)
 	case q.Kind == wire.Candidates:
-		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Depth: space.MaxDepth, Final: true}}) // depth 0 would deny for everybody
-	default:
-		r.emit(event.Answer{Request: in.Request, Answer: wire.Answer{Final: true}})
+		a.Depth = space.MaxDepth // 0 would deny for everybody
+		if !ok {
+			break
+		}
+		if names := r.candidatesFor(in.From, q); r.gate.Admit(r.now, who, nameWork*time.Duration(len(names))) {
+			a.Records, a.Depth = names, r.view.Precise().Depth()
+		}
+	case ok && q.Kind == wire.Search && r.search(in, q, who):
+		return
 	}
+	r.emit(event.Answer{Request: in.Request, Answer: a})
 }
 
 // candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first.
@@ -90,50 +107,42 @@ func (r *Router) self() wire.Record {
 	return wire.Record{Peer: r.cfg.Self}
 }
 
-// admit reports whether a search is taken on. It refuses repeats, searches whose time is over, and more than there are
-// places for. The last places are for keys in demand: a peer that asks for ever other keys cannot take all. Refused
-// searches make no demand.
-func (r *Router) admit(from wire.PeerID, q wire.Query) bool {
-	name := r.nameOf(from, q)
-	if q.Origin == r.cfg.Self || q.Within <= 0 || r.serving[from] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
-		return false
-	}
-	places := r.cfg.MaxServed
-	if !r.demand.asked(r.cfg.Fingerprint(q.Key)) {
-		places -= places / forDemand
-	}
-	if len(r.open)-r.own >= places {
-		return false
-	}
-	r.seen.Add(name)
-	return true
-}
-
 // nameOf returns the name by which a search is remembered, to recognise a repeat. The sender is part of it, which no
 // other peer can choose. So no peer can use up the name of another's query before that query comes.
 func (r *Router) nameOf(from wire.PeerID, q wire.Query) sighting {
 	return sighting{from, q.Origin, q.Nonce}
 }
 
-// search opens a query on a peer's behalf, within its budget and ours.
-func (r *Router) search(in event.Asked, q wire.Query) {
-	id := MaxQueryID + r.requests
-	r.requests++
-	r.serving[in.From]++
-	s := &search{
+// search opens a query on a peer's behalf, within its budget and ours. It returns false, and does nothing, for a repeat,
+// for a search whose time is over, and when there is no place for it. A search that gives its place up ends with what
+// it has found.
+func (r *Router) search(in event.Asked, q wire.Query, who admission.Principal) bool {
+	name := r.nameOf(in.From, q)
+	if q.Origin == r.cfg.Self || q.Within <= 0 || r.seen.Has(name) {
+		return false
+	}
+	var s *search
+	slot := r.gate.Take(who, func() { r.end(s, OutOfTime) })
+	if slot == nil {
+		return false
+	}
+	r.seen.Add(name)
+	s = &search{
 		Query: Query{
-			ID: id, Key: slices.Clone(q.Key), Mode: q.Mode, Want: max(q.Want, 1),
+			ID: MaxQueryID + r.requests, Key: slices.Clone(q.Key), Mode: q.Mode, Want: max(q.Want, 1),
 			Budget:   min(max(q.Budget, 0), r.cfg.MaxServedBudget),
 			Deadline: r.now + min(q.Within, r.cfg.Timeout), Fresh: q.Fresh,
 		},
 		origin: q.Origin, nonce: q.Nonce, hops: min(q.Hops, r.cfg.Hops-1), visited: r.latest(q.Visited),
-		serves: &request{number: in.Request, from: in.From},
+		serves: &request{number: in.Request, from: in.From, who: who, slot: slot},
 	}
+	r.requests++
 	if r.cfg.Has(q.Key) {
 		s.found++
 		r.pass(s, r.self())
 	}
 	r.launch(s)
+	return true
 }
 
 // pass sends a provider to the peer that asked: at once, or with the last answer. It waits for the last answer when
@@ -180,8 +189,7 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 }
 
 // nameUnasked adds to the last answer the matches that the budget was too small to ask. They are as likely as a
-// confirmed provider is taken to be, because the asker cannot tell the two apart. Each counts as a name against the
-// rate of the asker.
+// confirmed provider is taken to be, because the asker cannot tell the two apart. Each counts as a name.
 func (r *Router) nameUnasked(q *search) {
 	for _, i := range q.order {
 		c := &q.candidates[i]
@@ -190,16 +198,14 @@ func (r *Router) nameUnasked(q *search) {
 		}
 		before := len(q.serves.passed)
 		r.pass(q, c.record)
-		r.demand.charge(q.serves.from, nameCost*(len(q.serves.passed)-before))
+		r.gate.Charge(r.now, q.serves.who, nameWork*time.Duration(len(q.serves.passed)-before))
 	}
 }
 
 // finishServing sends the last answer.
 func (r *Router) finishServing(q *search) {
 	s := q.serves
-	if r.serving[s.from]--; r.serving[s.from] == 0 {
-		delete(r.serving, s.from)
-	}
-	r.demand.charge(s.from, q.spent)
+	s.slot.Release()
+	r.gate.Charge(r.now, s.who, messageWork*time.Duration(q.spent))
 	r.emit(event.Answer{Request: s.number, Answer: wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}})
 }

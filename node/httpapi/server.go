@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -127,7 +126,6 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // api is the handlers and what they share.
 type api struct {
 	Config
-	mu      sync.Mutex
 	slots   *admission.Slots
 	refused prometheus.Counter
 }
@@ -142,11 +140,7 @@ func newAPI(c Config, name string) *api {
 	})
 	serving := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "venn_http_requests", Help: "Requests served now.", ConstLabels: labels,
-	}, func() float64 {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return float64(a.slots.Held())
-	})
+	}, func() float64 { return float64(a.slots.Held()) })
 	if c.Registry != nil {
 		c.Registry.MustRegister(a.refused, serving)
 	}
@@ -233,21 +227,14 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
-// enter takes a place for a request; ok is false if there is none. evict is called when the place is wanted for a network
-// that has fewer.
-func (a *api) enter(r *http.Request, evict func()) (leave func(), ok bool) {
+// enter takes a place for a request; nil: there is none. evict is called when the place is wanted for a network that has
+// fewer.
+func (a *api) enter(r *http.Request, evict func()) *admission.Slot {
 	who := admission.Principal{Peer: r.RemoteAddr} // of a unix socket, all are one
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr().AsSlice())}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	slot := a.slots.Take(who, evict)
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.slots.Release(slot)
-	}, slot != nil
+	return a.slots.Take(who, evict)
 }
 
 // limited bounds a handler in size, time and number, and answers its error.
@@ -255,13 +242,13 @@ func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		leave, ok := a.enter(r, cancel)
-		if !ok {
+		place := a.enter(r, cancel)
+		if place == nil {
 			a.refused.Inc()
 			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})
 			return
 		}
-		defer leave()
+		defer place.Release()
 		limit := a.MaxTime
 		switch {
 		case r.URL.Path == "/api/v1/events":

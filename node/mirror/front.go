@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // What is remembered of origins.
@@ -60,18 +60,21 @@ func (m *Mirror) Handler() http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
-		case !m.clients.enter(anyClient):
-			w.Header().Set("Retry-After", busyAgain)
-			http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
 		default:
-			defer m.clients.leave(anyClient)
+			place := m.clients.Take(anyClient, func() {})
+			if place == nil {
+				w.Header().Set("Retry-After", busyAgain)
+				http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
+				return
+			}
+			defer place.Release()
 			serve(&request{Mirror: m, w: w, r: r, path: path, name: kind + "/" + path})
 		}
 	})
 }
 
 // anyClient stands for all clients: they are bounded together.
-const anyClient peer.ID = ""
+var anyClient = admission.Principal{Peer: "client"}
 
 // below returns what answers requests for paths below an origin.
 func (a adapter) below(base *url.URL) func(*request) {
@@ -202,7 +205,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) {
 	if err != nil {
 		changed = time.Time{}
 	}
-	http.ServeContent(q.w, q.r, "", changed, q.paced(q.w, content, toClients))
+	http.ServeContent(q.w, q.r, "", changed, q.paced(q.w, q.r, content, toClients))
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
@@ -268,7 +271,7 @@ func (q *request) through() {
 		io.Reader
 		io.Seeker
 	}{resp.Body, nil}
-	n, err := io.Copy(q.w, q.paced(q.w, onlyReads, toClients))
+	n, err := io.Copy(q.w, q.paced(q.w, q.r, onlyReads, toClients))
 	q.count(fromOrigin, n)
 	q.metrics.requests.WithLabelValues("passed").Inc()
 	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, failure(err))

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Config is what a mirror works with. Host, Router, Dir and Size are required.
@@ -52,8 +53,8 @@ type Mirror struct {
 	peers   *http.Transport
 	origin  *http.Client
 	origins origins
-	clients bound
-	served  bound
+	clients *admission.Slots
+	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // whether everybody may have what is below a name
 	asking  singleflight.Group           // for names
@@ -79,10 +80,9 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m := &Mirror{
 		cfg: cfg, log: cfg.Log, times: t, metrics: newMetrics(), flights: make(map[Sum]*flight), origins: origins,
-		clients: bound{most: maxClients, each: maxClients, of: make(map[peer.ID]int)},
-		served:  bound{most: maxServed, each: maxServedTo, of: make(map[peer.ID]int)},
-		blamed:  expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
-		open:    expirable.NewLRU[string, bool](maxOpen, nil, openTime),
+		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
+		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
+		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}
 	if m.log == nil {
 		m.log = slog.Default()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,10 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/test"
+
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 const blobs = "/v2/some/image/blobs/"
@@ -83,9 +88,9 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 		if got := counter(t, p, "venn_mirror_given_bytes_total", "peers"); got < segment {
 			t.Errorf("holder %d gave %v bytes", i, got)
 		}
-		for end := time.Now().Add(10 * time.Second); p.served.open() > 0; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); p.served.Held() > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("holder %d: %d requests are open", i, p.served.open())
+				t.Fatalf("holder %d: %d requests are open", i, p.served.Held())
 			}
 		}
 	}
@@ -483,7 +488,7 @@ func TestClientsAreBounded(t *testing.T) {
 		return false
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.clients.most = 1
+	p.clients = admission.NewSlots(1)
 	first := make(chan answer)
 	go func() { first <- get(t, p.url+blobs+digest) }()
 	<-asked
@@ -494,4 +499,48 @@ func TestClientsAreBounded(t *testing.T) {
 	got := <-first
 	got.is(t, content)
 	get(t, p.url+blobs+digest).is(t, content)
+}
+
+// stuck is an answer that is not taken until the test ends.
+type stuck struct {
+	httptest.ResponseRecorder
+	ended chan struct{}
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	<-s.ended
+	return len(b), nil
+}
+
+// TestPeersLeavePlaces: eight identities take all that they can, and another peer is served.
+func TestPeersLeavePlaces(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 18)
+	digest, _ := o.add(content)
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	get(t, p.url+blobs+digest).is(t, content)
+	ask := func(w http.ResponseWriter, from peer.ID) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+strings.Replace(digest, ":", "-", 1), nil)
+		r.RemoteAddr = from.String()
+		p.servePeer(w, r)
+	}
+	ended := make(chan struct{})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(ended)
+	for range 8 {
+		from := test.RandPeerIDFatal(t)
+		for range 2 * maxServed / 8 {
+			wg.Go(func() { ask(&stuck{*httptest.NewRecorder(), ended}, from) })
+		}
+	}
+	for end := time.Now().Add(time.Minute); p.served.Held() < maxServed; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d places are taken", p.served.Held())
+		}
+	}
+	w := httptest.NewRecorder()
+	if ask(w, test.RandPeerIDFatal(t)); w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), content) {
+		t.Errorf("status %d, %d bytes", w.Code, w.Body.Len())
+	}
 }

@@ -7,57 +7,21 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+
+	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
 // What is given at once.
 const (
 	maxClients   = 512              // requests of clients
 	maxServed    = 128              // requests of all peers
-	maxServedTo  = 16               // of one
 	busyServed   = 32               // transfers to peers from which on this mirror says that it is busy
 	writeTimeout = 30 * time.Second // for some bytes to be taken
 )
-
-// bound counts requests under way, and bounds them.
-type bound struct {
-	most, each int // in all, and of one peer
-	mu         sync.Mutex
-	all        int
-	of         map[peer.ID]int
-}
-
-// enter reports whether a request may be served. Each that may needs a leave.
-func (b *bound) enter(p peer.ID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.all >= b.most || b.of[p] >= b.each {
-		return false
-	}
-	b.all++
-	b.of[p]++
-	return true
-}
-
-func (b *bound) leave(p peer.ID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.all--
-	if b.of[p]--; b.of[p] == 0 {
-		delete(b.of, p)
-	}
-}
-
-// open returns the number of requests that are served.
-func (b *bound) open() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.all
-}
 
 // servePeers answers peers until the mirror is closed.
 func (m *Mirror) servePeers() error {
@@ -87,17 +51,22 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	case !m.served.enter(p):
-		w.WriteHeader(errBusy.status)
 	default:
-		defer m.served.leave(p)
-		m.give(w, r, p, sum)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		place := m.served.Take(admit.Principal(m.cfg.Host.Network(), p), cancel)
+		if place == nil {
+			w.WriteHeader(errBusy.status)
+			return
+		}
+		defer place.Release()
+		m.give(w, r.WithContext(ctx), p, sum)
 	}
 }
 
 // give answers a peer's request for content.
 func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum) {
-	here := state{place: m.cfg.Place, busy: m.served.open() > busyServed}
+	here := state{place: m.cfg.Place, busy: m.served.Held() > busyServed}
 	if size, ok := m.cache.size(sum); ok {
 		here.whole, here.have, here.size = true, size, size
 		if here.write(w.Header()); r.Method == http.MethodHead {
@@ -157,21 +126,25 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 // send serves content to a peer, and counts it.
 func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, m.paced(w, content, toPeers))
+	http.ServeContent(w, r, "", time.Time{}, m.paced(w, r, content, toPeers))
 }
 
-// paced returns content that gives who takes it a time for each piece, and is counted.
-func (m *Mirror) paced(w http.ResponseWriter, content io.ReadSeeker, to flow) io.ReadSeeker {
-	return &paced{content, http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
+// paced returns content that gives who takes it a time for each piece, and is counted. It ends with the request.
+func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, to flow) io.ReadSeeker {
+	return &paced{content, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
 }
 
 type paced struct {
 	io.ReadSeeker
+	ctx     context.Context
 	control *http.ResponseController
 	count   func(int)
 }
 
 func (p *paced) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := p.ReadSeeker.Read(b)
 	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	p.count(n)

@@ -17,41 +17,67 @@ func (p Principal) group() string {
 	return p.Group
 }
 
-// Config has the parameters of a [Gate]. Each is the work that a pool may do, in seconds a second, above 0.
-type Config struct {
-	Links     float64 // for linked peers
-	Strangers float64 // for all others
+// Pool is what linked peers, or strangers, have in all.
+type Pool struct {
+	Work  float64 // that may be done, in seconds a second, above 0
+	Slots int     // places at a time
 }
 
-// Gate admits work. It is not safe for concurrent use.
-type Gate struct{ links, strangers *pool }
+// Config has the parameters of a [Gate].
+type Config struct {
+	Links     Pool // for linked peers
+	Strangers Pool // for all others
+}
+
+// Gate admits work, and gives places. Only the places are safe for concurrent use.
+type Gate struct{ links, strangers standing }
+
+// standing is what linked peers, or strangers, share.
+type standing struct {
+	work  *pool
+	slots *Slots
+}
 
 // New returns a gate that nobody has asked.
-func New(c Config) *Gate {
-	return &Gate{
-		links:     newPool(c.Links, maxGroups, func() *pool { return newPool(0, maxPeers, nil) }),
-		strangers: newPool(c.Strangers, maxGroups, func() *pool { return newPool(0, maxPeers, nil) }),
+func New(c Config) *Gate { return &Gate{newStanding(c.Links), newStanding(c.Strangers)} }
+
+func newStanding(p Pool) standing {
+	return standing{newPool(p.Work, maxGroups, func() *pool { return newPool(0, maxPeers, nil) }), NewSlots(p.Slots)}
+}
+
+func (g *Gate) of(p Principal) standing {
+	if p.Linked {
+		return g.links
 	}
+	return g.strangers
 }
 
 // Admit reports whether work may be done for a principal now. What is admitted counts against its share. The time must
 // not go back.
 func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
-	pool := g.strangers
-	if p.Linked {
-		pool = g.links
-	}
-	return pool.admit(now, p, work.Seconds())
+	return g.of(p).work.admit(now, p, work.Seconds(), false)
 }
 
-// admit is Admit for one pool.
-func (p *pool) admit(now time.Duration, who Principal, work float64) bool {
+// Charge counts work that was done for a principal against its share. It is for what nobody can know before. The time
+// must not go back.
+func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
+	g.of(p).work.admit(now, p, work.Seconds(), true)
+}
+
+// Take is [Slots.Take] of the places for a principal's standing.
+func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.Take(who, evict) }
+
+// Held returns how many places are taken.
+func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
+
+// admit reports whether work may be done for a principal, and counts what may, or was.
+func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) bool {
 	group := p.user(now, who.group(), work)
 	peer := group.peers.user(now, who.Peer, work)
 	group.fill(now, p.level)
 	group.peers.spread(now, p.level)
 	peer.fill(now, group.peers.level)
-	if !group.may(work, p.level) || !peer.may(work, group.peers.level) {
+	if !was && (!group.may(work, p.level) || !peer.may(work, group.peers.level)) {
 		return false
 	}
 	group.credit -= work

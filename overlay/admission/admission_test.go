@@ -45,7 +45,7 @@ func play(g *Gate, from, until time.Duration, askers []*asker) (done time.Durati
 
 // TestNobodyIsRefusedWithoutNeed: while all ask for less than there is, whatever the shares, all get it.
 func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
-	g := New(Config{Links: 1, Strangers: 1})
+	g := New(Config{Links: Pool{Work: 1}, Strangers: Pool{Work: 1}})
 	big := &asker{who: Principal{Peer: "big", Group: "b"}, work: 5 * ms, every: 6 * ms} // .83 of it
 	small := &asker{who: Principal{Peer: "small", Group: "s"}, work: ms, every: 100 * ms}
 	play(g, 0, 10*time.Second, []*asker{big, small})
@@ -59,7 +59,7 @@ func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
 func TestFloods(t *testing.T) {
 	for _, k := range []int{8, 64, 512} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			g := New(Config{Links: .5, Strangers: .25})
+			g := New(Config{Links: Pool{Work: .5}, Strangers: Pool{Work: .25}})
 			groups := k / 8
 			stranger := &asker{who: Principal{Peer: "honest", Group: "own"}, work: ms / 10, every: 100 * ms, next: time.Second}
 			link := &asker{who: Principal{Peer: "friend", Group: "g0", Linked: true}, work: ms, every: 10 * ms, next: time.Second}
@@ -88,7 +88,7 @@ func TestFloods(t *testing.T) {
 // TestPeersOfAGroup: within a group, too, who asks for a third of its share gets at least three quarters of that beside
 // peers that ask for all.
 func TestPeersOfAGroup(t *testing.T) {
-	g := New(Config{Links: .25, Strangers: .25})
+	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
 	honest := &asker{who: Principal{Peer: "honest", Group: "campus"}, work: 2 * ms, every: 200 * ms, next: time.Second}
 	askers := []*asker{honest}
 	for i := range 7 {
@@ -102,7 +102,7 @@ func TestPeersOfAGroup(t *testing.T) {
 
 // TestFreshIdentities: a party that takes a new identity for each question has no more than its group's share.
 func TestFreshIdentities(t *testing.T) {
-	g := New(Config{Links: .25, Strangers: .25})
+	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
 	honest := &asker{who: Principal{Peer: "honest", Group: "own"}, work: 2 * ms, every: 50 * ms, next: time.Second}
 	var done time.Duration
 	for i := range 20_000 {
@@ -122,7 +122,7 @@ func TestFreshIdentities(t *testing.T) {
 
 // TestDearWork: work that is worth more than a share of a window is done, and then paid off.
 func TestDearWork(t *testing.T) {
-	g := New(Config{Links: .1, Strangers: .1})
+	g := New(Config{Links: Pool{Work: .1}, Strangers: Pool{Work: .1}})
 	askers := []*asker{{who: Principal{Peer: "dear", Group: "d"}, work: 200 * ms, every: 100 * ms}}
 	for i := range 9 {
 		askers = append(askers, &asker{who: Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i)}, work: ms, every: 5 * ms})
@@ -135,7 +135,7 @@ func TestDearWork(t *testing.T) {
 
 // TestAfterAFlood: two seconds after a flood all is as before.
 func TestAfterAFlood(t *testing.T) {
-	g := New(Config{Links: .25, Strangers: .25})
+	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
 	flood := &asker{who: Principal{Peer: "bad", Group: "b"}, work: ms, every: ms / 10}
 	play(g, 0, 5*time.Second, []*asker{flood, {who: Principal{Peer: "p", Group: "p"}, work: ms, every: 10 * ms}})
 	flood.every, flood.next, flood.asked, flood.had = 10*ms, 12*time.Second, 0, 0
@@ -147,15 +147,15 @@ func TestAfterAFlood(t *testing.T) {
 
 // TestMemory: however many ask, few are remembered.
 func TestMemory(t *testing.T) {
-	g := New(Config{Links: .25, Strangers: .25})
+	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
 	for i := range 20_000 {
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i / 8)}, ms)
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: "one"}, ms)
 	}
-	if n := g.strangers.users.Len(); n > maxGroups {
+	if n := g.strangers.work.users.Len(); n > maxGroups {
 		t.Errorf("%d groups", n)
 	}
-	for _, u := range g.strangers.users.Values() {
+	for _, u := range g.strangers.work.users.Values() {
 		if n := u.peers.users.Len(); n > maxPeers {
 			t.Errorf("%d peers of a group", n)
 		}
@@ -200,7 +200,7 @@ func TestSlots(t *testing.T) {
 			who.Group = fmt.Sprint(min(rng.IntN(20), 5)) // the last is large
 			if rng.IntN(3) == 0 && len(order) > 0 {
 				at := rng.IntN(len(order))
-				s.Release(order[at])
+				order[at].Release()
 				delete(held, order[at])
 			}
 			var slot *Slot

@@ -6,8 +6,9 @@
 // share of a group over its peers: who asks for less than an equal share gets nearly all of it (max-min fairness). While
 // all ask for less than the pool has, nothing is refused.
 //
-// Everything costs its principal before it is done. The driver asks in order of cost: a place for the stream ([Slots]),
-// then [Gate.Admit] for what the message needs, then the signatures, then the state.
+// Everything costs its principal before it is done; [Gate.Charge] is for what nobody can know before. The driver asks in
+// order of cost: a place for the stream ([Gate.Take]), then [Gate.Admit] for what the message needs, then the signatures,
+// then the state.
 //
 // Memory is bounded: a pool remembers [maxGroups] groups and [maxPeers] peers of each, and forgets who has not asked
 // for longest. Many identities of few groups thus share what these groups have. Admit takes O(1) time, and O(n log n)

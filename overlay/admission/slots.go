@@ -1,16 +1,22 @@
 package admission
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
-// Slots are places that principals hold, such as open streams: bounded in number, and shared as work is. It is not safe
-// for concurrent use.
+// Slots are places that principals hold, such as open streams: bounded in number, and shared as work is. It is safe for
+// concurrent use.
 type Slots struct {
 	most int
+
+	mu   sync.Mutex
 	held []*Slot // in the order in which they were taken
 }
 
 // Slot is a place that a principal holds.
 type Slot struct {
+	in    *Slots
 	who   Principal
 	evict func()
 }
@@ -19,30 +25,52 @@ type Slot struct {
 func NewSlots(most int) *Slots { return &Slots{most: most} }
 
 // Held returns how many places are taken.
-func (s *Slots) Held() int { return len(s.held) }
+func (s *Slots) Held() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.held)
+}
 
 // Take takes a place for a principal, or returns nil if none is left and no holder gives way. The group with the most
 // places gives one up, if it has at least two more than the asker's: of its peers the one with the most places, and of
 // these the oldest. Within the asker's own group, peers give way by the same rule. A later Take calls evict when the
 // place is given up. O(places).
 func (s *Slots) Take(who Principal, evict func()) *Slot {
-	if len(s.held) >= s.most && !s.makeRoom(who) {
-		return nil
+	slot, out := s.take(who, evict)
+	if out != nil {
+		out.evict()
 	}
-	slot := &Slot{who, evict}
-	s.held = append(s.held, slot)
 	return slot
 }
 
-// Release gives a place back.
-func (s *Slots) Release(slot *Slot) {
-	if at := slices.Index(s.held, slot); at >= 0 {
+// take is Take, and returns the holder that gives way.
+func (s *Slots) take(who Principal, evict func()) (slot, out *Slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.held) >= s.most {
+		at := s.yields(who)
+		if at < 0 {
+			return nil, nil
+		}
+		out = s.held[at]
 		s.held = slices.Delete(s.held, at, at+1)
+	}
+	slot = &Slot{s, who, evict}
+	s.held = append(s.held, slot)
+	return slot, out
+}
+
+// Release gives a place back, if it was not given up.
+func (s *Slot) Release() {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if at := slices.Index(s.in.held, s); at >= 0 {
+		s.in.held = slices.Delete(s.in.held, at, at+1)
 	}
 }
 
-// makeRoom evicts a holder, if one has to give way to a principal.
-func (s *Slots) makeRoom(who Principal) bool {
+// yields returns the holder that has to give way to a principal; -1: none.
+func (s *Slots) yields(who Principal) int {
 	groups := s.counts(func(h *Slot) (string, bool) { return h.who.group(), true })
 	from, most := largest(groups)
 	if most < groups[who.group()]+2 {
@@ -51,13 +79,9 @@ func (s *Slots) makeRoom(who Principal) bool {
 	peers := s.counts(func(h *Slot) (string, bool) { return h.who.Peer, h.who.group() == from })
 	peer, most := largest(peers)
 	if most == 0 || from == who.group() && most < peers[who.Peer]+2 {
-		return false
+		return -1
 	}
-	at := slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
-	out := s.held[at]
-	s.held = slices.Delete(s.held, at, at+1)
-	out.evict()
-	return true
+	return slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
 }
 
 // counts returns how many holders have each name.

@@ -22,6 +22,7 @@ type Answered struct {
 // which is to be told of others. It is answered by one [Answer] of the same Request, or for a search by several.
 type Asked struct {
 	From     wire.PeerID
+	Group    string // of the address that it asks from, as in package admission; "": nothing is known
 	Request  uint64
 	Question wire.Message
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -29,8 +30,8 @@ const (
 const maxServed = 16
 
 // Serves counts an inquiry that came, and says whether it is to be answered with names.
-func (s *Region) Serves(from wire.PeerID) bool {
-	return s.served.Admit(s.now, admission.Principal{Peer: string(from)}, time.Second/maxServed)
+func (s *Region) Serves(in event.Asked) bool {
+	return s.served.Admit(s.now, admission.Principal{Peer: string(in.From), Group: in.Group}, time.Second/maxServed)
 }
 
 // Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that

@@ -113,7 +113,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},
-		served: admission.New(admission.Config{Links: 1, Strangers: 1}),
+		served: admission.New(admission.Config{Strangers: admission.Pool{Work: 1}}),
 		links:  map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -16,11 +17,11 @@ func TestServes(t *testing.T) {
 		for tick := range 60 * 17 {
 			s.At(time.Duration(tick) * time.Second / 17)
 			for i := range greedy {
-				if s.Serves(wire.PeerID(fmt.Sprint("greedy", i))) {
+				if s.Serves(event.Asked{From: wire.PeerID(fmt.Sprint("greedy", i))}) {
 					all++
 				}
 			}
-			if tick%17 == 0 && s.Serves("honest") {
+			if tick%17 == 0 && s.Serves(event.Asked{From: "honest"}) {
 				all++
 				honest++
 			}

@@ -63,6 +63,7 @@ type Node struct {
 	Links  []wire.PeerID                 // sorted
 	Down   bool                          // can't be reached
 	Mute   bool                          // never answers
+	Slow   time.Duration                 // by which its confirmations come later
 	Blind  bool                          // no summary that it holds shows any key
 	Behind map[wire.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
 	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
@@ -391,6 +392,9 @@ func (n *Node) confirm(e event.Ask, key string) {
 	rtt := net.RTT
 	if !slices.Contains(n.Links, e.To.Peer) {
 		rtt *= 3
+	}
+	if peer != nil {
+		rtt += peer.Slow
 	}
 	net.at(rtt, func() {
 		switch {

@@ -78,8 +78,7 @@ func (s *Script) newNet(d *datadriven.TestData) {
 func (s *Script) peer(d *datadriven.TestData) {
 	cfg := routing.Config{
 		BudgetAny: number(d, "budget-any", 0), Hops: number(d, "hops", 0),
-		MaxQueries: number(d, "max-queries", 0), MaxServed: number(d, "max-served", 0),
-		ServedRate: number(d, "served-rate", 0),
+		MaxQueries: number(d, "max-queries", 0),
 	}
 	if d.HasArg("incomplete") {
 		cfg.Incomplete = func() bool { return true }

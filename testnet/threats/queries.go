@@ -43,12 +43,12 @@ var queryAttacks = []attack{
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
-		defence: "a rate of messages for each peer", slow: true,
+		defence: "a share of messages, and of searches at a time", slow: true,
 		run: func(_ context.Context, defended bool) (float64, error) {
 			if defended {
 				return flood(routing.Config{})
 			}
-			return flood(routing.Config{ServedRate: 1 << 30, MaxServedPerPeer: 1 << 20, MaxServed: 1 << 20})
+			return flood(routing.Config{Limits: routing.Limits{Work: 1 << 20}})
 		},
 	},
 	{
@@ -58,7 +58,7 @@ var queryAttacks = []attack{
 			if defended {
 				return greedy(routing.Config{})
 			}
-			return greedy(routing.Config{MaxServedBudget: 1 << 20, ServedRate: 1 << 30})
+			return greedy(routing.Config{MaxServedBudget: 1 << 20})
 		},
 	},
 	{
@@ -68,12 +68,12 @@ var queryAttacks = []attack{
 	},
 	{
 		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),
-		defence: "names in answers count against the rate of a peer",
+		defence: "names in answers count against a peer's share of messages",
 		run: func(_ context.Context, defended bool) (float64, error) {
 			if defended {
 				return popular(routing.Config{})
 			}
-			return popular(routing.Config{ServedRate: 1 << 30})
+			return popular(routing.Config{Limits: routing.Limits{Work: 1 << 20}})
 		},
 	},
 	{

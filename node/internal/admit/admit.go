@@ -20,42 +20,24 @@ const (
 	Open      = 100 * time.Microsecond // a stream, whatever comes on it
 	Key       = 40 * time.Microsecond  // looking up a key, a disk included
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
-	Search    = 500 * time.Microsecond // naming candidates, or searching for another peer
 	Inquiry   = time.Millisecond       // naming peers, out of all that are known
 	Listing   = time.Microsecond       // listing a key of our own
 	RPC       = 10 * time.Microsecond  // an RPC of pubsub
 	RPCByte   = 70 * time.Nanosecond   // a byte of one: its items are some 20 bytes each
 )
 
-// Pool is what linked peers, or strangers, have in all.
-type Pool struct {
-	Work  float64 // seconds of work a second
-	Slots int     // streams open at a time
-}
-
-// Config has the parameters of a [Table].
-type Config struct {
-	Links, Strangers Pool
-	Linked           func(peer.ID) bool // reports whether there is a link with a peer
-}
-
 // Table admits streams and their work.
 type Table struct {
-	cfg   Config
-	start time.Time
+	linked func(peer.ID) bool
+	start  time.Time
 
-	mu               sync.Mutex
-	gate             *admission.Gate
-	links, strangers *admission.Slots
+	mu   sync.Mutex // of the gate's work
+	gate *admission.Gate
 }
 
-// New returns a table without streams.
-func New(c Config) *Table {
-	return &Table{
-		cfg: c, start: time.Now(),
-		gate:  admission.New(admission.Config{Links: c.Links.Work, Strangers: c.Strangers.Work}),
-		links: admission.NewSlots(c.Links.Slots), strangers: admission.NewSlots(c.Strangers.Slots),
-	}
+// New returns a table without streams. linked reports whether there is a link with a peer.
+func New(c admission.Config, linked func(peer.ID) bool) *Table {
+	return &Table{linked: linked, start: time.Now(), gate: admission.New(c)}
 }
 
 // Stream is an inbound stream that is open.
@@ -63,74 +45,55 @@ type Stream struct {
 	t    *Table
 	who  admission.Principal
 	slot *admission.Slot
-	of   *admission.Slots
 }
 
 // Of returns who causes what comes on a connection, without a slot.
 func (t *Table) Of(c network.Conn) *Stream {
 	return &Stream{t: t, who: admission.Principal{
-		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.cfg.Linked(c.RemotePeer()),
+		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.linked(c.RemotePeer()),
 	}}
+}
+
+// Peer returns a peer that this host has a connection with, without a slot.
+func (t *Table) Peer(n network.Network, p peer.ID) *Stream {
+	who := Principal(n, p)
+	who.Linked = t.linked(p)
+	return &Stream{t: t, who: who}
+}
+
+// Principal returns who a peer is, by the address of a connection with it, without its standing.
+func Principal(n network.Network, p peer.ID) admission.Principal {
+	who := admission.Principal{Peer: string(p)}
+	if conns := n.ConnsToPeer(p); len(conns) > 0 {
+		who.Group = Group(conns[0].RemoteMultiaddr())
+	}
+	return who
 }
 
 // Enter takes a slot for a stream that a peer has opened; ok is false if there is none. Leave must follow. evict is
 // called when the slot is wanted for a peer that has fewer. It must not wait.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
-	if s.of = t.strangers; s.who.Linked {
-		s.of = t.links
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s.slot = s.of.Take(s.who, evict)
+	s.slot = t.gate.Take(s.who, evict)
 	return s, s.slot != nil
 }
 
 // Leave gives the slot back.
 func (s *Stream) Leave() {
-	s.t.mu.Lock()
-	defer s.t.mu.Unlock()
 	if s.slot != nil {
-		s.of.Release(s.slot)
+		s.slot.Release()
 	}
 }
 
 // Held returns how many streams are open.
-func (t *Table) Held() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.links.Held() + t.strangers.Held()
-}
+func (t *Table) Held() int { return t.gate.Held() }
 
-// Room has places for work that takes long, apart from those for streams.
-type Room struct {
-	t     *Table
-	slots *admission.Slots
-}
-
-// Room returns a room with places.
-func (t *Table) Room(places int) *Room { return &Room{t, admission.NewSlots(places)} }
-
-// Held returns how many places are taken.
-func (r *Room) Held() int {
-	r.t.mu.Lock()
-	defer r.t.mu.Unlock()
-	return r.slots.Held()
-}
-
-// Enter waits for a place in a room for the peer that opened the stream. leave gives it back. evict is called as Enter of
-// a table says. The error is that of ctx.
-func (s *Stream) Enter(ctx context.Context, r *Room, evict func()) (leave func(), err error) {
+// Wait waits for one of other places for the peer that opened the stream, which Release gives back. evict is called as
+// Enter of a table says. The error is that of ctx.
+func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
 	for {
-		s.t.mu.Lock()
-		slot := r.slots.Take(s.who, evict)
-		s.t.mu.Unlock()
-		if slot != nil {
-			return func() {
-				s.t.mu.Lock()
-				defer s.t.mu.Unlock()
-				r.slots.Release(slot)
-			}, nil
+		if slot := places.Take(s.who, evict); slot != nil {
+			return slot, nil
 		}
 		select {
 		case <-time.After(payPause):
@@ -140,6 +103,9 @@ func (s *Stream) Enter(ctx context.Context, r *Room, evict func()) (leave func()
 	}
 }
 
+// Group returns the group of the address from which the peer opened the stream.
+func (s *Stream) Group() string { return s.who.Group }
+
 // Linked reports whether the peer was linked when it opened the stream.
 func (s *Stream) Linked() bool { return s.who.Linked }
 
@@ -147,7 +113,7 @@ func (s *Stream) Linked() bool { return s.who.Linked }
 // cause.
 func (s *Stream) Pay(work time.Duration) bool {
 	who := s.who
-	who.Linked = s.t.cfg.Linked(peer.ID(who.Peer)) // now: a stream may last
+	who.Linked = s.t.linked(peer.ID(who.Peer)) // now: a stream may last
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.gate.Admit(time.Since(s.t.start), who, work)

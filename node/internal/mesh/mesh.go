@@ -30,6 +30,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -80,6 +81,7 @@ type Mesh struct {
 	sub        *pubsub.Subscription
 	outbox     chan *outgoing
 	plain      plain
+	messages   *admit.Table // of others, that are ordinary, in the time that the line takes for them
 	catalogues catalogues
 
 	closing atomic.Bool // no stream is opened any more
@@ -106,7 +108,7 @@ const outboxSize = 1024
 func New(cfg Config) *Mesh {
 	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), catalogues: newCatalogues(), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
-	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
+	m.messages = admit.New(admission.Config{Links: admission.Pool{Work: .5}, Strangers: admission.Pool{Work: .5}}, cfg.Linked)
 	return m
 }
 
@@ -291,9 +293,6 @@ func (m *Mesh) Waiting() int { return len(m.outbox) }
 
 // Catalogues returns how many catalogues wait to be sent.
 func (m *Mesh) Catalogues() int { return m.catalogues.waiting() }
-
-// Credit allows as many more bytes of ordinary messages as their rate brings in some time.
-func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
 
 // Retry sends catalogues for which pubsub's queues had no room.
 func (m *Mesh) Retry() { m.catalogues.retry() }

@@ -10,16 +10,14 @@ import (
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// plain holds the peers of the topic without partial messages, and the allowance for their messages.
+// plain holds the peers of the topic without partial messages.
 type plain struct {
-	mu        sync.Mutex
-	peers     map[peer.ID]bool // true: in the mesh, so that messages go to it
-	allowance float64          // bytes of ordinary messages that may be taken in now
+	mu    sync.Mutex
+	peers map[peer.ID]bool // true: in the mesh, so that messages go to it
 }
 
 // subscribed records which peers of the topic want whole messages.
@@ -76,31 +74,13 @@ func (p *plain) any() bool {
 	return false
 }
 
-// take takes a message off the allowance, and reports whether there was enough.
-func (p *plain) take(bytes int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.allowance < float64(bytes) {
-		return false
-	}
-	p.allowance -= float64(bytes)
-	return true
-}
-
-// credit raises the allowance by what a rate, in bytes a second, brings in some time.
-func (p *plain) credit(rate float64, passed time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.allowance = min(overlay.Burst(rate), p.allowance+rate*passed.Seconds())
-}
-
 // validate looks at an ordinary message before pubsub delivers it and passes it on. It runs on goroutines of pubsub's.
 func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
 	if msg.ReceivedFrom == m.cfg.Host.ID() {
 		return pubsub.ValidationAccept
 	}
 	bytes := len(msg.Data) + messageOverhead
-	if !m.plain.take(bytes) {
+	if !m.messages.Peer(m.cfg.Host.Network(), msg.ReceivedFrom).Pay(time.Duration(float64(bytes) / m.cfg.MessageRate * float64(time.Second))) {
 		m.cfg.Counters.Drop("messages")
 		return pubsub.ValidationIgnore
 	}

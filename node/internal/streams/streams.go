@@ -20,6 +20,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -71,6 +72,9 @@ type Stream struct {
 	admitted *admit.Stream // of a stream that the peer opened
 }
 
+// Group returns the group of the address from which the peer opened the stream.
+func (s *Stream) Group() string { return s.admitted.Group() }
+
 // Linked reports whether the peer was linked when it opened the stream.
 func (s *Stream) Linked() bool { return s.admitted.Linked() }
 
@@ -87,10 +91,10 @@ func (s *Stream) Pay(work time.Duration) error {
 // the stream ends.
 func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
 
-// Enter waits for a place in a room. leave gives it back; evict is called when another peer gets it. The error is that of
-// ctx.
-func (s *Stream) Enter(ctx context.Context, r *admit.Room, evict func()) (leave func(), err error) {
-	return s.admitted.Enter(ctx, r, evict)
+// Wait waits for one of other places than those of streams. evict is called when another peer gets it. The error is that
+// of ctx.
+func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
+	return s.admitted.Wait(ctx, places, evict)
 }
 
 // Context ends with the node, and when the stream has to give way to another's.
