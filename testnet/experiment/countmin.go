@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/routing/frequency"
 	"github.com/venn-p2p/venn/testnet/papers"
+	"github.com/venn-p2p/venn/testnet/papers/frequency"
 )
 
 var countmin = experiment{

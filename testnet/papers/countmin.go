@@ -3,7 +3,7 @@ package papers
 import (
 	"math"
 
-	"github.com/venn-p2p/venn/routing/frequency"
+	"github.com/venn-p2p/venn/testnet/papers/frequency"
 )
 
 // CountMinExceeds bounds the probability that an estimate of a count-min sketch is too high by more than eps times the

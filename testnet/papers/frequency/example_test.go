@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/venn-p2p/venn/routing/frequency"
+	"github.com/venn-p2p/venn/testnet/papers/frequency"
 )
 
 // Who asks most? Estimates are never too low, and fade by halving.
