@@ -91,6 +91,8 @@ const (
 	saveEvery = 10 * time.Second // the peers known
 	saveTime  = 5 * time.Second  // to save them: a busy machine may need it
 	maxWarm   = 8                // peers of the last run that are dialled at the start
+
+	savedInTurn = 256
 )
 
 // warm returns the peers of the last run to begin with: its neighbours, then others.
@@ -146,16 +148,18 @@ func (n *Node) saveKnown() {
 	}
 }
 
-// known returns the peers whose summary and record are held.
+// known returns the peers whose summary and record are held, as many entries in a turn of the loop as savedInTurn says.
 func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
-	err = n.view(ctx, func(l *loop) {
-		for _, d := range l.core.Overlay.Directory() {
-			if r, ok := l.core.Overlay.Record(d.Peer); ok {
-				p := peer.ID(d.Peer)
+	for from, more := 0, true; more && err == nil; more = from > 0 {
+		err = n.view(ctx, func(l *loop) {
+			var some []wire.Record
+			some, from = l.core.Overlay.Records(from, savedInTurn)
+			for _, r := range some {
+				p := peer.ID(r.Peer)
 				out = append(out, store.Peer{ID: p, Neighbour: l.linked(p).neighbour, Record: slices.Clone(r.Envelope)})
 			}
-		}
-	})
+		})
+	}
 	return out, err
 }
 

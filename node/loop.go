@@ -370,6 +370,9 @@ func (l *loop) expect(r reply) uint64 {
 
 // result takes in what has become of something that the core ordered.
 func (l *loop) result(r any) {
+	if _, tail := r.(tails.Changed); tail {
+		l.n.changing.Add(-1)
+	}
 	switch r := r.(type) {
 	case event.Input:
 		l.step(r)

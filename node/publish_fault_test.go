@@ -1,12 +1,53 @@
 package node
 
 import (
+	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/summary"
 )
+
+// slowKeys are those of a store whose disk does not answer while slow is held.
+type slowKeys struct {
+	keystore.Memory
+	slow  sync.Mutex
+	asked chan struct{}
+}
+
+func (k *slowKeys) Has(key []byte) (bool, error) {
+	select {
+	case k.asked <- struct{}{}:
+	default:
+	}
+	k.slow.Lock()
+	defer k.slow.Unlock()
+	return k.Memory.Has(key)
+}
+
+// TestTailsAreLookedUpOutside: a node whose disk does not answer, when it looks up what the next update tells of, still
+// answers itself. The update comes when the disk does.
+func TestTailsAreLookedUpOutside(t *testing.T) {
+	keys := &slowKeys{asked: make(chan struct{})}
+	n, friend := newNode(t, WithKeys(keys)), newNode(t)
+	add(t, n, keysOf("old", 100)...)
+	connect(t, n, friend)
+	eventually(t, "the friend knows the summary", func() bool { return knows(friend, n) })
+	keys.slow.Lock()
+	add(t, n, []byte("new"))
+	<-keys.asked
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := n.Status(ctx); err != nil {
+		t.Error(err)
+	}
+	keys.slow.Unlock()
+	eventually(t, "the friend knows the new key", func() bool { return says(t, friend, n, []byte("new")) == "added" })
+}
 
 // failingEpochs are those of a store that fails while failing is set.
 type failingEpochs struct {

@@ -62,23 +62,28 @@ func (t *unannounced) waiting() (count int, many bool) {
 	return t.count, t.many
 }
 
-// makeTail tells the core which fingerprints were added and removed.
+// makeTail has the core told which fingerprints were added and removed. The key store is asked outside of the loop.
 func (l *loop) makeTail() {
-	in := tails.Changed{}
 	keys := l.n.unannounced.take()
+	l.n.changing.Add(1) // until the core knows
+	l.n.tasks.Run(func() { l.n.in.Result(l.n.ctx, l.n.changes(keys)) })
+}
+
+// changes returns what keys have come to.
+func (n *Node) changes(keys [][]byte) (in tails.Changed) {
 	for i, k := range keys {
-		has, err := l.n.has(k, false)
+		has, err := n.has(k, false)
 		if err != nil {
-			l.n.unannounced.add(keys[i:]) // for the next tail, or epoch
+			n.unannounced.add(keys[i:]) // for the next tail, or epoch
 			break
 		}
-		if f := l.n.hasher.Fingerprint(k); has {
+		if f := n.hasher.Fingerprint(k); has {
 			in.Added = append(in.Added, f)
 		} else {
 			in.Removed = append(in.Removed, f)
 		}
 	}
-	l.step(in)
+	return in
 }
 
 // hides says whether the node holds keys that a linked peer may find here, or has dropped some, that neither a summary

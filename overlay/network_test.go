@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -48,6 +50,29 @@ func mixed(n int) []uint64 {
 		rates[i] = []uint64{slow, medium, fast}[i%3]
 	}
 	return rates
+}
+
+// TestRecords: all records are read, a few entries at a time.
+func TestRecords(t *testing.T) {
+	net := build(t, mixed(30), 200, 1)
+	net.Run(25 * time.Second)
+	o := net.Peers[0].Overlay
+	var want, got []wire.PeerID
+	for _, d := range o.Directory() {
+		want = append(want, d.Peer)
+	}
+	for from, more := 0, true; more; more = from > 0 {
+		var some []wire.Record
+		if some, from = o.Records(from, 4); len(some) > 4 {
+			t.Fatalf("%d records of 4 entries", len(some))
+		}
+		for _, r := range some {
+			got = append(got, r.Peer)
+		}
+	}
+	if len(got) != 29 || !slices.Equal(got, want) {
+		t.Errorf("records of %v, want %v", got, want)
+	}
 }
 
 func TestEverybodyLearnsEverySample(t *testing.T) {

@@ -207,6 +207,23 @@ type Depth struct {
 	Rate  float64
 }
 
+// Records returns the records of those peers, out of at most n entries of the directory from one on, of which a part is
+// held, too; and the entry to go on from, 0 if there are no more. It takes time in proportion to n.
+func (o *Overlay) Records(from, n int) (some []wire.Record, next int) {
+	all := o.directory.Others()
+	from = min(from, len(all))
+	end := min(from+n, len(all))
+	for _, e := range all[from:end] {
+		if e != nil && e.Held() != nil && !e.Covered() && e.Record().Envelope != nil {
+			some = append(some, e.Record())
+		}
+	}
+	if end == len(all) {
+		return some, 0
+	}
+	return some, end
+}
+
 // Directory returns how much is held of every peer known, in the order of the directory.
 func (o *Overlay) Directory() []Depth {
 	var out []Depth

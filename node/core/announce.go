@@ -29,7 +29,8 @@ func (Moved) For() event.Machines        { return event.Core }
 func (Slept) For() event.Machines        { return event.Core }
 func (NotPublished) For() event.Machines { return event.Core }
 
-// MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets.
+// MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets. It comes later if
+// the driver likes: nothing else is asked for until then.
 type MakeTail struct{}
 
 // MakeEpoch asks for a summary of the collection under a seed. The driver answers with event.Published, later if it
@@ -54,6 +55,7 @@ type announcer struct {
 	waiting  int // changes that neither a tail nor an epoch has carried
 	many     bool
 	building bool          // an epoch under the present seed is being made
+	tailing  bool          // a tail is being made
 	told     time.Duration // when the last tail was made
 	tailed   bool          // there was one
 	epochs   schedule
@@ -82,11 +84,11 @@ func (m *Machine) announce() {
 		a.epochs.wait(m.now, a.waiting, true)
 	}
 	if at, ok := m.tailDue(); ok && at <= m.now {
-		a.waiting, a.told, a.tailed = 0, m.now, true
+		a.waiting, a.told, a.tailed, a.tailing = 0, m.now, true, true
 		a.epochs.tail(m.now)
 		m.effects = append(m.effects, MakeTail{})
 	}
-	if !a.building && a.epochs.due() <= m.now {
+	if !a.building && !a.tailing && a.epochs.due() <= m.now {
 		a.waiting, a.many, a.building = 0, false, true
 		a.epochs.begin(m.now)
 		m.effects = append(m.effects, MakeEpoch{m.seed})
@@ -104,7 +106,7 @@ func (m *Machine) announceDue() wake {
 	if t, ok := m.tailDue(); ok {
 		at = t
 	}
-	if !m.announcer.building {
+	if !m.announcer.building && !m.announcer.tailing {
 		at = min(at, m.announcer.epochs.due())
 	}
 	if m.rotating() && !m.announcer.previousBuild {
@@ -122,7 +124,7 @@ func (m *Machine) bears() bool {
 // continue from the one that is published last.
 func (m *Machine) tailDue() (time.Duration, bool) {
 	a := &m.announcer
-	if a.waiting == 0 || a.building || !m.bears() {
+	if a.waiting == 0 || a.building || a.tailing || !m.bears() {
 		return 0, false
 	}
 	if !a.tailed {

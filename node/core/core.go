@@ -130,6 +130,8 @@ func (m *Machine) take(in event.Input) {
 		m.slept(in.Time)
 	case event.Published:
 		m.published(in.Stream.Header())
+	case tails.Changed:
+		m.announcer.tailing = false
 	case event.HelloReceived:
 		m.heardFormat(in.Peer, in.Hello.Reads())
 	}

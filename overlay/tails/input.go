@@ -28,7 +28,7 @@ type Received struct {
 	Opened bool          // the signatures that Unverified asked for were verified: what is not good now is bad
 }
 
-func (Changed) For() event.Machines     { return event.Tails }
+func (Changed) For() event.Machines     { return event.Tails | event.Core }
 func (Leaving) For() event.Machines     { return event.Tails }
 func (Unreachable) For() event.Machines { return event.Tails }
 func (Received) For() event.Machines    { return event.Tails }
