@@ -131,7 +131,7 @@ func tellOf(ctx context.Context, r *Results) {
 	for _, q := range r.stats.Explain {
 		routing.PublishQueryEvent(ctx, &routing.QueryEvent{Type: routing.SendingQuery, ID: q.Peer, Extra: q.Why})
 		result := routing.PeerResponse
-		if q.Result == "failed" {
+		if q.Result == Failed {
 			result = routing.QueryError
 		}
 		routing.PublishQueryEvent(ctx, &routing.QueryEvent{Type: result, ID: q.Peer, Extra: q.Result})

@@ -99,9 +99,38 @@ func (r *Results) nth(i int) (peer.AddrInfo, bool) {
 	}
 }
 
+// The values of QueryStats.End. A later version may have more.
+const (
+	Enough      = "enough"        // the wanted number was found
+	Exhausted   = "exhausted"     // everybody worth asking was asked
+	OutOfBudget = "out of budget" // more could have been asked with a larger budget
+	OutOfTime   = "out of time"   // the deadline came
+	Cancelled   = "cancelled"     // by the caller
+	Refused     = "refused"       // the query never ran
+)
+
+// The values of Question.Why. A later version may have more.
+const (
+	Matched   = "matched"   // its summary matches the key
+	Named     = "named"     // a contact named it
+	Returned  = "returned"  // a forwarded query found it
+	Forwarded = "forwarded" // the query was forwarded to it
+	Linked    = "linked"    // nothing spoke for it: all linked peers were asked
+	Contact   = "contact"   // for names
+)
+
+// The values of Question.Result. A later version may have more.
+const (
+	Pending  = "pending"  // nothing yet, when the query ended
+	Holds    = "holds"    // it holds the key
+	Lacks    = "lacks"    // it lacks the key
+	Failed   = "failed"   // no answer
+	Answered = "answered" // names, or a forwarded query's answer
+)
+
 // QueryStats is what a query cost and brought.
 type QueryStats struct {
-	End         string        // why it ended: enough, exhausted, out of budget, out of time, cancelled, refused
+	End         string        // why it ended: Enough and the like
 	Self        bool          // the node holds the key itself
 	Found       int           // holders, all others
 	Probes      int           // confirmations asked, repeats after a failure included
@@ -120,9 +149,9 @@ type QueryStats struct {
 // Question is one question of a query to a peer.
 type Question struct {
 	Peer        peer.ID
-	Why         string        // why it was asked: matched, named, returned, forwarded, linked, contact
+	Why         string        // why it was asked: Matched and the like
 	Probability float64       // given to its having the key, 0 to 1; 0 for contacts and forwarding
-	Result      string        // what came back: pending, holds, lacks, failed, answered
+	Result      string        // what came back: Pending and the like
 	Names       int           // that a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending

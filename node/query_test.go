@@ -14,7 +14,26 @@ func TestNoTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := r.Stats(); err != nil || s.End != routing.Exhausted.String() {
+	if s, err := r.Stats(); err != nil || s.End != Exhausted {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestNamesOfConstants: the constants are what routing says.
+func TestNamesOfConstants(t *testing.T) {
+	for i, want := range []string{Enough, Exhausted, OutOfBudget, OutOfTime, Cancelled, Refused} {
+		if got := routing.End(i).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for i, want := range []string{Matched, Named, Returned, Forwarded, Linked, Contact} {
+		if got := routing.Why(i).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for i, want := range []string{Pending, Holds, Lacks, Failed, Answered} {
+		if got := routing.Result(i).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

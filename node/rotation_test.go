@@ -16,7 +16,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/leaktest"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -38,7 +37,7 @@ func matched(t *testing.T, n, p *Node, key string) {
 		got = append(got, info.ID)
 	}
 	s, err := r.Stats()
-	if err != nil || !slices.Equal(got, []peer.ID{p.ID()}) || len(s.Explain) != 1 || s.Explain[0].Why != routing.Matched.String() {
+	if err != nil || !slices.Equal(got, []peer.ID{p.ID()}) || len(s.Explain) != 1 || s.Explain[0].Why != Matched {
 		t.Errorf("%s of %v: found %v, %v, asked %v", key, p.ID(), got, err, s.Explain)
 	}
 }

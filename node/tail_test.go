@@ -15,7 +15,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -90,7 +89,7 @@ func TestTailsTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := r.Stats(); err != nil || s.Found != 1 || s.Explain[0].Why != routing.Matched.String() || s.Messages != 2 {
+	if s, err := r.Stats(); err != nil || s.Found != 1 || s.Explain[0].Why != Matched || s.Messages != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err := a.Remove(t.Context(), []byte("new"), keysOf("old 0", 1)[0]); err != nil {
