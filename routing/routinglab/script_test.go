@@ -18,8 +18,7 @@ import (
 // caused: "<" before inputs, ">" before effects.
 //
 //	net [seed=N] [rtt=20ms]               a new, empty net
-//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N]
-//	    [served-rate=N] [incomplete]
+//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [incomplete]
 //	knows P [Q=rate …] [rest=rate]        what P holds of others; rest: of all others that exist
 //	fault P [down] [mute] [up] [claims=(k,…)] [forgets=(k,…)]
 //	start P ID any|all KEY [want=N] [budget=N] [for=duration]
