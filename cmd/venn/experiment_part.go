@@ -24,7 +24,8 @@ func goodPart(text string) error {
 	return err
 }
 
-// toStdout in place of a folder lets a part write its lines to stdout.
+// toStdout in place of a folder lets a part write its lines to stdout, and nothing but errors to stderr: who collects the
+// output of containers puts what comes on both between the pieces of long lines.
 const toStdout = "-"
 
 // workOf reads the flags of workFlags and --out, and returns the folder to write to.
@@ -58,7 +59,9 @@ func endRuns(c *cli.Command, w runs.Work, out string, rows int, err error, write
 	case c.IsSet("part") && errors.Is(err, context.Canceled) && out == "":
 		return errors.New("interrupted: stdout has what was done by then")
 	case c.IsSet("part") && err == nil:
-		fmt.Fprintf(c.Root().ErrWriter, "part %s is done\n", w.Part)
+		if w.Lines == nil {
+			fmt.Fprintf(c.Root().ErrWriter, "part %s is done\n", w.Part)
+		}
 		return nil
 	case c.IsSet("part") || err != nil && rows == 0:
 		return interrupted(err, out)

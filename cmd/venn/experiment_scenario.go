@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -95,6 +96,9 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 		o.Look = recorder.look
 	}
 	show := newProgress(c.Root().ErrWriter, 0)
+	if o.Lines != nil {
+		show = newProgress(io.Discard, 0)
+	}
 	begun, newest := map[string]bool{}, "" // several may run at a time
 	o.Progress = func(s scenario.Status) {
 		if name, _, _ := strings.Cut(s.What, ", trial"); !begun[name] {
