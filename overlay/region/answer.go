@@ -31,7 +31,7 @@ const maxServed = 16
 
 // Serves counts an inquiry that came, and says whether it is to be answered with names.
 func (s *Region) Serves(in event.Asked) bool {
-	return s.served.Admit(s.now, admission.Principal{Peer: string(in.From), Group: in.Group}, time.Second/maxServed)
+	return s.served.Admit(s.now, admission.Principal{Peer: string(in.From)}, time.Second/maxServed)
 }
 
 // Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
