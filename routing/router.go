@@ -41,7 +41,7 @@ func New(cfg Config, view View) (*Router, error) {
 		return nil, err
 	}
 	key := bloom.Hasher{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}
-	_ = cfg.Rand.Uint64() // was a seed: without it, all traces would be others
+	_ = cfg.Rand.Uint64() // keeps the traces of a seed
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
 		open: map[QueryID]*search{}, load: map[wire.PeerID]int{},
