@@ -226,10 +226,10 @@ func warmup(c *cli.Command) time.Duration {
 
 func within[T int | int64 | float64 | time.Duration](low, high T) func(T) error {
 	return func(v T) error {
-		if !(v >= low && v <= high) {
-			return fmt.Errorf("want %v to %v", low, high)
+		if v >= low && v <= high { // never of what is no number
+			return nil
 		}
-		return nil
+		return fmt.Errorf("want %v to %v", low, high)
 	}
 }
 
