@@ -81,7 +81,7 @@ type Node struct {
 	gauges      atomic.Pointer[Status]
 	changing    atomic.Int64           // calls that are changing the key store
 	untold      atomic.Bool            // there are changes that wait for an epoch
-	lastSeq     map[wire.PeerID]uint64 // of the records of the last run
+	lastRecords map[wire.PeerID][]byte // of the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
 	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
@@ -158,7 +158,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.last, n.lastSeq = n.cfg.warm(), n.cfg.lastSeqs()
+	n.last, n.lastRecords = n.cfg.warm(), n.cfg.lastRecords()
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		SpreadLinks:    n.cfg.spreadLinks(),
 		OpenHeader:     n.cfg.headers.Header,
 		OpenRecord:     n.recordPeer,
-		Outdated:       n.outdated,
+		Newest:         n.newest,
 		Group:          n.addressGroup,
 		Loop:           n.cfg.cache != nil,
 		NewPrefix:      n.cfg.cache.NewPrefix,

@@ -27,18 +27,23 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 	return wire.PeerID(r.ID), err
 }
 
-// outdated says whether a record of a peer is older than the one held, or than that of the last run.
-func (n *Node) outdated(p wire.PeerID, held, came []byte) bool {
-	seq := signed.Seq(came)
-	return seq < n.lastSeq[p] || held != nil && seq < signed.Seq(held)
+// newest returns the newest of three records of a peer: the one that came, the one held, and that of the last run. A peer
+// whose clock was set back signs with a lower Seq: it is then known by what it said before, and not by nothing.
+func (n *Node) newest(p wire.PeerID, held, came []byte) []byte {
+	for _, r := range [][]byte{held, n.lastRecords[p]} {
+		if r != nil && signed.Seq(r) > signed.Seq(came) {
+			came = r
+		}
+	}
+	return came
 }
 
-// lastSeqs are the Seqs of the records that the last run held.
-func (c *config) lastSeqs() map[wire.PeerID]uint64 {
-	out := make(map[wire.PeerID]uint64)
+// lastRecords are the records that the last run held.
+func (c *config) lastRecords() map[wire.PeerID][]byte {
+	out := make(map[wire.PeerID][]byte)
 	if c.store != nil {
 		for _, p := range c.store.Peers() {
-			out[wire.PeerID(p.ID)] = signed.Seq(p.Record)
+			out[wire.PeerID(p.ID)] = p.Record
 		}
 	}
 	return out

@@ -66,7 +66,7 @@ func TestOldRecord(t *testing.T) {
 	t.Parallel()
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	for _, defended := range []bool{true, false} {
-		n := newNode(t, unless(defended, limits.Limits{Core: func(c *core.Config) { c.Overlay.Outdated = nil }}))
+		n := newNode(t, unless(defended, limits.Limits{Core: func(c *core.Config) { c.Overlay.Newest = nil }}))
 		r, s := newRaw(t, n), newStranger(t)
 		say := func(rec wire.Record) {
 			t.Helper()

@@ -61,9 +61,9 @@ type Config struct {
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	// OpenRecord verifies a signed address record and says whose it is; required.
 	OpenRecord func(envelope []byte) (wire.PeerID, error)
-	// Outdated reports whether a verified record of a peer is older than the one held of it (nil: none is), or than one
-	// held before. Such a record is not taken in. nil: no record is outdated.
-	Outdated func(p wire.PeerID, held, came []byte) bool
+	// Newest returns the newest record of a peer: the verified one that came, the one held of it (nil: none is), or one
+	// held before. It is taken in. nil: each that comes is newer.
+	Newest func(p wire.PeerID, held, came []byte) []byte
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
@@ -191,7 +191,7 @@ func (c *Config) directory() directory.Config {
 	return directory.Config{
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
-		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Outdated: c.Outdated, NewPrefix: c.NewPrefix, Extend: c.Extend,
+		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Newest: c.Newest, NewPrefix: c.NewPrefix, Extend: c.Extend,
 		ExtendRelative: c.ExtendRelative, Keep: c.Keep,
 		Rand: c.Rand, Limits: c.Limits.Directory,
 	}

@@ -26,7 +26,7 @@ type Config struct {
 
 	OpenHeader     func(envelope []byte) (summary.Header, error)
 	OpenRecord     func(envelope []byte) (wire.PeerID, error)
-	Outdated       func(p wire.PeerID, held, came []byte) bool // a record is older than one that is or was held; nil: none is
+	Newest         func(p wire.PeerID, held, came []byte) []byte // of the records that came, is and was held; nil: the one that came
 	NewPrefix      func(summary.Header) (*summary.Prefix, error)
 	Extend         func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)

@@ -161,9 +161,7 @@ func (d *Directory) Judge(e *Entry) {
 func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)
-	if d.outdated(e, r) {
-		return false
-	}
+	r.Envelope = d.newest(e, r)
 	if e == nil {
 		e = d.nameNew(now, from, tag)
 	}

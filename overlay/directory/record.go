@@ -23,7 +23,7 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 	if err != nil || p != r.Peer {
 		return event.FaultRecord
 	}
-	if d.outdated(e, r) {
+	if r.Envelope = d.newest(e, r); e != nil && string(e.record) == string(r.Envelope) {
 		return ""
 	}
 	if e == nil {
@@ -39,14 +39,17 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 	return ""
 }
 
-// outdated says whether a verified record of a peer is older than one that is or was held. e is the peer's entry; nil:
-// there is none.
-func (d *Directory) outdated(e *Entry, r wire.Record) bool {
+// newest returns a verified record of a peer, or one that is or was held and is newer. e is the peer's entry; nil: there is
+// none.
+func (d *Directory) newest(e *Entry, r wire.Record) []byte {
+	if d.cfg.Newest == nil {
+		return r.Envelope
+	}
 	var held []byte
 	if e != nil && e.peer == r.Peer {
 		held = e.record
 	}
-	return d.cfg.Outdated != nil && d.cfg.Outdated(r.Peer, held, r.Envelope)
+	return d.cfg.Newest(r.Peer, held, r.Envelope)
 }
 
 // Keep returns what is kept in place of a signed header or record that came.

@@ -53,6 +53,11 @@ func TestRelative(t *testing.T) {
 	if _, ok := hear(d, 0, "link", like); !ok {
 		t.Fatal("the base is not taken in")
 	}
+	bare := related(t, of, 0, 1, like, 1)
+	bare.Record = nil
+	if r := take(bare); !r.Unapplied || r.Fault != "" || held() != 0 {
+		t.Errorf("without a record, which is not held either: %+v, %d parts", r, held())
+	}
 	if r := take(related(t, of, 1, all, like, 1)); r.Fault != "" || r.Unapplied || held() != 0 {
 		t.Errorf("later parts first: %+v, %d parts", r, held())
 	}

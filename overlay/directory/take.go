@@ -39,14 +39,14 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 		}
 	case base == nil && (first > 0 || d.isPast(e, in.Group.Epoch())):
 		return onTheWay // overtaken: by a newer epoch, or by forgetting
+	case base == nil && len(in.Record) == 0 && in.Delta != nil:
+		return Result{Unapplied: true} // its sender takes the record to be held
 	case base == nil:
 		var r Result
 		if base, r = d.open(now, e, in); base == nil {
 			return r
 		}
-		if d.outdated(e, wire.Record{Peer: wire.PeerID(base.Header().Origin), Envelope: in.Record}) {
-			in.Record = e.record
-		}
+		in.Record = d.newest(e, wire.Record{Peer: wire.PeerID(base.Header().Origin), Envelope: in.Record})
 	}
 	return d.grow(now, e, base, in)
 }
