@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -297,6 +298,9 @@ func (p *peer) find(key string, all bool) {
 		if i := p.f.index(l.Peer); i >= 0 {
 			f.Named = append(f.Named, i)
 		}
+		if l.End != "" {
+			f.End = slices.Clone(line)
+		}
 		return nil
 	})
 	f.To = p.f.now()
@@ -505,7 +509,18 @@ func (f *fleet) circumstances(l Late) string {
 			lately = append(lately, fmt.Sprintf("%s %s %.1f s before", who, e.what, before.Seconds()))
 		}
 	}
-	return fmt.Sprintf("| all %v, %d named, took %.3f s | asker %s, up %.1f s; peer %s, up %.1f s | %s", l.All, len(l.Find.Named), (l.To - l.From).Seconds(),
+	var end struct {
+		End   string
+		Asked []struct{ Peer, Why, Result string }
+	}
+	_ = json.Unmarshal(l.Find.End, &end) // of our own daemon
+	what := fmt.Sprintf("%d were asked, not this one; %s", len(end.Asked), end.End)
+	for _, a := range end.Asked {
+		if a.Peer == f.peers[l.Peer].id {
+			what = fmt.Sprintf("%s, %s, of %d asked; %s", a.Why, a.Result, len(end.Asked), end.End)
+		}
+	}
+	return fmt.Sprintf("| %s | all %v, %d named, took %.3f s | asker %s, up %.1f s; peer %s, up %.1f s | %s", what, l.All, len(l.Find.Named), (l.To - l.From).Seconds(),
 		program[l.Asker], (l.From - since[l.Asker]).Seconds(), program[l.Peer], (l.From - since[l.Peer]).Seconds(), strings.Join(lately, ", "))
 }
 

@@ -37,6 +37,7 @@ type Find struct {
 	All      bool  // every holder was wanted, not one
 	Named    []int // peers; the asker itself may be among them
 	From, To time.Duration
+	End      []byte // what the daemon said of the search, as JSON
 }
 
 // Late is an answer that what had happened before makes wrong.
