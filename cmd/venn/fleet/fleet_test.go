@@ -513,7 +513,7 @@ func (f *fleet) circumstances(l Late) string {
 		End   string
 		Asked []struct{ Peer, Why, Result string }
 	}
-	_ = json.Unmarshal(l.Find.End, &end) // of our own daemon
+	_ = json.Unmarshal(l.End, &end) // of our own daemon
 	what := fmt.Sprintf("%d were asked, not this one; %s", len(end.Asked), end.End)
 	for _, a := range end.Asked {
 		if a.Peer == f.peers[l.Peer].id {
