@@ -30,12 +30,13 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 // newest returns the newest of three records of a peer: the one that came, the one held, and that of the last run. A peer
 // whose clock was set back signs with a lower Seq: it is then known by what it said before, and not by nothing.
 func (n *Node) newest(p wire.PeerID, held, came []byte) []byte {
+	newest, seq := came, signed.Seq(came)
 	for _, r := range [][]byte{held, n.lastRecords[p]} {
-		if r != nil && signed.Seq(r) > signed.Seq(came) {
-			came = r
+		if s := signed.Seq(r); s > seq { // 0 of none
+			newest, seq = r, s
 		}
 	}
-	return came
+	return newest
 }
 
 // lastRecords are the records that the last run held.

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/page"
 )
 
-// WriteText writes the comparison for people, within 100 columns.
+// WriteText writes the comparison for people.
 func (c *Comparison) WriteText(w io.Writer) error {
 	p := page.On(w)
 	fmt.Fprintf(p, "%d peers over %s, %d keys, %d holdings, %d queries of each kind, seed %d\n",
