@@ -34,8 +34,11 @@ require (
 	gonum.org/v1/plot v0.17.0
 	google.golang.org/protobuf v1.36.12
 	lukechampine.com/blake3 v1.4.1
+	oras.land/oras-go/v2 v2.6.0
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/opencontainers/image-spec v1.1.1 // indirect
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

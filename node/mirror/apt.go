@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -19,13 +21,12 @@ import (
 // apt is the adapter to a Debian archive. What its Release says is the origin's word, whose signature apt checks. It
 // names the indexes by hash, and those the packages: both come from peers.
 type apt struct {
-	m    *Mirror
-	load func() // reads the indexes of earlier runs, once
+	m       *Mirror
+	reading sync.Mutex // is held while indexes are read
 
 	mu      sync.Mutex
-	indexes map[Sum]bool   // named by a Release; true: what it names is known
+	indexes map[Sum]bool   // named by a Release; true: it was read
 	files   map[string]Sum // packages by path
-	reading chan struct{}  // closed when all that were to be read are
 }
 
 const (
@@ -37,115 +38,83 @@ const (
 )
 
 func newApt(m *Mirror, _ *url.URL) adapter {
-	a := &apt{m: m, indexes: make(map[Sum]bool), files: make(map[string]Sum), reading: make(chan struct{})}
-	a.load = sync.OnceFunc(a.loadIndexes)
-	close(a.reading)
-	return adapter{"apt", a.answer}
-}
-
-func (a *apt) answer(q *request) {
-	_, digits, byHash := strings.Cut(q.path, "/by-hash/SHA256/")
-	sum, err := parseHex(Plain, digits)
-	switch known, ok := a.sum(q.path); {
-	case byHash && err == nil:
-		q.serve(record{}, sum)
-		a.readLater(sum)
-	case ok:
-		q.serve(record{}, known)
-	case strings.HasSuffix(q.path, ".deb") && !strings.Contains("/"+q.path, "/dists/"):
-		q.through()
-	default:
-		q.serveNamed(named{learn: a.learn})
-	}
-}
-
-// sum returns the hash of a package, if that is known.
-func (a *apt) sum(escaped string) (Sum, bool) {
-	plain, err := url.PathUnescape(escaped)
-	if err != nil || !strings.HasSuffix(plain, "deb") {
-		return Sum{}, false
-	}
-	a.load()
-	a.mu.Lock()
-	reading := a.reading
-	a.mu.Unlock()
-	<-reading
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	sum, ok := a.files[plain]
-	return sum, ok
-}
-
-// loadIndexes reads the indexes of earlier runs that are in the cache yet.
-func (a *apt) loadIndexes() {
-	rec, _ := a.m.names.get(aptIndexes)
+	a := &apt{m: m, indexes: make(map[Sum]bool), files: make(map[string]Sum)}
+	rec, _ := m.recall(aptIndexes)
 	for text := range rec.Header {
 		if sum, err := ParseSum(text); err == nil {
-			a.trust(sum)
-			a.read(sum)
+			a.indexes[sum] = false
 		}
 	}
+	return adapter{scope: "apt", sum: a.sum, learn: a.learn, fresh: func(path string) time.Duration {
+		if strings.HasSuffix(path, ".deb") && !strings.HasPrefix(path, "dists/") && !strings.Contains(path, "/dists/") {
+			return unkept
+		}
+		return 0
+	}}
 }
 
-// trust notes that a Release names an index.
-func (a *apt) trust(index Sum) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, ok := a.indexes[index]; !ok && len(a.indexes) < 64*maxIndexes {
-		a.indexes[index] = false
+// sum returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.
+func (a *apt) sum(q *request) (rec record, sum Sum, ok bool) {
+	plain, err := url.PathUnescape(q.path)
+	_, digits, byHash := strings.Cut(plain, "/by-hash/SHA256/")
+	switch {
+	case err != nil:
+	case byHash:
+		sum, err = parseHex(Plain, digits)
+		ok = err == nil
+		context.AfterFunc(q.r.Context(), a.readLater)
+	case strings.HasSuffix(plain, "deb"):
+		a.read()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		sum, ok = a.files[plain]
 	}
+	return rec, sum, ok
 }
 
 // learn takes in a Release, or an index.
-func (a *apt) learn(rec record) {
-	switch base := path.Base(rec.Name); {
-	case base == "InRelease" || base == "Release":
-		if f, size, ok := a.m.body(rec); ok {
-			defer func() { _ = f.Close() }()
-			for _, sum := range parseRelease(io.NewSectionReader(f, 0, size)) {
-				a.trust(sum)
+func (a *apt) learn(rec record, body *io.SectionReader) {
+	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
+		sums := parseRelease(body)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, sum := range sums {
+			if _, ok := a.indexes[sum]; !ok && len(a.indexes) < 64*maxIndexes {
+				a.indexes[sum] = false
 			}
 		}
-	case strings.HasPrefix(base, "Packages"):
-		if sum, err := ParseSum(rec.Sum); err == nil {
-			a.readLater(sum)
+		return
+	}
+	a.readLater()
+}
+
+// readLater reads indexes beside the client's next requests: unpacking takes seconds.
+func (a *apt) readLater() { a.m.tasks.Run(a.read) }
+
+// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet.
+func (a *apt) read() {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	a.mu.Lock()
+	indexes := maps.Clone(a.indexes)
+	a.mu.Unlock()
+	for sum, read := range indexes {
+		if read {
+			continue
+		}
+		if f, size, ok := a.m.cache.open(sum); ok {
+			files, err := parseIndex(io.NewSectionReader(f, 0, size))
+			_ = f.Close()
+			if err != nil {
+				a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
+			}
+			a.take(sum, files)
 		}
 	}
 }
 
-// readLater reads an index beside the client's next requests, after those before it: unpacking takes seconds.
-func (a *apt) readLater(index Sum) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before, done := a.reading, make(chan struct{})
-	a.reading = done
-	if !a.m.tasks.Run(func() {
-		defer close(done)
-		<-before
-		a.read(index)
-	}) {
-		close(done)
-	}
-}
-
-// read learns the hashes of packages from an index that a Release names.
-func (a *apt) read(index Sum) {
-	a.mu.Lock()
-	known, trusted := a.indexes[index]
-	a.mu.Unlock()
-	if known || !trusted {
-		return
-	}
-	f, size, ok := a.m.cache.open(index)
-	if !ok {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	files, err := parseIndex(io.NewSectionReader(f, 0, size))
-	if err != nil {
-		a.m.log.Warn("mirror: an index of packages cannot be read", "sum", index, "err", err)
-		return
-	}
+// take takes in what an index says, and notes for the next run that it was read.
+func (a *apt) take(index Sum, files map[string]Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name, sum := range files {
@@ -154,11 +123,6 @@ func (a *apt) read(index Sum) {
 		}
 	}
 	a.indexes[index] = true
-	a.keep()
-}
-
-// keep notes which indexes were read, for the next run. a.mu is held.
-func (a *apt) keep() {
 	rec := record{Name: aptIndexes, Header: make(map[string]string), Asked: time.Now()}
 	for sum, read := range a.indexes {
 		if read && len(rec.Header) < maxIndexes {

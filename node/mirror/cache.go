@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,12 @@ import (
 const (
 	wholeFolder   = "whole"
 	partialFolder = "partial"
-	namesFolder   = "names"
 	lockName      = "lock"
 )
 
 const (
 	reserveStep = 4 << 20 // bytes by which the place of content that comes grows
+	maxContents = 1 << 18 // files; a small one takes a block of the disk
 	peersShare  = 4       // what peers gave and is not yet known to be right evicts at most a quarter of the cache
 )
 
@@ -58,7 +59,7 @@ type cached struct {
 // openCache opens the cache in a folder, or makes it. whole is what it holds, left what was being fetched when the last
 // program ended: its files are gone.
 func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, whole, left []Sum, err error) {
-	for _, name := range []string{wholeFolder, partialFolder, namesFolder} {
+	for _, name := range []string{wholeFolder, partialFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return nil, nil, nil, fmt.Errorf("mirror: %w", err)
 		}
@@ -142,11 +143,16 @@ func (c *cache) size(s Sum) (size int64, ok bool) {
 	return e.size, true
 }
 
-// usage returns the bytes in use, and the number of whole files.
-func (c *cache) usage() (used int64, files int) {
+// usage returns the bytes in use, and the number of whole contents, without records, in O(n) time.
+func (c *cache) usage() (used int64, contents int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.used, c.files.Len()
+	for _, s := range c.files.Keys() {
+		if s.Kind != Name {
+			contents++
+		}
+	}
+	return c.used, contents
 }
 
 // open opens whole content and marks it as used. Content whose file is damaged is dropped, and not there. The file stays
@@ -154,15 +160,13 @@ func (c *cache) usage() (used int64, files int) {
 func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	c.mu.Lock()
 	e, ok := c.files.Get(s)
-	var checked time.Time
-	if ok {
-		size, checked = e.size, e.checked
-	}
-	c.mu.Unlock()
 	if !ok {
+		c.mu.Unlock()
 		return nil, 0, false
 	}
-	f, err := os.Open(c.path(s))
+	size, checked := e.size, e.checked
+	f, err := os.Open(c.path(s)) // with the lock held: a record's file may be replaced by another
+	c.mu.Unlock()
 	if err == nil {
 		if err = c.trust(s, f, size, checked); err == nil {
 			return f, size, true
@@ -248,7 +252,7 @@ func (c *cache) room(bytes int64, from flow) (out Sum, fits bool, err error) {
 	if from == fromPeers {
 		unsure += bytes
 	}
-	if c.used+bytes <= c.limit {
+	if c.used+bytes <= c.limit && c.files.Len() < maxContents {
 		c.used, c.unsure = c.used+bytes, unsure
 		return out, true, nil
 	}
@@ -270,6 +274,7 @@ type incoming struct {
 	reserved int64 // bytes of the cache
 	unsure   int64 // of them, for what peers gave
 	size     int64 // bytes that Write wrote
+	length   int64 // bytes that Write is to write; -1: not known
 }
 
 // create makes the file of content that is about to come. It needs release and end.
@@ -306,7 +311,7 @@ func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
 
 // Write writes what the origin gives, in turn.
 func (in *incoming) Write(p []byte) (int, error) {
-	if err := in.writeAt(fromOrigin, p, in.size, -1); err != nil {
+	if err := in.writeAt(fromOrigin, p, in.size, in.length); err != nil {
 		return 0, err
 	}
 	in.size += int64(len(p))
@@ -317,15 +322,15 @@ func (in *incoming) Write(p []byte) (int, error) {
 func (in *incoming) keep(s Sum, size int64) error {
 	in.c.moving.Lock()
 	defer in.c.moving.Unlock()
-	if err := os.Rename(in.f.Name(), in.c.path(s)); err != nil {
-		return fmt.Errorf("%w: %w", errDisk, err)
-	}
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
 	info, err := in.f.Stat()
+	if err == nil {
+		err = os.Rename(in.f.Name(), in.c.path(s))
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
-	in.c.mu.Lock()
-	defer in.c.mu.Unlock()
 	if old, ok := in.c.files.Peek(s); ok {
 		in.c.used -= old.size
 	}
@@ -346,3 +351,28 @@ func (in *incoming) release() {
 }
 
 func (in *incoming) end() { _ = in.f.Close() }
+
+// put keeps a body of a length, -1 if it is not known. The zero Sum stands for that of its bytes. It returns the sum and
+// the bytes read.
+func (c *cache) put(s Sum, body io.Reader, length int64) (Sum, int64, error) {
+	in, err := c.create(s)
+	if err != nil {
+		return s, 0, err
+	}
+	defer in.end()
+	defer in.release()
+	in.length = length
+	h := sha256.New()
+	size, err := io.Copy(io.MultiWriter(in, h), io.LimitReader(body, maxNamed+1))
+	switch {
+	case err != nil:
+		return s, size, err
+	case size > maxNamed:
+		return s, size, fmt.Errorf("%w: above %d bytes", errLong, maxNamed)
+	case length >= 0 && size != length:
+		return s, size, io.ErrUnexpectedEOF
+	case s == Sum{}:
+		h.Sum(s.Hash[:0])
+	}
+	return s, size, in.keep(s, size)
+}

@@ -41,11 +41,12 @@ var (
 
 // Of this mirror.
 var (
-	errClosed = bad("closed", "closed")
-	errDisk   = bad("disk", "cache")
-	errFull   = bad("full", "no room in the cache")
-	errShare  = bad("share", "peers sent as much as may come before a hash is known to be right")
-	errPath   = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
+	errClosed   = bad("closed", "closed")
+	errDisk     = bad("disk", "cache")
+	errFull     = bad("full", "no room in the cache")
+	errShare    = bad("share", "peers sent as much as may come before a hash is known to be right")
+	errRegistry = &fault{"registry", http.StatusNotFound, "not one of the registries that are configured"}
+	errPath     = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
 )
 
 // reason is the kind of an error, for metrics.

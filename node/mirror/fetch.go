@@ -177,7 +177,7 @@ func (f *flight) fromPeers(a *attempt, who []holder) error {
 func (f *flight) several(who []holder) (out []holder) {
 	_, there, _ := f.where()
 	for _, h := range who {
-		if h.whole && h.size == who[0].size && h.size-there >= 2*segment && len(out) < maxSources {
+		if h.Whole && h.Size == who[0].Size && h.Size-there >= 2*segment && len(out) < maxSources {
 			out = append(out, h)
 		}
 	}
@@ -187,7 +187,7 @@ func (f *flight) several(who []holder) (out []holder) {
 // fromSeveral takes ranges from holders, each the next when it has given one. A range that was broken off goes to
 // another.
 func (f *flight) fromSeveral(a *attempt, whole []holder) error {
-	size := whole[0].size
+	size := whole[0].Size
 	if err := f.setSize(size); err != nil {
 		f.fail(a, whole[0], err)
 		return err
@@ -287,9 +287,12 @@ func (f *flight) accept(h holder, resp *http.Response, s *span) error {
 	if err := f.setSize(size); err != nil {
 		return err
 	}
-	said := parseState(resp.Header)
-	if !said.whole {
-		f.descend(said.depth)
+	said, err := parseState(resp.Header)
+	if err != nil {
+		return err
+	}
+	if !said.Whole {
+		f.descend(said.Depth)
 		return nil
 	}
 	f.descend(0)

@@ -1,15 +1,18 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/venn-p2p/venn/overlay/admission"
 )
@@ -23,11 +26,21 @@ const (
 // busyAgain is when a client may ask again, in seconds, that finds too many others.
 const busyAgain = "1"
 
-// adapter answers requests for what is below its path, that everybody may have.
+// adapter says what paths below an origin are. What has a hash comes from peers, what has none from the origin.
 type adapter struct {
-	scope  string // what has the same answer to whether everybody may have it; empty: each path by itself
-	answer func(*request)
+	scope string // what has the same answer to whether everybody may have it; empty: each path by itself
+	// sum returns the hash of what is asked for, and what is to be said with it; ok is false if nobody tells. nil:
+	// everything is passed through.
+	sum func(*request) (rec record, sum Sum, ok bool)
+	// fresh returns for how long the origin's word on a path is taken without asking again; unkept: it is passed through.
+	// nil: the origin is always asked.
+	fresh   func(path string) time.Duration
+	headers []string                        // of named
+	learn   func(record, *io.SectionReader) // of named
 }
+
+// unkept is the time of a word that is not kept.
+const unkept = time.Duration(-1)
 
 // request is what a client asks for.
 type request struct {
@@ -36,8 +49,7 @@ type request struct {
 	r      *http.Request
 	path   string // below that of the adapter, as the client wrote it
 	name   string // for the log and the records
-	at     *url.URL
-	origin ask // asks for what is at that URL, with the client's credentials
+	origin ask    // asks the origin for it, with the client's credentials
 }
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. Those without an origin answer
@@ -47,9 +59,10 @@ func (m *Mirror) Handler() http.Handler {
 	if len(m.origins.oci) > 0 {
 		serve["v2"] = newOCI(m).serve
 	}
-	for name, adapter := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
+	for name, adapterTo := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
 		if base := m.origins.base[name]; base != nil {
-			serve[name] = adapter(m, base).below(base)
+			a := adapterTo(m, base)
+			serve[name] = func(q *request) { a.answer(q, base, q.path) }
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,29 +89,38 @@ func (m *Mirror) Handler() http.Handler {
 // anyClient stands for all clients: they are bounded together.
 var anyClient = admission.Principal{Peer: "client"}
 
-// below returns what answers requests for paths below an origin.
-func (a adapter) below(base *url.URL) func(*request) {
-	return func(q *request) {
-		at, err := below(base, q.path)
-		if err != nil {
-			q.fail(err)
-			return
-		}
-		q.at, q.origin = at, requestTo(at, q.r)
-		scope := a.scope
-		if scope == "" {
-			scope = q.name
-		}
-		if !q.everybody(scope) {
-			q.through()
-			return
-		}
-		a.answer(q)
+// answer answers a request for a path below an origin. The origin is told the headers of some names.
+func (a adapter) answer(q *request, base *url.URL, path string, told ...string) {
+	at, err := below(base, path)
+	if err != nil {
+		q.fail(err)
+		return
 	}
+	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
+		q.name += "?" + at.RawQuery
+	}
+	q.path, q.origin = path, requestTo(at, q.r, told...)
+	if a.sum == nil || !q.everybody(cmp.Or(a.scope, q.name)) {
+		q.through()
+		return
+	}
+	if rec, sum, ok := a.sum(q); ok {
+		q.serve(rec, sum)
+		return
+	}
+	n := named{name: q.name, origin: q.origin, headers: a.headers, learn: a.learn}
+	if a.fresh != nil {
+		n.fresh = a.fresh(path)
+	}
+	if n.fresh == unkept {
+		q.through()
+		return
+	}
+	q.serveNamed(n)
 }
 
 // everybody reports whether anybody may have what a client asks for with its credentials: the origin gives it without
-// them. A scope is what has the same answer.
+// them, or with a token that it gives to all. A scope is what has the same answer.
 func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
@@ -108,33 +130,21 @@ func (q *request) everybody(scope string) bool {
 	}
 	ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
 	defer cancel()
-	err := q.head(ctx, "")
-	var e *originError
-	if errors.As(err, &e) && !down(err) {
-		if token, ok := q.anyToken(ctx, e); ok {
-			err = q.head(ctx, "Bearer "+token)
-		}
-	}
-	if err == nil || !down(err) {
-		q.open.Add(scope, err == nil)
-	}
-	return err == nil
-}
-
-// head asks the origin with other credentials than the client's. The error is nil if it gives the content.
-func (q *request) head(ctx context.Context, credentials string) error {
 	req, err := q.origin(ctx, http.MethodHead)
 	if err != nil {
-		return err
+		return false
 	}
-	if req.Header.Del("Authorization"); credentials != "" {
-		req.Header.Set("Authorization", credentials)
-	}
-	resp, err := q.do(req)
+	req.Header.Del("Authorization")
+	resp, err := (&auth.Client{Client: q.Mirror.origin}).Do(req)
 	if err != nil {
-		return err
+		return false
 	}
-	return resp.Body.Close()
+	_ = resp.Body.Close()
+	yes := resp.StatusCode == http.StatusOK
+	if yes || !down(&originError{status: resp.StatusCode}) {
+		q.open.Add(scope, yes)
+	}
+	return yes
 }
 
 // serve gives a client content: from the cache, or as it is fetched.
@@ -147,8 +157,13 @@ func (q *request) serve(rec record, sum Sum) {
 		q.deliver(rec, io.NewSectionReader(file, 0, size))
 		return
 	}
-	if q.r.Method == http.MethodHead && rec.typeOf == nil && q.serveHead(rec) {
-		return
+	if q.r.Method == http.MethodHead && rec.typeOf == nil { // nothing is fetched for it, while the origin answers
+		if err := q.pass(rec); err == nil {
+			return
+		} else if !down(err) {
+			q.fail(err)
+			return
+		}
 	}
 	want := Wanted{sum, q.name, q.origin}
 	f := q.join(want)
@@ -162,28 +177,6 @@ func (q *request) serve(rec record, sum Sum) {
 	default:
 		q.deliver(rec, &rescued{reader: content, want: want})
 	}
-}
-
-// serveHead answers with the origin's word on content, so that nothing is fetched for it. It reports whether it did.
-func (q *request) serveHead(rec record) bool {
-	req, err := q.origin(q.r.Context(), http.MethodHead)
-	if err != nil {
-		return false
-	}
-	resp, err := q.do(req)
-	if err != nil && down(err) {
-		return false // peers may have it
-	}
-	if err != nil {
-		q.fail(err)
-		return true
-	}
-	defer func() { _ = resp.Body.Close() }()
-	rec.write(q.w)
-	if resp.ContentLength >= 0 {
-		q.w.Header().Set("Content-Length", fmt.Sprint(resp.ContentLength))
-	}
-	return true
 }
 
 // deliver serves content to a client. An answer whose content breaks off is cut off.
@@ -251,21 +244,29 @@ func pass(to, from http.Header) {
 
 // through answers with the origin's answer, and keeps nothing of it.
 func (q *request) through() {
+	if err := q.pass(record{}); err != nil {
+		q.fail(err)
+	}
+}
+
+// pass passes the origin's answer on, with what a record says. After an error nothing of it was.
+func (q *request) pass(rec record) error {
 	req, err := q.origin(q.r.Context(), q.r.Method)
 	if err != nil {
-		q.fail(err)
-		return
+		return err
 	}
 	if v := q.r.Header.Get("Range"); v != "" {
 		req.Header.Set("Range", v)
 	}
 	resp, err := q.do(req)
 	if err != nil {
-		q.fail(err)
-		return
+		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	pass(q.w.Header(), resp.Header)
+	for name, v := range rec.Header {
+		q.w.Header().Set(name, v)
+	}
 	q.w.WriteHeader(resp.StatusCode)
 	onlyReads := struct {
 		io.Reader
@@ -278,6 +279,7 @@ func (q *request) through() {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
+	return nil
 }
 
 // fail answers with an error: the origin's own one, if that is what it is.
@@ -300,5 +302,11 @@ func (q *request) fail(err error) {
 	if f := (*fault)(nil); errors.As(err, &f) {
 		status = f.status
 	}
-	http.Error(q.w, err.Error(), status)
+	if !strings.HasPrefix(q.r.URL.Path, "/v2/") {
+		http.Error(q.w, err.Error(), status)
+		return
+	}
+	q.w.Header().Set("Content-Type", "application/json") // as registries tell their errors
+	q.w.WriteHeader(status)
+	_ = json.NewEncoder(q.w).Encode(map[string]any{"errors": []map[string]string{{"code": ociCode(status), "message": err.Error()}}})
 }

@@ -8,29 +8,24 @@ import (
 )
 
 // hubHeaders are what clients need of the hub's answer.
-var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size", "Etag"}
+var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 
 // newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, what a file of a revision
 // is. Large files come from peers, by the SHA-256 that the hub tells. What it gives to everybody may come to others so
 // while the hub is down; what it gives to some is passed through, each time with its consent.
 func newHF(m *Mirror, _ *url.URL) adapter {
-	ask := *m.origin
-	ask.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return adapter{answer: func(q *request) {
+	hub := *m.origin
+	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return adapter{headers: hubHeaders, sum: func(q *request) (rec record, sum Sum, ok bool) {
 		if !strings.Contains(q.path, "/resolve/") {
-			q.at.RawQuery = q.r.URL.RawQuery
-			q.name += "?" + q.at.RawQuery
-			q.serveNamed(named{headers: hubHeaders})
-			return
+			return rec, sum, false
 		}
-		rec, stale := q.largeFile(&ask)
+		rec, stale := q.largeFile(&hub)
 		sum, err := ParseSum(rec.Sum)
-		if err != nil {
-			q.serveNamed(named{headers: hubHeaders})
-			return
+		if err == nil {
+			q.warn(rec, stale)
 		}
-		q.warn(rec, stale)
-		q.serve(rec, sum)
+		return rec, sum, err == nil
 	}}
 }
 
@@ -47,7 +42,7 @@ func (q *request) largeFile(hub *http.Client) (rec record, stale bool) {
 		_ = resp.Body.Close()
 	}
 	if err != nil || down(&originError{status: resp.StatusCode}) {
-		rec, _ = q.names.get(name)
+		rec, _ = q.recall(name)
 		return rec, true
 	}
 	sum, err := parseHex(Plain, strings.Trim(resp.Header.Get("X-Linked-Etag"), `"`))

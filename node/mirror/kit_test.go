@@ -296,7 +296,7 @@ func (b *board) liar(t *testing.T, s Sum, answer http.HandlerFunc) host.Host {
 
 // claims has a liar say that it has content of a size whole.
 func claims(w http.ResponseWriter, size int) {
-	state{whole: true, have: int64(size), size: int64(size)}.write(w.Header())
+	state{Whole: true, Have: int64(size), Size: int64(size)}.write(w.Header())
 }
 
 // tried fails the test unless the last fetch noted something.

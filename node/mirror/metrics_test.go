@@ -7,13 +7,9 @@ import (
 )
 
 // counted returns the value of a counter with a label.
-func counted(t *testing.T, c prometheus.Collector, name, label string) float64 {
+func counted(t *testing.T, c prometheus.Gatherer, name, label string) float64 {
 	t.Helper()
-	registry := prometheus.NewRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
-	all, err := registry.Gather()
+	all, err := c.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,7 +59,6 @@ type Mirror struct {
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // whether everybody may have what is below a name
 	asking  singleflight.Group           // for names
-	names   names
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -79,7 +79,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 		return nil, err
 	}
 	m := &Mirror{
-		cfg: cfg, log: cfg.Log, times: t, metrics: newMetrics(), flights: make(map[Sum]*flight), origins: origins,
+		cfg: cfg, log: cfg.Log, times: t, flights: make(map[Sum]*flight), origins: origins,
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
@@ -89,7 +89,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m.quiet = slog.NewLogLogger(m.log.Handler(), slog.LevelDebug)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.peers, m.origin = m.newTransport(), m.newOrigin()
+	m.metrics, m.peers, m.origin = m.newMetrics(), m.newTransport(), m.newOrigin()
 	m.close = sync.OnceValue(m.closeAll)
 	if err := m.start(); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -124,20 +124,12 @@ func (m *Mirror) start() error {
 	if err := m.cache.reserve(0, fromOrigin); err != nil { // the bound may be lower than before
 		return err
 	}
-	if err := m.names.load(m.cfg.Dir); err != nil {
-		return err
-	}
-	var keys [][]byte
-	for _, s := range whole {
-		if _, there := m.cache.size(s); there {
-			keys = append(keys, s.Key())
-		}
-	}
-	if err := m.cfg.Router.Advertise(m.ctx, keys...); err != nil {
+	whole = slices.DeleteFunc(whole, func(s Sum) bool { _, there := m.cache.size(s); return !there })
+	if err := m.cfg.Router.Advertise(m.ctx, keysOf(whole)...); err != nil {
 		return fmt.Errorf("mirror: %w", err)
 	}
 	if m.cfg.Register != nil {
-		if err := m.cfg.Register.Register(collector{m}); err != nil {
+		if err := m.cfg.Register.Register(m.metrics.registry); err != nil {
 			m.cfg.Register = nil
 			return fmt.Errorf("mirror: metrics: %w", err)
 		}
@@ -150,18 +142,25 @@ const withdrawTime = 10 * time.Second
 
 // withdraw takes the keys of content back. It does so while the mirror closes, too.
 func (m *Mirror) withdraw(sums ...Sum) {
-	if len(sums) == 0 {
+	keys := keysOf(sums)
+	if len(keys) == 0 {
 		return
-	}
-	keys := make([][]byte, len(sums))
-	for i, s := range sums {
-		keys[i] = s.Key()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), withdrawTime)
 	defer cancel()
 	if err := m.cfg.Router.Withdraw(ctx, keys...); err != nil {
 		m.log.Warn("mirror: content that goes is still told to peers", "keys", len(keys), "err", err)
 	}
+}
+
+// keysOf returns the keys of what others may have: records stay here.
+func keysOf(sums []Sum) (keys [][]byte) {
+	for _, s := range sums {
+		if s.Kind != Name {
+			keys = append(keys, s.Key())
+		}
+	}
+	return keys
 }
 
 // Close ends what is being fetched, and serves nobody any more. What the cache holds stays advertised, for the next run.
@@ -174,7 +173,7 @@ func (m *Mirror) closeAll() error {
 	m.peers.CloseIdleConnections()
 	m.origin.CloseIdleConnections()
 	if m.cfg.Register != nil {
-		m.cfg.Register.Unregister(collector{m})
+		m.cfg.Register.Unregister(m.metrics.registry)
 	}
 	if m.cache == nil {
 		return nil

@@ -3,6 +3,7 @@ package mirror
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -263,6 +264,32 @@ func TestEvictedContentIsWithdrawn(t *testing.T) {
 	}
 }
 
+// TestRecordsEvictNothing: what is noted of names takes their bytes of the cache, and no more.
+func TestRecordsEvictNothing(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
+	content := some(LeastSize-1<<20, 19)
+	digest, sum := o.add(content)
+	get(t, p.url+blobs+digest).is(t, content)
+	small, _ := o.add([]byte("{}"))
+	for i := range 20 {
+		o.set(func() { o.tags[fmt.Sprint("v", i)] = small })
+		get(t, p.url+"/v2/some/image/manifests/"+fmt.Sprint("v", i)).is(t, []byte("{}"))
+	}
+	if _, there := p.cache.size(sum); !there {
+		t.Error("20 tags evicted a layer")
+	}
+	if s := p.Status(); s.Files != 2 || p.has(record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum()) {
+		t.Errorf("%d contents", s.Files)
+	}
+	status := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum().String(), nil)
+	r.RemoteAddr = test.RandPeerIDFatal(t).String()
+	if p.servePeer(status, r); status.Code != http.StatusBadRequest {
+		t.Errorf("a peer asks for a record: status %d", status.Code)
+	}
+}
+
 func TestOriginDown(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
@@ -418,7 +445,7 @@ func TestCrash(t *testing.T) {
 
 func counter(t *testing.T, p peerOf, name, label string) float64 {
 	t.Helper()
-	return counted(t, collector{p.Mirror}, name, label)
+	return counted(t, p.metrics.registry, name, label)
 }
 
 // TestLateWordOfPeers has mirrors that look for others too late: all ask the origin, and those of higher ranks leave it.

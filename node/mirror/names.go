@@ -1,19 +1,15 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -23,12 +19,14 @@ type named struct {
 	name    string // of the adapter and below it
 	origin  ask
 	fresh   time.Duration // for how long the origin's word is taken without asking again
-	headers []string      // of the origin's answer that clients need
-	// learn takes in what the origin said, before anybody gets it. nil: nothing is learned.
-	learn func(record)
+	headers []string      // of the origin's answer that clients need, besides keptHeaders
+	// learn takes in what the origin said, and its body, before anybody gets it. nil: nothing is learned.
+	learn func(record, *io.SectionReader)
 }
 
-// record is the origin's last word on a name.
+var keptHeaders = []string{"Content-Type", "Etag", "Last-Modified"}
+
+// record is the origin's last word on a name. It is kept in the cache as content of kind Name.
 type record struct {
 	Name   string            `json:"name"`
 	Header map[string]string `json:"header"`
@@ -56,7 +54,6 @@ func kept(h http.Header, names []string) map[string]string {
 
 // Bounds of what is kept of names.
 const (
-	maxNames   = 1 << 16   // the oldest above are dropped when the mirror starts, and now and then
 	maxRecord  = 64 << 10  // bytes of a record's file
 	maxNamed   = 256 << 20 // bytes of a body
 	maxSmall   = 1 << 20   // bytes of what is read as a whole
@@ -64,75 +61,31 @@ const (
 	namedTime  = time.Minute
 )
 
-// names keeps records, a file each.
-type names struct {
-	dir string
-	mu  sync.Mutex
-	n   int // files, about
+// sum is that of the record's own file.
+func (r record) sum() Sum { return Sum{Name, sha256.Sum256([]byte(r.Name))} }
+
+func readRecord(from io.Reader) (r record, err error) {
+	return r, json.NewDecoder(io.LimitReader(from, maxRecord)).Decode(&r)
 }
 
-// load counts the records, and drops the oldest above maxNames.
-func (n *names) load(dir string) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.dir = filepath.Join(dir, namesFolder)
-	return n.trim()
-}
-
-// trim drops the oldest records above maxNames. n.mu is held.
-func (n *names) trim() error {
-	entries, err := os.ReadDir(n.dir)
-	if err != nil {
-		return fmt.Errorf("mirror: %w", err)
-	}
-	age := make(map[string]time.Time, len(entries))
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			age[e.Name()] = info.ModTime()
-		}
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age[b.Name()].Compare(age[a.Name()]) })
-	for _, e := range entries[min(len(entries), maxNames):] {
-		_ = os.Remove(filepath.Join(n.dir, e.Name()))
-	}
-	n.n = min(len(entries), maxNames)
-	return nil
-}
-
-func (n *names) path(name string) string {
-	h := sha256.Sum256([]byte(name))
-	return filepath.Join(n.dir, hex.EncodeToString(h[:]))
-}
-
-// get returns the record of a name. One that is damaged is none.
-func (n *names) get(name string) (r record, ok bool) {
-	f, err := os.Open(n.path(name))
-	if err != nil {
+// recall returns the record of a name. One that is damaged is none.
+func (m *Mirror) recall(name string) (r record, ok bool) {
+	f, _, ok := m.cache.open(record{Name: name}.sum())
+	if !ok {
 		return r, false
 	}
 	defer func() { _ = f.Close() }()
-	err = json.NewDecoder(io.LimitReader(f, maxRecord)).Decode(&r)
-	return r, err == nil && r.Name == name
+	r, err := readRecord(f)
+	return r, err == nil
 }
 
-// put keeps a record. A crash leaves the old one or the new one.
-func (n *names) put(r record) error {
+// remember keeps a record. A crash leaves the old one or the new one.
+func (m *Mirror) remember(r record) error {
 	b, err := json.Marshal(r)
-	if err != nil || len(b) > maxRecord {
-		return errors.Join(err, errFull)
+	if err == nil {
+		_, _, err = m.cache.put(r.sum(), bytes.NewReader(b), int64(len(b)))
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.n++; n.n > maxNames+maxNames/8 {
-		if err := n.trim(); err != nil {
-			return err
-		}
-	}
-	tmp := n.path(r.Name) + ".new"
-	if err := os.WriteFile(tmp, b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, n.path(r.Name))
+	return err
 }
 
 // body opens the body of a record.
@@ -147,13 +100,11 @@ func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 // resolve returns what a name is: by the origin's word, or by its last one while it does not answer; stale says so. All
 // who ask at once share an answer.
 func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, err error) {
-	old, ok := m.names.get(n.name)
+	old, ok := m.recall(n.name)
 	if ok {
-		if f, _, there := m.body(old); there {
-			_ = f.Close()
-		} else {
-			ok = false
-		}
+		sum, err := ParseSum(old.Sum)
+		_, there := m.cache.size(sum)
+		ok = err == nil && there
 	}
 	if ok && time.Since(old.Asked) < n.fresh {
 		return old, false, nil
@@ -208,15 +159,16 @@ func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (rec
 		if err != nil {
 			return old, causeOf(ctx, err)
 		}
-		old = record{Name: n.name, Header: kept(resp.Header, append([]string{"Content-Type", "Etag", "Last-Modified"}, n.headers...)), Sum: sum.String()}
+		old = record{Name: n.name, Header: kept(resp.Header, slices.Concat(keptHeaders, n.headers)), Sum: sum.String()}
 	case !ok || resp.StatusCode != http.StatusNotModified:
 		return old, &originError{status: http.StatusBadGateway}
 	}
 	old.Asked = time.Now()
-	if n.learn != nil {
-		n.learn(old)
+	if f, size, ok := m.body(old); ok && n.learn != nil {
+		n.learn(old, io.NewSectionReader(f, 0, size))
+		_ = f.Close()
 	}
-	return old, m.names.put(old)
+	return old, m.remember(old)
 }
 
 // counting counts what is read.
@@ -232,26 +184,10 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 // store puts a body whose hash nobody knows into the cache, and advertises it.
-func (m *Mirror) store(ctx context.Context, body io.Reader, length int64) (sum Sum, err error) {
-	in, err := m.cache.create(Sum{})
-	if err != nil {
-		return sum, err
-	}
-	defer in.end()
-	defer in.release()
-	h := sha256.New()
-	size, err := io.Copy(io.MultiWriter(in, h), io.LimitReader(body, maxNamed+1))
+func (m *Mirror) store(ctx context.Context, body io.Reader, length int64) (Sum, error) {
+	sum, size, err := m.cache.put(Sum{}, body, length)
 	m.count(fromOrigin, size)
-	switch {
-	case err != nil:
-		return sum, err
-	case size > maxNamed:
-		return sum, fmt.Errorf("%w: above %d bytes", errLong, maxNamed)
-	case length >= 0 && size != length:
-		return sum, io.ErrUnexpectedEOF
-	}
-	h.Sum(sum.Hash[:0])
-	if err := in.keep(sum, size); err != nil {
+	if err != nil {
 		return sum, err
 	}
 	return sum, m.cfg.Router.Advertise(ctx, sum.Key())
@@ -273,14 +209,13 @@ func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
 
 // keepRecord keeps what an adapter has learned.
 func (m *Mirror) keepRecord(rec record) {
-	if err := m.names.put(rec); err != nil {
+	if err := m.remember(rec); err != nil {
 		m.log.Warn("mirror: what was learned is not kept", "name", rec.Name, "err", err)
 	}
 }
 
 // serveNamed answers with what the name asked for is.
 func (q *request) serveNamed(n named) {
-	n.name, n.origin = q.name, q.origin
 	rec, stale, err := q.resolve(q.r.Context(), n)
 	if err != nil {
 		q.fail(err)
@@ -310,12 +245,12 @@ func (q *request) warn(rec record, stale bool) {
 }
 
 // write sets the header of an answer.
-func (rec record) write(w http.ResponseWriter) {
+func (r record) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	for name, v := range rec.Header {
+	for name, v := range r.Header {
 		w.Header().Set(name, v)
 	}
-	if !rec.Asked.IsZero() {
-		w.Header().Set("Age", strconv.Itoa(int(time.Since(rec.Asked).Seconds())))
+	if !r.Asked.IsZero() {
+		w.Header().Set("Age", strconv.Itoa(int(time.Since(r.Asked).Seconds())))
 	}
 }

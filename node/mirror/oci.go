@@ -1,15 +1,14 @@
 package mirror
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/distribution/reference"
 	"github.com/opencontainers/go-digest"
@@ -43,8 +42,6 @@ func newOCI(m *Mirror) *oci {
 	return o
 }
 
-var errRegistry = errors.New("mirror: not one of the registries that are configured")
-
 // registry returns the registry that a request is for, and the rest of its path.
 func (o *oci) registry(r *http.Request, path string) (*url.URL, string, error) {
 	if names, ok := r.URL.Query()["ns"]; ok {
@@ -64,64 +61,53 @@ func (o *oci) serve(q *request) {
 	q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
 	base, rest, err := o.registry(q.r, q.path)
 	if err != nil {
-		ociError(q.w, http.StatusNotFound, "NAME_UNKNOWN", err)
+		q.fail(err)
 		return
 	}
+	query := q.r.URL.Query()
+	query.Del("ns")
+	q.r.URL.RawQuery = query.Encode()
+	name, kind, ref := split(rest)
+	if _, err := reference.WithName(name); err != nil {
+		kind = ""
+	}
+	accept := slices.Sorted(slices.Values(q.r.Header.Values("Accept")))
+	q.name = strings.Join(append([]string{"oci/" + base.Host + "/" + rest}, accept...), " ")
 	if rest == "" {
 		q.pingRegistry(base)
 		return
 	}
-	if q.at, err = below(base, "v2/"+rest); err != nil {
-		ociError(q.w, http.StatusBadRequest, "NAME_INVALID", err)
-		return
+	var a adapter
+	if kind != "" {
+		a.scope, a.learn = "oci/"+base.Host+"/"+name, digestOf
+		a.sum = func(*request) (record, Sum, bool) { return byDigest(kind, ref) }
+		a.fresh = func(string) time.Duration {
+			if _, err := digest.Parse(ref); kind != "manifests" || err == nil {
+				return unkept
+			}
+			return 0
+		}
 	}
-	q.origin = requestTo(q.at, q.r, "Accept")
-	q.name = base.Host + "/" + rest
-	name, kind, ref := split(rest)
-	if _, err := reference.WithName(name); kind == "" || err != nil {
-		query := q.r.URL.Query()
-		query.Del("ns")
-		q.at.RawQuery = query.Encode()
-		q.through()
-		return
-	}
-	d, err := digest.Parse(ref)
-	byDigest := err == nil
-	switch {
-	case byDigest && d.Algorithm() != digest.SHA256, kind == "blobs" && !byDigest, !q.everybody("oci/" + base.Host + "/" + name):
-		q.through()
-	case byDigest:
-		q.byDigest(kind, d)
-	default:
-		q.tag()
-	}
+	a.answer(q, base, "v2/"+rest, "Accept")
 }
 
-// byDigest answers with a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
-func (q *request) byDigest(kind string, d digest.Digest) {
-	sum, err := parseHex(Plain, d.Encoded())
-	if err != nil {
-		ociError(q.w, http.StatusBadRequest, "DIGEST_INVALID", err)
-		return
+// byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
+func byDigest(kind, ref string) (rec record, sum Sum, ok bool) {
+	d, err := digest.Parse(ref)
+	if err != nil || d.Algorithm() != digest.SHA256 {
+		return rec, sum, false
 	}
-	rec := record{Header: map[string]string{"Docker-Content-Digest": d.String(), "Etag": `"` + d.String() + `"`}}
+	rec.Header = map[string]string{"Docker-Content-Digest": ref, "Etag": `"` + ref + `"`}
 	if kind == "manifests" {
 		rec.typeOf = mediaType
 	}
-	q.serve(rec, sum)
+	sum, err = parseHex(Plain, d.Encoded())
+	return rec, sum, err == nil
 }
 
-// tag answers with the manifest that the origin says a tag is.
-func (q *request) tag() {
-	accept := slices.Sorted(slices.Values(q.r.Header.Values("Accept")))
-	rec, stale, err := q.resolve(q.r.Context(), named{name: "oci/" + q.name + "?" + strings.Join(accept, ","), origin: q.origin})
-	if err != nil {
-		q.fail(err)
-		return
-	}
-	d := "sha256:" + strings.TrimPrefix(rec.Sum, kinds[Plain]+"-")
-	rec.Header["Docker-Content-Digest"], rec.Header["Etag"] = d, `"`+d+`"`
-	q.serveRecord(rec, stale)
+// digestOf notes the digest of the manifest that the registry says a tag is.
+func digestOf(rec record, _ *io.SectionReader) {
+	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum, "-", ":", 1)
 }
 
 // split takes a path apart: the repository, manifests or blobs, and the tag or digest. kind is empty if it is neither.
@@ -175,59 +161,13 @@ func (q *request) pingRegistry(base *url.URL) {
 	_, _ = io.WriteString(q.w, "{}\n")
 }
 
-func ociError(w http.ResponseWriter, status int, code string, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"errors": []map[string]string{{"code": code, "message": err.Error()}}})
-}
-
-// anyToken asks for the token that a registry gives to everybody, as its challenge says.
-func (m *Mirror) anyToken(ctx context.Context, e *originError) (token string, ok bool) {
-	c := challenge(e.header.Get("Www-Authenticate"))
-	realm, err := url.Parse(c["realm"])
-	if e.status != http.StatusUnauthorized || err != nil || realm.Scheme != "https" && realm.Scheme != "http" {
-		return "", false
+// ociCode is the code by which registries tell an error of a status.
+func ociCode(status int) string {
+	switch status {
+	case http.StatusNotFound:
+		return "NAME_UNKNOWN"
+	case http.StatusBadRequest:
+		return "NAME_INVALID"
 	}
-	q := realm.Query()
-	for _, name := range []string{"service", "scope"} {
-		if c[name] != "" {
-			q.Set(name, c[name])
-		}
-	}
-	realm.RawQuery = q.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, realm.String(), nil)
-	if err != nil {
-		return "", false
-	}
-	resp, err := m.do(req)
-	if err != nil {
-		return "", false
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var t struct {
-		Token  string
-		Access string `json:"access_token"`
-	}
-	if json.NewDecoder(io.LimitReader(resp.Body, maxErrorBody)).Decode(&t) != nil {
-		return "", false
-	}
-	if t.Token == "" {
-		t.Token = t.Access
-	}
-	return t.Token, t.Token != ""
-}
-
-// challenge reads the parameters of a Bearer challenge.
-func challenge(header string) map[string]string {
-	out := make(map[string]string)
-	rest, ok := strings.CutPrefix(header, "Bearer ")
-	for ok && rest != "" {
-		name, after, found := strings.Cut(strings.TrimLeft(rest, " ,"), `="`)
-		value, next, closed := strings.Cut(after, `"`)
-		if !found || !closed {
-			break
-		}
-		out[strings.ToLower(name)], rest = value, next
-	}
-	return out
+	return "UNKNOWN"
 }

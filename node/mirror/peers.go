@@ -3,6 +3,7 @@ package mirror
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -25,15 +26,8 @@ import (
 // wire ends with a mark of the network (wire.ProtocolIn). The path is that of a Sum.
 const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 
-// Headers between mirrors.
-const (
-	headerDepth = "Venn-Depth" // of the rank of who asks, or answers
-	headerHave  = "Venn-Have"  // bytes from the beginning on that can be given at once
-	headerSize  = "Venn-Size"  // of the content; -1: not known yet
-	headerWhole = "Venn-Whole" // 1: the content is whole and right
-	headerBusy  = "Venn-Busy"  // 1: others are given as much as can be
-	headerPlace = "Venn-Place" // label of who answers
-)
+// headerState has what a mirror says of content, as JSON. Who asks says its depth.
+const headerState = "Venn-State"
 
 const (
 	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
@@ -45,10 +39,12 @@ const (
 
 // state is what a mirror says of content.
 type state struct {
-	whole, busy bool
-	have, size  int64
-	depth       int
-	place       string
+	Whole bool   `json:"whole,omitempty"` // it is whole and right
+	Busy  bool   `json:"busy,omitempty"`  // others are given as much as can be
+	Have  int64  `json:"have"`            // bytes from the beginning on that can be given at once
+	Size  int64  `json:"size"`            // of the content; -1: not known yet
+	Depth int    `json:"depth"`           // of the rank of who says it
+	Place string `json:"place,omitempty"` // label of who answers
 }
 
 // holder is a peer that has content, or fetches it.
@@ -59,44 +55,21 @@ type holder struct {
 }
 
 func (s state) write(h http.Header) {
-	mark := func(name string, yes bool) {
-		if yes {
-			h.Set(name, "1")
-		}
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // numbers and a text
 	}
-	mark(headerWhole, s.whole)
-	mark(headerBusy, s.busy)
-	h.Set(headerHave, strconv.FormatInt(s.have, 10))
-	h.Set(headerSize, strconv.FormatInt(s.size, 10))
-	h.Set(headerDepth, strconv.Itoa(s.depth))
-	if s.place != "" {
-		h.Set(headerPlace, s.place)
-	}
+	h.Set(headerState, string(b))
 }
 
-// parseState reads what another mirror says. Numbers that are none count as not known.
-func parseState(h http.Header) state {
-	number := func(name string) int64 {
-		n, err := strconv.ParseInt(h.Get(name), 10, 64)
-		if err != nil || n < 0 {
-			return -1
-		}
-		return n
+// parseState reads what another mirror says. A depth that is out of range is undecided.
+func parseState(h http.Header) (s state, err error) {
+	err = json.Unmarshal([]byte(h.Get(headerState)), &s)
+	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), maxPlace)]
+	if err != nil || s.Depth < 0 || s.Depth > maxDepth {
+		s.Depth = undecided
 	}
-	place := h.Get(headerPlace)
-	return state{
-		whole: h.Get(headerWhole) == "1", busy: h.Get(headerBusy) == "1", have: max(0, number(headerHave)), size: number(headerSize),
-		depth: parseDepth(h.Get(headerDepth)), place: place[:min(len(place), maxPlace)],
-	}
-}
-
-// parseDepth reads a depth. All that is out of range is undecided.
-func parseDepth(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > maxDepth {
-		return undecided
-	}
-	return n
+	return s, err
 }
 
 // contentRange returns the range that an answer has, and the size of the whole.
@@ -138,7 +111,7 @@ func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, dep
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set(headerDepth, strconv.Itoa(depth))
+	state{Depth: depth}.write(req.Header)
 	req.Header.Set("User-Agent", "")
 	if s != nil {
 		bytes := fmt.Sprintf("bytes=%d-", s.begin)
@@ -179,7 +152,8 @@ func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Du
 	if err != nil {
 		return state{}, err
 	}
-	return parseState(resp.Header), resp.Body.Close()
+	_ = resp.Body.Close()
+	return parseState(resp.Header)
 }
 
 // blame counts against a peer that gave what it should not.
@@ -226,7 +200,7 @@ func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answer ti
 		return
 	}
 	said, err := m.probe(ctx, p.ID, f, answer)
-	if err == nil && (!said.whole || said.size >= 0) {
+	if err == nil && (!said.Whole || said.Size >= 0) {
 		answers <- holder{p, said, time.Since(begun)}
 	}
 }
@@ -272,9 +246,9 @@ func ordered(place string, all []holder) []holder {
 	}
 	slices.SortFunc(all, func(a, b holder) int {
 		return cmp.Or(
-			first(a.whole)-first(b.whole), first(!a.busy)-first(!b.busy), cmp.Compare(a.depth, b.depth),
+			first(a.Whole)-first(b.Whole), first(!a.Busy)-first(!b.Busy), cmp.Compare(a.Depth, b.Depth),
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
-			cmp.Compare(common(place, b.place), common(place, a.place)), cmp.Compare(a.trip, b.trip),
+			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(a.trip, b.trip),
 		)
 	})
 	return all

@@ -13,8 +13,8 @@ func TestNearHoldersComeFirst(t *testing.T) {
 		return holder{peer.AddrInfo{ID: peer.ID(name)}, s, time.Duration(ms) * time.Millisecond}
 	}
 	all := []holder{
-		h("far", 90, state{place: "b/1"}), h("busy", 1, state{busy: true, place: "a/1"}), h("zone", 1, state{place: "a/2"}),
-		h("rack", 1, state{place: "a/1"}), h("deep", 1, state{depth: 2, place: "a/1"}), h("elsewhere", 1, state{}),
+		h("far", 90, state{Place: "b/1"}), h("busy", 1, state{Busy: true, Place: "a/1"}), h("zone", 1, state{Place: "a/2"}),
+		h("rack", 1, state{Place: "a/1"}), h("deep", 1, state{Depth: 2, Place: "a/1"}), h("elsewhere", 1, state{}),
 	}
 	var got []string
 	for _, h := range ordered("a/1", all) {

@@ -47,7 +47,7 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	p, err := peer.Decode(r.RemoteAddr)
 	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
 	switch {
-	case err != nil || sumErr != nil:
+	case err != nil || sumErr != nil || sum.Kind == Name:
 		w.WriteHeader(http.StatusBadRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -66,9 +66,9 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 
 // give answers a peer's request for content.
 func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum) {
-	here := state{place: m.cfg.Place, busy: m.served.Held() > busyServed}
+	here := state{Place: m.cfg.Place, Busy: m.served.Held() > busyServed}
 	if size, ok := m.cache.size(sum); ok {
-		here.whole, here.have, here.size = true, size, size
+		here.Whole, here.Have, here.Size = true, size, size
 		if here.write(w.Header()); r.Method == http.MethodHead {
 			return
 		}
@@ -87,12 +87,13 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 
 // passOn answers a peer's request for content that is being fetched: with what there is, and the rest as it comes.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
-	theirs := rankOf(p, f.want.Sum, parseDepth(r.Header.Get(headerDepth)))
+	asker, _ := parseState(r.Header)
+	theirs := rankOf(p, f.want.Sum, asker.Depth)
 	f.mu.Lock()
-	here.have, here.size, here.depth = max(0, f.there-holdBack), f.size, f.rank.depth
-	here.busy = here.busy || f.children >= maxChildren
+	here.Have, here.Size, here.Depth = max(0, f.there-holdBack), f.size, f.rank.depth
+	here.Busy = here.Busy || f.children >= maxChildren
 	behind := !f.rank.below(theirs)
-	take := !behind && !here.busy && r.Method == http.MethodGet
+	take := !behind && !here.Busy && r.Method == http.MethodGet
 	if take {
 		f.children++
 	}
@@ -118,7 +119,7 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 		w.WriteHeader(errLacks.status)
 		return
 	}
-	here.size, here.depth = content.size, f.depth()
+	here.Size, here.Depth = content.size, f.depth()
 	here.write(w.Header())
 	m.send(w, r, content)
 }

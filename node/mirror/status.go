@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // Status is what a mirror holds and has done.
@@ -55,6 +56,7 @@ const (
 
 // metrics are what a mirror has done.
 type metrics struct {
+	registry           *prometheus.Registry // of them all
 	bytes              [flows]atomic.Int64
 	requests, failures *prometheus.CounterVec
 	seconds, lookup    prometheus.Histogram
@@ -120,30 +122,25 @@ func (m *Mirror) Status() Status {
 	return s
 }
 
-func newMetrics() *metrics {
+func (m *Mirror) newMetrics() *metrics {
+	reg := prometheus.NewRegistry()
+	to := promauto.With(reg)
 	counters := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+		return to.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
 	}
 	histogram := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)})
+		return to.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)})
 	}
-	return &metrics{
+	out := &metrics{
+		registry: reg,
 		requests: counters("venn_mirror_requests_total", "Contents asked for, by result: cache, peers, origin, passed or failed.", "result"),
 		failures: counters("venn_mirror_failures_total", "Transfers from peers that failed, by reason.", "reason"),
 		seconds:  histogram("venn_mirror_fetch_seconds", "Time of fetches."),
 		lookup:   histogram("venn_mirror_lookup_seconds", "Time of looks for holders."),
 	}
-}
-
-// collector gives a mirror's metrics to Prometheus.
-type collector struct{ m *Mirror }
-
-func (c collector) all() []prometheus.Collector {
-	m := c.m.metrics
-	out := []prometheus.Collector{m.requests, m.failures, m.seconds, m.lookup}
 	bytes := func(way flow, name, help, label, value string) {
 		opts := prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
-		out = append(out, prometheus.NewCounterFunc(opts, func() float64 { return float64(m.bytes[way].Load()) }))
+		to.NewCounterFunc(opts, func() float64 { return float64(out.bytes[way].Load()) })
 	}
 	for way, from := range []string{fromCache: "cache", fromPeers: "peers", fromOrigin: "origin"} {
 		bytes(flow(way), "venn_mirror_bytes_total", "Bytes of content, by where they came from: cache, peers or origin.", "from", from)
@@ -151,21 +148,9 @@ func (c collector) all() []prometheus.Collector {
 	bytes(toPeers, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "peers")
 	bytes(toClients, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "clients")
 	gauge := func(name, help string, value func(used int64, files int) float64) {
-		out = append(out, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(c.m.cache.usage()) }))
+		to.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(m.cache.usage()) })
 	}
 	gauge("venn_mirror_cache_bytes", "Bytes that the mirror's cache takes.", func(used int64, _ int) float64 { return float64(used) })
 	gauge("venn_mirror_cache_files", "Contents in the mirror's cache.", func(_ int64, files int) float64 { return float64(files) })
 	return out
-}
-
-func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, m := range c.all() {
-		m.Describe(ch)
-	}
-}
-
-func (c collector) Collect(ch chan<- prometheus.Metric) {
-	for _, m := range c.all() {
-		m.Collect(ch)
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -25,9 +24,10 @@ const (
 	Plain Kind = iota // the bytes
 	GoZip             // the list of a Go module's files with their hashes, as in go.sum
 	GoMod             // the same for a go.mod file alone
+	Name              // a name: the content is a record, which stays here
 )
 
-var kinds = [...]string{"sha256", "gozip", "gomod"}
+var kinds = [...]string{"sha256", "gozip", "gomod", "name"}
 
 // Sum is what content is known by: a SHA-256 hash, and what it is the hash of.
 type Sum struct {
@@ -92,6 +92,13 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) error {
 			}
 		}
 		got = running.Sum(nil)
+	case Name:
+		r, err := readRecord(io.NewSectionReader(f, 0, size))
+		if err != nil {
+			return fmt.Errorf("%w: %w", errWrong, err)
+		}
+		sum := r.sum()
+		got = sum.Hash[:]
 	default:
 		h1, err := goHash(s.Kind, f, size)
 		if err != nil {
@@ -130,32 +137,10 @@ func goHash(kind Kind, f *os.File, size int64) (string, error) {
 		return "", err
 	}
 	var total uint64
-	var names []string
-	files := make(map[string]*zip.File)
 	for _, file := range z.File {
-		total += file.UncompressedSize64
-		if total > maxGoZip || file.UncompressedSize64 > maxGoZip {
+		if total += file.UncompressedSize64; total > maxGoZip || file.UncompressedSize64 > maxGoZip {
 			return "", fmt.Errorf("unpacks to more than %d bytes", maxGoZip)
 		}
-		names = append(names, file.Name)
-		files[file.Name] = file
 	}
-	return dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return openBounded(files[name]) })
-}
-
-// bounded is a file of an archive that gives no more bytes than it declares.
-type bounded struct {
-	io.Reader
-	io.Closer
-}
-
-func openBounded(f *zip.File) (io.ReadCloser, error) {
-	if f == nil {
-		return nil, fs.ErrNotExist
-	}
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	return bounded{io.LimitReader(r, int64(f.UncompressedSize64)), r}, nil
+	return dirhash.HashZip(f.Name(), dirhash.Hash1) // it reads no more of a file than the archive declares
 }

@@ -48,7 +48,7 @@ func (f *flight) judge(h holder) judge {
 		}
 		asked = time.Now()
 		said, err := f.m.probe(ctx, h.ID, f, f.m.times.answer)
-		more := err == nil && (said.whole || said.have > at)
+		more := err == nil && (said.Whole || said.Have > at)
 		switch {
 		case err != nil:
 			return errSilent
