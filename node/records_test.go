@@ -16,9 +16,9 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // listener returns the address of a listener that takes connections and never answers, and how many it took.
@@ -177,7 +177,7 @@ func TestBlackHoles(t *testing.T) {
 			if i%8 == 0 {
 				at = other
 			}
-			l.confirm(event.Ask{Search: uint64(routing.MaxQueryID) + uint64(i), To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
+			l.confirm(event.Ask{Search: uint64(i), Owner: admission.Principal{Peer: "asker"}, To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
 		}
 	})
 	if err != nil {
@@ -193,4 +193,35 @@ func TestBlackHoles(t *testing.T) {
 	if most := int64(dialsAtOnce[otherTurns]); taken.Load() > most {
 		t.Errorf("the hole was dialled %d times, want at most %d", taken.Load(), most)
 	}
+}
+
+// TestDialsForOthersAreShared: whoever has this node dial where nobody answers, another's search comes to its turn.
+func TestDialsForOthersAreShared(t *testing.T) {
+	n, holder := newNode(t), newNode(t)
+	add(t, holder, []byte("k"))
+	ask := func(l *loop, owner admission.Principal, to wire.Record) {
+		l.confirm(event.Ask{Search: 1, Owner: owner, To: to, Question: wire.HaveRequest{[]byte("k")}})
+	}
+	var holes []wire.Record
+	for range 32 {
+		at, _ := listener(t)
+		holes = append(holes, newStranger(t).record(t, 1, at))
+	}
+	err := n.view(t.Context(), func(l *loop) {
+		for i, hole := range holes {
+			ask(l, admission.Principal{Peer: fmt.Sprint("party ", i), Group: "party"}, hole)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all dials are taken", func() bool { return n.dials[otherTurns].Held() == dialsAtOnce[otherTurns] })
+	s := stranger{holder.key, holder.ID()}
+	err = n.view(t.Context(), func(l *loop) {
+		ask(l, admission.Principal{Peer: "honest", Group: "own"}, s.record(t, 1, holder.host.Addrs()...))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, handshakeTime*3/2, "the holder is asked", func() bool { return n.reached(holder.ID()) })
 }
