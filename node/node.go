@@ -158,7 +158,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.last, n.lastRecords = n.cfg.warm(), n.cfg.lastRecords()
+	n.last, n.lastRecords = n.cfg.warm(n.host.ID()), n.cfg.lastRecords()
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}

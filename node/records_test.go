@@ -11,10 +11,12 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -114,6 +116,38 @@ func TestOldRecordAfterRestart(t *testing.T) {
 		info, err := n.FindPeer(t.Context(), s.id)
 		return err == nil && slices.ContainsFunc(info.Addrs, now.Equal)
 	})
+}
+
+// TestOwnRecordAfterRestart: a node whose clock was set back since its last run is known at its present address by who
+// holds the record of that run, and in the next run, too.
+func TestOwnRecordAfterRestart(t *testing.T) {
+	const ahead = uint64(1) << 62 // of every clock
+	before := ma.StringCast("/ip4/1.2.3.4/tcp/1")
+	s, seed := newStranger(t), newNode(t).cfg.seed
+	kept := func() *store.Store {
+		st, err := store.Open(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.SavePeers(t.Context(), []store.Peer{{ID: s.id, Record: s.record(t, ahead, before).Envelope}}); err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	st := kept()
+	n, m := nodeOn(t, hostWith(t, libp2p.Identity(s.key)), WithStore(st)), newNode(t, WithStore(kept()))
+	add(t, n, []byte("k"))
+	connect(t, n, m)
+	eventually(t, "its summary is known", func() bool { return knows(m, n) })
+	eventually(t, "it is known where it is", func() bool {
+		info, err := m.FindPeer(t.Context(), n.ID())
+		return err == nil && slices.ContainsFunc(info.Addrs, n.host.Addrs()[0].Equal)
+	})
+	n.saveKnown()
+	i := slices.IndexFunc(st.Peers(), func(p store.Peer) bool { return p.ID == n.ID() })
+	if i < 0 || signed.Seq(st.Peers()[i].Record) <= ahead {
+		t.Error("the next run will not know what others hold")
+	}
 }
 
 // TestNamesAreNotDialled: a record of another has this host look up no name, and shows none.
