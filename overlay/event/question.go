@@ -37,8 +37,8 @@ type Answer struct {
 	Answer  wire.Message
 }
 
-// For returns the machine that asked.
-func (a Answered) For() Machines { return concerned(a.Question) }
+// For returns the machine that asked, and the core.
+func (a Answered) For() Machines { return concerned(a.Question) | Core }
 
 // For returns the machine that answers.
 func (a Asked) For() Machines { return concerned(a.Question) }
