@@ -17,7 +17,8 @@ import (
 
 // times are the times of a fetch. Tests shorten them.
 type times struct {
-	lookup time.Duration // until the first peer must have said that it has the content; then the origin is asked
+	lookup time.Duration // until the first peer must be named, at most; then the origin is asked
+	least  time.Duration // the same, where round trips are short
 	answer time.Duration // of a peer to a question what it has
 	late   time.Duration // of both, while the origin gives it already
 	silent time.Duration // without a byte; then a peer is asked whether it is there
@@ -27,7 +28,7 @@ type times struct {
 }
 
 var defaultTimes = times{
-	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
+	lookup: 80 * time.Millisecond, least: 10 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
 	late: 2 * time.Second, origin: 30 * time.Second, busy: 3 * time.Second,
 }
 
@@ -38,13 +39,14 @@ const (
 	maxSteps   = 64       // sources tried in turn
 	maxRetries = 3        // times that the origin breaks off
 	busyPause  = 30 * time.Millisecond
-	lateLooks  = 3       // for holders, while the origin gives content already
+	lateLooks  = 4       // for holders, while the origin gives content already; the first has begun before
 	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
 )
 
 // attempt is what a flight knows of its tries.
 type attempt struct {
-	skip    map[peer.ID]bool // peers that are not asked; false: they were late, and are asked again beside the origin
+	skip    map[peer.ID]bool // peers that are not asked; false: they were late or behind, and are asked again beside the origin
+	look    *look            // the last
 	found   []holder         // beside the origin, to be taken from next
 	alone   bool             // peers are asked no more
 	retries int              // times in a row that the origin gave nothing
@@ -97,7 +99,8 @@ func (f *flight) blameAll() {
 func (f *flight) step(a *attempt) error {
 	who := a.found
 	if a.found = nil; len(who) == 0 && !a.alone {
-		who = f.m.holders(f.ctx, f, f.m.times.lookup, f.m.times.answer, a.skip)
+		f.lookAgain(a)
+		who = a.look.wait(f.ctx, f.m.patience(), f.m.times.answer)
 	}
 	if len(who) > 0 && !a.alone {
 		return f.fromPeers(a, who)
@@ -141,7 +144,7 @@ func (f *flight) fail(a *attempt, h holder, err error) {
 	if f.ctx.Err() != nil {
 		return
 	}
-	a.skip[h.ID] = !errors.Is(err, errSilent)
+	a.skip[h.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBehind) // its rank, or this one's, may fall yet
 	a.alone = a.alone || errors.Is(err, errShare)
 	f.note("peer "+h.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
@@ -380,8 +383,17 @@ func (f *flight) corrected(err error) error {
 // mirrors that all ask the origin, those of higher ranks leave it.
 func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
 	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-	for range lateLooks {
-		who := f.m.holders(ctx, f, f.m.times.late, f.m.times.late, a.skip)
+	for i := range lateLooks {
+		switch i {
+		case 0: // the look that has begun before
+		case 1:
+			pause(ctx, busyPause) // little content is there then
+			f.lookAgain(a)
+		default:
+			pause(ctx, f.m.times.late/4)
+			f.lookAgain(a)
+		}
+		who := a.look.wait(ctx, f.m.times.late, f.m.times.late)
 		_, there, size := f.where()
 		switch {
 		case ctx.Err() != nil || size >= 0 && size-there < littleToo:
@@ -391,8 +403,15 @@ func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *
 			cancel(errFound)
 			return
 		}
-		pause(ctx, f.m.times.late/4)
 	}
+}
+
+// lookAgain begins a look in place of the last.
+func (f *flight) lookAgain(a *attempt) {
+	if a.look != nil {
+		a.look.cancel()
+	}
+	a.look = f.look(a.skip)
 }
 
 // originSize returns the whole size that an answer of the origin tells, -1 if it does not, and skips what is there

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -458,7 +459,7 @@ func TestLateWordOfPeers(t *testing.T) {
 	var all []peerOf
 	for range 3 {
 		p := b.start(t, Upstream{OCI: []string{o.URL}})
-		p.times.lookup = 0
+		p.times.lookup, p.times.least = 0, 0
 		all = append(all, p)
 	}
 	var wg sync.WaitGroup
@@ -468,6 +469,29 @@ func TestLateWordOfPeers(t *testing.T) {
 	wg.Wait()
 	if o.sent > 2*int64(len(content)) {
 		t.Errorf("the origin sent %d bytes of %d", o.sent, len(content))
+	}
+}
+
+// TestPeerBehindIsAskedAgain has a peer that has not decided where it takes from when it is asked first, and then has.
+func TestPeerBehindIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(6<<20, 25)
+	digest, sum := o.add(content)
+	o.rate = 1 << 20
+	var asked atomic.Int32
+	b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && asked.Add(1) == 1 {
+			w.WriteHeader(errBehind.status)
+			return
+		}
+		state{Have: int64(len(content)), Size: int64(len(content))}.write(w.Header())
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	get(t, p.url+blobs+digest).is(t, content)
+	if o.sent > int64(len(content))/2 {
+		t.Errorf("the origin sent %d bytes of %d; the peer was asked %d times", o.sent, len(content), asked.Load())
 	}
 }
 

@@ -30,11 +30,12 @@ const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 const headerState = "Venn-State"
 
 const (
-	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
-	blameTime  = 10 * time.Minute
-	maxBlamed  = 4096
-	maxHeaders = 8 << 10 // bytes of a head between mirrors
-	maxPlace   = 128     // bytes of a label
+	maxBlame     = 6 // blame at which a peer is asked no more, for blameTime
+	blameTime    = 10 * time.Minute
+	maxBlamed    = 4096
+	patientTrips = 4       // round trips for which the first holder is waited for
+	maxHeaders   = 8 << 10 // bytes of a head between mirrors
+	maxPlace     = 128     // bytes of a label
 )
 
 // state is what a mirror says of content.
@@ -167,12 +168,23 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 	return much >= maxBlame
 }
 
-// search looks for holders, and asks each what it has. named gets something when the first is named. answers is closed
-// when all that were named have answered, and nobody else is named.
-func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, skip map[peer.ID]bool) (named chan bool, answers chan holder) {
-	named, answers = make(chan bool, enough), make(chan holder, enough)
-	look := func() {
-		defer close(answers)
+// look is a search for holders. It goes on beside the origin when nobody is found soon.
+type look struct {
+	m       *Mirror
+	begun   time.Time
+	cancel  context.CancelFunc
+	named   chan bool   // gets something for each peer that is named
+	answers chan holder // is closed when all that were named have answered, and nobody else is named
+}
+
+// look begins to look for holders, and to ask each what it has. It goes on until cancel.
+func (f *flight) look(skip map[peer.ID]bool) *look {
+	m := f.m
+	ctx, cancel := context.WithTimeout(f.ctx, m.times.lookup+2*m.times.late)
+	l := &look{m, time.Now(), cancel, make(chan bool, enough), make(chan holder, enough)}
+	skip = maps.Clone(skip) // the caller goes on with its own
+	if !m.tasks.Run(func() {
+		defer close(l.answers)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		asked := 0
@@ -183,37 +195,33 @@ func (m *Mirror) search(ctx context.Context, f *flight, answer time.Duration, sk
 			if asked++; asked > enough {
 				return
 			}
-			named <- true
-			wg.Go(func() { m.meet(ctx, f, p, answer, answers) })
+			l.named <- true
+			wg.Go(func() { m.meet(ctx, f, p, l.answers) })
 		}
+	}) {
+		close(l.answers)
 	}
-	if !m.tasks.Run(look) {
-		close(answers)
-	}
-	return named, answers
+	return l
 }
 
 // meet asks a peer what it has, and sends it to answers if that is of use.
-func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answer time.Duration, answers chan<- holder) {
+func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers chan<- holder) {
 	begun := time.Now()
 	if err := m.cfg.Host.Connect(ctx, p); err != nil {
 		return
 	}
-	said, err := m.probe(ctx, p.ID, f, answer)
+	said, err := m.probe(ctx, p.ID, f, m.times.late)
 	if err == nil && (!said.Whole || said.Size >= 0) {
 		answers <- holder{p, said, time.Since(begun)}
 	}
 }
 
-// holders returns the peers that have content whole, or fetch it and can be taken from, the best first. The first must
-// be named within a time, and each answer within another. It waits a little after the first has answered, for others
-// that are as near.
-func (m *Mirror) holders(ctx context.Context, f *flight, lookup, answer time.Duration, skip map[peer.ID]bool) (all []holder) {
-	ctx, cancel := context.WithTimeout(ctx, lookup+answer)
-	defer cancel()
-	begun := time.Now()
-	defer func() { m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
-	named, answers := m.search(ctx, f, answer, maps.Clone(skip)) // a look that is given up ends later than its caller
+// wait returns the peers that have content whole, or fetch it and can be taken from, the best first. The first must be
+// named within a time, and each answer within another. It waits a little after the first has answered, for others that
+// are as near.
+func (l *look) wait(ctx context.Context, lookup, answer time.Duration) (all []holder) {
+	begun, named := time.Now(), l.named
+	defer func() { l.m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
 	timer := time.NewTimer(lookup)
 	defer timer.Stop()
 	for {
@@ -221,18 +229,33 @@ func (m *Mirror) holders(ctx context.Context, f *flight, lookup, answer time.Dur
 		case <-named:
 			named = nil
 			timer.Reset(answer)
-		case h, more := <-answers:
-			if !more {
-				return ordered(m.cfg.Place, all)
+			continue
+		case h, more := <-l.answers:
+			if more {
+				if len(all) == 0 {
+					timer.Reset(min(l.m.times.lookup, 2*time.Since(l.begun)))
+				}
+				all = append(all, h)
+				continue
 			}
-			if len(all) == 0 {
-				timer.Reset(min(m.times.lookup, 2*time.Since(begun)))
-			}
-			all = append(all, h)
 		case <-timer.C:
-			return ordered(m.cfg.Place, all)
+		case <-ctx.Done():
+		}
+		return ordered(l.m.cfg.Place, all)
+	}
+}
+
+// patience returns how long the first holder is waited for before the origin is asked: some round trips to the peers
+// that are connected. Lines that are long or busy have longer ones.
+func (m *Mirror) patience() time.Duration {
+	var sum time.Duration
+	n := 0
+	for _, p := range m.cfg.Host.Network().Peers() {
+		if trip := m.cfg.Host.Peerstore().LatencyEWMA(p); trip > 0 {
+			sum, n = sum+trip, n+1
 		}
 	}
+	return min(max(m.times.least, patientTrips*sum/time.Duration(max(1, n))), m.times.lookup)
 }
 
 // ordered sorts holders: those that have it whole first, then those with room, then those nearer to the origin, then by
