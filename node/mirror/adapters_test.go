@@ -205,6 +205,12 @@ func TestApt(t *testing.T) {
 	}
 }
 
+func TestEmptyIndex(t *testing.T) {
+	if files, err := parseIndex(io.NewSectionReader(strings.NewReader(""), 0, 0)); len(files) > 0 || err != nil {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
 // TestAptTrustsIndexesOfTheRelease has a client bring in an index that no Release names.
 func TestAptTrustsIndexesOfTheRelease(t *testing.T) {
 	b := newBoard()

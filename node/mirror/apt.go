@@ -190,8 +190,8 @@ func parseIndex(r *io.SectionReader) (map[string]Sum, error) {
 // unpack returns the text of an index.
 func unpack(r *io.SectionReader) (io.Reader, error) {
 	magic := make([]byte, 6)
-	if _, err := io.ReadFull(r, magic); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
+	if n, err := io.ReadFull(r, magic); n > 0 && err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err // an empty index names nothing
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err

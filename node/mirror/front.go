@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,8 @@ func (m *Mirror) Handler() http.Handler {
 // anyClient stands for all clients: they are bounded together.
 var anyClient = admission.Principal{Peer: "client"}
 
-// answer answers a request for a path below an origin. The origin is told the headers of some names.
+// answer answers a request for a path below an origin. The origin is told the headers of some names, and its word holds
+// for those who send the same.
 func (a adapter) answer(q *request, base *url.URL, path string, told ...string) {
 	at, err := below(base, path)
 	if err != nil {
@@ -108,7 +110,11 @@ func (a adapter) answer(q *request, base *url.URL, path string, told ...string) 
 		q.serve(rec, sum)
 		return
 	}
-	n := named{name: q.name, origin: q.origin, headers: a.headers, learn: a.learn}
+	about := []string{q.name}
+	for _, name := range told {
+		about = append(about, slices.Sorted(slices.Values(q.r.Header.Values(name)))...)
+	}
+	n := named{name: strings.Join(about, " "), origin: q.origin, headers: a.headers, learn: a.learn}
 	if a.fresh != nil {
 		n.fresh = a.fresh(path)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +70,7 @@ func (o *oci) serve(q *request) {
 	if _, err := reference.WithName(name); err != nil {
 		kind = ""
 	}
-	accept := slices.Sorted(slices.Values(q.r.Header.Values("Accept")))
-	q.name = strings.Join(append([]string{"oci/" + base.Host + "/" + rest}, accept...), " ")
+	q.name = "oci/" + base.Host + "/" + rest
 	if rest == "" {
 		q.pingRegistry(base)
 		return

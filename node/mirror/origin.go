@@ -174,7 +174,7 @@ const maxErrorBody = 64 << 10
 func (m *Mirror) do(req *http.Request) (*http.Response, error) {
 	resp, err := m.origin.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mirror: the origin does not answer: %w", err)
 	}
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
