@@ -60,7 +60,7 @@ type Answer struct {
 }
 
 // unknown is what nobody can say of a query.
-const unknown = scenario.Unknown
+const unknown = sim.Unknown
 
 // nodes are venn's nodes.
 type nodes struct {

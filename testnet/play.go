@@ -73,9 +73,9 @@ type play struct {
 	*stage
 
 	mu      sync.Mutex // of what follows
-	queries []scenario.Query
+	queries []sim.Query
 	wrong   int
-	seconds []scenario.Second
+	seconds []sim.Second
 	last    tally
 }
 
@@ -148,7 +148,7 @@ func (t *play) scenes(ctx context.Context, asking *errgroup.Group) []scene {
 
 // ask runs a query and judges the answer.
 func (t *play) ask(ctx context.Context, q sim.Ask) error {
-	out := scenario.Query{At: q.At.Seconds(), Asker: int(q.Peer), Key: q.Key, Latency: -1}
+	out := sim.Query{At: q.At.Seconds(), Asker: int(q.Peer), Key: q.Key, Latency: -1}
 	findable := len(t.findable(q))
 	if findable == 0 || !t.gate.online(q.Peer) {
 		return nil
@@ -198,7 +198,7 @@ func (t *play) count(ctx context.Context) {
 		err := sleep(ctx, time.Until(t.began.Add(time.Duration(second+1)*time.Second)))
 		now := t.tally()
 		t.mu.Lock()
-		t.seconds = append(t.seconds, scenario.Second{
+		t.seconds = append(t.seconds, sim.Second{
 			At: second, Online: t.gate.there(), Upkeep: now.upkeep - t.last.upkeep, Query: now.query - t.last.query, Messages: now.messages - t.last.messages,
 		})
 		t.last = now
@@ -228,11 +228,11 @@ func (t *play) tally() (s tally) {
 }
 
 // kinds are what was sent by each protocol of the system.
-func (t *play) kinds() map[protocol.ID]scenario.Kind {
-	out := map[protocol.ID]scenario.Kind{}
+func (t *play) kinds() map[protocol.ID]sim.Sent {
+	out := map[protocol.ID]sim.Sent{}
 	for id, v := range t.volumes() {
 		if t.cast.upkeep(id) || t.cast.query(id) {
-			out[id] = scenario.Kind{Name: string(id), Messages: int64(v.messages), Bytes: int64(v.bytes + strategy.Overhead*v.messages)}
+			out[id] = sim.Sent{Name: string(id), Messages: int64(v.messages), Bytes: int64(v.bytes + strategy.Overhead*v.messages)}
 		}
 	}
 	return out
@@ -244,9 +244,9 @@ func (t *play) report(s strategy.Strategy) *scenario.Run {
 	defer t.mu.Unlock()
 	r := &scenario.Run{
 		Scenario: t.plan.Name, Strategy: s.Name, Engine: scenario.Real, Trial: t.plan.Trial, Seed: t.plan.Seed,
-		Peers: t.plan.Data.Peers(), Wrong: t.wrong, Queries: t.queries, Seconds: t.seconds,
+		Report: sim.Report{Peers: t.plan.Data.Peers(), Wrong: t.wrong, Queries: t.queries, Seconds: t.seconds},
 	}
-	slices.SortStableFunc(r.Queries, func(a, b scenario.Query) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(r.Queries, func(a, b sim.Query) int { return cmp.Compare(a.At, b.At) })
 	n := float64(max(1, len(r.Queries)))
 	told := 0 // messages that the askers know of: the meter cannot tell those of audits from those of confirmations
 	for _, q := range r.Queries {
@@ -263,11 +263,11 @@ func (t *play) report(s strategy.Strategy) *scenario.Run {
 		}
 		r.Kinds = append(r.Kinds, k)
 	}
-	connect := scenario.Kind{Name: "connect"}
+	connect := sim.Sent{Name: "connect"}
 	for _, m := range t.members {
 		connect.Messages, connect.Bytes = connect.Messages+m.conns.opened.Load(), connect.Bytes+m.conns.bytes()
 	}
 	r.Kinds = append(r.Kinds, connect)
-	slices.SortFunc(r.Kinds, func(a, b scenario.Kind) int { return int(b.Bytes - a.Bytes) })
+	slices.SortFunc(r.Kinds, func(a, b sim.Sent) int { return int(b.Bytes - a.Bytes) })
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // TestAhead: a strategy is ahead by a recall that is higher in every trial, or by messages and upkeep at the same
@@ -11,9 +12,10 @@ import (
 func TestAhead(t *testing.T) {
 	run := func(strategy string, trial int, found int, messages float64, bytes uint64) *scenario.Run {
 		return &scenario.Run{
-			Strategy: strategy, Scenario: "?", Engine: scenario.Simulated, Trial: trial, Seed: uint64(trial), Peers: 10, Messages: messages,
-			Queries: []scenario.Query{{Findable: 100, Found: found + trial}},
-			Seconds: []scenario.Second{{At: 70, Upkeep: int64(bytes), Online: 10}},
+			Strategy: strategy, Scenario: "?", Engine: scenario.Simulated, Trial: trial, Seed: uint64(trial), Report: sim.Report{
+				Peers: 10, Messages: messages, Queries: []sim.Query{{Findable: 100, Found: found + trial}},
+				Seconds: []sim.Second{{At: 70, Upkeep: int64(bytes), Online: 10}},
+			},
 		}
 	}
 	s := parse(t, "question=\"?\"\npeers=10\nrows=\"trials\"\nstrategies=[\"venn\",\"flooding\",\"qrp\",\"kademlia\",\"swim\",\"tracker\"]\n")

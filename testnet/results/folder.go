@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // Write writes the scenarios, rows, tables, drawings and the report that holds all of them to a folder, which it makes
@@ -181,8 +182,8 @@ func (g group) overTime() []report.Drawing {
 			l.Points = append(l.Points, report.Point{X: p.At, Y: p.Mean.Value, Half: p.Mean.Half})
 		}
 		over.Lines = append(over.Lines, l)
-		latency.Lines = append(latency.Lines, distribution(name, mine, func(q scenario.Query) float64 { return q.Latency }))
-		messages.Lines = append(messages.Lines, distribution(name, mine, func(q scenario.Query) float64 { return float64(q.Messages) }))
+		latency.Lines = append(latency.Lines, distribution(name, mine, func(q sim.Query) float64 { return q.Latency }))
+		messages.Lines = append(messages.Lines, distribution(name, mine, func(q sim.Query) float64 { return float64(q.Messages) }))
 	}
 	var out []report.Drawing
 	for _, f := range []report.Figure{over, latency, messages} {
@@ -194,7 +195,7 @@ func (g group) overTime() []report.Drawing {
 }
 
 // distribution is the cumulative share of all queries over a quantity. A query whose quantity is 0 or less has none.
-func distribution(name string, runs []*scenario.Run, of func(scenario.Query) float64) report.Line {
+func distribution(name string, runs []*scenario.Run, of func(sim.Query) float64) report.Line {
 	var xs []float64
 	all := 0
 	for _, r := range runs {

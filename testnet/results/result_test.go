@@ -27,10 +27,10 @@ func TestLinesOfTrials(t *testing.T) {
 	more := weak
 	more.Peers, more.DirectoryBytes = 6, 3000
 	r := of(t,
-		&scenario.Run{Lines: []sim.Known{strong}},
-		&scenario.Run{Lines: []sim.Known{weak}},
-		&scenario.Run{Lines: []sim.Known{more, strong}},
-		&scenario.Run{Lines: []sim.Known{{Rate: 9000, Peers: 4, Covers: -1, DirectoryBytes: 5000}}},
+		&scenario.Run{Report: sim.Report{Lines: []sim.Known{strong}}},
+		&scenario.Run{Report: sim.Report{Lines: []sim.Known{weak}}},
+		&scenario.Run{Report: sim.Report{Lines: []sim.Known{more, strong}}},
+		&scenario.Run{Report: sim.Report{Lines: []sim.Known{{Rate: 9000, Peers: 4, Covers: -1, DirectoryBytes: 5000}}}},
 	)
 	want := [][]string{{"venn", "10", "", "1", "4", "0.2500", "2.0"}, {"venn", "10", "", "9", "3", "0.5000", "5.0"}}
 	if got := r.groups()[0].lines().Rows; !reflect.DeepEqual(got, want) {
@@ -40,8 +40,8 @@ func TestLinesOfTrials(t *testing.T) {
 
 // A run that finds nothing has neither hops nor latencies: 0 would be the best of all. What no run tells is no figure.
 func TestNothingFound(t *testing.T) {
-	nothing := &scenario.Run{Queries: []scenario.Query{{Findable: 1, Latency: -1}}}
-	both := of(t, nothing, &scenario.Run{Queries: []scenario.Query{{Findable: 1, Found: 1, Latency: 100, Hops: 2}}})
+	nothing := &scenario.Run{Report: sim.Report{Queries: []sim.Query{{Findable: 1, Latency: -1}}}}
+	both := of(t, nothing, &scenario.Run{Report: sim.Report{Queries: []sim.Query{{Findable: 1, Found: 1, Latency: 100, Hops: 2}}}})
 	none := of(t, nothing)
 	for name, want := range map[string]string{"hops": "2", "latency_p50": "100"} {
 		if got := both.groups()[0].cases[0].rows[name].Mean.String(); got != want {
@@ -61,7 +61,7 @@ func TestNothingFound(t *testing.T) {
 // A figure without a swept number has a dot for each case whose value is known. A table on its side leaves out what
 // holds for all.
 func TestDots(t *testing.T) {
-	r := of(t, &scenario.Run{Queries: []scenario.Query{{Findable: 1, Found: 1, Latency: 100, Hops: 2}}}, &scenario.Run{})
+	r := of(t, &scenario.Run{Report: sim.Report{Queries: []sim.Query{{Findable: 1, Found: 1, Latency: 100, Hops: 2}}}}, &scenario.Run{})
 	g := r.groups()[0]
 	for _, f := range g.figures() {
 		known := 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -110,7 +111,7 @@ func RecallOverTime(runs []*scenario.Run) []RecallAt {
 	for from := 0.0; from <= end; from += step {
 		var values []float64
 		for _, r := range runs {
-			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q scenario.Query) bool { return q.At < from || q.At >= from+step })
+			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q sim.Query) bool { return q.At < from || q.At >= from+step })
 			values = append(values, scenario.Recall(in))
 		}
 		if m := statistics.MeanOf(values); m.N > 0 {

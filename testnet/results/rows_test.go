@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
@@ -34,13 +35,13 @@ func simulated(t *testing.T) *scenario.Run {
 
 // Recall over time is in steps of 5 s of a short run. A query counts in the step in which it begins, once.
 func TestRecallOverTimeCountsOnce(t *testing.T) {
-	runs := []*scenario.Run{{Queries: []scenario.Query{
+	runs := []*scenario.Run{{Report: sim.Report{Queries: []sim.Query{
 		{At: 0, Found: 1, Findable: 1},
 		{At: 4.9, Found: 0, Findable: 1},
 		{At: 5, Found: 1, Findable: 4},
 		{At: 9.9, Found: 3, Findable: 3},
 		{At: 15, Found: 1, Findable: 1},
-	}}}
+	}}}}
 	over := RecallOverTime(runs)
 	if len(over) != 3 {
 		t.Fatalf("%+v", over)

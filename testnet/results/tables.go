@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns,
@@ -21,7 +22,7 @@ type Table struct {
 
 // Tables are all tables of some runs: a row for every query, for every second, for every kind of message.
 func Tables(runs []*scenario.Run) []Table {
-	queries, seconds, kinds := newTable[scenario.Query]("queries"), newTable[scenario.Second]("seconds"), newTable[scenario.Kind]("kinds")
+	queries, seconds, kinds := newTable[sim.Query]("queries"), newTable[sim.Second]("seconds"), newTable[sim.Sent]("kinds")
 	for _, r := range runs {
 		for _, q := range r.Queries {
 			queries.add(r, q)

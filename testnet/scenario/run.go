@@ -24,31 +24,12 @@ type Run struct {
 	Engine   string // Simulated or Real
 	Trial    int
 	Seed     uint64
-	Peers    int
-	Trace    string // hash of the simulator's trace; real hosts have none
-	Wrong    int    // peers named as holders that are none
-	Messages float64
-	Bytes    float64 // both of a query; where they are known of the queries together only, those of Queries are 0
+	sim.Report
 
 	Keys    int     // of a peer at the start, on average
-	Online  float64 // peers that were there, on average over the queries' begins
-	Parts   int     // into which the links at the start fall
 	Allowed float64 // bytes a second that a peer might send for upkeep, to connect left out; 0: as the strategy has it
-	Virtual float64 // seconds of the run
 	Wall    float64 // seconds that it took; runs beside each other share the processors
 	State   float64 // bytes of memory of a peer at the end; 0: not known, for runs were beside each other
-
-	Connect   float64     // of the upkeep of a peer, bytes to connect, for queries, too
-	UpkeepP99 float64     // bytes of the peer that 99 of 100 stay below
-	LoadP99   float64     // messages for queries that a peer sends: of the peer that 99 of 100 stay below, over the mean
-	LoadMax   float64     // and of the one that sends most
-	Covered   *float64    // share of the peers that a query asked or knew of; nil: not known
-	Directory *float64    // bytes that a peer keeps about others, as on the wire; nil: not known
-	Lines     []sim.Known // what peers know by the rate of their lines, where there are several classes
-
-	Queries []Query
-	Seconds []Second
-	Kinds   []Kind // of upkeep, the most bytes first
 }
 
 // The engines.
@@ -56,41 +37,6 @@ const (
 	Simulated = "simulated"
 	Real      = "real"
 )
-
-// Unknown stands for a count of a query that nobody knows.
-const Unknown = -1
-
-// Query is what became of a query. Counts may be Unknown on real hosts: bytes, and messages but to nodes of venn, are
-// known of all queries together; hops are unknown of nodes.
-type Query struct {
-	At       float64 `json:"at_s"` // when it began
-	Asker    int     `json:"asker"`
-	Key      uint32  `json:"key"`
-	Findable int     `json:"findable"`   // holders that were there when it began
-	Found    int     `json:"found"`      // of them; one at most when one is wanted
-	Latency  float64 `json:"latency_ms"` // until the first holder was found; -1: none was
-	Hops     int     `json:"hops"`
-	Messages int     `json:"messages"`
-	Bytes    int     `json:"bytes"`
-	Probes   int     `json:"probes"`
-	Wasted   int     `json:"wasted_probes"`
-}
-
-// Second is what all peers sent in a second of the run.
-type Second struct {
-	At       int   `json:"at_s"`
-	Online   int   `json:"online"`
-	Upkeep   int64 `json:"upkeep_bytes"`
-	Query    int64 `json:"query_bytes"`
-	Messages int   `json:"messages"`
-}
-
-// Kind is what was sent for upkeep by one kind of message, or protocol on real hosts.
-type Kind struct {
-	Name     string `json:"kind"`
-	Messages int64  `json:"messages"`
-	Bytes    int64  `json:"bytes"`
-}
 
 // Figure is a quantity of a run.
 type Figure struct {
@@ -196,7 +142,7 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 type counts struct{ sum, number int }
 
 func (c *counts) add(n int) {
-	if n != Unknown {
+	if n != sim.Unknown {
 		c.sum, c.number = c.sum+n, c.number+1
 	}
 }
@@ -213,15 +159,15 @@ func known(x *float64) float64 {
 }
 
 // within are the queries that began in a window.
-func within(all []Query, w Window) []Query {
-	return slices.DeleteFunc(slices.Clone(all), func(q Query) bool {
+func within(all []sim.Query, w Window) []sim.Query {
+	return slices.DeleteFunc(slices.Clone(all), func(q sim.Query) bool {
 		at := time.Duration(q.At * float64(time.Second))
 		return at < time.Duration(w[0]) || at >= time.Duration(w[1])
 	})
 }
 
 // Recall is the share of what could be found that was; NaN of no queries. Of a query for one holder, one can be found.
-func Recall(queries []Query) float64 {
+func Recall(queries []sim.Query) float64 {
 	found, findable := 0, 0
 	for _, q := range queries {
 		found, findable = found+q.Found, findable+q.Findable

@@ -234,7 +234,7 @@ func TestNewcomer(t *testing.T) {
 	}
 	r := simulate(t, s, venn.Strategy)
 	recall := func(from, to float64) float64 {
-		var in []scenario.Query
+		var in []sim.Query
 		for _, q := range r.Queries {
 			if q.At >= from && q.At < to {
 				in = append(in, q)

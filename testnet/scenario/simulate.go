@@ -46,7 +46,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 		return looked == nil
 	}
 	run, err = sim.New(sim.Config{
-		Strategy: played, Params: params, Notes: o.Look != nil, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
+		Strategy: played, Params: params, Notes: o.Look != nil, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Each: o.Each, Trace: o.Trace,
 		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree, Rewire: p.Links.Rewire}, Edges: p.Edges,
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
@@ -74,16 +74,20 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	if err != nil {
 		return nil, fmt.Errorf("scenario: %s: %w", p.Name, err)
 	}
-	if !look(report.Virtual, report.Virtual) {
+	if !look(p.End(), p.End()) {
 		return nil, looked
 	}
 	if o.Ended != nil {
 		o.Ended()
 		runtime.KeepAlive(run)
 	}
-	out := p.simulated(s, report)
-	out.Allowed = params.Upkeep
-	return out, nil
+	if len(p.Lines) == 1 { // of several classes one may be left at the end
+		report.Lines = nil
+	}
+	return &Run{
+		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Report: *report,
+		Keys: p.Data.Holdings() / p.Data.Peers(), Allowed: params.Upkeep,
+	}, nil
 }
 
 // leastLatency is that of the simulator's windows.
@@ -96,42 +100,6 @@ func (p *Plan) leastLatency() Duration {
 		}
 	}
 	return least
-}
-
-// simulated is what the simulator reports, as a Run.
-func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
-	out := &Run{
-		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Peers: r.Peers, Trace: r.TraceHash,
-		Wrong: r.Wrong, Messages: r.MessagesPerQuery, Bytes: r.QueryBytes,
-		Keys: p.Data.Holdings() / p.Data.Peers(), Online: r.Online, Parts: r.Components, Virtual: r.Virtual.Seconds(),
-		Connect: r.ConnectBytes, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
-	}
-	if r.Covered >= 0 {
-		out.Covered = &r.Covered
-	}
-	if r.Known.Peers > 0 {
-		out.Directory = &r.Known.DirectoryBytes
-	}
-	if len(p.Lines) > 1 { // of several classes one may be left at the end
-		out.Lines = r.Lines
-	}
-	for _, q := range r.Detail.Queries {
-		o := Query{
-			At: q.At.Seconds(), Asker: int(q.Asker), Key: q.Key, Findable: q.Findable, Found: q.Found, Latency: -1, Hops: q.Hops,
-			Messages: q.Messages, Bytes: q.Bytes, Probes: q.Probes, Wasted: q.Wasted,
-		}
-		if q.Latency >= 0 {
-			o.Latency = float64(q.Latency.Microseconds()) / 1000
-		}
-		out.Queries = append(out.Queries, o)
-	}
-	for i, sec := range r.Detail.Seconds {
-		out.Seconds = append(out.Seconds, Second{i, sec.Online, sec.Upkeep, sec.Query, sec.Messages})
-	}
-	for _, k := range r.Detail.Upkeep {
-		out.Kinds = append(out.Kinds, Kind(k))
-	}
-	return out
 }
 
 // Params are the parameters of strategies that the scenario sets.

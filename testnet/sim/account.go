@@ -12,27 +12,21 @@ type account struct {
 	sim     *Sim
 	queries []sums // by number, from 1; those of the last ones may be missing
 	wrong   int
-	events  int
-	watch   *watch // nil: nobody asks for details
+	watch   *watch
 }
 
 // sums are of what was done for a query.
 type sums struct{ messages, bytes, probes, wasted int }
 
 func newAccount(s *Sim) account {
-	a := account{sim: s}
-	if s.cfg.Detail {
-		a.watch = &watch{end: s.end, kinds: map[string]*Sent{}}
-	}
-	return a
+	return account{sim: s, watch: &watch{end: s.end, kinds: map[string]*Sent{}}}
 }
 
 // count counts what a peer does.
 func (a *account) count(who strategy.ID, e *event) {
 	t := &a.sim.tally
-	a.events++
 	id := e.msg.Query
-	if a.watch != nil && e.kind == arrive {
+	if e.kind == arrive {
 		a.watch.sent(e)
 	}
 	if e.kind == handshake {
@@ -85,9 +79,7 @@ func (a *account) handshake(who strategy.ID, e *event) {
 
 // connected counts the handshake of two peers as upkeep, whatever it is for: that is all that hosts can tell.
 func (a *account) connected(p, q strategy.ID, at time.Duration) {
-	if a.watch != nil {
-		a.watch.connected(at, 2*HandshakeBytes)
-	}
+	a.watch.connected(at, 2*HandshakeBytes)
 	a.sim.tally.handshakes[p].Add(1)
 	a.sim.tally.handshakes[q].Add(1)
 }
@@ -99,10 +91,8 @@ func (a *account) merge(b *account) {
 		all.messages, all.bytes = all.messages+q.messages, all.bytes+q.bytes
 		all.probes, all.wasted = all.probes+q.probes, all.wasted+q.wasted
 	}
-	a.wrong, a.events = a.wrong+b.wrong, a.events+b.events
-	if a.watch != nil {
-		a.watch.merge(b.watch)
-	}
+	a.wrong += b.wrong
+	a.watch.merge(b.watch)
 }
 
 // found judges an answer: what comes too late, twice, or from another than the asker doesn't count, and what is wrong

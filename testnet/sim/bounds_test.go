@@ -55,10 +55,10 @@ func TestSecondsEndWithTheRun(t *testing.T) {
 		}, nil
 	}}
 	r := simtest.Run(t, sim.Config{
-		Strategy: talks, Data: simtest.Clusters(t, 4, 10), Detail: true, Asking: time.Second, Patience: time.Second,
+		Strategy: talks, Data: simtest.Clusters(t, 4, 10), Asking: time.Second, Patience: time.Second,
 		Rates: func(strategy.ID) (up, down uint64) { return 1000, 1000 },
 	})
-	if n := len(r.Detail.Seconds); n > 3 {
+	if n := len(r.Seconds); n > 3 {
 		t.Errorf("%d seconds of a run of %v", n, r.Virtual)
 	}
 }

@@ -41,8 +41,6 @@ type Config struct {
 	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one
 	// after the other.
 	Each func(n int, do func(i int))
-	// Detail has the report say what became of every query, and what was sent in every second and by kind of message.
-	Detail bool
 	// Notes has peers take notes for those who look at them while the run goes, see the Watched of package
 	// strategy/venn. They do the same without.
 	Notes bool

@@ -5,44 +5,42 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Detail is what a run has shown in detail: of every query, of every second, of every kind of message.
-type Detail struct {
-	Queries []Outcome
-	Seconds []Second // from 0 on
-	Upkeep  []Sent   // by kind of message, the most bytes first; what it takes to connect is a kind too
-}
+// Unknown stands for a count of a query that nobody knows.
+const Unknown = -1
 
-// Outcome is what has become of a query.
-type Outcome struct {
-	At       time.Duration // when it began
-	Asker    strategy.ID
-	Key      uint32
-	Findable int           // holders that were there when it began, besides the asker; one at most when one is wanted
-	Found    int           // of them
-	Latency  time.Duration // until the first holder was found; negative: none was
-	Hops     int
-	Messages int
-	Bytes    int
-	Probes   int
-	Wasted   int // probes
+// Query is what became of a query. Counts may be Unknown on real hosts: bytes, and messages but to nodes of venn, are
+// known of all queries together; hops are unknown of nodes.
+type Query struct {
+	At       float64 `json:"at_s"` // when it began
+	Asker    int     `json:"asker"`
+	Key      uint32  `json:"key"`
+	Findable int     `json:"findable"`   // holders that were there when it began, besides the asker; one at most when one is wanted
+	Found    int     `json:"found"`      // of them
+	Latency  float64 `json:"latency_ms"` // until the first holder was found; -1: none was
+	Hops     int     `json:"hops"`
+	Messages int     `json:"messages"`
+	Bytes    int     `json:"bytes"`
+	Probes   int     `json:"probes"`
+	Wasted   int     `json:"wasted_probes"`
 }
 
 // Second is what all peers sent in a second of the run, by when it arrives. What would arrive after the end is in none.
 type Second struct {
-	Upkeep   int64 // bytes, to connect included
-	Query    int64 // bytes
-	Messages int   // of both
-	Online   int   // peers, when the second began
+	At       int   `json:"at_s"`
+	Online   int   `json:"online"`       // peers, when the second began
+	Upkeep   int64 `json:"upkeep_bytes"` // to connect included
+	Query    int64 `json:"query_bytes"`
+	Messages int   `json:"messages"` // of both
 }
 
-// Sent is what was sent of a kind of message.
+// Sent is what was sent for upkeep by one kind of message, or protocol on real hosts.
 type Sent struct {
-	Name            string
-	Messages, Bytes int64
+	Name     string `json:"kind"`
+	Messages int64  `json:"messages"`
+	Bytes    int64  `json:"bytes"`
 }
 
 // Kinds that strategies do not name.
@@ -56,7 +54,6 @@ type watch struct {
 	end     time.Duration
 	seconds []Second
 	kinds   map[string]*Sent
-	connect Sent
 }
 
 // at is a second of the run. What comes after its end is in none: the result is forgotten then.
@@ -65,8 +62,8 @@ func (w *watch) at(t time.Duration) *Second {
 		return &Second{}
 	}
 	i := int(max(0, t) / time.Second)
-	for len(w.seconds) <= i {
-		w.seconds = append(w.seconds, Second{})
+	for n := len(w.seconds); n <= i; n++ {
+		w.seconds = append(w.seconds, Second{At: n})
 	}
 	return &w.seconds[i]
 }
@@ -80,7 +77,7 @@ func (w *watch) sent(e *event) {
 		return
 	}
 	s.Upkeep += int64(e.msg.Bytes)
-	w.kind(kindOf(e.msg)).add(&Sent{Messages: 1, Bytes: int64(e.msg.Bytes)})
+	w.add(kindOf(e.msg), 1, int64(e.msg.Bytes))
 }
 
 // kindOf returns the kind of a message for upkeep.
@@ -94,7 +91,7 @@ func kindOf(m strategy.Message) string {
 // connected notes bytes of handshakes.
 func (w *watch) connected(at time.Duration, bytes int64) {
 	w.at(at).Upkeep += bytes
-	w.connect.add(&Sent{Messages: 1, Bytes: bytes})
+	w.add(connectingKind, 1, bytes)
 }
 
 // window notes who is there in the second of a window.
@@ -117,47 +114,25 @@ func (w *watch) merge(o *watch) {
 		s.Upkeep, s.Query, s.Messages = s.Upkeep+from.Upkeep, s.Query+from.Query, s.Messages+from.Messages
 	}
 	for name, from := range o.kinds {
-		w.kind(name).add(from)
+		w.add(name, from.Messages, from.Bytes)
 	}
-	w.connect.add(&o.connect)
 }
 
-// kind returns the sum of a kind of message.
-func (w *watch) kind(name string) *Sent {
+// add adds to a kind of message.
+func (w *watch) add(name string, messages, bytes int64) {
 	k := w.kinds[name]
 	if k == nil {
 		k = &Sent{Name: name}
 		w.kinds[name] = k
 	}
-	return k
+	k.Messages, k.Bytes = k.Messages+messages, k.Bytes+bytes
 }
 
-func (s *Sent) add(o *Sent) { s.Messages, s.Bytes = s.Messages+o.Messages, s.Bytes+o.Bytes }
-
-// detail sums up what was noted.
-func (s *Sim) detail(w *watch) *Detail {
-	if w == nil {
-		return nil
-	}
-	d := &Detail{Seconds: w.seconds}
-	if w.connect.Bytes > 0 {
-		d.Upkeep = append(d.Upkeep, Sent{connectingKind, w.connect.Messages, w.connect.Bytes})
-	}
+// sorted lists the kinds, the most bytes first.
+func (w *watch) sorted() (out []Sent) {
 	for _, k := range w.kinds {
-		d.Upkeep = append(d.Upkeep, *k)
+		out = append(out, *k)
 	}
-	slices.SortFunc(d.Upkeep, func(a, b Sent) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name)) })
-	for i := range s.tally.queries {
-		q := &s.tally.queries[i]
-		mark := judge.MarkOf(len(q.holders), q.findable, s.cfg.All)
-		o := Outcome{
-			At: q.start, Asker: q.asker, Key: q.key, Findable: mark.Findable, Found: mark.Found, Latency: never,
-			Hops: q.hops, Messages: q.messages, Bytes: q.bytes, Probes: q.probes, Wasted: q.wasted,
-		}
-		if q.first != never {
-			o.Latency = q.first - q.start
-		}
-		d.Queries = append(d.Queries, o)
-	}
-	return d
+	slices.SortFunc(out, func(a, b Sent) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name)) })
+	return out
 }

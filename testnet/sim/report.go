@@ -10,41 +10,29 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Report is what a run has shown.
+// Report is what a run has shown, in the simulator or on real hosts, which leave some fields at zero.
 type Report struct {
-	Strategy   string
-	Peers      int
-	Online     float64 // peers that are there, on average over the queries' begins
-	Components int     // into which the topology falls
-	Queries    int
-	Answered   int     // that found a holder
-	Recall     float64 // holders found ÷ holders findable when the query began; of a query for one, one is findable
-	Wrong      int     // peers named as holders that hold nothing of the kind
+	Peers    int
+	Trace    string // SHA-256 of the simulator's trace; real hosts have none
+	Wrong    int    // peers named as holders that are none
+	Messages float64
+	Bytes    float64 // both of a query; where they are known of the queries together only, those of Queries are 0
 
-	MessagesPerQuery     float64 // all that were sent for queries
-	ProbesPerQuery       float64 // looks into a collection other than the asker's
-	WastedProbesPerQuery float64 // that found nothing
-	QueryBytes           float64 // per query, without what it took to connect
-	Covered              float64 // share of the peers that a query asked or knew of, on average of the queries that said it; below 0: none did
-	Known                Known   // of those there at the end; zero: the strategy does not say
-	Lines                []Known // and by the rate of their lines, slowest first
+	Online  float64 // peers that were there, on average over the queries' begins
+	Parts   int     // into which the links at the start fall
+	Virtual float64 // seconds that the run got to
 
-	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers, to connect included
-	ConnectBytes       float64 // of that to connect, for queries, too
-	UpkeepBytesP99     float64 // and by the peer that 99 of 100 stay below
+	Connect   float64  // of the upkeep of a peer, bytes to connect, for queries, too
+	UpkeepP99 float64  // bytes of the peer that 99 of 100 stay below
+	LoadP99   float64  // messages for queries that a peer sends: of the peer that 99 of 100 stay below, over the mean
+	LoadMax   float64  // and of the one that sends most
+	Covered   *float64 // share of the peers that a query asked or knew of, on average of the queries that said it; nil: none did
+	Directory *float64 // bytes that a peer keeps about others, as on the wire; nil: not known
+	Lines     []Known  // what peers know by the rate of their lines, slowest first
 
-	Hops                   float64       // to the first holder found, on average of the queries answered
-	LatencyP50, LatencyP99 time.Duration // until the first holder is found, of the queries answered
-
-	// LoadP99 and LoadMax are messages for queries that a peer sent, as multiples of the mean. LoadP99 is what 99 of
-	// 100 peers stay below, LoadMax is of the one that sent most.
-	LoadP99, LoadMax float64
-
-	Virtual   time.Duration // how far the run got
-	Events    int           // that were recorded
-	TraceHash string        // SHA-256 of the trace
-
-	Detail *Detail // where Config.Detail asks for it
+	Queries []Query
+	Seconds []Second // from 0 on
+	Kinds   []Sent   // of upkeep, the most bytes first; what it takes to connect is a kind, too
 }
 
 // outcome is what has become of a query.
@@ -109,52 +97,52 @@ func (s *Sim) settle() (all account) {
 func (s *Sim) report(stopped error) (*Report, error) {
 	t, all := &s.tally, s.settle()
 	r := &Report{
-		Strategy: s.cfg.Strategy.Name, Peers: len(s.nodes), Components: s.parts, Queries: len(t.queries), Wrong: all.wrong,
-		Virtual: min(s.window, s.end), Events: all.events,
+		Peers: len(s.nodes), Parts: s.parts, Wrong: all.wrong, Virtual: min(s.window, s.end).Seconds(),
+		Covered: t.coverage(), Seconds: all.watch.seconds, Kinds: all.watch.sorted(),
 	}
-	var want, have, messages, bytes, probes, wasted, hops int
-	var latencies []time.Duration
+	var messages, bytes int
 	for i := range t.queries {
-		q := &t.queries[i]
-		messages, bytes, probes, wasted = messages+q.messages, bytes+q.bytes, probes+q.probes, wasted+q.wasted
-		mark := judge.MarkOf(len(q.holders), q.findable, s.cfg.All)
-		want, have = want+mark.Findable, have+mark.Found
-		if q.first != never {
-			r.Answered++
-			hops += q.hops
-			latencies = append(latencies, q.first-q.start)
-		}
+		q := t.queries[i].query(s.cfg.All)
+		messages, bytes = messages+q.Messages, bytes+q.Bytes
+		r.Queries = append(r.Queries, q)
 	}
 	n := float64(max(1, len(t.queries)))
-	r.Recall = float64(have) / float64(max(1, want))
-	r.MessagesPerQuery, r.QueryBytes = float64(messages)/n, float64(bytes)/n
-	r.ProbesPerQuery, r.WastedProbesPerQuery = float64(probes)/n, float64(wasted)/n
-	r.Hops, r.Online = float64(hops)/float64(max(1, r.Answered)), float64(t.online)/n
-	r.LatencyP50, r.LatencyP99 = judge.Quantile(latencies, 0.5), judge.Quantile(latencies, 0.99)
+	r.Messages, r.Bytes, r.Online = float64(messages)/n, float64(bytes)/n, float64(t.online)/n
 	upkeep, connecting := make([]int64, len(s.nodes)), make([]int64, len(s.nodes))
 	for i := range upkeep {
 		connecting[i] = HandshakeBytes * int64(t.handshakes[i].Load())
 		upkeep[i] = t.upkeep[i] + connecting[i]
 	}
-	r.UpkeepBytesPerPeer, r.UpkeepBytesP99, r.ConnectBytes = mean(upkeep), float64(judge.Quantile(upkeep, 0.99)), mean(connecting)
+	r.UpkeepP99, r.Connect = float64(judge.Quantile(upkeep, 0.99)), mean(connecting)
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(judge.Quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
-	r.Covered = t.coverage()
-	r.Known, r.Lines = s.known()
-	r.Detail = s.detail(all.watch)
+	r.Directory, r.Lines = s.known()
 	for window := range 2 { // one of them is not recorded yet
 		s.record(window)
 	}
 	var err error
-	if r.TraceHash, err = s.trace.end(); err != nil {
+	if r.Trace, err = s.trace.end(); err != nil {
 		return r, err
 	}
 	return r, stopped
 }
 
-// coverage is the mean share of the queries that said theirs; below 0: none did.
-func (t *tally) coverage() float64 {
+// query is what is reported of a query.
+func (o *outcome) query(all bool) Query {
+	mark := judge.MarkOf(len(o.holders), o.findable, all)
+	q := Query{
+		At: o.start.Seconds(), Asker: int(o.asker), Key: o.key, Findable: mark.Findable, Found: mark.Found, Latency: -1, Hops: o.hops,
+		Messages: o.messages, Bytes: o.bytes, Probes: o.probes, Wasted: o.wasted,
+	}
+	if o.first != never {
+		q.Latency = float64((o.first - o.start).Microseconds()) / 1000
+	}
+	return q
+}
+
+// coverage is the mean share of the queries that said theirs; nil: none did.
+func (t *tally) coverage() *float64 {
 	sum, n := 0.0, 0
 	for i := range t.queries {
 		if c := t.queries[i].covered; c.query != 0 {
@@ -162,23 +150,25 @@ func (t *tally) coverage() float64 {
 		}
 	}
 	if n == 0 {
-		return -1
+		return nil
 	}
-	return sum / float64(n)
+	sum /= float64(n)
+	return &sum
 }
 
 // Known is what peers keep about others.
 type Known struct {
-	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards; 0: any
+	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards
 	Peers          int     `json:"peers"`           // that were there at the end and said so
 	Covers         float64 `json:"covers"`          // share of the network whose collections one knows, on average; below 0: none
 	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
 }
 
-// known is what the peers that are there keep about others: all of them, and those of each rate of lines, slowest
-// first.
-func (s *Sim) known() (all Known, lines []Known) {
+// known is what the peers that are there keep about others, by the rate of their lines, and the mean directory of all;
+// nil: the strategy does not say.
+func (s *Sim) known() (directory *float64, lines []Known) {
 	byRate := map[uint64]*Known{}
+	bytes, peers := 0.0, 0
 	for i := range s.nodes {
 		p, ok := s.nodes[i].peer.(strategy.Measured)
 		if !ok {
@@ -188,23 +178,22 @@ func (s *Sim) known() (all Known, lines []Known) {
 		if byRate[rate] == nil {
 			byRate[rate] = &Known{Rate: rate}
 		}
-		for _, k := range []*Known{&all, byRate[rate]} {
-			k.Peers++
-			k.Covers += p.Covers()
-			k.DirectoryBytes += float64(p.DirectoryBytes())
-		}
+		k, held := byRate[rate], float64(p.DirectoryBytes())
+		k.Peers++
+		k.Covers += p.Covers()
+		k.DirectoryBytes += held
+		bytes, peers = bytes+held, peers+1
 	}
 	for _, rate := range slices.Sorted(maps.Keys(byRate)) {
-		lines = append(lines, byRate[rate].mean())
+		k := *byRate[rate]
+		k.Covers, k.DirectoryBytes = k.Covers/float64(k.Peers), k.DirectoryBytes/float64(k.Peers)
+		lines = append(lines, k)
 	}
-	return all.mean(), lines
-}
-
-// mean is k as means of what was summed up.
-func (k Known) mean() Known {
-	n := float64(max(1, k.Peers))
-	k.Covers, k.DirectoryBytes = k.Covers/n, k.DirectoryBytes/n
-	return k
+	if peers == 0 {
+		return nil, nil
+	}
+	bytes /= float64(peers)
+	return &bytes, lines
 }
 
 func mean[T int32 | int64](xs []T) float64 {

@@ -338,10 +338,10 @@ func TestConnectingCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	links := len(sim.Topology{Degree: 4}.Edges(40, n.Linking()))
-	if got, want := r.ConnectBytes*40, float64(2*sim.HandshakeBytes*(links+1)); got < want || got > want+10*sim.HandshakeBytes { // some replace links to 39
+	if got, want := r.Connect*40, float64(2*sim.HandshakeBytes*(links+1)); got < want || got > want+10*sim.HandshakeBytes { // some replace links to 39
 		t.Errorf("%v bytes to connect, want %v and those for the links to peer 39", got, want)
 	}
-	if sent := (r.UpkeepBytesPerPeer - r.ConnectBytes) * 40; sent < 299 || sent > 301 {
+	if sent := (simtest.Of(r).Upkeep - r.Connect) * 40; sent < 299 || sent > 301 {
 		t.Errorf("%v bytes besides, want 300", sent)
 	}
 }

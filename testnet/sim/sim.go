@@ -128,9 +128,7 @@ func (s *Sim) Run() (*Report, error) {
 	told := time.Duration(0)
 	for s.next(); s.window <= s.end && s.trace.err == nil; s.next() {
 		s.plan(s.window)
-		if s.own.watch != nil {
-			s.own.watch.window(s.window, s.churn.online)
-		}
+		s.own.watch.window(s.window, s.churn.online)
 		if err := s.step(); err != nil {
 			return nil, err
 		}

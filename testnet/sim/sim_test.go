@@ -39,7 +39,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return r.TraceHash, b.Bytes()
+			return r.Trace, b.Bytes()
 		}
 		first, a := trace(1, nil)
 		calls := 0

@@ -24,10 +24,10 @@ func TestKindsOfUpkeep(t *testing.T) {
 	var got []string
 	for _, s := range strategies.Named() {
 		r := simtest.Run(t, sim.Config{
-			Strategy: s, Data: data, Script: script, Seed: 2, Detail: true, Asking: 90 * time.Second, Patience: 10 * time.Second,
+			Strategy: s, Data: data, Script: script, Seed: 2, Asking: 90 * time.Second, Patience: 10 * time.Second,
 		})
 		names := map[string]bool{}
-		for _, k := range r.Detail.Upkeep {
+		for _, k := range r.Kinds {
 			names[k.Name] = true
 		}
 		got = append(got, fmt.Sprintf("%s: %s", s.Name, strings.Join(slices.Sorted(maps.Keys(names)), " ")))

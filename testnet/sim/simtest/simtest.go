@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -52,8 +53,19 @@ func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
 	return cfg
 }
 
+// Report is what a run has shown, and what follows from its queries.
+type Report struct {
+	*sim.Report
+	Answered       int     // queries that found a holder
+	Recall         float64 // holders found ÷ holders findable when the query began
+	Probes, Wasted float64 // a query
+	Hops           float64 // to the first holder found, on average of the queries answered
+	Latency        float64 // median until then, ms
+	Upkeep         float64 // bytes sent by a peer, to connect included
+}
+
 // Run runs to the end.
-func Run(t testing.TB, cfg sim.Config) *sim.Report {
+func Run(t testing.TB, cfg sim.Config) Report {
 	t.Helper()
 	s, err := sim.New(cfg)
 	if err != nil {
@@ -63,7 +75,28 @@ func Run(t testing.TB, cfg sim.Config) *sim.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return Of(r)
+}
+
+// Of sums up a report.
+func Of(r *sim.Report) Report {
+	out := Report{Report: r, Recall: RecallBetween(r, 0, time.Hour)}
+	var latencies []float64
+	n := float64(max(1, len(r.Queries)))
+	for _, q := range r.Queries {
+		out.Probes, out.Wasted = out.Probes+float64(q.Probes)/n, out.Wasted+float64(q.Wasted)/n
+		if q.Latency >= 0 {
+			out.Answered++
+			out.Hops += float64(q.Hops)
+			latencies = append(latencies, q.Latency)
+		}
+	}
+	out.Hops /= float64(max(1, out.Answered))
+	out.Latency = judge.Quantile(latencies, 0.5)
+	for _, k := range r.Kinds {
+		out.Upkeep += float64(k.Bytes) / float64(r.Peers)
+	}
+	return out
 }
 
 // Asks has peers ask for keys of peers by turns, evenly spread.
@@ -79,12 +112,12 @@ func Asks(d *sim.Data, n int, from, every time.Duration) (out []sim.Ask) {
 }
 
 // RecallBetween is that of the queries begun from one instant to another.
-func RecallBetween(d *sim.Detail, from, to time.Duration) float64 {
-	found, all := 0, 0
-	for _, q := range d.Queries {
-		if q.At >= from && q.At < to {
-			found, all = found+q.Found, all+1
+func RecallBetween(r *sim.Report, from, to time.Duration) float64 {
+	found, findable := 0, 0
+	for _, q := range r.Queries {
+		if q.At >= from.Seconds() && q.At < to.Seconds() {
+			found, findable = found+q.Found, findable+q.Findable
 		}
 	}
-	return float64(found) / float64(max(1, all))
+	return float64(found) / float64(max(1, findable))
 }

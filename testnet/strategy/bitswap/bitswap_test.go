@@ -18,7 +18,7 @@ func TestBitswap(t *testing.T) {
 			Strategy: bitswap.Strategy, Data: simtest.Clusters(t, peers, 30), Seed: 3, Warmup: 5 * time.Second, Asking: 20 * time.Second,
 			Patience: 10 * time.Second, Topology: sim.Topology{Degree: degree}, All: true,
 		}, 500))
-		if asked := r.MessagesPerQuery / 2 / (peers - 1); math.Abs(r.Recall-asked) > 0.03 || asked < 0.2 || asked > 1 {
+		if asked := r.Messages / 2 / (peers - 1); math.Abs(r.Recall-asked) > 0.03 || asked < 0.2 || asked > 1 {
 			t.Errorf("degree %d: recall %v, a query asks a share of %v of the peers", degree, r.Recall, asked)
 		}
 	}

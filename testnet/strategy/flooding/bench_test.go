@@ -36,7 +36,7 @@ func BenchmarkMessage(b *testing.B) {
 	messages, began := 0.0, processorTime(b)
 	for b.Loop() {
 		r := simtest.Run(b, flood(data, 1000))
-		messages += r.MessagesPerQuery * float64(r.Queries)
+		messages += r.Messages * float64(len(r.Queries))
 	}
 	b.ReportMetric(float64((processorTime(b)-began).Nanoseconds())/messages, "cpu-ns/message")
 	b.ReportMetric(messages/float64(b.N), "messages/op")

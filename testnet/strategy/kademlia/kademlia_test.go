@@ -30,10 +30,10 @@ func TestKademlia(t *testing.T) {
 			if most := 2 + math.Log2(peers/20.0); r.Hops > most {
 				t.Errorf("%s: %v hops, want at most %v", s.Name, r.Hops, most)
 			}
-			if all && (r.MessagesPerQuery < 2*20 || r.MessagesPerQuery > 4*20+2*12) {
-				t.Errorf("%s: %v messages to ask the 20 nearest and all holders", s.Name, r.MessagesPerQuery)
+			if all && (r.Messages < 2*20 || r.Messages > 4*20+2*12) {
+				t.Errorf("%s: %v messages to ask the 20 nearest and all holders", s.Name, r.Messages)
 			}
-			upkeep[s.Name] = r.UpkeepBytesPerPeer - r.ConnectBytes
+			upkeep[s.Name] = r.Upkeep - r.Connect
 			// 20 records for every key, at least.
 			if least := float64(20 * keys * 134); upkeep[s.Name] < least {
 				t.Errorf("%s: %v bytes of upkeep, the records are %v", s.Name, upkeep[s.Name], least)
@@ -67,13 +67,13 @@ func TestKademliaKeepsRecords(t *testing.T) {
 		}
 	}
 	r := simtest.Run(t, sim.Config{Strategy: kademlia.Strategy, Data: data, Script: script, Seed: 3, Warmup: 36 * time.Second, Asking: time.Second, Patience: 10 * time.Second})
-	t.Logf("%d queries, recall %v", r.Queries, r.Recall)
-	if r.Queries < 5 || r.Recall < 1 {
-		t.Errorf("recall %v of %d queries: the holders have published once and stayed", r.Recall, r.Queries)
+	t.Logf("%d queries, recall %v", len(r.Queries), r.Recall)
+	if len(r.Queries) < 5 || r.Recall < 1 {
+		t.Errorf("recall %v of %d queries: the holders have published once and stayed", r.Recall, len(r.Queries))
 	}
 	dials := simtest.Run(t, sim.Config{Strategy: kademlia.Strategy, Data: data, Seed: 3, Warmup: 36 * time.Second, Asking: time.Second, Patience: time.Second})
-	if pairs := float64(peers * (peers - 1) / 2); dials.ConnectBytes*peers/(2*sim.HandshakeBytes) > 1.1*pairs {
-		t.Errorf("%.0f dials for %.0f pairs", dials.ConnectBytes*peers/(2*sim.HandshakeBytes), pairs)
+	if pairs := float64(peers * (peers - 1) / 2); dials.Connect*peers/(2*sim.HandshakeBytes) > 1.1*pairs {
+		t.Errorf("%.0f dials for %.0f pairs", dials.Connect*peers/(2*sim.HandshakeBytes), pairs)
 	}
 }
 

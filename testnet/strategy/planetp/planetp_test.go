@@ -30,18 +30,18 @@ func TestPlanetP(t *testing.T) {
 	for m*entropy(p()) < bits {
 		m += 0.001
 	}
-	holders := r.ProbesPerQuery - r.WastedProbesPerQuery
-	if want := p() * p() * (peers - 1 - holders); math.Abs(r.WastedProbesPerQuery/want-1) > 0.1 {
-		t.Errorf("%v wasted probes a query, want about %v", r.WastedProbesPerQuery, want)
+	holders := r.Probes - r.Wasted
+	if want := p() * p() * (peers - 1 - holders); math.Abs(r.Wasted/want-1) > 0.1 {
+		t.Errorf("%v wasted probes a query, want about %v", r.Wasted, want)
 	}
 	// Everybody gets every filter once, and a little talk.
 	least := float64(peers * (keys*bits/8 + 48))
-	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent < 0.9*least || sent > 1.6*least {
+	if sent := r.Upkeep - r.Connect; sent < 0.9*least || sent > 1.6*least {
 		t.Errorf("%v bytes of upkeep, the filters are %v", sent, least)
 	}
 	cfg.Params.Upkeep = 50
 	r = simtest.Run(t, cfg)
-	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent > 50*90*1.2 {
+	if sent := r.Upkeep - r.Connect; sent > 50*90*1.2 {
 		t.Errorf("%v bytes of upkeep in 90 s, allowed are 50 a second", sent)
 	}
 }
@@ -54,11 +54,11 @@ func TestPlanetPAsksOnce(t *testing.T) {
 		Warmup: 2 * time.Minute, Asking: time.Second, Patience: time.Second, Rates: func(strategy.ID) (up, down uint64) { return 256_000, 256_000 },
 	})
 	least := float64((peers - 1) * (keys*bits/8 + 48))
-	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent < 0.99*least || sent > 1.1*least {
+	if sent := r.Upkeep - r.Connect; sent < 0.99*least || sent > 1.1*least {
 		t.Errorf("%.0f bytes of upkeep, the filters of all others are %.0f", sent, least)
 	}
-	if r.Known.Covers < 1 {
-		t.Errorf("a peer has the filters of %.3f of the others", r.Known.Covers)
+	if r.Lines[0].Covers < 1 {
+		t.Errorf("a peer has the filters of %.3f of the others", r.Lines[0].Covers)
 	}
 }
 

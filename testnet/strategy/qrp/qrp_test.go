@@ -23,11 +23,11 @@ func TestQRP(t *testing.T) {
 	}
 	// A table of 65,536 bits for 60 keys matches one absent key in a thousand. An ultrapeer's with ten leaves matches
 	// one in a hundred. Some 50 of the 500 peers are ultrapeers.
-	if r.WastedProbesPerQuery > 2 {
-		t.Errorf("%v wasted probes", r.WastedProbesPerQuery)
+	if r.Wasted > 2 {
+		t.Errorf("%v wasted probes", r.Wasted)
 	}
 	cfg.Strategy = flooding.Strategy
-	if f := simtest.Run(t, cfg); r.MessagesPerQuery > f.MessagesPerQuery/5 {
-		t.Errorf("%v messages, flooding takes %v", r.MessagesPerQuery, f.MessagesPerQuery)
+	if f := simtest.Run(t, cfg); r.Messages > f.Messages/5 {
+		t.Errorf("%v messages, flooding takes %v", r.Messages, f.Messages)
 	}
 }

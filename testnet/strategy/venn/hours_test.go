@@ -22,12 +22,12 @@ func TestVennForHours(t *testing.T) {
 		cfg.Warmup = 100 * time.Minute
 		late := simtest.Run(t, simtest.Draw(cfg, 300, churn))
 		t.Logf("%s: after 10 min: recall %.4f, %.2f messages, %.0f bytes; after 100 min: %.4f, %.2f, %.0f", name, early.Recall,
-			early.MessagesPerQuery, early.UpkeepBytesPerPeer, late.Recall, late.MessagesPerQuery, late.UpkeepBytesPerPeer)
+			early.Messages, early.Upkeep, late.Recall, late.Messages, late.Upkeep)
 		if late.Recall < 0.95 {
 			t.Errorf("%s: recall %v after 100 minutes", name, late.Recall)
 		}
-		if late.MessagesPerQuery > 1.2*early.MessagesPerQuery+0.5 {
-			t.Errorf("%s: %v messages a query, %v in the first minutes", name, late.MessagesPerQuery, early.MessagesPerQuery)
+		if late.Messages > 1.2*early.Messages+0.5 {
+			t.Errorf("%s: %v messages a query, %v in the first minutes", name, late.Messages, early.Messages)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func TestStar(t *testing.T) {
 					alone++
 				}
 			}
-			if alone > 0 || r.Recall < 1 {
-				t.Errorf("%d of %d peers are alone, recall %v", alone, peers, r.Recall)
+			if alone > 0 || simtest.Of(r).Recall < 1 {
+				t.Errorf("%d of %d peers are alone, recall %v", alone, peers, simtest.Of(r).Recall)
 			}
 			for p := range strategy.ID(centres) {
 				t.Logf("peer %d: %d links", p, len(s.Links(p)))

@@ -34,10 +34,10 @@ func TestTails(t *testing.T) {
 	slices.SortStableFunc(script.Changes, func(a, b sim.Change) int { return int(a.At - b.At) })
 	recall, parts := map[string]float64{}, map[string]int64{}
 	for _, s := range []strategy.Strategy{venn.Strategy, before} {
-		r := simtest.Run(t, sim.Config{Strategy: s, Data: data, Asking: 60 * time.Second, Warmup: 40 * time.Second, Patience: time.Second, Detail: true, Script: script})
-		recall[s.Name] = simtest.RecallBetween(r.Detail, 0, time.Hour)
+		r := simtest.Run(t, sim.Config{Strategy: s, Data: data, Asking: 60 * time.Second, Warmup: 40 * time.Second, Patience: time.Second, Script: script})
+		recall[s.Name] = simtest.RecallBetween(r.Report, 0, time.Hour)
 		said := false
-		for _, k := range r.Detail.Upkeep {
+		for _, k := range r.Kinds {
 			said = said || k.Name == "tailitems"
 			if k.Name == "parts" {
 				parts[s.Name] = k.Messages
@@ -71,7 +71,7 @@ func TestGoodbye(t *testing.T) {
 				bounced[killed]++
 			}
 		}
-		t.Logf("killed %v: recall %.3f, %.2f messages a query, %d not delivered", killed, r.Recall, r.MessagesPerQuery, bounced[killed])
+		t.Logf("killed %v: recall %.3f, %.2f messages a query, %d not delivered", killed, r.Recall, r.Messages, bounced[killed])
 	}
 	if bounced[false]*4 > bounced[true]*3 {
 		t.Errorf("%d messages of queries not delivered after goodbyes, %d without", bounced[false], bounced[true])

@@ -19,8 +19,8 @@ func TestVenn(t *testing.T) {
 			Asking: 20 * time.Second, Patience: 10 * time.Second,
 		}, 500))
 		t.Logf("%+v", r)
-		if r.Recall < 0.99 || r.Wrong != 0 || !all && r.MessagesPerQuery > 4 {
-			t.Errorf("recall %v, %d wrong, %.2f messages", r.Recall, r.Wrong, r.MessagesPerQuery)
+		if r.Recall < 0.99 || r.Wrong != 0 || !all && r.Messages > 4 {
+			t.Errorf("recall %v, %d wrong, %.2f messages", r.Recall, r.Wrong, r.Messages)
 		}
 	}
 }
@@ -32,12 +32,12 @@ func TestVennForwards(t *testing.T) {
 	}
 	data := simtest.Clusters(t, 150, 100)
 	for name, p := range map[string]strategy.Params{"upkeep": {Upkeep: 500}, "origins": {Origins: 30}} {
-		r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Detail: true}, 300))
-		t.Logf("%s: recall %v, %.2f hops, %.0f bytes of upkeep", name, r.Recall, r.Hops, r.UpkeepBytesPerPeer)
+		r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second}, 300))
+		t.Logf("%s: recall %v, %.2f hops, %.0f bytes of upkeep", name, r.Recall, r.Hops, r.Upkeep)
 		if r.Recall < 0.9 || r.Hops <= 1 {
 			t.Errorf("%s: recall %v over %.2f hops", name, r.Recall, r.Hops)
 		}
-		limit := 500*r.Virtual.Seconds() + overlay.Burst(500)
+		limit := 500*r.Virtual + overlay.Burst(500)
 		if spent := float64(budgeted(r)) / 150; name == "upkeep" && spent > limit {
 			t.Errorf("upkeep of %.0f bytes a peer, allowed %.0f", spent, limit)
 		}
@@ -47,13 +47,13 @@ func TestVennForwards(t *testing.T) {
 // What is sent for searches counts as that and not as upkeep, at whichever peer and however late it is sent.
 func TestSearchesAreNoUpkeep(t *testing.T) {
 	r := simtest.Run(t, simtest.Draw(sim.Config{
-		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), All: true, Detail: true, Loss: 0.05,
+		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), All: true, Loss: 0.05,
 		Warmup: 5 * time.Second, Asking: 10 * time.Second, Params: strategy.Params{Origins: 12},
 	}, 150))
-	if r.MessagesPerQuery < 20 {
-		t.Errorf("%v messages a query: none had to be forwarded", r.MessagesPerQuery)
+	if r.Messages < 20 {
+		t.Errorf("%v messages a query: none had to be forwarded", r.Messages)
 	}
-	for _, k := range r.Detail.Upkeep {
+	for _, k := range r.Kinds {
 		switch k.Name {
 		case "haveask", "haveanswer", "ask", "names":
 			t.Errorf("%d messages of kind %s, %d bytes, are said to be upkeep", k.Messages, k.Name, k.Bytes)
@@ -62,8 +62,8 @@ func TestSearchesAreNoUpkeep(t *testing.T) {
 }
 
 // budgeted is what all peers sent that counts against budgets: not connections, audits, and the framing of messages.
-func budgeted(r *sim.Report) (bytes int64) {
-	for _, k := range r.Detail.Upkeep {
+func budgeted(r simtest.Report) (bytes int64) {
+	for _, k := range r.Kinds {
 		if k.Name != "connect" && k.Name != "auditask" && k.Name != "auditanswer" {
 			bytes += k.Bytes - k.Messages*strategy.Overhead
 		}
