@@ -21,7 +21,8 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	hasher := summary.Seed{Network: Network}.Hasher()
 	now := must(truthOf(data))
 	var slow keystore.Memory
-	for k := range data.KeysOf(1) {
+	for _, n := range data.Collection(1) {
+		k := data.Key(n)
 		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
 			t.Fatal(err)
 		}

@@ -84,20 +84,8 @@ type JoinPiece struct {
 	Final  bool
 }
 
-// JoinFits returns how many of the keys, from the first on, one JoinPiece carries. It is at least one if the first has
-// at most MaxKey bytes.
-func JoinFits(keys [][]byte) int {
-	size := 0
-	for i, k := range keys {
-		if size += sizeBytes(len(k)); size > MaxPieceData {
-			return i
-		}
-	}
-	return len(keys)
-}
-
-// Append appends the piece. Its Filter must have at most MaxPieceData bytes, and its keys at most the number
-// that JoinFits returns.
+// Append appends the piece. Its Filter must have at most MaxPieceData bytes, and so must its
+// keys with their lengths.
 func (p JoinPiece) Append(b []byte) []byte { return appendTo(b, p) }
 
 // Size returns the number of bytes that Append appends.

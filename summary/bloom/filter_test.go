@@ -258,17 +258,6 @@ func TestMerge(t *testing.T) {
 			if err != nil || ones != and.OnesCount() {
 				t.Errorf("%+v: AndOnes = %d, %v, want %d", p, ones, err, and.OnesCount())
 			}
-			sum := 0
-			for b := range q.Blocks {
-				n, err := pair[0].andBlockOnesCount(pair[1], b)
-				if err != nil || n != and.BlockOnesCount(b) {
-					t.Errorf("%+v: AndBlockOnes(%d) = %d, %v", p, b, n, err)
-				}
-				sum += n
-			}
-			if sum != ones {
-				t.Errorf("%+v: blocks sum to %d, not %d", p, sum, ones)
-			}
 		}
 	}
 }
@@ -284,8 +273,7 @@ func TestMergeMismatch(t *testing.T) {
 	} {
 		g := mustNew(t, q)
 		_, err := f.AndOnesCount(g)
-		_, err2 := f.andBlockOnesCount(g, 0)
-		for _, err := range []error{err, err2, f.Merge(g), f.Intersect(g)} {
+		for _, err := range []error{err, f.Merge(g), f.Intersect(g)} {
 			if !errors.Is(err, ErrMismatch) || err.Error() != name {
 				t.Errorf("%v, want %s", err, name)
 			}

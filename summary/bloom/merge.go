@@ -51,17 +51,6 @@ func (f *View) AndOnesCount(g *Filter) (int, error) {
 	return countAndRange(f.words, g.words, 0, n), nil
 }
 
-// andBlockOnesCount is AndOnesCount of one block, 0 <= block < both numbers of blocks.
-func (f *Filter) andBlockOnesCount(g *Filter, block int) (int, error) {
-	if err := f.matches(g); err != nil {
-		return 0, err
-	}
-	f.checkBlock(block)
-	g.checkBlock(block)
-	m := f.params.BlockBits
-	return countAndRange(f.words, g.words, uint64(block)*m, m), nil
-}
-
 // matches says in what two filters differ besides the number of blocks.
 func (f *View) matches(g *Filter) error {
 	p, q := f.params, g.params

@@ -3,7 +3,6 @@ package workload
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 )
@@ -102,17 +101,6 @@ func (d *Data) Collection(peer int) []uint32 { return d.collections[peer] }
 
 // Collections are all peers' collections.
 func (d *Data) Collections() [][]uint32 { return d.collections }
-
-// KeysOf runs over the keys that the peer holds.
-func (d *Data) KeysOf(peer int) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for _, k := range d.collections[peer] {
-			if !yield(d.Key(k)) {
-				return
-			}
-		}
-	}
-}
 
 // keyTable holds keys of any length in one array.
 type keyTable struct {

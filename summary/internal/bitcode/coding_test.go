@@ -138,7 +138,7 @@ func TestEntropyInteger(t *testing.T) {
 }
 
 // TestFrequencies checks, for all probabilities, that every symbol has slots and all have the scale together. None has
-// less than a quarter of what its probability asks for: maxBytes counts on that.
+// less than a quarter of what its probability asks for: cost.most counts on that.
 func TestFrequencies(t *testing.T) {
 	var f frequencies
 	for p := uint64(1<<16) / 16; p < 31_600; p++ {
@@ -245,7 +245,7 @@ func TestNoAllocations(t *testing.T) {
 		{1000, 100}, {12_000, 100}, {20_000, 100}, {20_000, 3000}, {1 << 20, 1 << 14}, {1 << 20, 1 << 18}, {1 << 20, 1 << 19},
 	} {
 		words := randomBits(c.n, c.ones)
-		dst := make([]byte, 0, maxBytes(c.n, c.ones)+8)
+		dst := make([]byte, 0, choose(c.n, c.ones).most+8)
 		allocs := testing.AllocsPerRun(5, func() {
 			dst = AppendBits(dst[:0], words, c.n, c.ones)
 			if _, err := DecodeBits(words, dst, c.n, c.ones); err != nil {

@@ -86,11 +86,7 @@ func (c *choice) chooseRANS(n int) {
 // percent. It is found in integers, so it is the same on every machine. 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
-// maxBytes is at least the size of the code of any n bits with the given number of ones, random or not.
-// 0 <= ones <= n <= 2^40.
-func maxBytes(n, ones int) int { return choose(n, ones).most }
-
-// minBytes is at most the size of any such code.
+// minBytes is at most the size of the code of any n bits with the given number of ones, random or not.
 func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }
 
 // exactBytes is what the exact code takes for any n bits with the given number of ones, to a byte. It is the logarithm

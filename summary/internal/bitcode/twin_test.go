@@ -203,8 +203,8 @@ func checkTwin(t *testing.T, words []uint64, n int) {
 	if slow := slowAppendBits(words, n, ones); !bytes.Equal(code, slow) {
 		t.Fatalf("n=%d ones=%d (%+v):\n%x\nslow:\n%x", n, ones, choose(n, ones), head(code), head(slow))
 	}
-	if most := maxBytes(n, ones); len(code) > most {
-		t.Fatalf("n=%d ones=%d: %d bytes, maxBytes %d", n, ones, len(code), most)
+	if most := choose(n, ones).most; len(code) > most {
+		t.Fatalf("n=%d ones=%d: %d bytes, at most %d wanted", n, ones, len(code), most)
 	}
 	if least := minBytes(n, ones); len(code) < least {
 		t.Fatalf("n=%d ones=%d: %d bytes, minBytes %d", n, ones, len(code), least)

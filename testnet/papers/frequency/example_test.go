@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/papers/frequency"
 )
 
-// Who asks most? Estimates are never too low, and fade by halving.
+// Who asks most? Estimates are never too low.
 func ExampleSketch() {
 	p, err := frequency.ParamsForError(0.01, 0.01)
 	if err != nil {
@@ -23,11 +23,8 @@ func ExampleSketch() {
 	}
 	asks.Add(modest, 3)
 	fmt.Println(asks.Estimate(greedy), asks.Estimate(modest), asks.Estimate(1))
-	asks.Halve()
-	fmt.Println(asks.Estimate(greedy))
 	// Output:
 	// 1000 3 0
-	// 500
 }
 
 // Estimates that are too high by more than a thousandth of all counts with probability 1 %.

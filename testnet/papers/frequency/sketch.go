@@ -106,7 +106,7 @@ func New(p Params) (*Sketch, error) {
 	return &Sketch{p: p, hashes: newPairs(p), counts: make([]uint32, p.Width*p.Depth*p.Copies)}, nil
 }
 
-// Total is the sum of all counts added (the norm that the error is measured by), halved by Halve. O(1).
+// Total is the sum of all counts added (the norm that the error is measured by). O(1).
 func (s *Sketch) Total() uint64 { return s.total }
 
 // Add counts key n more times. Counters end at 2³²-1 and stay there. O(depth · copies).
@@ -137,15 +137,6 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 			}
 		}
 	}
-}
-
-// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. Let a rate limiter
-// call it once in a period T. Then the estimate of a key seen r times in each T lies between r and 2r. O(counters).
-func (s *Sketch) Halve() {
-	for i := range s.counts {
-		s.counts[i] /= 2
-	}
-	s.total -= s.total / 2
 }
 
 func addSaturated(a, b uint32) uint32 {

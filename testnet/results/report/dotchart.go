@@ -82,7 +82,10 @@ func (d DotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
 		if x.Half <= 0 || d.Log && x.Half >= x.Value {
 			continue
 		}
-		bars, err := plotter.NewXErrorBars(across{at[i], x.Half})
+		bars, err := plotter.NewXErrorBars(struct {
+			plotter.XYs
+			plotter.XErrors
+		}{at[i : i+1], plotter.XErrors{{Low: x.Half, High: x.Half}}})
 		if err != nil {
 			return err
 		}
@@ -91,21 +94,6 @@ func (d DotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
 	}
 	return nil
 }
-
-// across is one dot with an interval along the horizontal axis, as package plotter wants it.
-type across struct {
-	at   plotter.XY
-	half float64
-}
-
-// Len is 1.
-func (a across) Len() int { return 1 }
-
-// XY is the dot.
-func (a across) XY(int) (x, y float64) { return a.at.X, a.at.Y }
-
-// XError is how far the interval reaches to both sides.
-func (a across) XError(int) (left, right float64) { return a.half, a.half }
 
 func (d DotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 	labels := make([]string, len(at))

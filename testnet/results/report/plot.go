@@ -74,12 +74,15 @@ func (f Figure) zeros() bool {
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
 func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error {
 	var xys plotter.XYs
-	var bars intervals
+	var bars struct {
+		plotter.XYs
+		plotter.YErrors
+	}
 	for _, at := range l.Points {
 		if (!f.LogX || at.X > 0) && (!f.LogY || at.Y > 0) {
 			xys = append(xys, plotter.XY{X: at.X, Y: at.Y})
 			if at.Half > 0 && (!f.LogY || at.Half < at.Y) {
-				bars = append(bars, at)
+				bars.XYs, bars.YErrors = append(bars.XYs, plotter.XY{X: at.X, Y: at.Y}), append(bars.YErrors, struct{ Low, High float64 }{at.Half, at.Half})
 			}
 		}
 	}
@@ -92,7 +95,7 @@ func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error 
 	}
 	drawn.Color, drawn.Dashes, drawn.Width = colour(i), dashes(i), vg.Points(1.5)
 	marks.Color, marks.Shape, marks.Radius = colour(i), shape(i), vg.Points(3.5)
-	if len(bars) > 0 {
+	if len(bars.XYs) > 0 {
 		whiskers, err := plotter.NewYErrorBars(bars)
 		if err != nil {
 			return err
@@ -113,18 +116,6 @@ func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error 
 	}
 	return nil
 }
-
-// intervals are points with an interval of Y each, as package plotter wants them.
-type intervals []Point
-
-// Len is how many there are.
-func (b intervals) Len() int { return len(b) }
-
-// XY is a point.
-func (b intervals) XY(i int) (x, y float64) { return b[i].X, b[i].Y }
-
-// YError is how far its interval reaches down and up.
-func (b intervals) YError(i int) (down, up float64) { return b[i].Half, b[i].Half }
 
 // newPlot is an empty plot, dark on white.
 func newPlot(title string) *plot.Plot {
