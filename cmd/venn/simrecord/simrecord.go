@@ -13,7 +13,9 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
@@ -31,6 +33,8 @@ type Recorder struct {
 	next  time.Duration
 	begun bool
 	last  time.Duration
+
+	sessions []session // by peer
 }
 
 // New begins a recording with its header. Looks are a second apart, or one for every 500 peers.
@@ -43,7 +47,7 @@ func New(w io.Writer, program string) (*Recorder, error) {
 func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 	n := s.Data().Peers()
 	if !r.begun {
-		r.begun = true
+		r.begun, r.sessions = true, make([]session, n)
 		r.every = max(1, time.Duration(n/manyPeers)) * time.Second
 		for i := range n {
 			if err := r.out.Write(0, simulatedPeer(s, i)); err != nil {
@@ -99,6 +103,14 @@ type noted struct {
 	event view.Event
 }
 
+// session is what a peer has done since it came.
+type session struct {
+	peer                  venn.Watched // another one has come since, if it is not the present one
+	latest                map[wire.PeerID]uint32
+	asked                 map[routing.QueryID]view.Query // under way
+	pubsub, direct, delta int                            // bytes of summaries learned, by the way on which they came
+}
+
 // notes records what peers did since the last look, in the order of time. What one noted that has gone since is lost.
 func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	var all []noted
@@ -107,20 +119,10 @@ func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 		if !ok {
 			continue
 		}
-		took := p.Notes()
-		for _, e := range took.Published {
-			all = append(all, noted{e.At, view.Epoch{N: i, Sequence: e.Header.Epoch.Sequence, Keys: e.Header.N, Parts: e.Parts, Bytes: e.Bytes}})
+		if r.sessions[i].peer != p {
+			r.sessions[i] = session{peer: p, latest: map[wire.PeerID]uint32{}, asked: map[routing.QueryID]view.Query{}}
 		}
-		for _, e := range took.Queries {
-			all = append(all, noted{e.At, simulatedQuery(i, e)})
-		}
-		if len(took.Learned) > 0 {
-			l := view.Learned{N: i}
-			for _, e := range took.Learned {
-				l.Learned = append(l.Learned, [4]int64{int64(e.Of), int64(e.Sequence), e.At.Milliseconds(), 0})
-			}
-			all = append(all, noted{took.Learned[len(took.Learned)-1].At, l})
-		}
+		all = append(all, r.sessions[i].take(i)...)
 	}
 	slices.SortStableFunc(all, func(a, b noted) int { return cmp.Compare(a.at, b.at) })
 	for _, e := range all {
@@ -131,6 +133,54 @@ func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	}
 	r.last = max(r.last, now)
 	return nil
+}
+
+// take returns what peer i has noted: summaries published, queries that ended, and at last what it learned of others, of
+// each epoch once.
+func (s *session) take(i int) (published []noted) {
+	var ended []noted
+	learned, last := view.Learned{N: i}, time.Duration(0)
+	for _, note := range s.peer.Notes() {
+		switch e := note.What.(type) {
+		case event.Published:
+			h := e.Stream.Header()
+			published = append(published, noted{note.At, view.Epoch{N: i, Sequence: h.Epoch.Sequence, Keys: h.N, Parts: e.Stream.Parts(), Bytes: e.Stream.EncodedBytes()}})
+		case event.Learned:
+			s.count(e)
+			if e.Epoch.Sequence > s.latest[e.Origin] {
+				s.latest[e.Origin], last = e.Epoch.Sequence, note.At
+				learned.Learned = append(learned.Learned, [4]int64{int64(venn.IDOf(e.Origin)), int64(e.Epoch.Sequence), note.At.Milliseconds(), 0})
+			}
+		case routing.Start:
+			s.asked[e.Query.ID] = view.Query{N: i, Key: httpapi.FormatKey(e.Query.Key), All: e.Query.Mode == wire.All, Found: []int{}}
+		case routing.Found:
+			if q, own := s.asked[e.ID]; own {
+				q.Found = append(q.Found, int(venn.IDOf(e.Provider.Peer)))
+				s.asked[e.ID] = q
+			}
+		case routing.Done:
+			if q, own := s.asked[e.ID]; own {
+				ended = append(ended, noted{note.At, end(q, e)})
+				delete(s.asked, e.ID)
+			}
+		}
+	}
+	if published = append(published, ended...); len(learned.Learned) > 0 {
+		published = append(published, noted{last, learned})
+	}
+	return published
+}
+
+// count counts the bytes of what was learned.
+func (s *session) count(e event.Learned) {
+	switch {
+	case e.Delta > 0:
+		s.delta += e.Delta
+	case e.Transport == event.Direct:
+		s.direct += e.Bytes
+	default:
+		s.pubsub += e.Bytes
+	}
 }
 
 // look is what a peer holds. One that is not there holds nothing and has no links.
@@ -148,11 +198,11 @@ func (r *Recorder) look(s *sim.Sim, i int, now time.Duration) []view.Event {
 		status.Origins, status.Parts, status.Bytes = status.Origins+1, status.Parts+d.Parts, status.Bytes+d.Bytes
 		held.Held = append(held.Held, view.NewCell(int(venn.IDOf(d.Peer)), d.Parts, d.Bytes, d.Rate))
 	}
-	b, learned := o.Budgets(now), p.Learned()
+	b, learned := o.Budgets(now), &r.sessions[i]
 	status.False = o.FalseMatches()
 	status.Sent, status.Received, status.LineOut, status.LineIn = b.Sent, b.Received, b.LineOut, b.LineIn
 	status.Announced = b.Announced
-	status.Pubsub, status.Direct, status.Delta = learned.Pubsub, learned.Direct, learned.Delta
+	status.Pubsub, status.Direct, status.Delta = learned.pubsub, learned.direct, learned.delta
 	if own := o.Own(); own != nil {
 		status.Epoch = own.Header().Epoch.Sequence
 	}
@@ -180,18 +230,10 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 	return links
 }
 
-func simulatedQuery(n int, e venn.Ended) view.Query {
-	s := e.Done.Stats
-	q := view.Query{
-		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: view.Millis(s.Elapsed),
-		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
-		Steps: view.Steps(s.Explain, func(p wire.PeerID) int { return int(venn.IDOf(p)) }),
-	}
-	if e.Done.Err != "" {
-		q.End = e.Done.Err
-	}
-	for _, p := range e.Found {
-		q.Found = append(q.Found, int(p))
-	}
+// end is a query that has ended.
+func end(q view.Query, e routing.Done) view.Query {
+	s := e.Stats
+	q.End, q.Millis, q.Probes, q.False, q.Messages = cmp.Or(e.Err, s.End.String()), view.Millis(s.Elapsed), s.Probes, s.FalseProbes, s.Messages
+	q.Steps = view.Steps(s.Explain, func(p wire.PeerID) int { return int(venn.IDOf(p)) })
 	return q
 }

@@ -3,6 +3,7 @@ package simtest
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -80,7 +81,7 @@ func Run(t testing.TB, cfg sim.Config) Report {
 
 // Of sums up a report.
 func Of(r *sim.Report) Report {
-	out := Report{Report: r, Recall: RecallBetween(r, 0, time.Hour)}
+	out := Report{Report: r, Recall: RecallBetween(r, 0, math.MaxInt64)}
 	var latencies []float64
 	n := float64(max(1, len(r.Queries)))
 	for _, q := range r.Queries {

@@ -258,12 +258,12 @@ func (v *node) route(now time.Duration, e event.Effect) {
 	case routing.Found:
 		q, p := v.queries[e.ID], idOf(e.Provider.Peer)
 		v.host.Found(q.id, p, max(1, q.hops[p]))
-		v.notes.found(e.ID, p)
+		v.note(now, e)
 	case routing.Done:
 		v.host.Covered(v.queries[e.ID].id, e.Stats.Covered)
 		v.host.Done(v.queries[e.ID].id)
 		delete(v.queries, e.ID)
-		v.notes.ended(now, e)
+		v.note(now, e)
 	}
 }
 

@@ -107,7 +107,7 @@ type node struct {
 	wake     time.Duration
 	todo     []event.Input // inputs that the machine has not been given yet
 	busy     bool          // the machine is being stepped
-	notes    *notes
+	notes    []Note
 	touched  touched
 	denies   bool // see deny
 	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
@@ -138,7 +138,6 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
 		serving: map[uint64]served{}, fetches: map[strategy.ID][]event.Ask{},
-		notes: newNotes(r.world.Notes),
 	}
 }
 
@@ -224,7 +223,7 @@ func (v *node) makeEpoch(now time.Duration) {
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
 	}
-	v.notes.published(now, p.Stream)
+	v.note(now, p)
 	v.step(now, p)
 }
 
@@ -247,14 +246,12 @@ func (v *node) step(now time.Duration, in event.Input) {
 func (v *node) start(now time.Duration, q strategy.Query) {
 	id := routing.QueryID(q.ID)
 	v.queries[id] = query{id: q.ID}
-	v.notes.began(id, q)
-	mode := wire.Any
+	start := routing.Start{Query: routing.Query{ID: id, Key: q.Key.AppendBinary(nil), Mode: wire.Any, Deadline: q.Deadline}}
 	if q.All {
-		mode = wire.All
+		start.Query.Mode = wire.All
 	}
-	v.step(now, routing.Start{Query: routing.Query{
-		ID: id, Key: q.Key.AppendBinary(nil), Mode: mode, Deadline: q.Deadline,
-	}})
+	v.note(now, start)
+	v.step(now, start)
 }
 
 func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
@@ -403,7 +400,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 			v.audit(e)
 		}
 	case event.Learned:
-		v.notes.learned(now, e)
+		v.note(now, e)
 	case tails.Send:
 		v.send(idOf(e.To), tailItems(e.Items), follows(wire.Tails(e.Items)), 0)
 	case tails.Advanced:
