@@ -26,12 +26,7 @@ var byteAttacks = []attack{
 	{
 		name: "a frame that claims 64 MiB", where: Values, measured: "bytes allocated for a hello that never comes", target: atMost(wire.MaxHello + 64<<10),
 		defence: "limits before allocation",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return claimedFrame(wire.MaxHello)
-			}
-			return claimedFrame(1 << 30)
-		},
+		run:     either(claimedFrame, wire.MaxHello, 1<<30),
 	},
 	{
 		name: "the worst header of 1 KiB", where: Values, measured: "cost of its plan, in verifications of its signature", target: atMost(4),
@@ -46,12 +41,7 @@ var byteAttacks = []attack{
 	{
 		name: "keys crafted for one bucket in each subtable", where: Values, measured: "keys of 100 that the mirror refuses", target: atMost(0),
 		defence: "the permutations of the d-left table are secret",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return overflow(0x5ec4e7)
-			}
-			return overflow(0)
-		},
+		run:     either(overflow, uint64(0x5ec4e7), 0),
 	},
 }
 

@@ -1,7 +1,6 @@
 package threats
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -18,12 +17,7 @@ var directoryAttacks = []attack{
 	{
 		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
 		defence: "the limit on memory: what is of least worth goes first",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return memoryOf(50_000)
-			}
-			return memoryOf(1 << 30)
-		},
+		run:     either(memoryOf, 50_000, 1<<30),
 	},
 	{
 		name: "a crowd of 1,000 visitors at a meeting place", where: Cores, measured: "bytes of memory that they take", target: atMost(150_000),

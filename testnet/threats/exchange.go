@@ -23,16 +23,12 @@ var exchangeAttacks = []attack{
 	{
 		name: "claims of newer epochs, every 5 s", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
 		defence: "credit of a link: claims that are not kept put it behind others",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return liedTo(5*time.Second, false, unless(defended, exchange.Limits{Credit: math.Inf(1)}))
-		},
+		run:     limited(liedTo(5*time.Second, false), exchange.Limits{Credit: math.Inf(1)}),
 	},
 	{
 		name: "the same, in new sessions", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
 		defence: "blame outlives sessions",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return liedTo(2*time.Second, true, unless(defended, exchange.Limits{Remember: -1}))
-		},
+		run:     limited(liedTo(2*time.Second, true), exchange.Limits{Remember: -1}),
 	},
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
@@ -45,22 +41,22 @@ var exchangeAttacks = []attack{
 }
 
 // liedTo is how many origins are known after a minute beside a liar.
-func liedTo(every time.Duration, sessions bool, l exchange.Limits) (float64, error) {
-	n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
-	return float64(n), err
+func liedTo(every time.Duration, sessions bool) func(exchange.Limits) (float64, error) {
+	return func(l exchange.Limits) (float64, error) {
+		n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
+		return float64(n), err
+	}
 }
 
 // narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended,
 // it does not say how slow it is.
 func narrow(rate uint64) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defended bool) (float64, error) {
+	return either(func(declared uint64) (float64, error) {
 		configs := make([]overlay.Config, 20)
 		for i := range configs {
 			configs[i] = overlay.Config{Up: fast, Down: fast}
 		}
-		if defended {
-			configs[0].Down = rate
-		}
+		configs[0].Down = declared
 		net, err := overlaylab.New(configs, 1)
 		if err != nil {
 			return 0, err
@@ -83,5 +79,5 @@ func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 		}
 		net.Run(3 * time.Minute)
 		return worst.Seconds(), nil
-	}
+	}, rate, fast)
 }

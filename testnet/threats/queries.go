@@ -44,22 +44,12 @@ var queryAttacks = []attack{
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
 		defence: "a share of messages, and of searches at a time", slow: true,
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return flood(routing.Config{})
-			}
-			return flood(routing.Config{Limits: routing.Limits{Work: 1 << 20}})
-		},
+		run: either(flood, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
 	},
 	{
 		name: "a search that asks for a budget of millions", where: Cores, measured: "messages that one search causes", target: atMost(256),
 		defence: "what a search of another may spend is capped",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return greedy(routing.Config{})
-			}
-			return greedy(routing.Config{MaxServedBudget: 1 << 20})
-		},
+		run:     either(greedy, routing.Config{}, routing.Config{MaxServedBudget: 1 << 20}),
 	},
 	{
 		name: "a peer that claims every key and holds none", where: Cores, measured: "of 100 finds, those that asked it first", target: atMost(10),
@@ -69,12 +59,7 @@ var queryAttacks = []attack{
 	{
 		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),
 		defence: "names in answers count against a peer's share of messages",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			if defended {
-				return popular(routing.Config{})
-			}
-			return popular(routing.Config{Limits: routing.Limits{Work: 1 << 20}})
-		},
+		run:     either(popular, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
 	},
 	{
 		name: "half of the peers die at once", where: Cores, measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),

@@ -117,9 +117,19 @@ func (a *attack) both(ctx context.Context, r *Row) (err error) {
 	return err
 }
 
+// either runs an attack on one or the other of two settings: of the defended system and of the undefended one.
+func either[S any](run func(S) (float64, error), defended, undefended S) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defends bool) (float64, error) {
+		if defends {
+			return run(defended)
+		}
+		return run(undefended)
+	}
+}
+
 // limited runs an attack within the limits of every node, which are the zero value, and within the loose ones.
 func limited[L any](run func(L) (float64, error), loose L) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defended bool) (float64, error) { return run(unless(defended, loose)) }
+	return either(run, *new(L), loose)
 }
 
 // unless returns loose limits for an undefended run, and those of every node otherwise.
@@ -130,8 +140,5 @@ func unless[L any](defended bool, loose L) (l L) {
 	return l
 }
 
-// Bounds that no run reaches.
-const (
-	forever   = math.MaxInt64 / 2 // a time.Duration
-	unbounded = math.MaxInt
-)
+// unbounded is a bound that no run reaches.
+const unbounded = math.MaxInt

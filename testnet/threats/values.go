@@ -1,7 +1,6 @@
 package threats
 
 import (
-	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"time"
@@ -14,16 +13,12 @@ var valueAttacks = []attack{
 	{
 		name: "keys crafted to match a victim's summary", where: Values, measured: "share of them that match", target: atMost(0.05),
 		defence: "the seed of the hash: what was computed under the last one is worth nothing",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return crafted(defended)
-		},
+		run:     either(crafted, true, false),
 	},
 	{
 		name: "guesses tested against a summary", where: Values, measured: "share of the keys held that are guessed", target: atMost(0.05),
 		defence: "private keys are in no summary",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return guessed(defended)
-		},
+		run:     either(guessed, true, false),
 	},
 }
 
