@@ -16,7 +16,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 // ErrBroken is matched by errors that end a system's run.
@@ -90,9 +89,14 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		return nil, err
 	}
 	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
-	c := &comparison{cfg: cfg, plan: plan, data: data, now: now, truth: judge.New(data.Keys(), data.Collections())}
-	rng := cfg.random(asking)
-	c.one, c.all = data.Queries(workload.FindOne, cfg.Queries, rng), data.Queries(workload.FindAll, cfg.Queries, rng)
+	c := &comparison{cfg: cfg, plan: plan, now: now, truth: judge.New(data.Keys(), data.Collections())}
+	for _, q := range queries(plan) {
+		of := &c.one
+		if q.all {
+			of = &c.all
+		}
+		*of = append(*of, q)
+	}
 	out := &Comparison{
 		Peers: len(data.Peers()), Keys: data.Keys(), Holdings: data.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
 		Transport: cfg.Transport,
@@ -115,10 +119,9 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 type comparison struct {
 	cfg      Config
 	plan     *scenario.Plan
-	data     *workload.Data
 	now      *truth // nothing of it changes
 	truth    *judge.Truth
-	one, all []workload.Query
+	one, all []query
 }
 
 // contest is a system that runs.
@@ -262,7 +265,7 @@ func (t *contest) announced() map[uint32]bool {
 
 // asked is what queries of one kind have brought so far.
 type asked struct {
-	queries []workload.Query
+	queries []query
 	score   judge.Score
 	over    []time.Duration
 	volume  // sent meanwhile
@@ -272,7 +275,7 @@ type asked struct {
 func (a *asked) stats() FindStats {
 	n := float64(max(1, a.done))
 	tally := a.score.FindOne
-	if len(a.queries) > 0 && a.queries[0].Kind == workload.FindAll {
+	if len(a.queries) > 0 && a.queries[0].all {
 		tally = a.score.FindAll
 	}
 	return FindStats{
@@ -300,16 +303,15 @@ func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
 }
 
 // find runs a query, and says when the asker knew that it was over.
-func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, time.Duration, error) {
+func (t *contest) find(ctx context.Context, q query) (judge.Answer, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.FindTimeout)
 	defer cancel()
 	began := time.Now()
-	all := q.Kind == workload.FindAll
-	found, err := t.cast.ask(ctx, q.Asker, q.Key, all)
+	found, err := t.cast.ask(ctx, int(q.Peer), q.Key, q.all)
 	if !errors.Is(err, ErrBroken) {
 		err = nil
 	}
-	a := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Latency: found.Found}
+	a := judge.Answer{Asker: int(q.Peer), Key: q.Key, All: q.all, Latency: found.Found}
 	if len(found.Holders) == 0 {
 		a.Latency = time.Since(began)
 	}

@@ -202,7 +202,6 @@ const (
 	linking
 	identifying
 	joining
-	deciding
 	changing
 	sampling
 	misbehaving

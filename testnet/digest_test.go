@@ -20,7 +20,7 @@ func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 			fmt.Fprintf(h, "%x\n", r.data.Key(k))
 		}
 	}
-	for _, q := range r.queries() {
+	for _, q := range queries(r.plan) {
 		fmt.Fprintln(h, q)
 	}
 	return [sha256.Size]byte(h.Sum(nil))

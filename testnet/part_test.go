@@ -100,7 +100,7 @@ func TestParts(t *testing.T) {
 	if rep.Parts != 3 || rep.Part != "" || rep.Interrupted != "" || rep.Phase != Closing {
 		t.Errorf("%d parts, part %q, interrupted %q while %s", rep.Parts, rep.Part, rep.Interrupted, rep.Phase)
 	}
-	if rep.Peers != 8 || rep.Queries != len(whole.queries()) || rep.FindAll.Queries != cfg.Queries {
+	if rep.Peers != 8 || rep.Queries != len(queries(whole.plan)) || rep.FindAll.Queries != cfg.Queries {
 		t.Errorf("%d peers, %d queries, %d errors, want what one process has", rep.Peers, rep.Queries, rep.QueryErrors)
 	}
 	if !found(rep) || rep.PubsubBytes == 0 || rep.SummaryBytes == 0 || rep.EpochsPublished < 8 {

@@ -36,7 +36,7 @@ func (c *Config) plan() (*scenario.Plan, *workload.Data, *truth, error) {
 	for _, l := range c.Links {
 		p.Lines = append(p.Lines, scenario.Line{Name: l.Name, Up: scenario.Rate(l.Rate), Down: scenario.Rate(l.Rate)})
 	}
-	return p, data, now, nil
+	return p, data, now, c.draw(p, data)
 }
 
 // latency is what lines have that are not the machine's own.

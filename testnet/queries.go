@@ -4,62 +4,69 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// queriesLike is the rule by which queries are drawn, or the log that they come from.
-func (c *Config) queriesLike() string { return cmp.Or(c.QueriesLike, holdings.Uniform) }
+// query is a query of a run: its time does not count.
+type query struct {
+	sim.Ask
+	all bool // all holders are wanted; else one
+}
 
-// drawn are the queries of a kind.
-func (r *run) drawn(kind workload.Kind, rng *rand.Rand) (out []workload.Query) {
-	if r.logged != nil {
-		for _, q := range r.logged {
-			out = append(out, workload.Query{Kind: kind, Asker: int(q.Asker), Key: q.Key})
-		}
-		return out[:min(len(out), r.cfg.Queries)]
-	}
-	if r.cfg.queriesLike() == holdings.Uniform {
-		return r.data.Queries(kind, r.cfg.Queries, rng)
-	}
-	drawer := holdings.Drawer[int32]{Rule: r.cfg.QueriesLike, Exponent: 0.8, Held: holdings.NewNow(r.start.Table)}
-	anybody := func(int32) bool { return true }
-	for range r.cfg.Queries {
-		if p, key, found := drawer.Query(r.data.Keys(), rng, anybody, anybody); found {
-			out = append(out, workload.Query{Kind: kind, Asker: int(p), Key: key})
-		}
+// queries are those of a plan, of both kinds in turn.
+func queries(p *scenario.Plan) (out []query) {
+	for i, a := range p.Script.Asks {
+		out = append(out, query{a, i%2 == 1})
 	}
 	return out
 }
 
-// readLog reads the log that Config.QueriesLike names, if it names one: peers by name or number, keys as they are. What
-// a peer holds itself it does not ask for.
-func (r *run) readLog() error {
-	if holdings.CheckRule(r.cfg.queriesLike()) == nil {
+// queriesLike is the rule by which queries are drawn, or the log that they come from.
+func (c *Config) queriesLike() string { return cmp.Or(c.QueriesLike, holdings.Uniform) }
+
+// draw draws as many queries of each kind as are wanted, or reads the log that Config.QueriesLike names: peers by name or
+// number, keys as they are. What a peer holds itself it does not ask for.
+func (c *Config) draw(p *scenario.Plan, data *workload.Data) error {
+	anybody := func(strategy.ID) bool { return true }
+	if holdings.CheckRule(c.queriesLike()) == nil {
+		drawer := holdings.Drawer[strategy.ID]{Rule: c.queriesLike(), Exponent: holdings.ZipfExponent, Held: holdings.NewNow(p.Data.Table)}
+		rng := c.random(asking)
+		for range 2 * c.Queries {
+			if asker, key, found := drawer.Query(data.Keys(), rng, anybody, anybody); found {
+				p.Script.Asks = append(p.Script.Asks, sim.Ask{Peer: asker, Key: key})
+			}
+		}
 		return nil
 	}
-	f, err := os.Open(r.cfg.QueriesLike)
+	f, err := os.Open(c.QueriesLike)
 	if err != nil {
 		return fmt.Errorf("testnet: %w", err)
 	}
 	defer f.Close()
-	names := r.data.Peers()
-	peer := func(name string) (int32, bool) {
-		p := slices.Index(names, name)
-		if i, err := strconv.Atoi(name); p < 0 && err == nil && i >= 0 && i < len(names) {
-			p = i
+	peer := func(name string) (strategy.ID, bool) {
+		at := slices.Index(p.Names, name)
+		if i, err := strconv.Atoi(name); at < 0 && err == nil && i >= 0 && i < len(p.Names) {
+			at = i
 		}
-		return int32(p), p >= 0
+		return strategy.ID(at), at >= 0
 	}
-	if r.logged, err = holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, holdings.KeyNames(r.data.Keys(), r.data.Lookup)); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrConfig, r.cfg.QueriesLike, err)
+	logged, err := holdings.ReadLog(f, time.Duration(math.MaxInt64), peer, holdings.KeyNames(data.Keys(), data.Lookup))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrConfig, c.QueriesLike, err)
 	}
-	r.logged = slices.DeleteFunc(r.logged, func(q holdings.Logged[int32]) bool { return r.start.Holds(q.Asker, q.Key) })
+	for _, q := range logged {
+		if ask := (sim.Ask{Peer: q.Asker, Key: q.Key}); !p.Data.Holds(q.Asker, q.Key) && len(p.Script.Asks) < 2*c.Queries {
+			p.Script.Asks = append(p.Script.Asks, ask, ask) // of both kinds
+		}
+	}
 	return nil
 }

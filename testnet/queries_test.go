@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -24,21 +25,30 @@ func TestQueriesLike(t *testing.T) {
 	if err := os.WriteFile(log, []byte("0,1,"+string(data.Key(key))+"\n3,0,"+string(data.Key(key))+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	start := judge.New(data.Keys(), data.Collections())
 	mean := map[string]float64{} // holders of what is asked for
 	for _, like := range append(slices.Clone(holdings.Rules), log) {
-		r := &run{stage: &stage{cfg: Config{Queries: 200, QueriesLike: like}}, data: data, start: judge.New(data.Keys(), data.Collections())}
-		if err := r.readLog(); err != nil {
+		cfg := Config{Queries: 200, QueriesLike: like}
+		plan := &scenario.Plan{Data: must(truthOf(data)).data, Names: data.Peers()}
+		if err := cfg.draw(plan, data); err != nil {
 			t.Fatal(err)
 		}
-		queries := r.queries()
-		if want := map[bool]int{true: 2, false: 400}[like == log]; len(queries) != want { // of both kinds; the second line's asker holds the key
-			t.Errorf("%s: %d queries, want %d", like, len(queries), want)
+		asked, all := queries(plan), 0
+		if want := map[bool]int{true: 2, false: 400}[like == log]; len(asked) != want { // of both kinds; the second line's asker holds the key
+			t.Errorf("%s: %d queries, want %d", like, len(asked), want)
 		}
-		for _, q := range queries {
-			if r.start.Has(q.Asker, q.Key) || r.start.Findable(q.Asker, q.Key) == 0 || like == log && (q.Asker != 1 || q.Key != key) {
+		for _, q := range asked {
+			asker := int(q.Peer)
+			if start.Has(asker, q.Key) || start.Findable(asker, q.Key) == 0 || like == log && (asker != 1 || q.Key != key) {
 				t.Fatalf("%s: %+v", like, q)
 			}
-			mean[like] += float64(r.start.Findable(q.Asker, q.Key)) / float64(len(queries))
+			mean[like] += float64(start.Findable(asker, q.Key)) / float64(len(asked))
+			if q.all {
+				all++
+			}
+		}
+		if all != len(asked)/2 {
+			t.Errorf("%s: %d of %d queries are for all holders", like, all, len(asked))
 		}
 	}
 	if mean[holdings.Popular] <= mean[holdings.Uniform] {

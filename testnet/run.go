@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -48,11 +47,10 @@ type Address struct{ Name, Class, Multiaddr string }
 type run struct {
 	*stage
 	data   *workload.Data
-	start  *judge.Truth             // who holds what at the start
-	before int                      // goroutines before the first peer
-	logged []holdings.Logged[int32] // queries to replay; nil: they are drawn
-	churn  *churn                   // nil: collections stay as they are
-	adds   *adds                    // nil: nobody adds new keys
+	start  *judge.Truth // who holds what at the start
+	before int          // goroutines before the first peer
+	churn  *churn       // nil: collections stay as they are
+	adds   *adds        // nil: nobody adds new keys
 
 	mu        sync.Mutex // what polling finds while queries run
 	converged time.Duration
@@ -108,9 +106,6 @@ func newRun(cfg Config) (*run, error) {
 	r.stage, r.data, r.start = newStage(cfg, plan, now), data, judge.New(data.Keys(), data.Collections())
 	r.began = began
 	if r.cast, err = r.nodes(false); err != nil {
-		return nil, err
-	}
-	if err := r.readLog(); err != nil {
 		return nil, err
 	}
 	if cfg.Churn > 0 {
@@ -250,24 +245,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// queries draws the queries of both kinds, mixed.
-func (r *run) queries() []workload.Query {
-	rng := r.cfg.random(asking)
-	var queries []workload.Query
-	for _, kind := range []workload.Kind{workload.FindOne, workload.FindAll} {
-		queries = append(queries, r.drawn(kind, rng)...)
-	}
-	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
-	return queries
-}
-
 // ask runs the queries.
 func (r *run) ask(ctx context.Context) error {
-	queries := r.queries()
+	queries := queries(r.plan)
 	if len(queries) == 0 {
 		r.notes = append(r.notes, "no queries: every peer holds every key")
 	}
-	queries = slices.DeleteFunc(queries, func(q workload.Query) bool { return !r.here(q.Asker) })
+	queries = slices.DeleteFunc(queries, func(q query) bool { return !r.here(int(q.Peer)) })
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
 	length, stops := time.Duration(0), []func(){}
@@ -314,11 +298,11 @@ func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 }
 
 // query runs one query and has its answer judged. One that was cut off by the end of the run is not judged.
-func (r *run) query(ctx context.Context, q workload.Query) {
+func (r *run) query(ctx context.Context, q query) {
 	began := time.Now()
-	m := r.member(q.Asker)
-	all := q.Kind == workload.FindAll
-	a, err := r.cast.ask(ctx, q.Asker, q.Key, all)
+	asker := int(q.Peer)
+	m := r.member(asker)
+	a, err := r.cast.ask(ctx, asker, q.Key, q.all)
 	took := time.Since(began)
 	if ctx.Err() != nil {
 		return
@@ -326,9 +310,9 @@ func (r *run) query(ctx context.Context, q workload.Query) {
 	stats := *cmp.Or(a.Stats, &node.QueryStats{})
 	cost := judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}
 	if r.cfg.Observer != nil {
-		r.cfg.Observer.Answered(Answered{Asker: q.Asker, Key: r.key(q.Key), All: all, Found: a.Holders, Stats: stats, Err: err})
+		r.cfg.Observer.Answered(Answered{Asker: asker, Key: r.key(q.Key), All: q.all, Found: a.Holders, Stats: stats, Err: err})
 	}
-	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Cost: cost, Latency: took, Found: r.numbers(a.Holders)}
+	answer := judge.Answer{Asker: asker, Key: q.Key, All: q.all, Cost: cost, Latency: took, Found: r.numbers(a.Holders)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {

@@ -392,7 +392,7 @@ func TestBadConfig(t *testing.T) {
 
 // One seed gives the same peers, links and queries.
 func TestSameSeed(t *testing.T) {
-	draw := func(seed uint64) (ids []string, classes []int, queries []workload.Query) {
+	draw := func(seed uint64) (ids []string, classes []int, asked []query) {
 		r, err := newRun(Config{Chunk: 1 << 24, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
@@ -409,7 +409,7 @@ func TestSameSeed(t *testing.T) {
 			}
 			ids = append(ids, string(raw))
 		}
-		return ids, r.plan.Class, r.queries()
+		return ids, r.plan.Class, queries(r.plan)
 	}
 	ids, classes, queries := draw(7)
 	ids2, classes2, queries2 := draw(7)

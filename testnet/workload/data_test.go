@@ -173,64 +173,6 @@ func TestSameSeedSameData(t *testing.T) {
 	}
 }
 
-func TestQueries(t *testing.T) {
-	d := load(t, Config{Chunk: 1 << 20})
-	for _, kind := range []Kind{FindOne, FindAll} {
-		queries := d.Queries(kind, 1000, rng(3))
-		asked := make([]int, len(d.Peers()))
-		for _, q := range queries {
-			asked[q.Asker]++
-			if q.Kind != kind {
-				t.Fatalf("kind %d, want %d", q.Kind, kind)
-			}
-			if _, has := slices.BinarySearch(d.Collection(q.Asker), q.Key); has {
-				t.Fatalf("peer %d asks for key %d, which it holds", q.Asker, q.Key)
-			}
-		}
-		if len(queries) != 1000 || slices.Max(asked)-slices.Min(asked) > 1 {
-			t.Errorf("%d queries, %d to %d a peer", len(queries), slices.Min(asked), slices.Max(asked))
-		}
-		if !slices.Equal(queries, d.Queries(kind, 1000, rng(3))) {
-			t.Error("one seed gave two workloads")
-		}
-	}
-}
-
-// lacked is checked against the plain list of lacked keys: all of them, equally often.
-func TestLackedIsUniform(t *testing.T) {
-	d := load(t, Config{Path: "testdata/folder"})
-	for p := range d.Peers() {
-		var want []uint32
-		for k := range uint32(d.Keys()) {
-			if !slices.Contains(d.Collection(p), k) {
-				want = append(want, k)
-			}
-		}
-		count := map[uint32]int{}
-		const draws = 3000
-		r := rng(9)
-		for range draws {
-			count[d.lacked(p, r)]++
-		}
-		for _, k := range want {
-			mean := draws / len(want)
-			if n := count[k]; n < mean*8/10 || n > mean*12/10 {
-				t.Errorf("peer %d: key %d drawn %d times of %d, %d expected", p, k, n, draws, mean)
-			}
-		}
-		if len(count) != len(want) {
-			t.Errorf("peer %d: drew %v, lacks %v", p, count, want)
-		}
-	}
-}
-
-func TestNobodyLacksAnything(t *testing.T) {
-	d := load(t, Config{Path: "testdata/alike"})
-	if q := d.Queries(FindOne, 10, rng(1)); len(q) != 0 {
-		t.Errorf("queries %v where every peer holds every key", q)
-	}
-}
-
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
