@@ -3,6 +3,7 @@ package testnet
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
@@ -49,7 +50,6 @@ type churn struct {
 	peers   []changer
 
 	removed, added int
-	scores         []judge.Score // by minute
 	before         traffic
 	after          traffic
 }
@@ -131,19 +131,6 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 	}
 }
 
-// judge scores an answer to a query begun at some time, among the others and within its minute. The run's mutex is
-// held.
-func (c *churn) judge(s *judge.Score, a judge.Answer, began time.Time) {
-	from := began.Sub(c.began)
-	to := from + a.Latency
-	s.AddDuring(c.changes, a, from, to)
-	minute := max(0, int(from/time.Minute))
-	for len(c.scores) <= minute {
-		c.scores = append(c.scores, judge.Score{})
-	}
-	c.scores[minute].AddDuring(c.changes, a, from, to)
-}
-
 // traffic asks all nodes what was sent so far.
 func (c *churn) traffic(ctx context.Context) traffic {
 	t := traffic{summaries: c.r.summaryBytes()}
@@ -172,8 +159,16 @@ func (c *churn) report() *Churn {
 	if out.PartsBytes > 0 {
 		out.ShareOfParts = float64(out.SummaryBytes) / float64(out.PartsBytes)
 	}
-	for _, s := range c.scores {
-		out.Recall = append(out.Recall, MinuteRecall{FindOne: recall(s.FindOne), FindAll: recall(s.FindAll)})
+	var minutes [][]asked
+	for _, q := range slices.Concat(c.r.asked...) {
+		minute := max(0, int(q.At/60))
+		for len(minutes) <= minute {
+			minutes = append(minutes, nil)
+		}
+		minutes[minute] = append(minutes[minute], q)
+	}
+	for _, m := range minutes {
+		out.Recall = append(out.Recall, MinuteRecall{FindOne: of(m, forOne).recall(), FindAll: of(m, forAll).recall()})
 	}
 	return out
 }

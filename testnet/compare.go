@@ -159,7 +159,7 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 // kind comes first in a turn follows the Thue–Morse sequence: fewer and fewer connections are cold, and it makes up for
 // a steady fall as for one that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
-	kinds := [2]*asked{{queries: t.of.one}, {queries: t.of.all}}
+	kinds := [2]*series{{queries: t.of.one}, {queries: t.of.all}}
 	const turns = 16
 	for turn := range turns {
 		first := bits.OnesCount(uint(turn))
@@ -263,29 +263,25 @@ func (t *contest) announced() map[uint32]bool {
 	return keys
 }
 
-// asked is what queries of one kind have brought so far.
-type asked struct {
+// series is what queries of one kind have brought so far.
+type series struct {
 	queries []query
-	score   judge.Score
+	asked   []asked
 	over    []time.Duration
 	volume  // sent meanwhile
 	done    int
 }
 
-func (a *asked) stats() FindStats {
-	n := float64(max(1, a.done))
-	tally := a.score.FindOne
-	if len(a.queries) > 0 && a.queries[0].all {
-		tally = a.score.FindAll
-	}
+func (a *series) stats() FindStats {
+	n, all := float64(max(1, a.done)), of(a.asked, anyKind)
 	return FindStats{
-		Queries: tally.Queries, Recall: tally.Recall(), Wrong: a.score.Wrong, P50: millis(a.score.Latency(0.5)), P99: millis(a.score.Latency(0.99)),
+		Queries: all.queries, Recall: *cmp.Or(all.recall(), pointer(1.0)), Wrong: all.Wrong, P50: latency(a.asked, 0.5), P99: latency(a.asked, 0.99),
 		Over: millis(median(a.over)), Messages: float64(a.messages) / n, Bytes: float64(a.bytes) / n,
 	}
 }
 
 // ask runs the queries from one to before another.
-func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
+func (t *contest) ask(ctx context.Context, a *series, from, to int) error {
 	ours := func(id protocol.ID) bool { return t.cast.upkeep(id) || t.cast.query(id) }
 	before := t.sent(ours)
 	var mu sync.Mutex
@@ -293,7 +289,7 @@ func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
 		answer, end, err := t.find(ctx, a.queries[from+i])
 		mu.Lock()
 		defer mu.Unlock()
-		a.score.Add(t.of.truth, answer)
+		a.asked = append(a.asked, answer)
 		a.over = append(a.over, end)
 		t.progress(Querying, len(a.over), len(a.queries))
 		return err
@@ -303,7 +299,7 @@ func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
 }
 
 // find runs a query, and says when the asker knew that it was over.
-func (t *contest) find(ctx context.Context, q query) (judge.Answer, time.Duration, error) {
+func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.FindTimeout)
 	defer cancel()
 	began := time.Now()
@@ -311,12 +307,12 @@ func (t *contest) find(ctx context.Context, q query) (judge.Answer, time.Duratio
 	if !errors.Is(err, ErrBroken) {
 		err = nil
 	}
-	a := judge.Answer{Asker: int(q.Peer), Key: q.Key, All: q.all, Latency: found.Found}
+	took := found.Found
 	if len(found.Holders) == 0 {
-		a.Latency = time.Since(began)
+		took = time.Since(began)
 	}
-	a.Found = t.numbers(found.Holders)
-	return a, found.Over, err
+	mark := t.of.truth.Mark(int(q.Peer), q.Key, q.all, t.numbers(found.Holders))
+	return q.ended(mark, 0, millis(took)), found.Over, err
 }
 
 // median is the middle one of durations, where 0 counts as endless; 0 of none.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // freePorts is a loopback address with n free ports from its own on, far from those of a process that begins beside
@@ -354,13 +355,13 @@ func TestBadPart(t *testing.T) {
 
 // aPartial has all its fields set, to different values.
 func aPartial(k int) *partial {
-	score := judge.Score{
-		FindOne: judge.Tally{Queries: 10 + k, Answered: 9, Found: 8, Findable: 10}, FindAll: judge.Tally{Queries: 5, Answered: 4, Found: 30 * k, Findable: 41 * k},
-		Wrong: k, Cost: judge.Cost{Probes: 30, FalseProbes: 2 * k, Messages: 60}, Latencies: []time.Duration{5, time.Duration(k), 7},
+	queries := []asked{
+		{Query: sim.Query{Asker: k, Key: 3, Findable: 1, Latency: 5}},
+		{Query: sim.Query{At: 1, Findable: 41 * k, Found: 30 * k, Probes: 30, Wasted: 2 * k, Messages: 60, Latency: float64(k)}, All: true, Wrong: k},
 	}
 	return &partial{
 		Phase: Querying, Interrupted: "why", Notes: []string{"note"}, Members: 3 * k, Converged: time.Duration(k) * time.Second, Failed: k, Asking: time.Minute,
-		Classes:   []classSums{{2 * k, 10, 2000, 0.5, score}, {k, 20, 4000, 0.25, score}},
+		Classes:   []classSums{{2 * k, 10, 2000, 0.5, queries}, {k, 20, 4000, 0.25, queries}},
 		Summaries: 100,
 		Sums: Sums{
 			PubsubBytes: 50, DirectBytes: 40, ProtocolBytes: map[string]uint64{"/a": 1, fmt.Sprint("/", k): 2}, LinkBudgetUse: 0.5, ConnectionsMax: 4 + k,
@@ -386,7 +387,7 @@ func TestPartialsAddUp(t *testing.T) {
 		got.ProtocolBytes["/a"] != 2 || got.ProtocolBytes["/1"] != 2 || got.ProtocolBytes["/3"] != 2 || got.MemoryBytes != 2000 || got.Refused["x"] != 2 || got.Wronged != 4 || got.Deltas != 4 {
 		t.Errorf("%+v", got)
 	}
-	if c := got.Classes[0]; c.Peers != 8 || c.Parts != 20 || c.Score.FindAll.Found != 120 || len(c.Score.Latencies) != 6 || c.Score.FalseProbes != 8 {
+	if c := got.Classes[0]; c.Peers != 8 || c.Parts != 20 || of(c.Asked, forAll).Found != 120 || len(c.Asked) != 4 || of(c.Asked, anyKind).wasted != 8 {
 		t.Errorf("%+v", c)
 	}
 	if n := got.Neighbours; n.Peers != 4 || n.Mean != 0.5 {

@@ -30,8 +30,8 @@ type partial struct {
 // classSums are sums over the peers of one link class.
 type classSums struct {
 	Peers                      int
-	Parts, Bytes, FalseMatches float64     // held at the end of the run
-	Score                      judge.Score // of the queries that they asked
+	Parts, Bytes, FalseMatches float64 // held at the end of the run
+	Asked                      []asked // their queries
 }
 
 const reportTime = 10 * time.Second
@@ -51,8 +51,8 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	}
 	r.mu.Lock()
 	p.Notes, p.Converged, p.Failed, p.Asking = r.notes, r.converged, r.failed, r.asking
-	for _, s := range r.scores {
-		p.Classes = append(p.Classes, classSums{Score: s})
+	for _, of := range r.asked {
+		p.Classes = append(p.Classes, classSums{Asked: of})
 	}
 	r.mu.Unlock()
 	for i, m := range r.members {
@@ -139,7 +139,7 @@ func (c *classSums) merge(o *classSums) {
 	c.Parts += o.Parts
 	c.Bytes += o.Bytes
 	c.FalseMatches += o.FalseMatches
-	c.Score.Merge(&o.Score)
+	c.Asked = append(c.Asked, o.Asked...)
 }
 
 // summaryBytes is what all peers have sent of summaries, with all that pubsub needs.

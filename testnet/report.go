@@ -133,17 +133,18 @@ func (r *run) report(p *partial) *Report {
 		rep.ConvergenceSeconds = pointer(p.Converged.Seconds())
 	}
 	rep.Classes = make(map[string]Class, len(p.Classes))
-	var all judge.Score
+	var queries []asked
 	for i := range p.Classes {
 		rep.Classes[r.cfg.Links[i].Name] = p.Classes[i].report(r.cfg.Links[i].Rate)
-		all.Merge(&p.Classes[i].Score)
+		queries = append(queries, p.Classes[i].Asked...)
 	}
-	rep.Queries, rep.QueryErrors, rep.WrongHolders = all.Queries(), p.Failed, all.Wrong
-	rep.FindOne = FindOne{all.FindOne.Queries, all.FindOne.Answered, recall(all.FindOne)}
-	rep.FindAll = FindAll{all.FindAll.Queries, recall(all.FindAll)}
-	rep.Costs = costs(&all)
-	if len(all.Latencies) > 0 {
-		rep.LatencyMillis = Latency{P50: pointer(millis(all.Latency(0.5))), P99: pointer(millis(all.Latency(0.99)))}
+	all, one, every := of(queries, anyKind), of(queries, forOne), of(queries, forAll)
+	rep.Queries, rep.QueryErrors, rep.WrongHolders = all.queries, p.Failed, all.Wrong
+	rep.FindOne = FindOne{one.queries, one.answered, one.recall()}
+	rep.FindAll = FindAll{every.queries, every.recall()}
+	rep.Costs = all.costs()
+	if len(queries) > 0 {
+		rep.LatencyMillis = Latency{P50: pointer(latency(queries, 0.5)), P99: pointer(latency(queries, 0.99))}
 	}
 	if p.Asking > 0 {
 		rep.QueriesPerSecond = float64(rep.Queries) / p.Asking.Seconds()
@@ -157,7 +158,7 @@ func (c *classSums) report(rate uint64) Class {
 	return Class{
 		Rate: rate, Peers: c.Peers,
 		PartsHeld: c.Parts / peers, BytesHeld: c.Bytes / peers, FalseMatches: c.FalseMatches / peers,
-		FindOneRecall: recall(c.Score.FindOne), FindAllRecall: recall(c.Score.FindAll), Costs: costs(&c.Score),
+		FindOneRecall: of(c.Asked, forOne).recall(), FindAllRecall: of(c.Asked, forAll).recall(), Costs: of(c.Asked, anyKind).costs(),
 	}
 }
 
@@ -173,26 +174,6 @@ func reason(cause error) string {
 		return "cancelled"
 	}
 	return cause.Error()
-}
-
-func costs(s *judge.Score) Costs {
-	if s.Queries() == 0 {
-		return Costs{}
-	}
-	return Costs{
-		ProbesPerQuery:   pointer(s.PerQuery(s.Probes)),
-		FalseProbes:      pointer(s.PerQuery(s.FalseProbes)),
-		MessagesPerQuery: pointer(s.PerQuery(s.Messages)),
-		HoldersPerQuery:  pointer(s.PerQuery(s.FindOne.Found + s.FindAll.Found)),
-	}
-}
-
-// recall is nil where there was nothing to find.
-func recall(t judge.Tally) *float64 {
-	if t.Findable == 0 {
-		return nil
-	}
-	return pointer(t.Recall())
 }
 
 func millis(d time.Duration) float64 { return d.Seconds() * 1000 }

@@ -54,7 +54,7 @@ type run struct {
 
 	mu        sync.Mutex // what polling finds while queries run
 	converged time.Duration
-	scores    []judge.Score // by class of the asker's link
+	asked     [][]asked     // by class of the asker's link
 	failed    int           // queries that ended with an error
 	asking    time.Duration // that queries have taken
 	notes     []string
@@ -115,7 +115,7 @@ func newRun(cfg Config) (*run, error) {
 		r.takeStrangers()
 		r.adds = newAdds(r)
 	}
-	r.scores = make([]judge.Score, len(cfg.Links))
+	r.asked = make([][]asked, len(cfg.Links))
 	return r, nil
 }
 
@@ -308,21 +308,24 @@ func (r *run) query(ctx context.Context, q query) {
 		return
 	}
 	stats := *cmp.Or(a.Stats, &node.QueryStats{})
-	cost := judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}
 	if r.cfg.Observer != nil {
 		r.cfg.Observer.Answered(Answered{Asker: asker, Key: r.key(q.Key), All: q.all, Found: a.Holders, Stats: stats, Err: err})
 	}
-	answer := judge.Answer{Asker: asker, Key: q.Key, All: q.all, Cost: cost, Latency: took, Found: r.numbers(a.Holders)}
+	from, mark := time.Duration(0), judge.Mark{}
+	if c := r.churn; c != nil {
+		from = began.Sub(c.began)
+		mark = c.changes.Mark(asker, q.Key, q.all, r.numbers(a.Holders), from, from+took)
+	} else {
+		mark = r.start.Mark(asker, q.Key, q.all, r.numbers(a.Holders))
+	}
+	e := q.ended(mark, from.Seconds(), millis(took))
+	e.Probes, e.Wasted, e.Messages = stats.Probes, stats.FalseProbes, stats.Messages
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
 		r.failed++
 	}
-	if r.churn == nil {
-		r.scores[m.class].Add(r.start, answer)
-		return
-	}
-	r.churn.judge(&r.scores[m.class], answer, began)
+	r.asked[m.class] = append(r.asked[m.class], e)
 }
 
 // goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get

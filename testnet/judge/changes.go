@@ -59,16 +59,16 @@ func (c *Changes) during(key uint32, from, to time.Duration) map[int]bool {
 	return holders
 }
 
-// AddDuring judges an answer to a query that ran from one instant to another.
-func (s *Score) AddDuring(c *Changes, a Answer, from, to time.Duration) {
-	holders := c.during(a.Key, from, to)
+// Mark marks an answer to a query that ran from one instant to another.
+func (c *Changes) Mark(asker int, key uint32, all bool, named []int, from, to time.Duration) Mark {
+	holders := c.during(key, from, to)
 	findable := 0
 	for p, steady := range holders {
-		if steady && p != a.Asker {
+		if steady && p != asker {
 			findable++
 		}
 	}
-	s.add(a, findable, func(p int) verdict {
+	return mark(asker, all, named, findable, func(p int) verdict {
 		switch steady, held := holders[p]; {
 		case !held:
 			return wrong

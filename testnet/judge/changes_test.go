@@ -31,14 +31,8 @@ func TestChanges(t *testing.T) {
 		{14 * s, 14 * s, []int{1}, false, 1, 1, 0}, // any holder will do
 		{26 * s, 26 * s, []int{2}, false, 0, 1, 1},
 	} {
-		var score Score
-		score.AddDuring(c, Answer{Asker: 3, Key: 1, All: q.all, Found: q.named}, q.from, q.to)
-		tally := score.FindAll
-		if !q.all {
-			tally = score.FindOne
-		}
-		if tally.Found != q.found || tally.Findable != q.findable || score.Wrong != q.wrong {
-			t.Errorf("%v to %v, %v named: %+v, %d wrong", q.from, q.to, q.named, tally, score.Wrong)
+		if m := c.Mark(3, 1, q.all, q.named, q.from, q.to); m != (Mark{q.found, q.findable, q.wrong}) {
+			t.Errorf("%v to %v, %v named: %+v", q.from, q.to, q.named, m)
 		}
 	}
 }

@@ -6,16 +6,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/judge"
 )
 
-func ExampleScore() {
+func ExampleTruth_Mark() {
 	truth := judge.New(3, [][]uint32{{0, 1}, {1, 2}, {1}}) // three peers, three keys
-	var score judge.Score
-	score.Add(truth, judge.Answer{Asker: 0, Key: 2, Found: []int{1}})
-	score.Add(truth, judge.Answer{Asker: 0, Key: 1, All: true, Found: []int{2}})
-	fmt.Println("find one:", score.FindOne.Recall())
-	fmt.Println("find all:", score.FindAll.Recall())
+	fmt.Printf("find one: %+v\n", truth.Mark(0, 2, false, []int{1}))
+	fmt.Printf("find all: %+v\n", truth.Mark(0, 1, true, []int{2}))
 	// Output:
-	// find one: 1
-	// find all: 0.5
+	// find one: {Found:1 Findable:1 Wrong:0}
+	// find all: {Found:1 Findable:2 Wrong:0}
 }
 
 func ExampleTruth_Neighbours() {

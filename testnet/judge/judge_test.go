@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -127,41 +126,35 @@ func TestNeighboursAgainstPlainLoops(t *testing.T) {
 	})
 }
 
-func TestScore(t *testing.T) {
+func TestMark(t *testing.T) {
 	truth := New(6, small)
-	var s Score
-	for _, a := range []Answer{
-		{Asker: 1, Key: 0, Found: []int{0}, Cost: Cost{Probes: 2, FalseProbes: 1, Messages: 4}, Latency: 10 * time.Millisecond},
-		{Asker: 1, Key: 5, Found: nil, Latency: 40 * time.Millisecond},
-		{Asker: 3, Key: 1, Found: []int{1, 3, 99, -1}, Latency: 30 * time.Millisecond},                                           // three lies, and the asker itself
-		{Asker: 3, Key: 0, All: true, Found: []int{2, 2, 0}, Cost: Cost{Probes: 2, Messages: 4}, Latency: 20 * time.Millisecond}, // one twice
-		{Asker: 3, Key: 2, All: true, Found: []int{0}, Latency: 20 * time.Millisecond},
+	for _, c := range []struct {
+		asker int
+		key   uint32
+		all   bool
+		named []int
+		want  Mark
+	}{
+		{1, 0, false, []int{0}, Mark{Found: 1, Findable: 1}},
+		{1, 5, false, nil, Mark{Findable: 1}},
+		{3, 1, false, []int{1, 3, 99, -1}, Mark{Findable: 1, Wrong: 3}}, // three lies, and the asker itself
+		{3, 0, true, []int{2, 2, 0}, Mark{Found: 2, Findable: 2}},       // one twice
+		{3, 2, true, []int{0}, Mark{Found: 1, Findable: 2}},
 	} {
-		s.Add(truth, a)
-	}
-	if want := (Tally{Queries: 3, Answered: 1, Found: 1, Findable: 3}); s.FindOne != want {
-		t.Errorf("find one: %+v, want %+v", s.FindOne, want)
-	}
-	if want := (Tally{Queries: 2, Answered: 2, Found: 3, Findable: 4}); s.FindAll != want || want.Recall() != 0.75 {
-		t.Errorf("find all: %+v, want %+v", s.FindAll, want)
-	}
-	if s.Wrong != 3 {
-		t.Errorf("%d wrong answers, want 3", s.Wrong)
-	}
-	if got := s.PerQuery(s.Probes); got != 0.8 {
-		t.Errorf("%v probes a query, want 0.8", got)
-	}
-	for q, want := range map[float64]time.Duration{0: 10, 0.2: 10, 0.5: 20, 0.8: 30, 0.99: 40, 1: 40} {
-		if got := s.Latency(q); got != want*time.Millisecond {
-			t.Errorf("latency at %v: %v, want %d ms", q, got, want)
+		if got := truth.Mark(c.asker, c.key, c.all, c.named); got != c.want {
+			t.Errorf("peer %d asks for %d, is told of %v: %+v, want %+v", c.asker, c.key, c.named, got, c.want)
 		}
 	}
 }
 
-func TestScoreOfNothing(t *testing.T) {
-	var s Score
-	if s.PerQuery(0) != 0 || s.Latency(0.5) != 0 || s.FindOne.Recall() != 1 {
-		t.Errorf("%+v", s)
+func TestQuantile(t *testing.T) {
+	for q, want := range map[float64]int{0: 10, 0.2: 10, 0.5: 20, 0.8: 30, 0.99: 40, 1: 40} {
+		if got := Quantile([]int{10, 40, 30, 20, 20}, q); got != want {
+			t.Errorf("at %v: %v, want %d", q, got, want)
+		}
+	}
+	if Quantile([]int(nil), 0.5) != 0 {
+		t.Error("of nothing")
 	}
 }
 

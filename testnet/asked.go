@@ -1,0 +1,70 @@
+package testnet
+
+import (
+	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/sim"
+)
+
+// asked is a query that has ended.
+type asked struct {
+	sim.Query
+	All   bool `json:"all"`
+	Wrong int  `json:"wrong"` // peers named that hold nothing of the kind
+}
+
+// ended is a query whose answer has a mark, begun and ended so many seconds after an instant.
+func (q query) ended(m judge.Mark, began, latency float64) asked {
+	return asked{Query: sim.Query{At: began, Asker: int(q.Peer), Key: q.Key, Findable: m.Findable, Found: m.Found, Latency: latency}, All: q.all, Wrong: m.Wrong}
+}
+
+// sums are of queries.
+type sums struct {
+	queries, answered int // answered: those that found at least one holder
+	judge.Mark
+	probes, wasted, messages int
+}
+
+// of sums up the queries of a kind.
+func of(queries []asked, kind func(asked) bool) (s sums) {
+	for _, q := range queries {
+		if !kind(q) {
+			continue
+		}
+		s.queries++
+		s.answered += min(1, q.Found)
+		s.Found, s.Findable, s.Wrong = s.Found+q.Found, s.Findable+q.Findable, s.Wrong+q.Wrong
+		s.probes, s.wasted, s.messages = s.probes+q.Probes, s.wasted+q.Wasted, s.messages+q.Messages
+	}
+	return s
+}
+
+// The kinds of queries.
+func anyKind(asked) bool  { return true }
+func forOne(q asked) bool { return !q.All }
+func forAll(q asked) bool { return q.All }
+
+// recall is nil where there was nothing to find.
+func (s sums) recall() *float64 {
+	if s.Findable == 0 {
+		return nil
+	}
+	return pointer(float64(s.Found) / float64(s.Findable))
+}
+
+// costs are nil where there were no queries.
+func (s sums) costs() Costs {
+	if s.queries == 0 {
+		return Costs{}
+	}
+	mean := func(count int) *float64 { return pointer(float64(count) / float64(s.queries)) }
+	return Costs{ProbesPerQuery: mean(s.probes), FalseProbes: mean(s.wasted), MessagesPerQuery: mean(s.messages), HoldersPerQuery: mean(s.Found)}
+}
+
+// latency is the time in milliseconds that a share of the queries did not exceed; 0 of none.
+func latency(queries []asked, share float64) float64 {
+	all := make([]float64, len(queries))
+	for i, q := range queries {
+		all[i] = q.Latency
+	}
+	return judge.Quantile(all, share)
+}
