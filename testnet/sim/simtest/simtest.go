@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
-	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -93,7 +92,9 @@ func Of(r *sim.Report) Report {
 		}
 	}
 	out.Hops /= float64(max(1, out.Answered))
-	out.Latency = judge.Quantile(latencies, 0.5)
+	if slices.Sort(latencies); out.Answered > 0 {
+		out.Latency = latencies[(out.Answered-1)/2]
+	}
 	for _, k := range r.Kinds {
 		out.Upkeep += float64(k.Bytes) / float64(r.Peers)
 	}
