@@ -311,7 +311,8 @@ func (r *run) query(ctx context.Context, q query) {
 	if r.cfg.Observer != nil {
 		r.cfg.Observer.Answered(Answered{Asker: asker, Key: r.key(q.Key), All: q.all, Found: a.Holders, Stats: stats, Err: err})
 	}
-	from, mark := time.Duration(0), judge.Mark{}
+	from := time.Duration(0)
+	var mark judge.Mark
 	if c := r.churn; c != nil {
 		from = began.Sub(c.began)
 		mark = c.changes.Mark(asker, q.Key, q.all, r.numbers(a.Holders), from, from+took)
