@@ -36,6 +36,7 @@ type adapter struct {
 	// fresh returns for how long the origin's word on a path is taken without asking again; unkept: it is passed through.
 	// nil: the origin is always asked.
 	fresh   func(path string) time.Duration
+	query   bool                            // the origin is told what the client writes behind a question mark
 	headers []string                        // of named
 	learn   func(record, *io.SectionReader) // of named
 }
@@ -98,7 +99,8 @@ func (a adapter) answer(q *request, base *url.URL, path string, told ...string) 
 		q.fail(err)
 		return
 	}
-	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
+	if a.query && q.r.URL.RawQuery != "" {
+		at.RawQuery = q.r.URL.RawQuery
 		q.name += "?" + at.RawQuery
 	}
 	q.path, q.origin = path, requestTo(at, q.r, told...)

@@ -16,7 +16,7 @@ var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 func newHF(m *Mirror, _ *url.URL) adapter {
 	hub := *m.origin
 	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return adapter{headers: hubHeaders, sum: func(q *request) (rec record, sum Sum, ok bool) {
+	return adapter{query: true, headers: hubHeaders, sum: func(q *request) (rec record, sum Sum, ok bool) {
 		if !strings.Contains(q.path, "/resolve/") {
 			return rec, sum, false
 		}

@@ -75,7 +75,7 @@ func (o *oci) serve(q *request) {
 		q.pingRegistry(base)
 		return
 	}
-	var a adapter
+	a := adapter{query: kind == ""}
 	if kind != "" {
 		a.scope, a.learn = "oci/"+base.Host+"/"+name, digestOf
 		a.sum = func(*request) (record, Sum, bool) { return byDigest(kind, ref) }

@@ -15,6 +15,7 @@ const uiBytes = 4 << 20
 func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, watch func() error) {
 	feed := view.NewFeed(view.Header{Source: "daemon", Network: d.cfg.Network.Name, Program: d.opts.Version}, uiBytes)
 	w := view.NewWatch(feed, true)
+	w.Mirror = d.mirrorStatus
 	w.Add(ctx, view.Peer{Name: "this peer"}, d.node)
 	context.AfterFunc(ctx, feed.Close) // so that viewers do not hold up the end
 	mux := http.NewServeMux()

@@ -16,7 +16,7 @@ func TestUI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.HTTP.Names = []string{"Box.Lan", "venn"}
+	c.HTTP.Names, c.Mirror.Listen = []string{"Box.Lan", "venn"}, "127.0.0.1:0"
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestUI(t *testing.T) {
 	var text strings.Builder
 	for in := bufio.NewScanner(ask(http.MethodGet, "/ui/events", "").Body); in.Scan(); {
 		text.WriteString(in.Text())
-		if strings.Contains(text.String(), `"type":"status"`) {
+		if strings.Contains(text.String(), `"type":"mirror"`) {
 			break
 		}
 	}
-	for _, want := range []string{`"source":"daemon"`, `"name":"this peer"`, s.ID, `"type":"status"`} {
+	for _, want := range []string{`"source":"daemon"`, `"name":"this peer"`, s.ID, `"type":"status"`, `"type":"mirror"`} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the view lacks %s", want)
 		}

@@ -21,6 +21,7 @@
 //	epoch    a peer published a summary of its own: see Epoch
 //	tail     a peer published what it has changed since its summary: see Tail
 //	learned  a peer learned of others' newer summaries and tails: see Learned
+//	mirror   what a peer's mirror holds and has done: see Mirror
 //	query    a query that ended, with its path: see Query
 //	phase    how far a run is: see Phase
 //	report   the report of a run, as venn testnet --json prints it: see Report

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -203,6 +204,13 @@ type Report struct {
 	Report json.RawMessage `json:"report"`
 }
 
+// Mirror is what a peer's mirror holds and has done, if it has one.
+type Mirror struct {
+	N int `json:"n"`
+	httpapi.Mirror
+}
+
+func (Mirror) kind() string  { return "mirror" }
 func (Peer) kind() string    { return "peer" }
 func (Status) kind() string  { return "status" }
 func (Links) kind() string   { return "links" }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -247,6 +248,7 @@ type state struct {
 	links   map[int]Links
 	held    map[int]map[int]Cell
 	epochs  map[int]Epoch
+	mirrors map[int]Mirror
 	queries []Query
 	phase   *Phase
 	report  *Report
@@ -255,6 +257,7 @@ type state struct {
 func newState() state {
 	return state{
 		status: make(map[int]Status), links: make(map[int]Links), held: make(map[int]map[int]Cell), epochs: make(map[int]Epoch),
+		mirrors: make(map[int]Mirror),
 	}
 }
 
@@ -286,6 +289,11 @@ func (s *state) take(e Event) (Event, bool) {
 		return e, len(e.Held) > 0
 	case Epoch:
 		s.epochs[e.N] = e
+	case Mirror:
+		if reflect.DeepEqual(s.mirrors[e.N], e) {
+			return nil, false
+		}
+		s.mirrors[e.N] = e
 	case Query:
 		s.queries = append(s.queries, e)
 		if len(s.queries) > 2*keptQueries {
@@ -335,6 +343,9 @@ func (s *state) events() (out []Event) {
 			out = append(out, e)
 		}
 		if e, ok := s.links[n]; ok {
+			out = append(out, e)
+		}
+		if e, ok := s.mirrors[n]; ok {
 			out = append(out, e)
 		}
 	}

@@ -48,12 +48,15 @@ func TestFeedGivesEveryFollowerAll(t *testing.T) {
 	var early place
 	follow(t, f, &early)
 	f.Publish(Peer{N: 0, Name: "a"}, Status{N: 0, Keys: 1}, Status{N: 0, Keys: 1}, Status{N: 0, Keys: 2})
+	for range 2 { // the second says nothing new
+		f.Publish(Mirror{0, httpapi.Mirror{Files: 2, Recent: []httpapi.Fetch{{Name: "go/a"}}}})
+	}
 	var late place
 	all := follow(t, f, &late)
-	if len(all) != 4 || !strings.HasPrefix(all[0], `{"venn_view":1,`) {
-		t.Fatalf("a late follower got %q, want a header, a peer and two statuses", all)
+	if len(all) != 5 || !strings.HasPrefix(all[0], `{"venn_view":1,`) || !strings.HasPrefix(all[4], `{"type":"mirror"`) || !strings.Contains(all[4], `"files":2`) {
+		t.Fatalf("a late follower got %q, want a header, a peer, two statuses and a mirror", all)
 	}
-	if got := follow(t, f, &early); len(got) != 3 || got[2] != all[3] {
+	if got := follow(t, f, &early); len(got) != 4 || got[3] != all[4] {
 		t.Errorf("an early follower got %q after the header", got)
 	}
 }

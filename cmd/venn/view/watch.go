@@ -28,6 +28,9 @@ const (
 
 // Watch asks nodes what they hold, and publishes it. It is safe for concurrent use.
 type Watch struct {
+	// Mirror returns the status of the nodes' mirror, nil if there is none. It is set before Run; nil: there is none.
+	Mirror func() *httpapi.Mirror
+
 	feed *Feed
 	lazy bool // nobody is asked while nobody views
 
@@ -301,6 +304,11 @@ func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 		Sent: s.BudgetSent, Received: s.BudgetReceived, Announced: s.Announced, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
 		Epoch: s.Epoch.Sequence, LineOut: s.LineOut, LineIn: s.LineIn,
 	}, w.held(m.n, peers)}
+	if w.Mirror != nil {
+		if s := w.Mirror(); s != nil {
+			events = append(events, Mirror{m.n, *s})
+		}
+	}
 	if links {
 		neighbours, err := m.node.Neighbours(ctx)
 		if err != nil {

@@ -9,6 +9,7 @@ import { BytesPage } from "../web/bytes.js";
 import { ChangePage } from "../web/change.js";
 import { csv, percent, bytes, Table } from "../web/dom.js";
 import { GraphPage } from "../web/graph.js";
+import { MirrorPage } from "../web/mirror.js";
 import { MatrixPage } from "../web/matrix.js";
 import { Model } from "../web/model.js";
 import { QueriesPage } from "../web/queries.js";
@@ -20,7 +21,7 @@ const header = { venn_view: 1, source: "testnet", network: "n", began: "" };
 function pages(log, live = false) {
   const app = { model: new Model(), can: { ask: live, change: live, recorded: !live }, selected: null, dark: () => false, select(n) { app.selected = n; } };
   app.model.add([header, ...log]);
-  return { app, all: [GraphPage, MatrixPage, BytesPage, QueriesPage, ChangePage].map((P) => new P(app, element())) };
+  return { app, all: [GraphPage, MatrixPage, BytesPage, QueriesPage, ChangePage, MirrorPage].map((P) => new P(app, element())) };
 }
 
 test("every page can be drawn at any time, whoever is selected and whatever was clicked", () => {
@@ -52,6 +53,19 @@ test("a clicked link has no use before its first line", () => {
   app.model.seek(5000);
   page.draw();
   assert.ok(page.over.series.every((s) => s.values.every((v) => v === null)));
+});
+
+test("the page of a mirror tells what came from where, and a failure", () => {
+  const fetch = { name: "go/a.zip", sum: "gozip-ab", ended: "2026-01-02T03:04:05Z", took_ms: 12.4, from_peers: 3000, from_origin: 1000 };
+  const mirror = { type: "mirror", t: 20, n: 0, listen: "127.0.0.1:5005", files: 2, bytes: 4000, limit: 1e9, fetching: 0, from_peers: 3000, from_origin: 1000, from_cache: 0, to_peers: 0, to_clients: 4000, recent: [fetch, { ...fetch, name: "apt/b.deb", error: "nobody has it" }] };
+  const { app, all } = pages([{ type: "peer", t: 0, n: 0, name: "a", id: "a", self: true }, mirror]), page = all[5];
+  page.draw();
+  assert.match(page.sums.textContent, /75 %/);
+  assert.match(page.table.body.textContent, /failed: nobody has it/);
+  assert.equal(page.rows().length, 3);
+  app.model.seek(10);
+  page.draw();
+  assert.match(page.lead.textContent, /no mirror/);
 });
 
 test("a table sorts, keeps its order, and says how many more there are", () => {

@@ -8,6 +8,7 @@ import { MatrixPage } from "./matrix.js";
 import { BytesPage } from "./bytes.js";
 import { QueriesPage } from "./queries.js";
 import { ChangePage } from "./change.js";
+import { MirrorPage } from "./mirror.js";
 
 const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 
@@ -47,6 +48,7 @@ const pages = [
   { id: "bytes", short: "Bytes", long: "Where do the bytes go?", make: BytesPage },
   { id: "queries", short: "Queries", long: "How was this query answered?", make: QueriesPage },
   { id: "change", short: "Changes", long: "How does a change travel?", make: ChangePage },
+  { id: "mirror", short: "Mirror", long: "What came from where?", make: MirrorPage },
 ];
 
 /** @type {Page|null} */ let page = null;
@@ -148,6 +150,7 @@ addEventListener("keydown", (e) => {
 
 function head() {
   const m = app.model;
+  $("tab-mirror").hidden = !m.mirror && shown !== "mirror";
   if (!m.header) return;
   $("source").textContent =
     m.header.source === "testnet" || m.header.source === "simulation" ? m.header.source : `network ${m.header.network}`;

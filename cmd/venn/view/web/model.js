@@ -16,6 +16,11 @@
  * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number,
  *   removed: number, reached: Map<number, number>}} Update what a peer has published of its collection: a summary
  *   (number 0), or a tail of it; reached has the times when other peers learned of it
+ * @typedef {{name: string, sum: string, ended: string, took_ms: number, from_peers: number, from_origin: number,
+ *   tried?: string[], error?: string}} Fetch
+ * @typedef {{n: number, listen: string, files: number, bytes: number, limit: number, fetching: number,
+ *   from_peers: number, from_origin: number, from_cache: number, to_peers: number, to_clients: number,
+ *   recent: Fetch[]}} Mirror
  * @typedef {{phase: string, done: number, total: number}} Phase
  * @typedef {{recall: number|null}} Found
  * @typedef {{find_one: Found, find_all: Found, messages_per_query: number|null, probes_per_query: number|null,
@@ -26,11 +31,11 @@
  *   {type: "epoch", n: number, sequence: number, keys: number, parts: number, bytes: number} |
  *   {type: "tail", n: number, sequence: number, number: number, added: number, removed: number} |
  *   {type: "learned", n: number, learned: [of: number, sequence: number, t: number, number?: number][]} |
- *   {type: "query"} & Query | {type: "phase"} & Phase | {type: "report", report: Report})} Line a line of a recording
+ *   {type: "query"} & Query | {type: "mirror"} & Mirror | {type: "phase"} & Phase | {type: "report", report: Report})} Line a line of a recording
  * @typedef {{applied: number, now: number, peers: (Peer|undefined)[], status: (Status|undefined)[],
  *   links: (Link[]|undefined)[], histories: number[], linkHistories: number[], rows: (Row|undefined)[],
  *   known: number[], queries: number, updates: [n: number, all: [update: Update, reached: number][]][],
- *   phase: Phase|null,
+ *   mirror: Mirror|null, phase: Phase|null,
  *   report: Report|null}} Checkpoint the state after a number of lines; of lists that only grow, their lengths
  */
 
@@ -66,6 +71,7 @@ export class Model {
   /** @type {number[]} */ known = []; // how many hold something of each peer
   /** @type {Query[]} */ queries = [];
   /** @type {Map<number, Update[]>} */ updates = new Map();
+  /** @type {Mirror|null} */ mirror = null;
   /** @type {Phase|null} */ phase = null;
   /** @type {Report|null} */ report = null;
 
@@ -81,7 +87,7 @@ export class Model {
     this.known = [];
     this.queries = [];
     this.updates = new Map();
-    this.phase = this.report = null;
+    this.mirror = this.phase = this.report = null;
     this.version++;
     this.topology++;
   }
@@ -141,6 +147,7 @@ export class Model {
       known: this.known.slice(),
       queries: this.queries.length,
       updates: [...this.updates].map(([n, all]) => [n, all.map((u) => [u, u.reached.size])]),
+      mirror: this.mirror,
       phase: this.phase,
       report: this.report,
     });
@@ -181,6 +188,7 @@ export class Model {
     this.known = c.known.slice();
     this.queries.length = c.queries;
     this.updates = new Map(c.updates.map(([n, all]) => [n, all.map(([u, reached]) => cut(u, reached))]));
+    this.mirror = c.mirror;
     this.phase = c.phase;
     this.report = c.report;
     this.version++;
@@ -227,6 +235,9 @@ export class Model {
         break;
       case "query":
         this.queries.push(e);
+        break;
+      case "mirror":
+        this.mirror = e;
         break;
       case "phase":
         this.phase = e;
