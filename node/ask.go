@@ -148,7 +148,7 @@ func (n *Node) ask(e event.Ask) {
 // query puts a query to a peer and returns the last answer, with its bytes. Earlier answers of a search go to the loop
 // at once. That to who may hold the key is one, however many messages it takes.
 func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err error) {
-	if err := n.reachContact(e.To, q.Within, errandOf(routing.QueryID(e.Search))); err != nil {
+	if err := n.reachContact(e.To, q.Within, errandOf(e)); err != nil {
 		return all, 0, err
 	}
 	err = n.answersTo(peer.ID(e.To.Peer), q, func(a wire.Answer, bytes int) {

@@ -96,7 +96,7 @@ const (
 )
 
 // warm returns the peers of the last run to begin with: its neighbours, then others.
-func (c *config) warm() (out []peer.AddrInfo) {
+func (c *config) warm(self peer.ID) (out []peer.AddrInfo) {
 	if c.store == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (c *config) warm() (out []peer.AddrInfo) {
 		return 1
 	})
 	for _, p := range peers {
-		if info, err := p.Addresses(); err == nil && len(out) < maxWarm {
+		if info, err := p.Addresses(); err == nil && info.ID != self && len(out) < maxWarm {
 			out = append(out, info)
 		}
 	}
@@ -132,7 +132,8 @@ func (n *Node) savePeers() {
 	}
 }
 
-// saveKnown saves the peers known, if there are any. A node that is alone keeps those saved before.
+// saveKnown saves the peers known, and the node's own record, which they may hold. A node that is alone keeps the peers
+// saved before.
 func (n *Node) saveKnown() {
 	if n.cfg.store == nil {
 		return
@@ -140,6 +141,16 @@ func (n *Node) saveKnown() {
 	ctx, cancel := context.WithTimeout(n.ctx, saveTime)
 	defer cancel()
 	peers, err := n.known(ctx)
+	if len(peers) == 0 {
+		peers = slices.DeleteFunc(n.cfg.store.Peers(), func(p store.Peer) bool { return p.ID == n.host.ID() })
+	}
+	var own []byte
+	if err == nil {
+		err = n.view(ctx, func(l *loop) { own = slices.Clone(l.ownRecord()) })
+	}
+	if own != nil {
+		peers = append(peers, store.Peer{ID: n.host.ID(), Record: own})
+	}
 	if err == nil && len(peers) > 0 {
 		err = n.cfg.store.SavePeers(ctx, peers)
 	}

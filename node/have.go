@@ -51,8 +51,8 @@ func keysAsked(batch []event.Ask) [][]byte {
 // confirmAll sends one batch.
 func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 	keys := keysAsked(batch)
-	e := forSearch
-	if slices.ContainsFunc(batch, func(c event.Ask) bool { return errandOf(routing.QueryID(c.Search)) == forQuery }) {
+	e := errandOf(batch[0])
+	if slices.ContainsFunc(batch, func(c event.Ask) bool { return errandOf(c) == forQuery }) {
 		e = forQuery
 	}
 	begun := l.n.now()

@@ -76,8 +76,8 @@ type Node struct {
 	mesh        *mesh.Mesh
 	pipes       *pipes.Pipes // of tails
 	sample      keySample
-	joining     *admission.Slots                // of joins that are served
-	dials       [len(dialsAtOnce)]chan struct{} // one token for each connection that is being made
+	joining     *admission.Slots                   // of joins that are served
+	dials       [len(dialsAtOnce)]*admission.Slots // of connections that are being made
 	gauges      atomic.Pointer[Status]
 	changing    atomic.Int64           // calls that are changing the key store
 	untold      atomic.Bool            // there are changes that wait for an epoch
@@ -141,7 +141,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		ended:    make(chan struct{}),
 	}
 	for i, most := range dialsAtOnce {
-		n.dials[i] = make(chan struct{}, most)
+		n.dials[i] = admission.NewSlots(most)
 	}
 	n.offenders = offenders.New(cfg.limits.Offences)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
@@ -158,7 +158,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.last, n.lastRecords = n.cfg.warm(), n.cfg.lastRecords()
+	n.last, n.lastRecords = n.cfg.warm(n.host.ID()), n.cfg.lastRecords()
 	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -70,16 +71,26 @@ func (l *loop) makeEpoch(e core.MakeEpoch) {
 		return
 	}
 	h := summary.Header{Seed: p.seed, Origin: string(l.n.host.ID()), Lifetime: core.Lifetime, Shape: p.shape}
+	before := l.ownRecord()
 	l.n.tasks.Run(func() {
-		b := l.n.build(h)
+		b := l.n.build(h, before)
 		b.of = p
 		l.n.in.Result(l.n.ctx, b)
 	})
 }
 
+// ownRecord returns the newest record of this node that others may hold, of this run or the last; nil if there is none.
+func (l *loop) ownRecord() []byte {
+	self := wire.PeerID(l.n.host.ID())
+	if r, ok := l.core.Overlay.Record(self); ok {
+		return r.Envelope
+	}
+	return l.n.lastRecords[self]
+}
+
 // build numbers, makes and signs a summary of the keys held. It keeps the shape of h while that fits, so that the parts
-// of successive epochs line up and deltas are small.
-func (n *Node) build(h summary.Header) (b built) {
+// of successive epochs line up and deltas are small. Before is the record that others may hold.
+func (n *Node) build(h summary.Header, before []byte) (b built) {
 	fps, err := n.fingerprints(h.Seed)
 	if err != nil {
 		return built{err: err}
@@ -102,7 +113,7 @@ func (n *Node) build(h summary.Header) (b built) {
 	if b.envelope, b.err = signed.HeaderSigner(n.key)(payload); b.err != nil {
 		return b
 	}
-	b.record, b.err = signed.OwnRecord(n.host, n.key)
+	b.record, b.err = signed.OwnRecord(n.host, n.key, before)
 	return b
 }
 

@@ -23,7 +23,7 @@ func TestShapeStays(t *testing.T) {
 		if _, err := n.Remove(t.Context(), keys[c.keys:]...); err != nil {
 			t.Fatal(err)
 		}
-		b := n.build(summary.Header{Seed: n.cfg.seed.Tag(), Origin: string(n.ID()), Lifetime: core.Lifetime, Shape: h.Shape})
+		b := n.build(summary.Header{Seed: n.cfg.seed.Tag(), Origin: string(n.ID()), Lifetime: core.Lifetime, Shape: h.Shape}, nil)
 		if b.err != nil {
 			t.Fatal(b.err)
 		}

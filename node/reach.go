@@ -17,13 +17,14 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // dialTime is how long a dial by a record may take.
@@ -32,11 +33,12 @@ const dialTime = 5 * time.Second
 // handshakeTime is how long queries wait for a connection that is being made.
 const handshakeTime = time.Second
 
-// errand is what a dial is for. Each has dials of its own, so that none waits for those of another.
+// errand is what a dial is for. Each kind has dials of its own, so that none waits for those of another.
 type errand struct {
 	turns   turns
-	within  time.Duration // that the dial may take
-	passing bool          // the connection is only to confirm
+	within  time.Duration       // that the dial may take
+	passing bool                // the connection is only to confirm
+	owner   admission.Principal // who shares the dials with others; nobody: this node
 }
 
 type turns int
@@ -51,19 +53,18 @@ const (
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
 var (
-	forCaller  = errand{ownTurns, streams.OpenTime, false}
-	forQuery   = errand{ownTurns, dialTime, true}
-	forLink    = errand{upkeepTurns, dialTime, false}
-	forInquiry = errand{upkeepTurns, dialTime, true}
-	forSearch  = errand{otherTurns, handshakeTime, true}
+	forCaller  = errand{turns: ownTurns, within: streams.OpenTime}
+	forQuery   = errand{turns: ownTurns, within: dialTime, passing: true}
+	forLink    = errand{turns: upkeepTurns, within: dialTime}
+	forInquiry = errand{turns: upkeepTurns, within: dialTime, passing: true}
 )
 
 // errandOf is what a question of a query is for: the caller's query, or a search for another peer.
-func errandOf(id routing.QueryID) errand {
-	if id >= routing.MaxQueryID {
-		return forSearch
+func errandOf(q event.Ask) errand {
+	if q.Owner == (admission.Principal{}) {
+		return forQuery
 	}
-	return forQuery
+	return errand{otherTurns, handshakeTime, true, q.Owner}
 }
 
 const (
@@ -157,13 +158,12 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if !n.cfg.mayTake(info.ID) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
 	}
-	turn := n.dials[e.turns]
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
+	ctx, yield := context.WithCancelCause(ctx)
+	turn, err := admit.Wait(ctx, n.dials[e.turns], e.owner, func() { yield(errFull) })
+	if err != nil {
 		return errFull
 	}
+	defer turn.Release()
 	ctx, cancel := context.WithTimeout(ctx, e.within)
 	defer cancel()
 	if e.turns == otherTurns {
@@ -191,6 +191,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
+				if errors.Is(context.Cause(ctx), errFull) {
+					err = errFull
+				}
 				return err
 			}
 			return nil

@@ -61,7 +61,7 @@ func TestManyAddresses(t *testing.T) {
 	n := nodeOn(t, h)
 	add(t, n, []byte("k"))
 	eventually(t, "a summary", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Epoch.Sequence > 0 })
-	b, err := signed.OwnRecord(h, n.key)
+	b, err := signed.OwnRecord(h, n.key, nil)
 	if err != nil || len(b) > wire.MaxRecord {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}

@@ -11,14 +11,16 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // listener returns the address of a listener that takes connections and never answers, and how many it took.
@@ -116,6 +118,38 @@ func TestOldRecordAfterRestart(t *testing.T) {
 	})
 }
 
+// TestOwnRecordAfterRestart: a node whose clock was set back since its last run is known at its present address by who
+// holds the record of that run, and in the next run, too.
+func TestOwnRecordAfterRestart(t *testing.T) {
+	const ahead = uint64(1) << 62 // of every clock
+	before := ma.StringCast("/ip4/1.2.3.4/tcp/1")
+	s, seed := newStranger(t), newNode(t).cfg.seed
+	kept := func() *store.Store {
+		st, err := store.Open(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.SavePeers(t.Context(), []store.Peer{{ID: s.id, Record: s.record(t, ahead, before).Envelope}}); err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	st := kept()
+	n, m := nodeOn(t, hostWith(t, libp2p.Identity(s.key)), WithStore(st)), newNode(t, WithStore(kept()))
+	add(t, n, []byte("k"))
+	connect(t, n, m)
+	eventually(t, "its summary is known", func() bool { return knows(m, n) })
+	eventually(t, "it is known where it is", func() bool {
+		info, err := m.FindPeer(t.Context(), n.ID())
+		return err == nil && slices.ContainsFunc(info.Addrs, n.host.Addrs()[0].Equal)
+	})
+	n.saveKnown()
+	i := slices.IndexFunc(st.Peers(), func(p store.Peer) bool { return p.ID == n.ID() })
+	if i < 0 || signed.Seq(st.Peers()[i].Record) <= ahead {
+		t.Error("the next run will not know what others hold")
+	}
+}
+
 // TestNamesAreNotDialled: a record of another has this host look up no name, and shows none.
 func TestNamesAreNotDialled(t *testing.T) {
 	n, s := newNode(t), newStranger(t)
@@ -177,7 +211,7 @@ func TestBlackHoles(t *testing.T) {
 			if i%8 == 0 {
 				at = other
 			}
-			l.confirm(event.Ask{Search: uint64(routing.MaxQueryID) + uint64(i), To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
+			l.confirm(event.Ask{Search: uint64(i), Owner: admission.Principal{Peer: "asker"}, To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
 		}
 	})
 	if err != nil {
@@ -193,4 +227,35 @@ func TestBlackHoles(t *testing.T) {
 	if most := int64(dialsAtOnce[otherTurns]); taken.Load() > most {
 		t.Errorf("the hole was dialled %d times, want at most %d", taken.Load(), most)
 	}
+}
+
+// TestDialsForOthersAreShared: whoever has this node dial where nobody answers, another's search comes to its turn.
+func TestDialsForOthersAreShared(t *testing.T) {
+	n, holder := newNode(t), newNode(t)
+	add(t, holder, []byte("k"))
+	ask := func(l *loop, owner admission.Principal, to wire.Record) {
+		l.confirm(event.Ask{Search: 1, Owner: owner, To: to, Question: wire.HaveRequest{[]byte("k")}})
+	}
+	var holes []wire.Record
+	for range 32 {
+		at, _ := listener(t)
+		holes = append(holes, newStranger(t).record(t, 1, at))
+	}
+	err := n.view(t.Context(), func(l *loop) {
+		for i, hole := range holes {
+			ask(l, admission.Principal{Peer: fmt.Sprint("party ", i), Group: "party"}, hole)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all dials are taken", func() bool { return n.dials[otherTurns].Held() == dialsAtOnce[otherTurns] })
+	s := stranger{holder.key, holder.ID()}
+	err = n.view(t.Context(), func(l *loop) {
+		ask(l, admission.Principal{Peer: "honest", Group: "own"}, s.record(t, 1, holder.host.Addrs()...))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, handshakeTime*3/2, "the holder is asked", func() bool { return n.reached(holder.ID()) })
 }

@@ -171,7 +171,7 @@ func TestRehash(t *testing.T) {
 	keys := keysOf("k", 500)
 	add(t, n, keys...)
 	h := summary.Header{Seed: n.cfg.previous.Tag(), Origin: string(n.ID()), Lifetime: core.Lifetime}
-	b := n.build(h)
+	b := n.build(h, nil)
 	if b.err != nil || b.stream.Header().N != len(keys) {
 		t.Fatalf("%v, %v", b.stream, b.err)
 	}
@@ -184,10 +184,10 @@ func TestRehash(t *testing.T) {
 	bad := newNode(t, WithPreviousSeed(1, time.Now().Add(time.Hour)), WithKeys(&failing{}))
 	add(t, bad, keys...)
 	h.Origin = string(bad.ID())
-	if b := bad.build(h); !errors.Is(b.err, errDisk) {
+	if b := bad.build(h, nil); !errors.Is(b.err, errDisk) {
 		t.Errorf("keys that cannot be read: %v", b.err)
 	}
-	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: core.Lifetime}); b.err != nil {
+	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: core.Lifetime}, nil); b.err != nil {
 		t.Error(fmt.Errorf("under the seed of the key store: %w", b.err))
 	}
 }

@@ -89,7 +89,7 @@ func (r *Router) emit(e event.Effect) { r.out = append(r.out, e) }
 
 // ask puts a question of a query to a peer.
 func (r *Router) ask(q *search, to wire.Record, question wire.Message) {
-	r.emit(event.Ask{To: to, Question: question, Search: uint64(q.ID)})
+	r.emit(event.Ask{To: to, Question: question, Search: uint64(q.ID), Owner: q.owner()})
 }
 
 // answered takes in what has come of a question.

@@ -37,6 +37,14 @@ type request struct {
 	queue  []wire.Record // providers not yet sent
 }
 
+// owner returns who has a query made; nobody: the caller.
+func (q *search) owner() admission.Principal {
+	if q.serves == nil {
+		return admission.Principal{}
+	}
+	return q.serves.who
+}
+
 // asked serves a peer's request. A malformed or excessive one is answered empty at once.
 func (r *Router) asked(in event.Asked) {
 	r.lives(in.From)

@@ -8,8 +8,8 @@ import (
 )
 
 // outdated is the age from which a query that has found some holders asks a linked peer for more: one that says to hold
-// what is not known here, or says nothing.
-const outdated = time.Minute
+// what is not known here. Who says nothing has nothing new to say.
+const outdated = time.Hour
 
 // sweep asks linked peers for a key that the knowledge of them does not show, when the budget suffices for all of them:
 // while nobody is found, all whose knowledge is not fresh, and else those of which it is outdated. It reports whether
@@ -67,7 +67,7 @@ func (r *Router) settled(q *search) bool {
 	}
 	known := 0
 	for _, p := range r.view.Linked() {
-		if age, ok := r.view.Fresh(p); ok && age <= r.freshness(q) {
+		if age, ok := r.view.Fresh(p); ok && age < outdated {
 			known++
 		}
 	}

@@ -43,7 +43,7 @@ var layers = []layer{
 	{"overlay/admission", nil},
 	{"overlay/agenda", nil},
 	{"overlay/wire", []string{"summary/...", "overlay/group", "overlay/space"}},
-	{"overlay/event", []string{"summary/...", "overlay/group", "overlay/wire"}},
+	{"overlay/event", []string{"summary/...", "overlay/admission", "overlay/group", "overlay/wire"}},
 	{"overlay/directory", []string{"summary/...", "overlay/group", "overlay/compare", "overlay/space", "overlay/rank", "overlay/index", "overlay/agenda", "overlay/event", "overlay/wire"}},
 	{"overlay/exchange", []string{"summary/...", "overlay/group", "overlay/space", "overlay/agenda", "overlay/event", "overlay/wire", "overlay/directory"}},
 	{"overlay/region", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/compare", "overlay/directory", "overlay/event", "overlay/wire", "overlay/exchange", "overlay/space"}},

@@ -132,6 +132,8 @@ func (m *Machine) take(in event.Input) {
 		m.published(in.Stream.Header())
 	case tails.Changed:
 		m.announcer.tailing = false
+	case event.Answered:
+		m.answered(in)
 	case event.HelloReceived:
 		m.heardFormat(in.Peer, in.Hello.Reads())
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -97,17 +99,22 @@ const (
 	mostPulse  = 30 * time.Second
 )
 
-// pulse is the interval at which links hear where the node's own tails are. It helps most where every peer known is
-// linked: a search for a key that nobody holds then asks nobody. In a larger network a search asks beyond the links
-// anyway, so pulses are rare. Each wakes both ends, and among a thousand idle peers they take more processor time than
-// all else.
+// answered has a linked peer that lacks a key say where its tails are, so that the next search for what nobody has asks
+// nobody. That helps where every peer known is linked. In a larger network a search asks beyond the links anyway.
+func (m *Machine) answered(in event.Answered) {
+	has, ok := in.Answer.(wire.HaveAnswer)
+	if ok && m.Tails != nil && !slices.Contains(has, true) && m.Overlay.Origins() <= m.Overlay.Links() {
+		m.happened(tails.Outdated{Peer: in.To.Peer})
+	}
+}
+
+// pulse is the least interval at which links that ask for it hear where the node's own tails are.
 func (m *Machine) pulse() time.Duration {
-	links := m.Overlay.Links()
 	line := m.Overlay.LineOut()
-	if line <= 0 || m.Overlay.Origins() > links {
+	if line <= 0 {
 		return mostPulse
 	}
-	each := pulseBytes * float64(links) / (pulseShare * line)
+	each := pulseBytes * float64(m.Overlay.Links()) / (pulseShare * line)
 	return min(max(time.Duration(each*float64(time.Second)), leastPulse), mostPulse)
 }
 

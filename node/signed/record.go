@@ -67,21 +67,34 @@ func Signer(envelope []byte) wire.PeerID {
 }
 
 // OwnRecord returns the host's signed PeerRecord: from its address book, or made of its addresses. It leaves out the
-// least useful addresses when they do not fit in wire.MaxRecord bytes.
-func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
+// least useful addresses when they do not fit in wire.MaxRecord bytes. Before is the record that others may hold, nil if
+// there is none: it stays if it says the same, and else has a lower Seq, also where the host's clock was set back since.
+func OwnRecord(h host.Host, key crypto.PrivKey, before []byte) ([]byte, error) {
+	old, err := OpenRecord(before)
+	if err != nil {
+		before, old = nil, Record{}
+	}
+	addrs := slices.Clone(h.Addrs())
+	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return cmp.Compare(useless(a), useless(b)) })
 	if book, ok := peerstore.GetCertifiedAddrBook(h.Peerstore()); ok {
 		if e := book.GetPeerRecord(h.ID()); e != nil {
 			if b, err := e.Marshal(); err == nil {
-				if info, err := OpenRecord(b); err == nil && len(info.Addrs) > 0 {
-					return b, nil
+				if r, err := OpenRecord(b); err == nil && len(r.Addrs) > 0 {
+					if r.Seq > old.Seq {
+						return b, nil
+					}
+					addrs = r.Addrs
 				}
 			}
 		}
 	}
-	addrs := slices.Clone(h.Addrs())
-	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return cmp.Compare(useless(a), useless(b)) })
+	if before != nil && slices.EqualFunc(addrs, old.Addrs, ma.Multiaddr.Equal) {
+		return before, nil
+	}
 	for {
-		e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: addrs}), key)
+		r := peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: addrs})
+		r.Seq = max(r.Seq, old.Seq+1)
+		e, err := record.Seal(r, key)
 		if err != nil {
 			return nil, fmt.Errorf("signed: sign own peer record: %w", err)
 		}

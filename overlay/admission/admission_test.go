@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -234,5 +235,28 @@ func TestIdleHolders(t *testing.T) {
 	}
 	for i := range 48 * 16 {
 		s.Take(Principal{Peer: fmt.Sprint("bad ", i%48), Group: fmt.Sprint(i % 6)}, func() {})
+	}
+}
+
+// TestWait: places go to those who wait in the order in which they came, but to who has two less than another at once.
+// Who does not wait any more gets none.
+func TestWait(t *testing.T) {
+	s := NewSlots(2)
+	var got []string
+	wait := func(name, group string) *Slot {
+		return s.Wait(Principal{Peer: name, Group: group}, func() { got = append(got, name+" out") }, func() { got = append(got, name) })
+	}
+	a := wait("a", "g")
+	b := wait("b", "g")
+	c, d := wait("c", "g"), wait("d", "g")
+	wait("own", "o")
+	c.Release()
+	d.Release()
+	wait("e", "g")
+	wait("f", "g")
+	a.Release() // it had to go
+	b.Release()
+	if want := []string{"a", "b", "a out", "own", "e"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -10,15 +10,18 @@ import (
 type Slots struct {
 	most int
 
-	mu   sync.Mutex
-	held []*Slot // in the order in which they were taken
+	mu      sync.Mutex
+	held    []*Slot  // in the order in which they were taken
+	waiting []*Slot  // for a place, in the order in which they came
+	tell    []func() // when mu is free
 }
 
-// Slot is a place that a principal holds.
+// Slot is a place that a principal holds, or waits for.
 type Slot struct {
 	in    *Slots
 	who   Principal
 	evict func()
+	got   func()
 }
 
 // NewSlots returns places for most holders at once, above 0.
@@ -33,39 +36,59 @@ func (s *Slots) Held() int {
 
 // Take takes a place for a principal, or returns nil if none is left and no holder gives way. The group with the most
 // places gives one up, if it has at least two more than the asker's: of its peers the one with the most places, and of
-// these the oldest. Within the asker's own group, peers give way by the same rule. A later Take calls evict when the
-// place is given up. O(places).
+// these the oldest. Within the asker's own group, peers give way by the same rule. A later Take or Wait calls evict when
+// the place is given up. O(places).
 func (s *Slots) Take(who Principal, evict func()) *Slot {
-	slot, out := s.take(who, evict)
-	if out != nil {
-		out.evict()
+	slot := &Slot{s, who, evict, func() {}}
+	s.mu.Lock()
+	had := s.place(slot)
+	s.unlock()
+	if !had {
+		return nil
 	}
 	return slot
 }
 
-// take is Take, and returns the holder that gives way.
-func (s *Slots) take(who Principal, evict func()) (slot, out *Slot) {
+// Wait is Take, and waits for a place behind those who wait already. It calls got once, when the place is had: before it
+// returns, or at a later change. Release ends the wait. O(places) for each who waits.
+func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
+	slot := &Slot{s, who, evict, got}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.held) >= s.most {
-		at := s.yields(who)
-		if at < 0 {
-			return nil, nil
-		}
-		out = s.held[at]
-		s.held = slices.Delete(s.held, at, at+1)
-	}
-	slot = &Slot{s, who, evict}
-	s.held = append(s.held, slot)
-	return slot, out
+	s.waiting = append(s.waiting, slot)
+	s.unlock()
+	return slot
 }
 
-// Release gives a place back, if it was not given up.
+// Release gives a place back, if it was not given up, or ends a wait.
 func (s *Slot) Release() {
+	is := func(other *Slot) bool { return other == s }
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if at := slices.Index(s.in.held, s); at >= 0 {
-		s.in.held = slices.Delete(s.in.held, at, at+1)
+	s.in.held, s.in.waiting = slices.DeleteFunc(s.in.held, is), slices.DeleteFunc(s.in.waiting, is)
+	s.in.unlock()
+}
+
+// place gives a slot a place, if there is one or a holder gives way.
+func (s *Slots) place(slot *Slot) bool {
+	if len(s.held) >= s.most {
+		at := s.yields(slot.who)
+		if at < 0 {
+			return false
+		}
+		s.tell = append(s.tell, s.held[at].evict)
+		s.held = slices.Delete(s.held, at, at+1)
+	}
+	s.held, s.tell = append(s.held, slot), append(s.tell, slot.got)
+	return true
+}
+
+// unlock gives places to those who wait, and tells them and those who gave way.
+func (s *Slots) unlock() {
+	s.waiting = slices.DeleteFunc(s.waiting, s.place)
+	tell := s.tell
+	s.tell = nil
+	s.mu.Unlock()
+	for _, f := range tell {
+		f()
 	}
 }
 

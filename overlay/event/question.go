@@ -1,13 +1,17 @@
 package event
 
-import "github.com/venn-p2p/venn/overlay/wire"
+import (
+	"github.com/venn-p2p/venn/overlay/admission"
+	"github.com/venn-p2p/venn/overlay/wire"
+)
 
 // Ask puts a question to the peer of a record, which is dialled when need be. Of a record without an envelope, only a
 // connection that there is will do. It is answered by [Answered]: by one, or of a search by any number until one is final.
 type Ask struct {
 	To       wire.Record
-	Question wire.Message // a PartsRequest, Inquiry, HaveRequest of one key, or Query
-	Search   uint64       // the query of package routing that it is for; 0: none
+	Question wire.Message        // a PartsRequest, Inquiry, HaveRequest of one key, or Query
+	Search   uint64              // the query of package routing that it is for; 0: none
+	Owner    admission.Principal // who has that query made; nobody: this peer
 }
 
 // Answered is an answer to an [Ask], or says that none came, or none any more.
@@ -33,8 +37,8 @@ type Answer struct {
 	Answer  wire.Message
 }
 
-// For returns the machine that asked.
-func (a Answered) For() Machines { return concerned(a.Question) }
+// For returns the machine that asked, and the core.
+func (a Answered) For() Machines { return concerned(a.Question) | Core }
 
 // For returns the machine that answers.
 func (a Asked) For() Machines { return concerned(a.Question) }

@@ -27,8 +27,6 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:
 			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
-		case m.unfed[tag] && m.covered(o):
-			return fmt.Errorf("tails: %x is covered, and noted as unfed", tag)
 		case (o.behind > 0) != m.lagging[tag]:
 			return fmt.Errorf("tails: %x is behind %d, and not noted so", tag, o.behind)
 		case o.behind > 0 && o.behind <= o.number():

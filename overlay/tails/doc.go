@@ -18,6 +18,10 @@
 // the time for which messages of its median link wait in its driver ([Machine.Pace]). So a peer that is behind sends
 // fewer and longer messages, and makes fewer tails of more changes.
 //
+// What a link was told, it is not told again. A stream loses nothing but by its end, of which the driver tells
+// ([event.Lost]), and a link that begins again hears all. In case of losses of which nobody knows, a link hears where the
+// node's own tails are, ever more rarely.
+//
 // A number says what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like
 // the nodes of a Fenwick tree. A peer that asks rarely gets few large ones in place of many small.
 //

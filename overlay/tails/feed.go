@@ -47,15 +47,12 @@ func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.f
 func (m *Machine) feed(o *origin, p wire.PeerID) {
 	if old := m.links[o.feeder]; old != nil && o.feeder != p {
 		delete(old.feeds, o.tag)
-		delete(old.remind, o.tag)
 		old.enqueue(o.tag, ask, m.now)
 	}
-	delete(m.unfed, o.tag)
 	o.mutable().feeder, o.moved = p, true
 	o.stir(^uint64(0))
 	l := m.links[p]
 	l.feeds.add(o.tag)
-	l.remind.add(o.tag)
 	l.enqueue(o.tag, ask, m.now)
 }
 
@@ -63,7 +60,6 @@ func (m *Machine) feed(o *origin, p wire.PeerID) {
 func (m *Machine) unfeed(o *origin) {
 	if l := m.links[o.feeder]; l != nil {
 		delete(l.feeds, o.tag)
-		delete(l.remind, o.tag)
 		l.enqueue(o.tag, ask, m.now)
 	}
 	o.stir(^uint64(0))
@@ -86,7 +82,6 @@ func (m *Machine) uncover(o *origin) {
 		m.feed(o, p)
 		return
 	}
-	m.unfed.add(o.tag)
 	m.admit(o)
 }
 

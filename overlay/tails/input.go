@@ -20,6 +20,10 @@ type Leaving struct{}
 // Unreachable says that the connection with a linked peer was lost, and that another could not be made.
 type Unreachable struct{ Peer wire.PeerID }
 
+// Outdated says that what is known of a linked peer did not do in place of a question. It is to say where its tails are,
+// and again soon, as long as that is needed.
+type Outdated struct{ Peer wire.PeerID }
+
 // Received is a message of a linked peer.
 type Received struct {
 	From   wire.PeerID
@@ -31,6 +35,7 @@ type Received struct {
 func (Changed) For() event.Machines     { return event.Tails | event.Core }
 func (Leaving) For() event.Machines     { return event.Tails }
 func (Unreachable) For() event.Machines { return event.Tails }
+func (Outdated) For() event.Machines    { return event.Tails }
 func (Received) For() event.Machines    { return event.Tails }
 
 // Send sends a message to a linked peer. Bytes is its size on the wire, about.

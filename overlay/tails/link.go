@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -23,7 +24,8 @@ type link struct {
 	wrote    time.Duration // when the last message went to it
 	soonest  time.Duration // nothing in due is due before then
 	stated   time.Duration // when it last said where its own tails are
-	pulsed   time.Duration // when we last sent it where our own tails are
+	pulse    agenda.Pause  // until it hears again where our own tails are
+	outdated bool          // what is known of it did not do: it is to say where its tails are
 	again    time.Duration // when what may have been lost is, or was, repeated
 	muted    time.Duration // nothing is taken from it before then
 	doubted  time.Duration
@@ -33,7 +35,6 @@ type link struct {
 	due      group.Table[pending]
 	rumours  tagSet             // origins that have advanced since its last rumour, and that it hears of from others
 	feeds    tagSet             // origins that it feeds us
-	remind   tagSet             // the ones to remind it of, some time after their latest tail
 	failures map[uint64]failure // by origin
 }
 
@@ -126,7 +127,7 @@ func (l *link) at(tag uint64) position {
 
 // serve sends a link what is due to it, as far as there is room.
 func (m *Machine) serve(p wire.PeerID, l *link) {
-	if m.header != nil && m.now >= l.pulsed+m.pulse {
+	if m.header != nil && m.now >= l.pulse.End() {
 		l.enqueue(m.ownTag(), tell, 0)
 	}
 	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Busy(p) {
@@ -157,6 +158,21 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	if len(items) > 0 {
 		l.wrote = m.now
 		m.send(p, items, bytes)
+	}
+}
+
+const (
+	// changedPulse is the most time until a link hears once more where our own tails are, after it heard something new,
+	// and mostPulse at all times.
+	changedPulse = 30 * time.Second
+	mostPulse    = 30 * time.Minute
+)
+
+// outdated asks a link where its tails are.
+func (m *Machine) outdated(p wire.PeerID) {
+	if l := m.links[p]; l != nil {
+		l.outdated = true
+		l.enqueue(l.tag, ask, m.now)
 	}
 }
 
@@ -243,18 +259,21 @@ func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
 		return it
 	}
 	it.Direct = m.links[o.peer] != nil
-	it.Wants = !it.Direct && o.feeder == p
+	it.Wants = !it.Direct && o.feeder == p || o.peer == p && m.links[p].outdated
 	it.Fed = !it.Direct && o.feeder != "" && !it.Wants
 	return it
 }
 
 // sent notes what a link was sent.
 func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
-	o := m.tagged(tag)
+	o, pos := m.tagged(tag), l.at(tag)
 	if tag == m.ownTag() {
-		o, l.pulsed = &m.own, m.now
+		o = &m.own
+		if l.pulse.Begin(m.now, m.pulse, mostPulse); pos.epoch != o.epoch || len(it.Tails) > 0 {
+			l.pulse.Shorten(changedPulse)
+		}
 	}
-	pos := l.at(tag)
+	l.outdated = l.outdated && tag != l.tag
 	o.stir(l.bit)
 	if pos.epoch != o.epoch {
 		pos.epoch, pos.number = o.epoch, 0

@@ -32,7 +32,7 @@ type Config struct {
 	Busy func(wire.PeerID) bool
 	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
 	Rate func(wire.PeerID) (out, in float64)
-	// Pulse is how often a link hears where the node's own tails are when nothing changes. Required.
+	// Pulse is how often a link that asked for it hears where the node's own tails are, at first. Required.
 	Pulse func() time.Duration
 
 	// Hides says whether the node holds keys that a peer may find here and no summary shows. Then the peer asks it rather
@@ -97,7 +97,6 @@ type Machine struct {
 	early    []early
 	pulse    time.Duration // see Config.Pulse
 	lagging  tagSet        // origins of which links say that they hold a later state than we
-	unfed    tagSet        // origins whose feeder is gone, without another
 	late     lateness
 	lag      time.Duration // how far the driver is behind, at the last tick
 	rumoured time.Duration // when the last rumour went to some link
@@ -173,6 +172,8 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 		m.leave()
 	case Unreachable:
 		m.unreachable(in.Peer)
+	case Outdated:
+		m.outdated(in.Peer)
 	case Received:
 		m.received(in)
 	case event.Tick:
@@ -197,7 +198,8 @@ func (m *Machine) opened(p wire.PeerID) {
 		return
 	}
 	m.back(p)
-	l := &link{tag: group.Tag(m.cfg.Seed, string(p)), pulsed: -m.cfg.Pulse()}
+	l := &link{tag: group.Tag(m.cfg.Seed, string(p))}
+	l.pulse.Begin(-changedPulse, changedPulse, mostPulse)
 	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
 	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
@@ -214,7 +216,6 @@ func (m *Machine) opened(p wire.PeerID) {
 	}
 	if o := m.tagged(l.tag); o != nil {
 		m.unfeed(o) // it sends us its tails itself
-		delete(m.unfed, l.tag)
 	}
 }
 
@@ -282,7 +283,7 @@ func (m *Machine) learned(p wire.PeerID) {
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
-	unfed, is := m.unfed[tag], origin{peer: p, tag: tag, epoch: h.Epoch, progress: emptyProgress}
+	is := origin{peer: p, tag: tag, epoch: h.Epoch, progress: emptyProgress}
 	if o == nil {
 		o = m.origins.add(is)
 	} else {
@@ -296,9 +297,6 @@ func (m *Machine) learned(p wire.PeerID) {
 	case feeder != "":
 		m.feed(o, feeder)
 	default:
-		if unfed {
-			m.unfed.add(tag)
-		}
 		for _, l := range m.links {
 			if pos := l.at(tag); pos.epoch == h.Epoch && pos.number > 0 {
 				l.enqueue(tag, ask, 0)
@@ -350,12 +348,10 @@ func (m *Machine) release(o *origin) {
 	m.leaves(o, false)
 	m.show(o, nil)
 	delete(m.lagging, o.tag)
-	delete(m.unfed, o.tag)
 	for _, l := range m.links {
 		l.due.Remove(o.tag)
 		delete(l.rumours, o.tag)
 		delete(l.feeds, o.tag)
-		delete(l.remind, o.tag)
 	}
 }
 
@@ -425,6 +421,10 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	}
 	l.know(o.tag, pos)
 	if o == &m.own {
+		if it.Wants {
+			l.enqueue(o.tag, ask, m.now)
+			l.pulse = agenda.Pause{}
+		}
 		if it.Gap || it.Number < o.number() {
 			l.enqueue(o.tag, push, m.now)
 		}
@@ -484,10 +484,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
 	m.caughtUp(o, from)
 	moved := o.moved // the branch of the tree was torn: others on it hear at once
-	o.mutable().came, o.moved = m.now, false
-	if l := m.links[o.feeder]; l != nil {
-		l.remind.add(o.tag)
-	}
+	o.mutable().moved = false
 	for _, p := range m.order {
 		l := m.links[p]
 		if o.quietLinks&l.bit != 0 {
@@ -554,16 +551,16 @@ func (m *Machine) tick() {
 
 // wakeAt is when there will be something to do.
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
-	gossip := len(m.unfed) > 0
+	gossip := false
 	for _, l := range m.links {
-		t := min(l.pulsed+m.pulse, l.soonest)
+		t := min(l.pulse.End(), l.soonest)
 		if len(m.lagging) > 0 {
 			t = m.due.At(dueTick)
 		}
 		if !due || t < at {
 			at, due = t, true
 		}
-		gossip = gossip || len(l.rumours)+len(l.remind) > 0
+		gossip = gossip || len(l.rumours) > 0
 	}
 	if gossip && due {
 		at = min(at, m.rumoured+rumourEvery)

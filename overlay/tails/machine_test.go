@@ -551,14 +551,18 @@ func TestFresh(t *testing.T) {
 	n.link("a", "b")
 	n.run(3 * time.Second)
 	a, b := n.peers["a"], n.peers["b"]
-	if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 1200*time.Millisecond {
-		t.Errorf("b: %v, %v", age, ok)
+	a.step(tails.Outdated{Peer: "b"})
+	for range 20 {
+		n.run(n.now + 100*time.Millisecond)
+		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 1200*time.Millisecond {
+			t.Errorf("b, asked where it is: %v, %v", age, ok)
+		}
 	}
 	if _, ok := a.machine.Fresh(n.now, "c"); ok {
 		t.Error("c, which is not linked, is known")
 	}
 	n.lose = func(wire.PeerID, wire.PeerID) bool { return true }
-	n.run(13 * time.Second)
+	n.run(15 * time.Second)
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
 	}
@@ -577,6 +581,32 @@ func TestFresh(t *testing.T) {
 		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 0 {
 			t.Errorf("b says that it is as known: %v, %v", age, ok)
 		}
+	}
+}
+
+// TestQuiet: in a net in which nothing happens, nothing is said but where each is, ever more rarely. That holds after a
+// change, too, and where the link that brought an origin's tails is gone. Who asks hears at once, and a few times more.
+func TestQuiet(t *testing.T) {
+	n := newLine(t)
+	n.peers["a"].change(fps(0, 1), nil)
+	n.run(10 * time.Second)
+	n.unlink("a", "b")
+	n.run(time.Hour)
+	b, c := n.peers["b"], n.peers["c"]
+	count := func(until time.Duration) int {
+		before := b.writes + c.writes
+		n.run(until)
+		return b.writes + c.writes - before
+	}
+	if sent := count(2 * time.Hour); sent > 6 {
+		t.Errorf("%d messages in a quiet hour, from two that are linked", sent)
+	}
+	b.step(tails.Outdated{Peer: "c"})
+	if sent := count(n.now + time.Hour); sent < 10 || sent > 20 {
+		t.Errorf("%d messages in the hour after b asked", sent)
+	}
+	if err := c.knows(n.peers["a"], nil); err != nil {
+		t.Error(err)
 	}
 }
 

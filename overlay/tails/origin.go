@@ -38,7 +38,6 @@ type progress struct {
 	told   time.Duration // when this node last told links that it cannot reach the origin
 	tokens float64       // tails that may come now
 	filled time.Duration
-	came   time.Duration // when its tails last led to a later state
 	waits  time.Duration // no tails are taken in before then
 
 	feeder     wire.PeerID   // the link that sends us each tail; none if the origin itself does, or nobody
@@ -57,7 +56,7 @@ var emptyProgress = &progress{tokens: tailBurst}
 
 func (p *progress) empty() bool {
 	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		!p.moved && p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
+		!p.moved && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
 }
 
 // mutable returns the half of an origin about its tails, to be changed.

@@ -88,18 +88,22 @@ func (s *Stream) Leave() {
 // Held returns how many streams are open.
 func (t *Table) Held() int { return t.gate.Held() }
 
-// Wait waits for one of other places for the peer that opened the stream, which Release gives back. evict is called as
-// Enter of a table says. The error is that of ctx.
+// Wait waits for one of other places for the peer that opened the stream, as the function Wait does.
 func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
-	for {
-		if slot := places.Take(s.who, evict); slot != nil {
-			return slot, nil
-		}
-		select {
-		case <-time.After(payPause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	return Wait(ctx, places, s.who, evict)
+}
+
+// Wait waits for a place for a principal, which Release gives back. evict is called as Enter of a table says. The error is
+// that of ctx.
+func Wait(ctx context.Context, places *admission.Slots, who admission.Principal, evict func()) (*admission.Slot, error) {
+	got := make(chan struct{})
+	slot := places.Wait(who, evict, func() { close(got) })
+	select {
+	case <-got:
+		return slot, nil
+	case <-ctx.Done():
+		slot.Release()
+		return nil, ctx.Err()
 	}
 }
 
