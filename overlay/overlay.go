@@ -177,6 +177,7 @@ func (o *Overlay) pass() {
 			o.region.Changed()
 			continue
 		case directory.Renewed:
+			o.topology.Renewed(c.Entry.Index())
 			o.region.Changed()
 		case directory.Removed:
 			o.topology.Removed(c.Entry.Index())

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/region"
 )
 
@@ -36,7 +36,7 @@ func (t *Topology) Check(peers Peers) error {
 	want(t.count(Ranged) <= region.RangeLinks, "%d neighbours in the range, at most %d", t.count(Ranged), region.RangeLinks)
 	want(t.count(Spread) <= t.cfg.Spread, "%d spread neighbours, at most %d", t.count(Spread), t.cfg.Spread)
 	want(len(t.acts) == 0, "%d acts were not done", len(t.acts))
-	for _, of := range []map[int]time.Duration{t.retry, t.audits} {
+	for _, of := range []map[int]agenda.Pause{t.retry, t.audits} {
 		for i := range of {
 			want(peers.Entry(i) != nil, "a time is noted for index %d, which has no entry", i)
 		}

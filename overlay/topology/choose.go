@@ -14,14 +14,17 @@ import (
 
 const (
 	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
+	redialMost     = 90 * time.Second
 	refusedFor     = time.Minute      // time before a peer that is full, or was given up for its false claims, is chosen again
+	refusedMost    = 30 * time.Minute // the same after it was so again and again
 	connectsATime  = 2                // new neighbours in one round
 	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, overlap can be compared
 	latestChoice   = 20 * time.Second // and if new ones keep coming, after this time
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
 	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least this time
 	keepAmidGossip = 5 * time.Minute  // and this time where gossip finds the similar: it goes on finding slightly better ones
-	auditEvery     = 10 * time.Minute // of a neighbour by overlap
+	auditEvery     = 10 * time.Minute // of a neighbour by overlap, while its summary changes
+	auditMost      = 16 * time.Hour   // while it does not
 	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
 	swapLazily     = time.Minute      // and when no estimate has changed since
 )
@@ -100,7 +103,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 
 // eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
-	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
+	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
 		return false
 	}
@@ -276,7 +279,7 @@ func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil && e.Refuted() {
-			t.retry[e.Index()] = now + refusedFor
+			t.rest(now, e)
 			delete(t.audits, e.Index())
 			t.giveUp(p)
 		}
@@ -291,7 +294,7 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil {
-			t.retry[e.Index()] = now + refusedFor
+			t.rest(now, e)
 		}
 		t.refused(p)
 		t.giveUp(p)
@@ -306,11 +309,22 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 		if !is || nb.kind != Similar {
 			continue
 		}
-		if e := peers.Lookup(p); e != nil && now >= t.audits[e.Index()] && e.SureMatches() {
-			t.audits[e.Index()] = now + auditEvery
-			t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
+		if e := peers.Lookup(p); e != nil {
+			t.auditOf(now, e)
 		}
 	}
+}
+
+// auditOf has a peer audited, if enough of its summary is known. While that does not change, each audit comes after
+// twice the time.
+func (t *Topology) auditOf(now time.Duration, e *directory.Entry) {
+	p := t.audits[e.Index()]
+	if now < p.End() || !e.SureMatches() {
+		return
+	}
+	p.Begin(now, auditEvery, auditMost)
+	t.audits[e.Index()] = p
+	t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
 }
 
 // Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is
@@ -319,10 +333,7 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	if hits, _ := e.Answers(); hits > 0 || e.Refuted() {
 		return
 	}
-	if now >= t.audits[e.Index()] && e.SureMatches() {
-		t.audits[e.Index()] = now + auditEvery
-		t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
-	}
+	t.auditOf(now, e)
 }
 
 // dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. Chance says which:

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -22,7 +23,7 @@ func TestRemoved(t *testing.T) {
 	}
 	before := d.Lookup(peer).Index()
 	top.DialFailed(0, peer, d.Lookup(peer))
-	top.audits[before] = auditEvery
+	top.audits[before] = agenda.Pause{}
 	if chosen() {
 		t.Fatal("it is dialled again at once")
 	}
@@ -45,7 +46,7 @@ func TestRemoved(t *testing.T) {
 	if !chosen() {
 		t.Error("the peer of the new entry is not dialled")
 	}
-	if at, is := top.audits[before]; is {
-		t.Errorf("the new entry is not audited before %v", at)
+	if p, is := top.audits[before]; is {
+		t.Errorf("the new entry is not audited before %v", p.End())
 	}
 }

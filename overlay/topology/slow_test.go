@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -177,7 +178,7 @@ type slow struct {
 	*town
 	neighbours    map[wire.PeerID]neighbour
 	linked        map[wire.PeerID]bool
-	retry, audits map[int]time.Duration
+	retry, audits map[int]agenda.Pause
 	swaps         bool // it is time to look for swaps
 
 	room           int
@@ -222,13 +223,20 @@ func (s *slow) may(k Kind, neighbours func(Kind) bool) (out []*directory.Entry) 
 	for _, e := range s.d.Others() {
 		nb, is := s.neighbours[e.Peer()]
 		overlap := k == Similar
-		if s.now < s.retry[e.Index()] || overlap && (e.Refuted() || !e.Judged()) || k == Near && e.RTT() == 0 ||
+		if s.now < s.retry[e.Index()].End() || overlap && (e.Refuted() || !e.Judged()) || k == Near && e.RTT() == 0 ||
 			k == Ranged && !s.known.Within(e) || is && !neighbours(nb.kind) {
 			continue
 		}
 		out = append(out, e)
 	}
 	return out
+}
+
+// longer begins the next pause of an entry.
+func longer(pauses map[int]agenda.Pause, e *directory.Entry, now, least, most time.Duration) {
+	p := pauses[e.Index()]
+	p.Begin(now, least, most)
+	pauses[e.Index()] = p
 }
 
 func noNeighbours(Kind) bool { return false }
@@ -304,7 +312,7 @@ func (s *slow) choose(acts []Act) error {
 func (s *slow) silent() (err error) {
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && !nb.accepted && s.now-nb.since >= 30*time.Second {
-			s.retry[e.Index()] = s.now + time.Minute
+			longer(s.retry, e, s.now, time.Minute, 30*time.Minute)
 			s.did["gave up who did not accept"]++
 			err = s.drop(p)
 		}
@@ -416,7 +424,7 @@ func (s *slow) swap() (err error) {
 	s.waits = 0
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && nb.kind == Similar && e.Refuted() {
-			s.retry[e.Index()] = s.now + time.Minute
+			longer(s.retry, e, s.now, time.Minute, 30*time.Minute)
 			delete(s.audits, e.Index())
 			s.did["gave up who was refuted"]++
 			err = s.drop(p)
@@ -520,8 +528,8 @@ func (s *slow) random() error {
 func (s *slow) audit() error {
 	var want []wire.PeerID
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
-		if nb.kind == Similar && e.SureMatches() && s.now >= s.audits[e.Index()] {
-			s.audits[e.Index()] = s.now + 10*time.Minute
+		if nb.kind == Similar && e.SureMatches() && s.now >= s.audits[e.Index()].End() {
+			longer(s.audits, e, s.now, 10*time.Minute, 16*time.Hour)
 			want = append(want, p)
 			s.did["audited"]++
 		}

@@ -73,8 +73,8 @@ type Topology struct {
 	kinds      [kinds]int    // how many neighbours there are of each
 	linked     []wire.PeerID // sorted
 	meshed     map[wire.PeerID]bool
-	retry      map[int]time.Duration // directory index: not dialled as a neighbour before then
-	audits     map[int]time.Duration // directory index: not audited before then
+	retry      map[int]agenda.Pause // by directory index: not dialled as a neighbour meanwhile
+	audits     map[int]agenda.Pause // by directory index: not audited meanwhile
 	due        agenda.Agenda
 	spreading  spreading
 	within     func(*directory.Entry) bool // nil: the own range is everybody
@@ -97,7 +97,7 @@ func New(cfg Config) *Topology {
 	cfg.Accept = cmp.Or(cfg.Accept, acceptWithin)
 	return &Topology{
 		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{}, meshed: map[wire.PeerID]bool{},
-		retry: map[int]time.Duration{}, audits: map[int]time.Duration{}, due: agenda.New(1),
+		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(1),
 	}
 }
 
@@ -172,6 +172,9 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 			t.spreading.accepted()
 		}
 		nb.accepted = true
+		if e != nil {
+			delete(t.retry, e.Index())
+		}
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
 		t.Refused(now, p, e)
 	}
@@ -216,7 +219,7 @@ func (t *Topology) Refused(now time.Duration, p wire.PeerID, e *directory.Entry)
 		t.do(event.Disconnect{Peer: p})
 	}
 	if e != nil {
-		t.retry[e.Index()] = now + refusedFor
+		t.rest(now, e)
 	}
 }
 
@@ -226,7 +229,25 @@ func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Ent
 		t.lose(p)
 	}
 	if e != nil {
-		t.retry[e.Index()] = now + time.Duration(min(max(e.DialFails(), 1), 6))*redialAfter
+		var p agenda.Pause
+		p.Begin(now, time.Duration(min(max(e.DialFails(), 1), 6))*redialAfter, redialMost)
+		t.retry[e.Index()] = p
+	}
+}
+
+// rest has a peer that did not take us, or was given up, not chosen for a while: each time for twice as long, until it
+// takes us.
+func (t *Topology) rest(now time.Duration, e *directory.Entry) {
+	p := t.retry[e.Index()]
+	p.Begin(now, refusedFor, refusedMost)
+	t.retry[e.Index()] = p
+}
+
+// Renewed notes that there is a newer epoch of an entry: it may claim something else.
+func (t *Topology) Renewed(index int) {
+	if p, audited := t.audits[index]; audited {
+		p.Shorten(auditEvery)
+		t.audits[index] = p
 	}
 }
 
