@@ -16,7 +16,7 @@ const (
 	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds
 	// that bring nothing.
 	firstRound = time.Second
-	lastRound  = 5 * time.Minute
+	lastRound  = 2 * time.Hour
 	// patientRounds is how many rounds in a row may bring nothing before the time between them doubles with each.
 	patientRounds = 4
 )

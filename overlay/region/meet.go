@@ -58,26 +58,26 @@ const (
 	// gossip is faster.
 	fewAlike = 16
 	// meetAgain is the time between the first few lookups: the first to come meet nobody. After each further lookup it
-	// doubles, up to meetSeldom. With enough of its like a peer looks up a place that seldom at once.
+	// doubles, up to meetSeldom. With enough of its like a peer waits for meetLess after the first, and then doubles that.
 	firstLookups = 6
 	meetAgain    = 10 * time.Second
-	meetSeldom   = 10 * time.Minute
+	meetLess     = 10 * time.Minute
+	meetSeldom   = 2 * time.Hour
 	// mostHops is how many peers are asked in one lookup.
 	mostHops = 4
 	// meetNamed is how many peers nearer to a place are named to who looks it up.
 	meetNamed = 3
-	// maxVisitors and visitFor bound whom a peer remembers of those that asked here. Two lookups, one by each hash, fall
-	// within visitFor, though each may come a round of gossip late.
+	// maxVisitors bounds whom a peer remembers of those that asked here, for as long as their summaries live. Within that
+	// time they come again: two lookups, one by each hash.
 	maxVisitors   = 64 // of two kilobytes or so
 	visitorMemory = 200
-	visitFor      = 3 * meetSeldom
 )
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
 // answer of the nearest peer to something else it waits a little, and then passes over that peer.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
-	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
+	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && m.ended > 0 && now < m.ended+doubled(meetLess, m.lookups-1) {
 		return to, false
 	}
 	if m.place == 0 && !s.beginLookup() {
@@ -112,9 +112,11 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 }
 
 // pause is the time from the last lookup to the next, while few alike are known.
-func (m *meeting) pause() time.Duration {
-	wait := meetAgain
-	for range m.lookups - firstLookups + 1 {
+func (m *meeting) pause() time.Duration { return doubled(meetAgain, m.lookups-firstLookups+1) }
+
+// doubled is a time doubled as often as stated, at most meetSeldom.
+func doubled(wait time.Duration, times int) time.Duration {
+	for range times {
 		if wait *= 2; wait >= meetSeldom {
 			return meetSeldom
 		}
@@ -216,7 +218,7 @@ func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	if len(m.visitors) >= s.cfg.Visitors {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
-	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})
+	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + known.Header().Lifetime})
 }
 
 // visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is

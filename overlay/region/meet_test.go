@@ -48,7 +48,7 @@ func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, pla
 }
 
 // TestVisitorsMeet: a peer that asks at a meeting place hears of an earlier visitor that is like it, and of no other.
-// The peer asked need not keep that visitor. After a while it names none.
+// The peer asked need not keep that visitor. Once their summaries are old it names none.
 func TestVisitorsMeet(t *testing.T) {
 	o := acquainted(t, 1)
 	const place = 1 << 60
@@ -68,11 +68,11 @@ func TestVisitorsMeet(t *testing.T) {
 	}
 	o.directory.Remove(o.directory.Lookup("late").Index())
 	o.pass()
-	if names := visit(t, o, 2*time.Second+visitFor, "later", interest, place); len(names.Similar) != 0 {
+	if names := visit(t, o, 2*time.Second+2*time.Hour, "later", interest, place); len(names.Similar) != 0 {
 		t.Errorf("visitors are remembered for ever: %+v", names.Similar)
 	}
 	for i := range 2 * maxVisitors {
-		visit(t, o, time.Hour+time.Duration(i)*time.Second, wire.PeerID(fmt.Sprint("crowd", i)), interest, place)
+		visit(t, o, 3*time.Hour+time.Duration(i)*time.Second, wire.PeerID(fmt.Sprint("crowd", i)), interest, place)
 	}
 	if n := len(o.meeting.visitors); n > maxVisitors {
 		t.Errorf("%d visitors are remembered, at most %d", n, maxVisitors)

@@ -24,7 +24,7 @@ type signed struct {
 func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 	t.Helper()
 	s, err := summary.Build(fps, summary.Header{
-		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: 2 * time.Hour,
 	})
 	if err != nil {
 		t.Fatal(err)
