@@ -70,7 +70,7 @@ func (l *loop) makeEpoch(e core.MakeEpoch) {
 	} else if p = l.previous; p == nil {
 		return
 	}
-	h := summary.Header{Seed: p.seed, Origin: string(l.n.host.ID()), Lifetime: core.Lifetime, Shape: p.shape}
+	h := summary.Header{Seed: p.seed, Origin: string(l.n.host.ID()), Lifetime: e.Lifetime, Shape: p.shape}
 	before := l.ownRecord()
 	l.n.tasks.Run(func() {
 		b := l.n.build(h, before)

@@ -36,7 +36,10 @@ type MakeTail struct{}
 // MakeEpoch asks for a summary of the collection under a seed. The driver answers with event.Published, later if it
 // likes, or with NotPublished. Before it reads the collection, it forgets which keys have changed, if the seed is the
 // network's present one.
-type MakeEpoch struct{ Seed summary.SeedTag }
+type MakeEpoch struct {
+	Seed     summary.SeedTag
+	Lifetime time.Duration
+}
 
 const (
 	// leastTail is the least time from a tail to the next one.
@@ -90,13 +93,11 @@ func (m *Machine) announce() {
 	}
 	if !a.building && !a.tailing && a.epochs.due() <= m.now {
 		a.waiting, a.many, a.building = 0, false, true
-		a.epochs.begin(m.now)
-		m.effects = append(m.effects, MakeEpoch{m.seed})
+		m.effects = append(m.effects, MakeEpoch{m.seed, a.epochs.begin(m.now)})
 	}
 	if m.rotating() && !a.previousBuild && a.previous.due() <= m.now {
 		a.previousBuild = true
-		a.previous.begin(m.now)
-		m.effects = append(m.effects, MakeEpoch{m.previousSeed})
+		m.effects = append(m.effects, MakeEpoch{m.previousSeed, a.previous.begin(m.now)})
 	}
 }
 

@@ -2,8 +2,12 @@ package core
 
 import "time"
 
-// Lifetime of a summary, from its first receipt.
-const Lifetime = time.Hour
+// Lifetime of a summary from its first receipt, and the most of one that was renewed again and again without a change. Who
+// has been there for long is likely to stay for as long. Its summary doubles its lifetime with each renewal.
+const (
+	Lifetime     = 2 * time.Hour
+	mostLifetime = 16 * Lifetime
+)
 
 // LeastSpacing and MostSpacing bound the time between two epochs of one seed.
 const (
@@ -22,7 +26,6 @@ const (
 	moving  = 3 * time.Second        // least time between epochs when only addresses change
 	enough  = 1000                   // a change of one key in so many is enough for an epoch
 	overdue = 2 * time.Minute        // most time that fewer changes wait for others
-	renewal = Lifetime / 2           // most time between epochs
 
 	// restAfter bounds the share of processor time that epochs under a previous seed may take: each reads all keys.
 	restAfter = 50
@@ -44,6 +47,7 @@ type schedule struct {
 
 	begun   bool          // there was an epoch
 	last    time.Duration // when the last one was begun
+	life    time.Duration // of it
 	keys    int           // in it
 	spacing time.Duration // least time between epochs
 }
@@ -77,7 +81,7 @@ func (s *schedule) due() time.Duration {
 		at = max(s.movedAt+settle, s.last+moving)
 	}
 	if s.begun && s.changes == 0 {
-		at = min(at, s.last+renewal)
+		at = min(at, s.last+s.life/2)
 	}
 	if s.carried && s.changes == 0 {
 		at = min(at, s.tailed+overdue)
@@ -101,7 +105,12 @@ func (s *schedule) changed() time.Duration {
 	return max(at, s.since+overdue)
 }
 
-// begin notes that an epoch begins now, with all changes so far.
-func (s *schedule) begin(now time.Duration) {
-	*s = schedule{begun: true, last: now, keys: s.keys, spacing: s.spacing}
+// begin notes that an epoch begins now, with all changes so far, and returns its lifetime.
+func (s *schedule) begin(now time.Duration) time.Duration {
+	life := Lifetime
+	if s.begun && s.changes == 0 && !s.carried && !s.moved {
+		life = min(2*s.life, mostLifetime)
+	}
+	*s = schedule{begun: true, last: now, life: life, keys: s.keys, spacing: s.spacing}
+	return life
 }

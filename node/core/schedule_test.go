@@ -30,7 +30,7 @@ func TestSchedule(t *testing.T) {
 		{"many, all the time", 10_000, every(s, 0, 50*s, 10), 65 * s, []time.Duration{settle, settle + 20*s, settle + 40*s, settle + 60*s}},
 		{"few, all the time", 10_000, every(5*s, 0, 290*s, 1), 290 * s, []time.Duration{settle, 50 * s, 100 * s, 150 * s, 200 * s, 250 * s}},
 		{"too few", 1_000_000, every(5*s, 0, 290*s, 1), 290 * s, []time.Duration{settle, 5*s + overdue, 130*s + overdue}},
-		{"renewed", 100, map[time.Duration]int{0: 100}, 70 * time.Minute, []time.Duration{settle, settle + renewal, settle + 2*renewal}},
+		{"renewed", 100, map[time.Duration]int{0: 100}, 8 * time.Hour, []time.Duration{settle, settle + Lifetime/2, settle + 3*Lifetime/2, settle + 7*Lifetime/2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := schedule{spacing: MostSpacing}

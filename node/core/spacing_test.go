@@ -47,7 +47,7 @@ func TestSleptWhileRotating(t *testing.T) {
 	a := newAnnouncing(t, 10, Config{Overlay: overlay.Config{Seed: now.Tag(), Previous: before, PreviousUntil: 10 * time.Hour}})
 	a.run(2 * time.Minute)
 	a.made = nil
-	a.step(Slept{Time: renewal})
+	a.step(Slept{Time: Lifetime / 2})
 	a.run(3 * time.Minute)
 	if len(a.made) != 2 {
 		t.Errorf("announced %v, want an epoch of either seed", a.made)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -307,7 +308,7 @@ func (r *run) invent(p strategy.ID) *epoch {
 	if e := r.origin(p).epoch(1); e != nil {
 		return e
 	}
-	if _, err := r.publish(p); err != nil {
+	if _, err := r.publish(p, core.Lifetime); err != nil {
 		panic(err) // the claims are fingerprints of the run
 	}
 	return r.origin(p).epoch(1)

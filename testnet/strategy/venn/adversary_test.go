@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -20,7 +21,7 @@ func published(t *testing.T, n int) (*run, *epoch) {
 		Collection: func(strategy.ID) []summary.Fingerprint { return fps },
 	}}
 	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
-	if _, err := r.publish(0); err != nil {
+	if _, err := r.publish(0, core.Lifetime); err != nil {
 		t.Fatal(err)
 	}
 	return r, r.origins[0].epoch(1)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
-	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -94,15 +94,15 @@ func (o *origin) epoch(sequence uint32) *epoch {
 	return (*all)[i]
 }
 
-// publish gives a peer its next summary.
-func (r *run) publish(p strategy.ID) (event.Published, error) {
+// publish gives a peer its next summary, with a lifetime.
+func (r *run) publish(p strategy.ID, lifetime time.Duration) (event.Published, error) {
 	o := r.origin(p)
 	number := summary.Epoch{Generation: 1, Sequence: o.next()}
 	var old []*epoch
 	if all := o.epochs.Load(); all != nil {
 		old = *all
 	}
-	e, err := r.make(p, number, old)
+	e, err := r.make(p, number, lifetime, old)
 	if err != nil {
 		return event.Published{}, err
 	}
@@ -112,7 +112,7 @@ func (r *run) publish(p strategy.ID) (event.Published, error) {
 }
 
 // make makes an epoch: from the collection, or from an epoch before.
-func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, error) {
+func (r *run) make(p strategy.ID, number summary.Epoch, lifetime time.Duration, old []*epoch) (*epoch, error) {
 	e := &epoch{}
 	var err error
 	o := r.origin(p)
@@ -120,11 +120,11 @@ func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, e
 		last := old[len(old)-1]
 		e.record, e.first = last.record, last.first
 		h := e.first.stream.Header()
-		h.Epoch = number
+		h.Epoch, h.Lifetime = number, lifetime
 		e.stream, err = e.first.stream.Under(h)
 	} else {
 		e.record, e.first = append(make([]byte, recordOverhead, recordOverhead+peerIDBytes), peerID(p)...), e
-		e.stream, err = r.build(p, number, old)
+		e.stream, err = r.build(p, number, lifetime, old)
 		o.changed = false
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 }
 
 // build makes a summary of the collection, in the shape of the last one while it fits.
-func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary.Prefix, error) {
+func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration, old []*epoch) (*summary.Prefix, error) {
 	fps := r.claims(p)
 	shape, err := r.shape(len(fps))
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 		}
 	}
 	return summary.Build(fps, summary.Header{
-		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: core.Lifetime, Shape: shape, Epoch: number,
+		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -31,7 +32,7 @@ func TestSamplesAreKept(t *testing.T) {
 		p := strategy.ID(round % peers)
 		r.origins[p].changed = round%3 != 0
 		collections[p] = collections[p][rng.IntN(20):]
-		published, err := r.publish(p)
+		published, err := r.publish(p, core.Lifetime)
 		if err != nil {
 			t.Fatal(err)
 		}

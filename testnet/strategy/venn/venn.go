@@ -23,7 +23,7 @@ var Strategy = strategy.Strategy{
 	Model: "two bootstrap links, then links as the overlay chooses, and a pubsub mesh of 6 to 12 links. Every message is as on the " +
 		"wire, audits and pubsub's subscriptions and changes of its mesh among them. Pubsub has no other traffic of its own, as nothing " +
 		"is published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
-		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
+		"later number each time, and then after an hour, and each time after twice the time. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
 		"and once by a burst of 16 KiB. Params.BitsPerKey bounds them by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
 		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
 	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds"), memory, deny},
@@ -217,9 +217,9 @@ func (v *node) begin(now time.Duration) {
 }
 
 // makeEpoch publishes the next epoch.
-func (v *node) makeEpoch(now time.Duration) {
+func (v *node) makeEpoch(now, lifetime time.Duration) {
 	v.touched = touched{}
-	p, err := v.run.publish(v.host.Self())
+	p, err := v.run.publish(v.host.Self(), lifetime)
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
 	}
@@ -373,7 +373,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	case core.MakeTail:
 		v.step(now, v.touched.take())
 	case core.MakeEpoch:
-		v.makeEpoch(now)
+		v.makeEpoch(now, e.Lifetime)
 	case event.SayHello:
 		v.send(idOf(e.To), hello(e.Hello), opens(e.Hello), 0)
 	case event.SendCatalogue:
