@@ -55,45 +55,34 @@ func (r CollectionResult) Table() [][]string {
 	return append([][]string{t.Head}, t.Rows...)
 }
 
-// column of a table that says what a line is about.
-type column struct {
-	head string
-	show bool
-	cell func(CollectionRow) string
-}
-
-func collectionColumns(rows []CollectionRow) []column {
-	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
-	has := func(f func(CollectionRow) bool) bool { return slices.ContainsFunc(rows, f) }
-	columns := []column{
-		{swept.Name, swept.Name != "", func(r CollectionRow) string { return swept.label(r.At) }},
-		{"case", true, func(r CollectionRow) string { return r.Case }},
-		{"by", has(func(r CollectionRow) bool { return r.By != "" }), func(r CollectionRow) string { return r.By }},
-		{
-			"bytes", swept.Name != "bytes" && has(func(r CollectionRow) bool { return r.Bytes > 0 }),
-			func(r CollectionRow) string { return strconv.Itoa(r.Bytes) },
-		},
-	}
-	return slices.DeleteFunc(columns, func(c column) bool { return !c.show })
-}
-
+// collectionTable has a line for each case, with the columns that say what it is about, and a column for each quantity.
 func collectionTable(rows []CollectionRow) (t report.Table) {
 	if len(rows) == 0 {
 		return t
 	}
-	columns := collectionColumns(rows)
-	for _, c := range columns {
-		t.Head = append(t.Head, c.head)
-	}
-	line := map[string]int{}
-	for _, r := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, c.cell(r))
+	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
+	said := func(r CollectionRow) [4]string {
+		about := [4]string{swept.label(r.At), r.Case, r.By}
+		if r.Bytes > 0 && swept.Name != "bytes" {
+			about[3] = strconv.Itoa(r.Bytes)
 		}
-		about := strings.Join(cells, "\n")
+		return about
+	}
+	var shown []int // columns that say something
+	for i, head := range []string{swept.Name, "case", "by", "bytes"} {
+		if slices.ContainsFunc(rows, func(r CollectionRow) bool { return said(r)[i] != "" }) {
+			shown, t.Head = append(shown, i), append(t.Head, head)
+		}
+	}
+	line := map[[4]string]int{}
+	for _, r := range rows {
+		about := said(r)
 		if _, known := line[about]; !known {
 			line[about] = len(t.Rows)
+			var cells []string
+			for _, i := range shown {
+				cells = append(cells, about[i])
+			}
 			t.Rows = append(t.Rows, cells)
 		}
 		at := slices.Index(t.Head, r.Quantity)
@@ -101,7 +90,7 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 			at = len(t.Head)
 			t.Head = append(t.Head, r.Quantity)
 		}
-		cells = t.Rows[line[about]]
+		cells := t.Rows[line[about]]
 		for len(cells) <= at {
 			cells = append(cells, "")
 		}

@@ -5,35 +5,17 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/workload"
+	"golang.org/x/sync/errgroup"
 )
 
 // debian names the data that the program holds.
 const debian = "debian"
-
-// loadData reads data that a testnet can have too: "debian", a table, or a folder of keys. More peers than it has are
-// dealt its files again. The fingerprints are of its keys, by their numbers, in a network of the given name.
-func loadData(c workload.Config, network string) (*workload.Data, []summary.Fingerprint, error) {
-	if c.Path == debian {
-		c.Path = ""
-	}
-	d, err := workload.Load(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := summary.Seed{Network: network}.Hasher()
-	fps := make([]summary.Fingerprint, d.Keys())
-	for i := range fps {
-		fps[i] = h.Fingerprint(d.Key(uint32(i)))
-	}
-	return d, fps, nil
-}
 
 // peer is the number of one.
 type peer int32
@@ -46,9 +28,13 @@ type collections struct {
 	prefixes func() []*summary.Prefix
 }
 
-// loadCollections reads the data and hashes its keys.
+// loadCollections reads the data, "debian", a table or a folder, and hashes its keys. More peers than it has are dealt its
+// files again.
 func loadCollections(path string, peers int, seed uint64) (*collections, error) {
-	data, all, err := loadData(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))}, "experiment")
+	if path == debian {
+		path = ""
+	}
+	data, err := workload.Load(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +46,11 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 		return nil, err
 	}
 	c := &collections{data: data, held: held}
+	h := summary.Seed{Network: "experiment"}.Hasher()
+	all := make([]summary.Fingerprint, data.Keys())
+	for k := range all {
+		all[k] = h.Fingerprint(data.Key(uint32(k)))
+	}
 	for _, keys := range data.Collections() {
 		fps := make([]summary.Fingerprint, len(keys))
 		for i, k := range keys {
@@ -80,22 +71,16 @@ func prefix(fps []summary.Fingerprint) *summary.Prefix {
 // summarise makes the whole summaries of all peers.
 func (c *collections) summarise() []*summary.Prefix {
 	out := make([]*summary.Prefix, len(c.fps))
-	parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
+	parallel(len(out), runtime.GOMAXPROCS(0), func(i int) { out[i] = prefix(c.fps[i]) })
 	return out
 }
 
-// parallel calls do(0) to do(n-1) on all processors, and returns when all are done.
-func parallel(n int, do func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
+// parallel calls do(0) to do(n-1), a number of them at one time, and returns when all are done.
+func parallel(n, workers int, do func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for i := range n {
+		group.Go(func() error { do(i); return nil })
 	}
-	var others sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
+	_ = group.Wait()
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // Variable is what a sweep can vary.
@@ -46,32 +46,24 @@ type value struct {
 }
 
 // parseSweep reads "name=value,value…". "" is one value that changes nothing.
-func parseSweep(variables []Variable, sweep string) ([]value, error) {
+func parseSweep(variables []Variable, sweep string) (values []value, err error) {
 	if sweep == "" {
 		return []value{{}}, nil
 	}
-	name, list, _ := strings.Cut(sweep, "=")
-	name = strings.TrimSpace(name)
-	i := slices.IndexFunc(variables, func(v Variable) bool { return v.Name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%w: sweep over %q: there are %s", runs.ErrOptions, name, variableNames(variables))
+	var known []scenario.Variable
+	for _, v := range variables {
+		known = append(known, scenario.Variable{Name: v.Name, Key: v.Name})
 	}
-	var values []value
-	for item := range strings.SplitSeq(list, ",") {
-		if item = strings.TrimSpace(item); item == "" {
-			continue
-		}
-		x, err := variables[i].parse(item)
-		if err != nil {
+	setting, err := scenario.ParseSetting(known, sweep)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", runs.ErrOptions, err)
+	}
+	for _, x := range setting.Values {
+		v := value{Variable: variable(variables, setting.Key)}
+		if v.x, err = v.parse(fmt.Sprint(x)); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(values, func(v value) bool { return v.x == x }) {
-			return nil, fmt.Errorf("%w: sweep over %s: %q twice", runs.ErrOptions, name, item)
-		}
-		values = append(values, value{variables[i], x})
-	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("%w: sweep %q has no points, want %s=VALUE,VALUE…", runs.ErrOptions, sweep, name)
+		values = append(values, v)
 	}
 	return values, nil
 }
@@ -82,14 +74,6 @@ func variable(of []Variable, name string) Variable {
 		return of[i]
 	}
 	return Variable{}
-}
-
-func variableNames(variables []Variable) string {
-	var names []string
-	for _, v := range variables {
-		names = append(names, v.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // parse reads a value.

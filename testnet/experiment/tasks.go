@@ -148,19 +148,16 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 	fmt.Fprintf(h, "%s %s %d", s.Name, label, s.options.Seed)
 	stream := h.Sum64()
 	results := make([]T, n)
-	var next, finished atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, s.options.Workers()) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
-				results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))
-				if f := finished.Add(1); f%int64(1+n/100) == 0 {
-					s.progress(float64(f) / float64(n))
-				}
-			}
-		})
-	}
-	workers.Wait()
+	var finished atomic.Int64
+	parallel(n, s.options.Workers(), func(i int) {
+		if s.ctx.Err() != nil {
+			return
+		}
+		results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))
+		if f := finished.Add(1); f%int64(1+n/100) == 0 {
+			s.progress(float64(f) / float64(n))
+		}
+	})
 	return results
 }
 
