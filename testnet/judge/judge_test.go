@@ -23,10 +23,10 @@ func TestTruth(t *testing.T) {
 	if n := truth.Findable(3, 1); n != 2 {
 		t.Errorf("peer 3 can find %d with key 1, want 2", n)
 	}
-	if s := truth.Share(0, 1); s != 0.5 {
+	if s := truth.shares(0)[1]; s != 0.5 {
 		t.Errorf("peer 1 holds %v of peer 0's, want 0.5", s)
 	}
-	if s := truth.Share(1, 0); s != 1 {
+	if s := truth.shares(1)[0]; s != 1 {
 		t.Errorf("peer 0 holds %v of peer 1's, want 1", s)
 	}
 }

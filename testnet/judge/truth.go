@@ -30,9 +30,6 @@ func (t *Truth) Findable(asker int, key uint32) int {
 	return n
 }
 
-// Share is the part of a's collection that b holds, from 0 to 1.
-func (t *Truth) Share(a, b int) float64 { return t.set(a).share(t.Collection(int32(b))) }
-
 // set is a collection with one bit a key, for those who look into it often.
 type set struct {
 	bits []uint64
