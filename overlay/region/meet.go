@@ -77,7 +77,7 @@ const (
 // answer of the nearest peer to something else it waits a little, and then passes over that peer.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
-	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && m.ended > 0 && now < m.ended+doubled(meetLess, m.lookups-1) {
+	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+doubled(meetLess, m.lookups-1) {
 		return to, false
 	}
 	if m.place == 0 && !s.beginLookup() {
