@@ -39,7 +39,6 @@ const (
 	maxSteps   = 64       // sources tried in turn
 	maxRetries = 3        // times that the origin breaks off
 	busyPause  = 30 * time.Millisecond
-	lateLooks  = 4       // for holders, while the origin gives content already; the first has begun before
 	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
 )
 
@@ -383,16 +382,7 @@ func (f *flight) corrected(err error) error {
 // mirrors that all ask the origin, those of higher ranks leave it.
 func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
 	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-	for i := range lateLooks {
-		switch i {
-		case 0: // the look that has begun before
-		case 1:
-			pause(ctx, busyPause) // little content is there then
-			f.lookAgain(a)
-		default:
-			pause(ctx, f.m.times.late/4)
-			f.lookAgain(a)
-		}
+	for wait := busyPause; ; wait *= 2 { // little content is there before the second look
 		who := a.look.wait(ctx, f.m.times.late, f.m.times.late)
 		_, there, size := f.where()
 		switch {
@@ -403,6 +393,10 @@ func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *
 			cancel(errFound)
 			return
 		}
+		if pause(ctx, wait); ctx.Err() != nil {
+			return
+		}
+		f.lookAgain(a)
 	}
 }
 

@@ -144,19 +144,15 @@ func mediaType(b []byte) string {
 
 // pingRegistry answers as the registry does, so that clients see its challenge. While it does not answer, the mirror does.
 func (q *request) pingRegistry(base *url.URL) {
-	req, err := requestTo(base.JoinPath("v2/"), q.r)(q.r.Context(), http.MethodGet)
-	if err == nil {
-		var resp *http.Response
-		if resp, err = q.do(req); err == nil {
-			_ = resp.Body.Close()
-		}
-	}
-	if err != nil && !down(err) {
+	q.origin = requestTo(base.JoinPath("v2/"), q.r)
+	switch err := q.pass(record{}); {
+	case err == nil:
+	case down(err):
+		q.w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(q.w, "{}\n")
+	default:
 		q.fail(err)
-		return
 	}
-	q.w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(q.w, "{}\n")
 }
 
 // ociCode is the code by which registries tell an error of a status.

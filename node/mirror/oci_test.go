@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestOCI(t *testing.T) {
@@ -77,6 +80,7 @@ func TestOnlyConfigured(t *testing.T) {
 		"/v2/some/..%2f..%2fimage/manifests/v1":              http.StatusBadRequest,
 		"/v2//blobs/" + digest:                               http.StatusBadRequest,
 		"/v2/some/image/manifests/%00":                       http.StatusBadRequest,
+		"/v2/some/image/manifests/v1%0d%0aX:%20y":            http.StatusBadRequest,
 		"/go/..%5c..%5cx/@v/list":                            http.StatusBadRequest,
 		"/nix/nix-cache-info":                                http.StatusNotFound,
 		"/other":                                             http.StatusNotFound,
@@ -102,6 +106,38 @@ func TestOnlyConfigured(t *testing.T) {
 	}
 }
 
+// TestNothingIsSmuggled has a client hide a second request in the body of a first, by two lengths that disagree. The origin
+// gets neither the body nor headers about it.
+func TestNothingIsSmuggled(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 26)
+	digest, _ := o.add(content)
+	var asked []string
+	o.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		body, err := io.ReadAll(r.Body)
+		o.set(func() {
+			asked = append(asked, fmt.Sprint(r.Host, r.URL.Path, r.ContentLength, r.TransferEncoding, len(body), err, r.Header.Get("X-Other"), r.Header.Get("Connection")))
+		})
+		return false
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	const hidden = "GET /v2/secret/image/blobs/x HTTP/1.1\r\nHost: evil.example\r\n\r\n"
+	for _, head := range []string{"Content-Length: 6\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5", "Content-Length: 5\r\nContent-Length: 6", "Transfer-Encoding: chunked, identity"} {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(p.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+		_, _ = fmt.Fprintf(c, "GET %s%s HTTP/1.1\r\nHost: evil.example\r\nX-Other: 1\r\nConnection: close\r\n%s\r\n\r\n0\r\n\r\n%s", blobs, digest, head, hidden)
+		_, _ = io.Copy(io.Discard, c)
+		_ = c.Close()
+	}
+	want := fmt.Sprint(strings.TrimPrefix(o.URL, "http://"), blobs+digest, 0, []string(nil), 0, nil, "", "")
+	if o.set(func() {}); len(asked) == 0 || slices.ContainsFunc(asked, func(s string) bool { return s != want }) {
+		t.Errorf("the origin got %q, want %q", asked, want)
+	}
+}
+
 func TestPublicOnly(t *testing.T) {
 	for addr, ok := range map[string]bool{
 		"127.0.0.1:80": false, "10.1.2.3:80": false, "192.168.0.1:443": false, "169.254.169.254:80": false, "100.64.0.1:80": false, "0.0.0.0:80": false,
@@ -112,7 +148,6 @@ func TestPublicOnly(t *testing.T) {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}
-	var _ net.Addr
 }
 
 func TestCredentialsStayWithTheirHost(t *testing.T) {

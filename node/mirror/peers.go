@@ -33,7 +33,7 @@ const (
 	maxBlame     = 6 // blame at which a peer is asked no more, for blameTime
 	blameTime    = 10 * time.Minute
 	maxBlamed    = 4096
-	patientTrips = 4       // round trips for which the first holder is waited for
+	patientTrips = 8       // round trips for which the first holder is waited for
 	maxHeaders   = 8 << 10 // bytes of a head between mirrors
 	maxPlace     = 128     // bytes of a label
 )
