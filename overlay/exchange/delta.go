@@ -105,7 +105,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.B
 	if !l.out.allowsWhole(Cost(out)) {
 		return wire.Parts{}, deltaWaits
 	}
-	delta, s := x.deltas.make(x.cfg.RunRelative, madeDelta{of: e.Index(), old: old, oldParts: min(end, old.Parts()), next: p, end: end})
+	delta, s := x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
 	if s != deltaGoes {
 		return wire.Parts{}, s
 	}
@@ -152,40 +152,41 @@ type madeDeltas struct {
 	keys  int // keys of the collections with deltas made in this tick
 }
 
-// madeDelta is parts first to end-1 of next given the first oldParts of old.
 type madeDelta struct {
-	of         int // directory index
-	old, next  *summary.Prefix
-	oldParts   int
-	first, end int
-	delta      []byte // nil: there is none
+	of        int // directory index
+	old, next *summary.Prefix
+	parts     int
+	delta     []byte // nil: there is none
 }
 
-// make returns the delta that m says, without its bytes.
+// make returns the delta between the first parts of two prefixes.
 func (d *madeDeltas) make(
-	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error), m madeDelta,
+	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error),
+	of int, old, next *summary.Prefix, parts int,
 ) ([]byte, serving) {
-	for _, k := range d.made {
-		if k.old == m.old && k.next == m.next && k.oldParts == m.oldParts && k.first == m.first && k.end == m.end {
-			return k.delta, k.answer()
+	for _, m := range d.made {
+		if m.old == old && m.next == next && m.parts == parts {
+			return m.delta, m.answer()
 		}
 	}
-	n := m.old.Header().N + m.next.Header().N
+	n := old.Header().N + next.Header().N
 	if d.keys > 0 && d.keys+n > directory.MaxDeltaKeys {
 		return nil, deltaWaits
 	}
 	d.keys += n
-	if r, err := encode(m.next, m.first, m.end, m.old, m.oldParts); err == nil {
-		m.delta = r.Bytes
+	var delta []byte
+	if r, err := encode(next, 0, parts, old, min(parts, old.Parts())); err == nil {
+		delta = r.Bytes
 	}
-	if run, err := m.next.Run(m.first, m.end); err != nil || len(m.delta) > maxDeltaBytes || len(m.delta) >= run.EncodedBytes() {
-		m.delta = nil
+	if run, err := next.Run(0, parts); err != nil || len(delta) > maxDeltaBytes || len(delta) >= run.EncodedBytes() {
+		delta = nil
 	}
+	m := madeDelta{of, old, next, parts, delta}
 	d.made = append(d.made, m)
 	for d.bytes += m.size(); d.bytes > madeBytes; d.made = slices.Delete(d.made, 0, 1) {
 		d.bytes -= d.made[0].size()
 	}
-	return m.delta, m.answer()
+	return delta, m.answer()
 }
 
 func (m *madeDelta) answer() serving {

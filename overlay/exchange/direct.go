@@ -97,14 +97,13 @@ func (x *Exchange) answer(r request, e *origin) bool {
 	if s := x.answerDelta(l, e, p, r); s != partsInstead {
 		return s == deltaGoes
 	}
-	cut, to := x.cut(l, e, p, r.q.First, min(r.q.End, p.Parts()))
-	if to == 0 {
+	cut, ok := x.cut(l, e, p, r.q.First, min(r.q.End, p.Parts()))
+	if !ok {
 		return false
 	}
 	if e.Index() == 0 {
-		x.copies.taken(x.now, to)
+		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
-	l.trade(e.Index()).claims(p.Header().Epoch, uint16(to))
 	x.out.Emit(event.Answer{Request: r.in.Request, Answer: cut})
 	x.charge(l, Cost(cut))
 	return true

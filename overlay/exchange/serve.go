@@ -59,10 +59,11 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		}
 		w.bases = 0
 	}
-	cut, to := x.cut(l, e, p, int(w.from), end)
-	if to == 0 {
+	cut, ok := x.cut(l, e, p, int(w.from), end)
+	if !ok {
 		return false
 	}
+	to := cut.Run.First + len(cut.Run.Parts)
 	if i == 0 {
 		x.copies.taken(x.now, to)
 	}
@@ -85,9 +86,9 @@ func (x *Exchange) sendParts(l *link, s event.SendParts) {
 }
 
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one
-// message. A run from part 0 brings the signed header and the origin's record. to is the end of the run, 0 when not even
-// one part fits now.
-func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (out wire.Parts, to int) {
+// message. A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits
+// now.
+func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (out wire.Parts, ok bool) {
 	if from == 0 {
 		out.Envelope, out.Record = e.Envelope(p), e.Record().Envelope
 	}
@@ -104,18 +105,14 @@ func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (ou
 		}
 		return n <= most && l.out.allows(n) && x.up.allows(n)
 	}
-	to = from + 1
+	to := from + 1
 	if !fits(to) {
-		return wire.Parts{}, 0
+		return wire.Parts{}, false
 	}
 	for to < end && fits(to+1) {
 		to++
 	}
 	run, err := p.Run(from, to)
-	if err != nil {
-		return wire.Parts{}, 0
-	}
 	out.Run = run
-	x.relate(l, e, p, to, &out)
-	return out, to
+	return out, err == nil
 }
