@@ -10,18 +10,23 @@ function save(name, blob) {
 }
 
 /**
- * buttons are those that save a picture and its figures.
+ * buttons are those that save a picture, if there is one, and its figures.
  * @param {string} name of the files
- * @param {{svg: () => string, csv: () => string}} what
+ * @param {{svg?: () => string, csv: () => string}} what
  */
 export function buttons(name, what) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ f) =>
     h("button", { onclick: f, title: `Save what is seen as ${text}` }, text);
+  const picture = what.svg;
   return h(
     "span",
     { class: "push" },
-    button("SVG", () => save(`${name}.svg`, new Blob([what.svg()], { type: "image/svg+xml" }))),
-    button("PNG", async () => save(`${name}.png`, await png(what.svg()))),
+    ...(picture
+      ? [
+          button("SVG", () => save(`${name}.svg`, new Blob([picture()], { type: "image/svg+xml" }))),
+          button("PNG", async () => save(`${name}.png`, await png(picture()))),
+        ]
+      : []),
     button("CSV", () => save(`${name}.csv`, new Blob([what.csv()], { type: "text/csv" }))),
   );
 }
