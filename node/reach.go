@@ -159,6 +159,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
 	}
 	ctx, yield := context.WithCancelCause(ctx)
+	defer yield(nil)
 	turn, err := admit.Wait(ctx, n.dials[e.turns], e.owner, func() { yield(errFull) })
 	if err != nil {
 		return errFull
