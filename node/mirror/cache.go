@@ -48,6 +48,7 @@ type cache struct {
 	used   int64 // of whole files, and what was reserved for those to come
 	unsure int64 // of used: what peers gave, and nobody knows to be right
 	files  *simplelru.LRU[Sum, *cached]
+	named  int // of files: records
 }
 
 // cached is a whole file.
@@ -72,11 +73,10 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, whole,
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
 	}
-	files, err := simplelru.NewLRU[Sum, *cached](math.MaxInt, nil)
-	if err != nil {
+	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock}
+	if c.files, err = simplelru.NewLRU(math.MaxInt, c.left); err != nil {
 		panic(err) // the size is positive
 	}
-	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock, files: files}
 	if left, err = c.clean(); err == nil {
 		whole, err = c.load()
 	}
@@ -123,11 +123,28 @@ func (c *cache) load() (whole []Sum, err error) {
 	}
 	slices.SortFunc(all, func(a, b found) int { return a.info.ModTime().Compare(b.info.ModTime()) })
 	for _, f := range all {
-		c.files.Add(f.sum, &cached{size: f.info.Size()})
-		c.used += f.info.Size()
+		c.enter(f.sum, &cached{size: f.info.Size()})
 		whole = append(whole, f.sum)
 	}
 	return whole, nil
+}
+
+// enter counts a whole file. c.mu is held, or nobody else knows the cache yet.
+func (c *cache) enter(s Sum, e *cached) {
+	c.files.Remove(s)
+	c.files.Add(s, e)
+	c.used += e.size
+	if s.Kind == Name {
+		c.named++
+	}
+}
+
+// left takes a file out of the counts. c.mu is held.
+func (c *cache) left(s Sum, e *cached) {
+	c.used -= e.size
+	if s.Kind == Name {
+		c.named--
+	}
 }
 
 func (c *cache) path(s Sum) string { return filepath.Join(c.dir, wholeFolder, s.String()) }
@@ -143,16 +160,11 @@ func (c *cache) size(s Sum) (size int64, ok bool) {
 	return e.size, true
 }
 
-// usage returns the bytes in use, and the number of whole contents, without records, in O(n) time.
+// usage returns the bytes in use, and the number of whole contents, without records.
 func (c *cache) usage() (used int64, contents int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.files.Keys() {
-		if s.Kind != Name {
-			contents++
-		}
-	}
-	return c.used, contents
+	return c.used, c.files.Len() - c.named
 }
 
 // open opens whole content and marks it as used. Content whose file is damaged is dropped, and not there. The file stays
@@ -209,11 +221,7 @@ func (c *cache) trust(s Sum, f *os.File, size int64, checked time.Time) error {
 // drop withdraws whole content and removes it.
 func (c *cache) drop(s Sum) {
 	c.mu.Lock()
-	e, ok := c.files.Peek(s)
-	if ok {
-		c.files.Remove(s)
-		c.used -= e.size
-	}
+	ok := c.files.Remove(s)
 	c.mu.Unlock()
 	if ok {
 		c.remove(s)
@@ -259,11 +267,10 @@ func (c *cache) room(bytes int64, from flow) (out Sum, fits bool, err error) {
 	if from == fromPeers && unsure > c.limit/peersShare {
 		return out, false, errShare
 	}
-	out, e, ok := c.files.RemoveOldest()
+	out, _, ok := c.files.RemoveOldest()
 	if !ok {
 		return out, false, fmt.Errorf("%w: %w", errDisk, errFull)
 	}
-	c.used -= e.size
 	return out, false, nil
 }
 
@@ -331,12 +338,9 @@ func (in *incoming) keep(s Sum, size int64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
-	if old, ok := in.c.files.Peek(s); ok {
-		in.c.used -= old.size
-	}
-	in.c.used += size - in.reserved
+	in.c.used -= in.reserved
 	in.reserved = 0
-	in.c.files.Add(s, &cached{size, info.ModTime()})
+	in.c.enter(s, &cached{size, info.ModTime()})
 	return nil
 }
 

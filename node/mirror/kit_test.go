@@ -25,6 +25,16 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 )
 
+// allGet has a client of each peer get content of a registry, all at once.
+func allGet(t *testing.T, all []peerOf, digest string, content []byte) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, p := range all {
+		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+	}
+	wg.Wait()
+}
+
 // board is a network in memory: who has what.
 type board struct {
 	mu   sync.Mutex

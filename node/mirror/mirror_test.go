@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,11 +38,7 @@ func TestOneOfManyAsksTheOrigin(t *testing.T) {
 	for range 8 {
 		all = append(all, b.start(t, Upstream{OCI: []string{o.URL}}))
 	}
-	var wg sync.WaitGroup
-	for _, p := range all {
-		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
-	}
-	wg.Wait()
+	allGet(t, all, digest, content)
 	var sent int64
 	o.set(func() { sent = o.sent })
 	if most := int64(len(content)) * 11 / 10; sent > most {
@@ -56,11 +53,7 @@ func TestManyClientsShareAFetch(t *testing.T) {
 	digest, sum := o.add(content)
 	o.rate = 4 << 20
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	var wg sync.WaitGroup
-	for range 10 {
-		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
-	}
-	wg.Wait()
+	allGet(t, slices.Repeat([]peerOf{p}, 10), digest, content)
 	get(t, p.url+blobs+digest).is(t, content)
 	part := get(t, p.url+blobs+digest, "Range", "bytes=1000-1999")
 	if part.status != http.StatusPartialContent || !bytes.Equal(part.body, content[1000:2000]) {
@@ -462,11 +455,7 @@ func TestLateWordOfPeers(t *testing.T) {
 		p.times.lookup, p.times.least = 0, 0
 		all = append(all, p)
 	}
-	var wg sync.WaitGroup
-	for _, p := range all {
-		wg.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
-	}
-	wg.Wait()
+	allGet(t, all, digest, content)
 	if o.sent > 2*int64(len(content)) {
 		t.Errorf("the origin sent %d bytes of %d", o.sent, len(content))
 	}
