@@ -42,13 +42,13 @@ func backupCommand() *cli.Command {
 	}
 }
 
-// backedUp is what the commands print.
+// backedUp is the output of the commands backup and restore.
 type backedUp struct {
 	Keys int    `json:"keys"`
 	File string `json:"file"`
 }
 
-// writeBackup makes a file whole or not at all, for its owner only, and says how many keys are in it.
+// writeBackup makes a file whole or not at all, for its owner only, and returns the number of keys in it.
 func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) (keys int, err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return 0, fmt.Errorf("%s is there already", name)
@@ -73,7 +73,7 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	return keys, err
 }
 
-// drain waits for the end of what is written to a pipe. The error is that of the writer.
+// drain reads a pipe to its end. The error is the writer's.
 func drain(r *io.PipeReader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err

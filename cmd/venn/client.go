@@ -25,7 +25,7 @@ import (
 type client struct {
 	http http.Client
 	repo repo.Repo
-	raw  bool // strings in answers are as they came; else they are visible
+	raw  bool // print strings as they came, not made visible
 }
 
 // errNoDaemon says that no daemon runs on the repository.
@@ -139,8 +139,8 @@ func each[T any](c *client, body io.ReadCloser, f func(T) error) error {
 // errCut says that an answer lacks its last line.
 var errCut = errors.New("daemon: the answer is not whole")
 
-// eachUntil calls f with the values in an answer in NDJSON up to the last line, which says how it ended. That one begins
-// with the member end, and no other does.
+// eachUntil calls f with the values of an NDJSON answer and returns its last line, which tells how it ended. Only that
+// line begins with the member end.
 func eachUntil[T, E any](c *client, body io.ReadCloser, f func(T) error) (end E, err error) {
 	ended := false
 	err = eachLine(body, func(line []byte) error {

@@ -109,7 +109,7 @@ func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config)
 	return withConfig(c, func(r repo.Repo) error {
 		name, was := c.Args().First(), ""
 		cfg, err := r.Change(ctx, func(cfg *repo.Config) error {
-			was, _ = cfg.Get(name) // change says if there is none
+			was, _ = cfg.Get(name) // change reports a name that does not exist
 			err := change(cfg)
 			if err == nil {
 				err = cfg.Check()
@@ -145,8 +145,8 @@ func running(ctx context.Context, r repo.Repo) bool {
 	return clientOf(r).get(ctx, "/api/v1/id", nil, &id) == nil
 }
 
-// editConfig lets the user edit a copy, and puts it in the place of the configuration if it is right. Else the copy
-// stays for the next edit, unless it says what the configuration says.
+// editConfig lets the user edit a copy of the configuration, and replaces the configuration with it if it is valid.
+// After an error the copy stays for the next edit, unless it equals the configuration.
 func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 	before, err := os.ReadFile(r.ConfigPath())
 	if err != nil {

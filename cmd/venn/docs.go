@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// shells are those that there is completion for, with the names that their files have.
+// shells maps each shell that has completion to the name of its completion file.
 var shells = map[string]string{"bash": "venn.bash", "zsh": "_venn", "fish": "venn.fish", "pwsh": "venn.ps1"}
 
 func docsCommand() *cli.Command {
@@ -25,7 +25,7 @@ func docsCommand() *cli.Command {
 			files := manPages(c.Root())
 			for shell, name := range shells {
 				var out bytes.Buffer
-				// A context of its own: that of a command makes the program a command below it.
+				// A context of its own: with a command's context, the program would become a subcommand.
 				if err := app(&out, io.Discard).Run(context.Background(), []string{"venn", "completion", shell}); err != nil {
 					return err
 				}

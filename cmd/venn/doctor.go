@@ -21,7 +21,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// finding is what one check has found.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	Fine   bool   `json:"fine"`
@@ -125,7 +125,7 @@ func clock(now time.Time) finding {
 	return f
 }
 
-// little is how much room on the disk is too little.
+// little is the free space on the disk, in bytes, below which the check fails.
 const little = 256 << 20
 
 func disk(r repo.Repo) finding {
@@ -139,7 +139,7 @@ func disk(r repo.Repo) finding {
 	return finding{"disk", true, fmt.Sprintf("%d MiB are free below %s", free>>20, r.Dir), ""}
 }
 
-// ports says whether the daemon listens where it was to. wanted and used are multiaddrs.
+// ports checks that the daemon listens on every port that it should. wanted and used are multiaddrs.
 func ports(wanted, used []string) finding {
 	listened := make(map[string]bool)
 	for _, text := range used {
@@ -179,7 +179,7 @@ func portOf(text string) string {
 	return ""
 }
 
-// reached says whether peers elsewhere can dial this one.
+// reached checks whether peers elsewhere can dial this one.
 func reached(r httpapi.Reach) finding {
 	found := map[string]string{
 		"public": "at an address of this machine", "mapped": "at a port that the router forwards", "relayed": "through a relay",
@@ -188,7 +188,7 @@ func reached(r httpapi.Reach) finding {
 	return finding{"reached", r.How != "not", cmp.Or(found, r.How), r.Advice}
 }
 
-// versions says which programs the linked peers run. It is not fine when most of them run one other version of this
+// versions lists the programs of the linked peers. It is not fine when most of them run one other version of this
 // program.
 func versions(own string, peers []httpapi.Peer) finding {
 	count, linked := make(map[string]int), 0
@@ -226,8 +226,8 @@ func links(s httpapi.Status) finding {
 	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Peers, s.Summaries), ""}
 }
 
-// begins says how the peer stands with those that it begins at. It is not fine if the peer is linked with nobody, or if
-// one of them is of another network.
+// begins lists the states of the bootstrap peers. It is not fine if the peer has no links, or if a bootstrap peer
+// belongs to another network.
 func begins(s httpapi.Status) finding {
 	count := make(map[string]int)
 	for _, standing := range s.Bootstrap {
@@ -266,7 +266,7 @@ func ownSummary(s httpapi.Status) finding {
 	return finding{"keys", true, fmt.Sprintf("%d, in summary %s", s.Keys, s.Epoch), ""}
 }
 
-// losses are what was dropped or refused: the larger ones mean something.
+// losses counts what was dropped or refused. It is always fine: only large counts mean something.
 func losses(s httpapi.Status) finding {
 	var dropped, refused uint64
 	for _, n := range s.Dropped {

@@ -214,7 +214,7 @@ func sweepHelp() string {
 	return command.SweepHelp(strategies.Named()) + b.String()
 }
 
-// interrupted says how to go on after Ctrl-C; other errors are left as they are.
+// interrupted tells the user how to go on after Ctrl-C; it returns other errors unchanged.
 func interrupted(err error, out string) error {
 	switch {
 	case !errors.Is(err, context.Canceled):
@@ -243,7 +243,7 @@ func writeResult(w io.Writer, r experiment.Result) error {
 	return writeFiles(w, r.Files)
 }
 
-// writeFiles says which files were written.
+// writeFiles lists the files that were written.
 func writeFiles(w io.Writer, files []string) error {
 	for _, f := range files {
 		fmt.Fprintln(w, "wrote", f)

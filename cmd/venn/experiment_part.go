@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// workFlags say which runs of an experiment are done, and how many at one time.
+// workFlags returns the flags that choose which runs of an experiment are done, and how many at a time.
 func workFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, I from 0 to N-1, and note them in --out", Validator: goodPart},
@@ -24,8 +24,8 @@ func goodPart(text string) error {
 	return err
 }
 
-// toStdout in place of a folder lets a part write its lines to stdout, and nothing but errors to stderr: who collects the
-// output of containers puts what comes on both between the pieces of long lines.
+// toStdout in place of a folder lets a part write its lines to stdout. Nothing but errors then goes to stderr:
+// collectors of containers' output mix stderr in between the pieces of long lines.
 const toStdout = "-"
 
 // workOf reads the flags of workFlags and --out, and returns the folder to write to.
@@ -51,7 +51,8 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 	return w, out, nil
 }
 
-// endRuns ends a command after its runs, of which some rows are known. Unless they were a part of all, write shows them.
+// endRuns ends a command after its runs, which gave this number of rows. Unless they were a part of all, write shows
+// them.
 func endRuns(c *cli.Command, w runs.Work, out string, rows int, err error, write func() error) error {
 	switch {
 	case errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario):

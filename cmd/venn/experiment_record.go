@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// runRecorder records a simulated run in a file, which it makes when the run begins: a run that is refused leaves what
-// is there.
+// runRecorder records a simulated run in a file. It makes the file when the run begins: a run that is refused
+// overwrites nothing.
 type runRecorder struct {
 	name string
 	file *os.File

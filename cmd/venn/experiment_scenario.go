@@ -17,7 +17,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// experimentFlags are those of experiments that are scenarios.
+// experimentFlags returns the flags of experiments that are scenarios.
 func experimentFlags() []cli.Flag {
 	return append(command.Flags(),
 		&cli.StringFlag{Name: "strategy", Usage: "`NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + ", in place of the scenario's own"},
@@ -39,7 +39,8 @@ func refuse(c *cli.Command, names []string, but ...string) error {
 	return nil
 }
 
-// ofFiles are flags whose answers are not those of the scenarios' files.
+// ofFiles returns the first flag set with which answers differ from those in the scenarios' files; empty if none is
+// set.
 func ofFiles(c *cli.Command) (set string) {
 	for _, flag := range append(command.Flags(), &cli.StringFlag{Name: "strategy"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}, &cli.StringFlag{Name: "part"}, &cli.BoolFlag{Name: "json"}) {
 		if name := flag.Names()[0]; c.IsSet(name) {
@@ -71,7 +72,7 @@ func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 	})
 }
 
-// runScenarios plays scenarios in the simulator. It fails when an answer is not what the scenario's file says.
+// runScenarios plays scenarios in the simulator. It fails when an answer differs from the scenario's file.
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	folder := c.String("write-answers")
 	if set := ofFiles(c); folder != "" && set != "" {
@@ -126,7 +127,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	})
 }
 
-// asTheyWere returns an error when answers are not those of the files.
+// asTheyWere returns an error when answers differ from those in the files.
 func asTheyWere(rows []results.Row) error {
 	answers, other := 0, 0
 	for _, r := range rows {

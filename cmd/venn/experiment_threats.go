@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/threats"
 )
 
-// threatsInfo is how the list of experiments names the attacks.
+// threatsInfo describes the attacks in the list of experiments.
 var threatsInfo = experiment.Info{Name: "threats", Title: "attacks and faults, each with its defence on and off", Paper: "-"}
 
 // runThreats runs the attacks and fails if one of them has no effect, or its defence none.

@@ -107,7 +107,7 @@ func share(covered float64) string {
 	return strings.TrimPrefix(strconv.FormatFloat(math.Floor(100*covered)/100, 'f', 2, 64), "0")
 }
 
-// nobody says that nobody was found who has a key, and how sure it is that nobody has it.
+// nobody returns the message for a key that no peer was found to hold, with the reasons to doubt it.
 func nobody(key string, end httpapi.FindEnd) string {
 	silent, whole := silent(end.Asked), end.End == "exhausted"
 	switch {
@@ -132,7 +132,7 @@ func nobody(key string, end httpapi.FindEnd) string {
 	return fmt.Sprintf("nobody found who has %q: %s", key, strings.Join(doubts, "; "))
 }
 
-// silent is how many of the peers that were asked whether they hold a key have said nothing.
+// silent returns the number of peers that were asked whether they hold a key and did not answer.
 func silent(asked []httpapi.Asked) (n int) {
 	spoke := make(map[string]bool)
 	for _, a := range asked {
@@ -149,7 +149,7 @@ func silent(asked []httpapi.Asked) (n int) {
 	return n
 }
 
-// findKey writes who holds a key, and returns how many that are and how the search ended.
+// findKey writes the holders of a key. It returns their number and how the search ended.
 func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, end httpapi.FindEnd, err error) {
 	query := url.Values{
 		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},

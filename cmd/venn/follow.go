@@ -17,10 +17,10 @@ import (
 )
 
 // follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It claims the keys that it adds, and
-// those that it finds claimed by another follower. It removes only keys that it alone claims, in this run or an earlier
-// one, and only when two lists in a row lack them. The reason is that an IPFS node stopped midway ends its list without
-// an error. A source that does not answer or is not there counts as empty: what nobody can fetch is suspended after two
-// looks, and comes back with the source. It takes about 450 bytes of memory a key at most.
+// the keys that another follower has claimed already. It removes only keys that it alone claims, in this run or an
+// earlier one, and only when two lists in a row lack them: an IPFS node stopped midway ends its list without an error.
+// A source that does not answer or is not there counts as empty. Its keys are suspended after two looks, and come back
+// with it. A follower takes at most about 450 bytes of memory a key.
 type follower struct {
 	cl         *client
 	source     source
@@ -34,13 +34,13 @@ type follower struct {
 	noted repo.Source
 }
 
-// source is what a follower follows.
+// source is a source of keys, with its servers.
 type source struct {
 	what string // names it in the repository
-	// each lists its keys, as texts; some may come more than once. A goneError says that the list is whole, but that a
-	// part of the source is gone.
+	// each lists its keys, as texts; some may come more than once. After a goneError the list is whole, but a part of
+	// the source is gone.
 	each func(ctx context.Context, f func(key string) error) error
-	// serves returns the multiaddrs of the peers that serve the content; nil: the daemon's own configuration says it.
+	// serves returns the multiaddrs of the peers that serve the content; nil: the daemon's configuration names them.
 	serves func(ctx context.Context) ([]string, error)
 }
 
@@ -57,7 +57,7 @@ func eachPart[T any](parts []T, list func(T) error) error {
 	return gone
 }
 
-// kuboNodes are IPFS nodes by the URLs of their APIs; with pins, only what is pinned.
+// kuboNodes is the source of IPFS nodes, by the URLs of their APIs; with pins, of pinned blocks only.
 func kuboNodes(apis []string, pins bool) source {
 	what := "blocks"
 	if pins {
@@ -102,17 +102,17 @@ func fileTrees(folders []*tree, unread func(error)) source {
 	}
 }
 
-// sight is what a follower knows of a key.
+// sight is the state of one key in a follower.
 type sight struct {
 	ours bool   // the follower claims it: it added it, or was about to, or another follower did
 	held bool   // the peer has it, as far as is known
 	look uint32 // the last one that found it
 }
 
-// followed is what one look did.
+// followed counts what one look found and changed.
 type followed struct {
 	Keys    int `json:"keys"`    // listed
-	Added   int `json:"added"`   // to those of the peer
+	Added   int `json:"added"`   // to the peer's keys
 	Removed int `json:"removed"` // from them
 }
 
@@ -156,8 +156,8 @@ func (f *follower) open(ctx context.Context) (err error) {
 	return err
 }
 
-// run looks again and again until ctx ends. If the first look fails and nothing was followed before, that is it; later,
-// what is not there may come back.
+// run looks again and again until ctx ends. If the first look fails and nothing was followed before, run fails; later,
+// a source that is gone may come back.
 func (f *follower) run(ctx context.Context, c *cli.Command) error {
 	before, said := len(f.keys) > 0, ""
 	for begun := false; ; begun = true {
@@ -190,7 +190,7 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 	}
 }
 
-// news says what the user has to know after a look that ended with err; empty if there is nothing.
+// news returns what the user has to know after a look that ended with err; empty if there is nothing.
 func (f *follower) news(err error, every time.Duration) string {
 	switch {
 	case err != nil && f.gone >= suspendAfter:
@@ -203,7 +203,7 @@ func (f *follower) news(err error, every time.Duration) string {
 	return ""
 }
 
-// unserved says that peers are sent to the daemon for content that it does not serve; empty if they are not.
+// unserved returns a warning if peers are sent to the daemon for content that it does not serve; else an empty text.
 func unserved(r repo.Repo) string {
 	if cfg, err := r.Config(); err != nil || len(cfg.Content.ServedBy) > 0 {
 		return "" // the daemon tells of a wrong configuration
@@ -215,12 +215,12 @@ func unserved(r repo.Repo) string {
 		"`venn config set content.served_by MULTIADDR" + r.Option() + "`"
 }
 
-// suspendAfter is the number of looks in a row that find a source gone before its keys are suspended: as many as make
-// a key gone that a list lacks.
+// suspendAfter is the number of looks in a row that must miss a source before its keys are suspended. It is the number
+// that must miss a key before the key is removed.
 const suspendAfter = 2
 
-// note keeps what is known of the source for the daemon and for other commands, if it has changed. gone is the error of
-// the look.
+// note records what is known of the source, for the daemon and for other commands, if that has changed. gone is the
+// error of the look.
 func (f *follower) note(ctx context.Context, gone error) error {
 	now := repo.Source{Name: f.source.what, Servers: f.noted.Servers, Since: time.Now().UTC()}
 	if gone != nil && f.gone >= suspendAfter {
@@ -238,7 +238,8 @@ func (f *follower) note(ctx context.Context, gone error) error {
 	return f.log.Note(now)
 }
 
-// look takes in what is listed now. After an error, what it did stays done, and the next look does the rest.
+// look brings the peer's keys in step with the list of now. After an error, its changes stay, and the next look does
+// the rest.
 func (f *follower) look(ctx context.Context) (did followed, err error) {
 	f.looks++
 	missing, listErr := f.list(ctx, &did)
@@ -281,7 +282,7 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 	return did, errors.Join(listErr, err)
 }
 
-// list notes what is listed, and returns what of it the peer lacks as far as is known.
+// list notes the keys that are listed, and returns the ones that the peer lacks as far as is known.
 func (f *follower) list(ctx context.Context, did *followed) (missing []string, err error) {
 	err = f.source.each(ctx, func(key string) error {
 		s, known := f.keys[key]
@@ -299,7 +300,7 @@ func (f *follower) list(ctx context.Context, did *followed) (missing []string, e
 	return missing, err
 }
 
-// add claims the keys that the peer lacks and those that other followers claim, then adds the keys that the peer lacks.
+// add claims the keys that the peer lacks or that other followers claim, then adds the keys that the peer lacks.
 func (f *follower) add(ctx context.Context, keys []string, others map[string]bool) (added int, err error) {
 	var lacking, claims []string
 	err = eachHas(ctx, f.cl, lines(keys), func(h httpapi.Has) error {
@@ -336,8 +337,7 @@ func (f *follower) mark(keys []string, what func(*sight)) {
 	}
 }
 
-// lost forgets the keys not seen since some look, and returns those of them that the follower claims: they are to be
-// removed.
+// lost forgets the keys not seen since a look. It returns the keys among them that the follower claims, for removal.
 func (f *follower) lost(since uint32) (ours []string) {
 	for k, s := range f.keys {
 		switch {
@@ -352,7 +352,7 @@ func (f *follower) lost(since uint32) (ours []string) {
 	return ours
 }
 
-// remove takes back the claims of keys, and removes from the peer's those that no other follower claims.
+// remove takes back the claims of keys, and removes from the peer the keys that no other follower claims.
 func (f *follower) remove(ctx context.Context, keys []string, others map[string]bool) (removed int, err error) {
 	alone := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return others[k] })
 	did, err := sendKeys(ctx, f.cl, lines(alone), "remove", nil, func(int) {})

@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// helpOf leaves of a command line that asks for help the commands and --help alone: what stands between them is not
-// meant as the topic. It refuses help on what is no command.
+// helpOf reduces a command line that asks for help to the commands and --help: the arguments between them are not a
+// topic. It refuses help on an unknown command.
 func helpOf(root *cli.Command, args []string) ([]string, error) {
 	if len(args) > 2 && (args[1] == "help" || args[1] == "h") && !strings.HasPrefix(args[2], "-") {
 		return helpWith(root, args)
@@ -41,7 +41,7 @@ func commandOf(root *cli.Command, args []string) (path []string) {
 	at, line := root, beforeDashes(args)
 	for i := 1; i < len(line); i++ {
 		if line[i] == "--repo" {
-			i++ // what it names is no command
+			i++ // its value is no command
 			continue
 		}
 		if sub := at.Command(line[i]); sub != nil {

@@ -197,13 +197,13 @@ const (
 	requestBytes = 8 << 20
 )
 
-// changeKeys sends keys, one a line, and says what came of it.
+// changeKeys sends keys, one a line, and shows the result.
 func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
 	return changeLists(ctx, c, cl, []keyList{{"", in}}, 0, what)
 }
 
-// changeLists sends one list after the other, up to the first error, and says what came of it. size is how many bytes
-// the lists have; 0: not known.
+// changeLists sends one list after the other, up to the first error, and shows the result. size is the length of all
+// lists in bytes; 0: not known.
 func changeLists(ctx context.Context, c *cli.Command, cl *client, lists []keyList, size int64, what string) error {
 	bar := newProgress(c.Root().ErrWriter, quietTime)
 	var total httpapi.Changed
@@ -247,7 +247,7 @@ func (t telling) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// showChanged says what a change of keys did.
+// showChanged shows the counts of a change of keys.
 func showChanged(c *cli.Command, total httpapi.Changed, what string) error {
 	said := fmt.Sprintf("added %s, %d of them new", keyCount(total.Keys), total.Changed)
 	if what == "remove" {

@@ -18,18 +18,18 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// What an IPFS node lists: its blocks, or what is pinned and all that hangs on it.
+// The paths of an IPFS node's API that list its blocks, or its pins and all that hangs on them.
 const (
 	kuboBlocks = "/api/v0/refs/local"
 	kuboPins   = "/api/v0/pin/ls"
 )
 
-// goneError says that a source of keys does not answer or is not there. What it had cannot be fetched now.
+// goneError means that a source of keys does not answer or is not there, so that its content cannot be fetched now.
 type goneError struct{ error }
 
 func (e goneError) Unwrap() error { return e.error }
 
-// kuboSilence is how long an IPFS node may take for its next line: one that is stopped keeps its connections.
+// kuboSilence is the longest time that an IPFS node may take for its next line: a stopped node keeps its connections.
 // It is a variable for tests.
 var kuboSilence = 30 * time.Second
 
@@ -79,8 +79,8 @@ func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder)
 	return nil
 }
 
-// listKubo calls f with the keys, as texts, of what an IPFS node lists. Some may come more than once. Without an error,
-// the list was whole as far as the node says.
+// listKubo calls f with the keys, as texts, that an IPFS node lists. Some may come more than once. Without an error,
+// the node has ended its list itself.
 func listKubo(ctx context.Context, api string, pins bool, f func(key string) error) error {
 	path, query := kuboBlocks, ""
 	if pins {
@@ -109,7 +109,7 @@ func listKubo(ctx context.Context, api string, pins bool, f func(key string) err
 	})
 }
 
-// kuboAddresses is how many addresses of an IPFS node are kept at most.
+// kuboAddresses is the largest number of addresses kept of one IPFS node.
 const kuboAddresses = 16
 
 // kuboServers returns the multiaddrs with /p2p/ID at which an IPFS node serves its content.

@@ -1,4 +1,4 @@
-// Command venn runs a local network of peers that know, approximately and cheaply, what the others hold.
+// Command venn runs a local network of peers that know, approximately and cheaply, which keys the others hold.
 package main
 
 import (
@@ -87,7 +87,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// isUsage says whether an error is a fault of the command line.
+// isUsage reports whether an error is a fault of the command line.
 func isUsage(err error) bool {
 	return errors.As(err, new(usageError)) || errors.As(err, new(command.UsageError))
 }

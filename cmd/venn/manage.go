@@ -131,7 +131,7 @@ func watchCommand() *cli.Command {
 				return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
 			})
 			if ctx.Err() != nil {
-				return nil // it is how it ends
+				return nil // Ctrl-C is the normal end
 			}
 			return err
 		},

@@ -70,7 +70,7 @@ to peers    %s
 	return table(w, "ENDED|FROM PEERS|FROM ORIGIN|TOOK|CONTENT|WENT WRONG", rows)
 }
 
-// mirrorFronts says where clients ask, and what is behind it.
+// mirrorFronts lists the URLs for clients, each with the origin behind it.
 func mirrorFronts(listen string, cfg repo.Mirror) (out []string) {
 	for _, f := range []struct{ path, upstream string }{
 		{"/v2/", strings.Join(cfg.Upstream.OCI, ", ")}, {"/go", cfg.Upstream.Go}, {"/nix", cfg.Upstream.Nix}, {"/hf", cfg.Upstream.HF}, {"/apt", cfg.Upstream.Apt},
@@ -84,7 +84,7 @@ func mirrorFronts(listen string, cfg repo.Mirror) (out []string) {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// mirrorFinding says how the mirror is, for venn doctor.
+// mirrorFinding checks the mirror, for venn doctor.
 func mirrorFinding(cfg repo.Mirror, m *httpapi.Mirror) finding {
 	switch {
 	case m == nil && cfg.Listen == "":

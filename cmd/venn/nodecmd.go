@@ -13,13 +13,13 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// errNone says that nobody has what was looked for. Whoever returns it alone has said what.
+// errNone means that the key or peer looked for was not found. A command that returns it alone has printed a message.
 var errNone = errors.New("nobody has it")
 
-// notFoundError says that the daemon does not know of what it was asked about. It matches errNone.
+// notFoundError means that the daemon does not know the peer or key of a request. It matches errNone.
 type notFoundError struct{ error }
 
-// Is says that the exit code is that of errNone.
+// Is makes the error match errNone, for the same exit code.
 func (notFoundError) Is(target error) bool { return target == errNone } //nolint:errorlint // it is what errors.Is compares
 
 // nodeCommands are the commands of a peer of one's own.
@@ -86,7 +86,7 @@ func checkArguments(c *cli.Command) error {
 	return usageError{fmt.Errorf("%s takes %s, got %s", c.FullName(), cmp.Or(strings.Join(names, " "), "no argument"), got)}
 }
 
-// group is what a command does that only has others below it.
+// group is the action of a command that only has subcommands.
 func group(ctx context.Context, c *cli.Command) error {
 	if name := c.Args().First(); name != "" {
 		return usageError{fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName())}

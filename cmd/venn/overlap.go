@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// overlapReport is what is estimated of two collections, of peers or in files. Where nothing is known, values are null
+// overlapReport estimates the overlap of two collections, of peers or in files. Where nothing is known, values are null
 // and only the bounds of common stand.
 type overlapReport struct {
 	Keys        [2]float64 `json:"keys"`   // of the first and the second
@@ -29,7 +29,7 @@ type interval struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// overlapOfPeers reports what the daemon says of two peers.
+// overlapOfPeers returns the report of the daemon's estimate for two peers.
 func overlapOfPeers(o httpapi.Overlap) overlapReport {
 	r := overlapReport{o.Keys, interval{maybe(o.Common.Value), o.Common.Low, o.Common.High, o.Common.Confidence}, 0, maybe(o.Jaccard), maybe(o.Containment), o.Saturated, o.Method}
 	r.Union = maybe(o.Keys[0] + o.Keys[1] - o.Common.Value)
@@ -53,7 +53,7 @@ func (r overlapReport) known() overlapReport {
 	return r
 }
 
-// print writes r for people, who know the two collections by these names.
+// print writes r as a table, with these names for the two collections.
 func (r overlapReport) print(w io.Writer, first, second string) error {
 	rows := [][2]string{
 		{"keys of " + first, fmt.Sprintf("%.0f", r.Keys[0])},

@@ -56,7 +56,7 @@ var listPeers = asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) 
 	return table(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", rows)
 })
 
-// peerState is how a peer is known.
+// peerState returns "linked", "connected" or "known".
 func peerState(p httpapi.Peer) string {
 	switch {
 	case p.Linked:
@@ -67,7 +67,7 @@ func peerState(p httpapi.Peer) string {
 	return "known"
 }
 
-// knownBy is how a peer is known, and why it is a neighbour if it is one.
+// knownBy returns how a peer became known, and as which kind of neighbour it was chosen.
 func knownBy(p httpapi.Peer) string {
 	by := strings.Join(p.Known, ",")
 	if p.Chosen != "" {
@@ -172,13 +172,13 @@ func statusCommand() *cli.Command {
 	}
 }
 
-// statusAndSources is the daemon's status, and what the repository knows of the sources of its keys.
+// statusAndSources is the daemon's status, with the sources of its keys from the repository.
 type statusAndSources struct {
 	httpapi.Status
 	Sources []repo.Source `json:"sources,omitempty"`
 }
 
-// sourceState says how a source of keys is.
+// sourceState describes the state of a source of keys.
 func sourceState(s repo.Source) string {
 	since := s.Since.Local().Format(time.DateTime)
 	switch {
@@ -219,7 +219,7 @@ expected false matches of a query  %.3g
 	return err
 }
 
-// knownPart says in which part of the network everybody is known, and how many can be asked about the rest.
+// knownPart describes the part of the network that is covered, and counts the contacts for the rest.
 func knownPart(s httpapi.Status) string {
 	switch {
 	case s.Covered <= 0:
@@ -260,7 +260,7 @@ func overlapCommand() *cli.Command {
 	}
 }
 
-// checkPeers refuses what is no peer id.
+// checkPeers returns an error if one of ids is no peer id.
 func checkPeers(ids []string) error {
 	for _, p := range ids {
 		if _, err := peer.Decode(p); err != nil {
@@ -280,7 +280,7 @@ func connectCommand() *cli.Command {
 	}
 }
 
-// eachPeer sends a request for each argument, a peer, and shows what the answers say.
+// eachPeer sends a request for each argument, a peer, and shows the answers.
 func eachPeer(ctx context.Context, c *cli.Command, path, said, member string) error {
 	cl, err := newClient(c)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/page"
 )
 
-// visible returns a text with escapes in the place of all that is not printed: a terminal does not obey it, and it is
-// one line. What peers say of themselves and the names of files may have any bytes.
+// visible returns a text with escapes for all unprintable characters: no terminal obeys it, and it is one line. Names
+// of files and texts of peers may have any bytes.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s
@@ -113,7 +113,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// output returns where a command prints. Lines break for people, those of JSON do not.
+// output returns the writer for a command's output. It breaks lines for people, not in JSON.
 func output(c *cli.Command) io.Writer {
 	if c.Bool("json") {
 		return c.Root().Writer

@@ -22,7 +22,7 @@ const (
 	leastGain = 0.01                   // of the whole: less foretells nothing about the time left
 )
 
-// stage is how far one thing is.
+// stage is the progress of one piece of work.
 type stage struct {
 	what        string
 	done, total int     // total 0: not known
@@ -50,7 +50,7 @@ type progress struct {
 	stage stage
 	first float64   // the part that was done when the stage began
 	began time.Time // of the stage; zero: none has begun
-	said  time.Time // last line or drawing; zero: none of this stage
+	said  time.Time // last line or drawing; zero: none yet in this stage
 	open  bool      // the stage is further than was said
 }
 
@@ -83,7 +83,7 @@ func (p *progress) update(s stage) {
 	}
 }
 
-// end finishes what is shown.
+// end ends the last stage and its line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *progress) text(after time.Duration) string {
 	return text
 }
 
-// threeDigits is x with three digits, or all of those before the point.
+// threeDigits formats x with three digits, or with all digits before the point if they are more.
 func threeDigits(x float64) string {
 	if x >= 100 {
 		return fmt.Sprintf("%.0f", x)

@@ -65,7 +65,7 @@ func bytesFlag(name, usage string) cli.Flag {
 	}}
 }
 
-// bytesOf is the value of such a flag.
+// bytesOf returns the value of a bytesFlag.
 func bytesOf(c *cli.Command, name string) int {
 	n, _ := repo.ParseBytes(c.String(name)) // it was checked
 	return int(n)
@@ -78,7 +78,7 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// arguments returns two arguments besides flags, of which only one may be -, and those that are missing are empty.
+// arguments returns the arguments, with empty ones in place of missing ones. At most one may be -.
 func arguments(c *cli.Command) ([]string, error) {
 	args := c.Args().Slice()
 	inputs := 0
@@ -157,7 +157,7 @@ type written struct {
 	Rate       float64 `json:"fp_rate"`
 }
 
-// writeSummary writes f to where -o says and reports it.
+// writeSummary writes f to the file of -o, and reports its size and rate.
 func writeSummary(c *cli.Command, f *openedSummary) error {
 	out := c.String("out")
 	b := f.file.AppendBinary(nil)

@@ -117,7 +117,7 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	return writeSummary(c, f)
 }
 
-// readFingerprints are those of the keys in a file, or on stdin, sorted and distinct.
+// readFingerprints returns the fingerprints of the keys in a file, or on stdin, sorted and distinct.
 func readFingerprints(c *cli.Command, name string, h summary.Hasher) ([]summary.Fingerprint, error) {
 	if name == "" {
 		name = "-"
@@ -141,7 +141,7 @@ type builder struct {
 	sign   func(payload []byte) (envelope []byte, err error)
 }
 
-// summaryLifetime is how long others may use a summary after its first receipt.
+// summaryLifetime is the time that others may use a summary after its first receipt.
 const summaryLifetime = time.Hour
 
 func newBuilder(key crypto.PrivKey, seed summary.Seed, epoch string) (*builder, error) {
@@ -178,8 +178,8 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
 }
 
-// forRate returns the smallest summary with at most the given false-positive rate. The rate is that of the keys at
-// hand, which differs a little from the predicted one.
+// forRate returns the smallest summary with at most the given false-positive rate. The rate is measured with these
+// keys; it differs a little from the predicted one.
 func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
 	for target := rate; ; target *= 0.8 {
 		shape, parts, err := summary.ShapeForRate(len(fps), target)
@@ -207,7 +207,7 @@ func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummar
 	return b.within(fps, shape, bytes)
 }
 
-// within is what fits of the summary in a shape in a file of at most that size in bytes.
+// within builds the summary in a shape and cuts it to fit in a file of this size in bytes.
 func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) (*openedSummary, error) {
 	f, err := b.build(fps, s)
 	if err != nil {
@@ -252,8 +252,8 @@ func (b *builder) headBytes(n int) (int, error) {
 	return len(summary.File{Envelope: envelope}.AppendBinary(nil)), nil
 }
 
-// follow sets b's epoch to the next after that of an old summary, which must have the same signer and seed. It sets
-// shape to the old one if that fits.
+// follow sets b's epoch to the one after an old summary's, which must have the same signer and seed. It sets shape to
+// the old one if that fits.
 func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) error {
 	old, err := openSummary(c, name)
 	if err != nil {
@@ -287,7 +287,7 @@ func shapeOf(n int, levels []uint8) summary.Shape {
 	return s
 }
 
-// mostLevels is how many blocks a summary has at most.
+// mostLevels is the largest number of blocks of a summary.
 const mostLevels = 64
 
 // parseLevels reads L0,L1,…; auto is none.
@@ -386,7 +386,7 @@ func developmentKey() (crypto.PrivKey, error) {
 	return crypto.UnmarshalEd25519PrivateKey(ed25519.NewKeyFromSeed(seed[:]))
 }
 
-// seedName is how people name the seed in a header.
+// seedName formats the seed of a header for people.
 func seedName(t summary.SeedTag) string {
 	return fmt.Sprintf("%d of network %q", t.Number, networkName(t))
 }

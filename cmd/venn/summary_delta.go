@@ -72,7 +72,7 @@ func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n in
 		"%s: %s of %d parts, %d bytes, %s bits a key", out, kind, parts, bytes, perKey(bytes, n))
 }
 
-// sameOrigin says why a summary cannot follow another.
+// sameOrigin returns an error if a summary cannot follow another: the signers or the seeds differ.
 func sameOrigin(oldName string, old summary.Header, nextName string, next summary.Header) error {
 	if old.Origin != next.Origin {
 		return fmt.Errorf("%s is signed by %s, %s by %s: %w", oldName, peer.ID(old.Origin), nextName, peer.ID(next.Origin), errSigners)
@@ -117,7 +117,7 @@ func runApply(_ context.Context, c *cli.Command) error {
 	return writeSummary(c, next)
 }
 
-// applyDelta is what the bytes of a delta, or of a full summary, make of an old one.
+// applyDelta returns the new summary that the bytes of a delta, or of a full summary, make of an old one.
 func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, error) {
 	fail := func(err error) (*openedSummary, error) { return nil, fmt.Errorf("%s: %w", names[1], err) }
 	d, err := summary.ParseFile(b)

@@ -31,11 +31,11 @@ type openedSummary struct {
 }
 
 const (
-	fileHead = 6                        // bytes that say whether a file is a summary or a delta
+	fileHead = 6                        // bytes that tell a summary's file from a delta's
 	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest: a signed header and 2^14 parts of 64 KiB
 )
 
-// errDelta says that a file is not what a command wants.
+// errDelta means that a file is a delta where a command wants a summary.
 var errDelta = errors.New("a delta, not a summary")
 
 // sizes returns the bytes of the file cut to its first 0, 1, … parts, and offsets where the bytes of each part begin.
@@ -134,7 +134,7 @@ func (f *openedSummary) cut(parts int) *openedSummary {
 	return &openedSummary{summary.File{Envelope: f.file.Envelope, Run: r}, p}
 }
 
-// partsWithin is how many parts fit in a file of that size in bytes, at least one.
+// partsWithin returns the number of parts that fit in a file of this size in bytes, at least one.
 func (f *openedSummary) partsWithin(bytes int) (int, error) {
 	sizes, _ := f.sizes()
 	parts := sort.SearchInts(sizes, bytes+1) - 1
@@ -157,7 +157,7 @@ func writeOut(c *cli.Command, name string, b []byte) error {
 	return err
 }
 
-// writeWhole replaces a regular file, or the one that a symbolic link names, whole or not at all. It writes directly to
+// writeWhole replaces a regular file, or the target of a symbolic link, whole or not at all. It writes directly to
 // anything else, such as a pipe.
 func writeWhole(name string, b []byte) error {
 	if to, err := filepath.EvalSymlinks(name); err == nil {

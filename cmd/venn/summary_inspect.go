@@ -87,8 +87,8 @@ func runInspect(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// openUnsigned is parseSummary, but a header that is not validly signed is read all the same; signature says why it is
-// not.
+// openUnsigned parses a summary as parseSummary does, but accepts a header without a valid signature. signature is then
+// the reason.
 func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if f, err = parseSummary(b); err == nil {
 		return f, nil, nil

@@ -38,7 +38,7 @@ func sizesCommand() *cli.Command {
 // budgets are the rows of the table, in bits a key.
 var budgets = []float64{0.5, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 30}
 
-// size is what a budget buys.
+// size is one row of the table: the summary that fits a budget.
 type size struct {
 	Budget      int             `json:"budget"` // bytes
 	Bits        float64         `json:"-"`      // a key, of the budget
@@ -75,7 +75,7 @@ func runSizes(_ context.Context, c *cli.Command) error {
 	}{n, rows}, func(w io.Writer) error { return printSizes(w, rows) })
 }
 
-// sizesFor is what budgets in bits a key buy for n keys.
+// sizesFor returns a row for each budget, in bits a key, for n keys.
 func sizesFor(n int, bits []float64) ([]size, error) {
 	key, err := developmentKey()
 	if err != nil {
@@ -101,7 +101,7 @@ func sizesFor(n int, bits []float64) ([]size, error) {
 	return rows, nil
 }
 
-// size is what a budget of bytes buys for n keys, where a file has a head of that size in bytes before its parts.
+// size returns the row for a budget in bytes and n keys. head is the size of a file before its parts, in bytes.
 func (b *builder) size(n, budget, head int) (size, error) {
 	none := maybe(math.NaN())
 	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}
@@ -146,8 +146,8 @@ func printSizes(w io.Writer, rows []size) error {
 	return err
 }
 
-// otherSizes says when to take what other libraries have. Their modules are not ours, so a module of comparisons prints
-// their numbers.
+// otherSizes advises when to use the filters of other libraries. Their modules are not in our go.mod, so a module of
+// comparisons prints their numbers.
 const otherSizes = "\n" +
 	"What to take when. `cd testnet/bench && go run . sizes` measures each of them in\n" +
 	"as many bytes, through its own library:\n" +

@@ -59,10 +59,10 @@ With --strategy, venn and go-libp2p-kad-dht run as they are. The others are the 
 on real connections, with messages of their real lengths. What announces itself by gossip has --warmup to settle, and a
 query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
-// gcPercent is by how much the heap of many peers may grow between collections. In a small network it is a fifth, for
-// memory. That costs a quarter of all processor time. So where processors are what is short, the heap may double: in a
-// network that takes long to warm up, for it is large or has slow lines only, and where all peers add keys all the time.
-// The environment's GOGC wins.
+// gcPercent returns the percentage by which the heap of many peers may grow between collections. In a small network it
+// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processors are scarcer: in a
+// network that takes long to warm up, being large or on slow lines, and where all peers keep adding keys. The
+// environment's GOGC wins.
 func gcPercent(peers int, links link.Mix, adds float64) int {
 	if adds > 0 || testnet.DefaultWarmup(peers, links) > 40*time.Second {
 		return 100
@@ -118,7 +118,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	var known atomic.Bool
 	tell := func(p testnet.Progress) {
 		s := stage{what: string(p.Phase), done: p.Done, total: p.Total}
-		if p.Phase == testnet.Spreading && p.Done >= p.Total { // what is waited for now is the time, not the summaries
+		if p.Phase == testnet.Spreading && p.Done >= p.Total { // the rest of the phase is waiting, not summaries
 			if known.CompareAndSwap(false, true) {
 				show.update(s)
 			}
@@ -216,7 +216,7 @@ func hold(ctx context.Context, w io.Writer, all []testnet.Address, list bool) {
 	<-ctx.Done()
 }
 
-// warmup is that of a Config, for which 0 means the default, and less none.
+// warmup returns the flag's value for a Config, in which 0 means the default and a negative value none.
 func warmup(c *cli.Command) time.Duration {
 	if d := c.Duration("warmup"); d > 0 || !c.IsSet("warmup") {
 		return d
@@ -226,7 +226,7 @@ func warmup(c *cli.Command) time.Duration {
 
 func within[T int | int64 | float64 | time.Duration](low, high T) func(T) error {
 	return func(v T) error {
-		if v >= low && v <= high { // never of what is no number
+		if v >= low && v <= high { // false for NaN
 			return nil
 		}
 		return fmt.Errorf("want %v to %v", low, high)

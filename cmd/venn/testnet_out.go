@@ -16,7 +16,7 @@ import (
 
 const outUsage = "write rows, plots and a report to folder `DIR`: runs that differ in their seed alone are trials, and have intervals; one of the same seed takes the other's place"
 
-// incidental are flags that change nothing of what a run finds.
+// incidental are the flags that do not change a run's figures, so that they are not noted with it.
 var incidental = []string{"seed", "out", "json", "hold", "view", "record", "timeout", "strategy"}
 
 // testnetCase names the settings of a run, except the seed, where they are not the defaults.
@@ -31,7 +31,7 @@ func testnetCase(c *cli.Command, peers int, over testnet.Transport) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeTestnet adds the run of a report to those of the folder that --out names.
+// writeTestnet adds a report's run to the runs in the folder of --out.
 func writeTestnet(c *cli.Command, r *testnet.Report) error {
 	figures := []results.Figure{
 		{Of: "all", Quantity: "time in all, s", Value: r.WallSeconds},
@@ -100,7 +100,7 @@ func writeSystems(c *cli.Command, r *testnet.Comparison) error {
 	return addRun(c, "systems side by side on real peers", testnetCase(c, r.Peers, r.Transport), r.Seed, figures)
 }
 
-// canWrite makes a folder and says whether files can be made there: better before a run than after it.
+// canWrite makes a folder and checks that files can be made there: better before a run than after it.
 func canWrite(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("--out: %w", err)

@@ -16,8 +16,8 @@ import (
 	ours "github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// systems are what venn testnet can compare: venn and Kademlia themselves, and the strategies that stand for the
-// others.
+// systems lists the systems that venn testnet can compare: real venn and Kademlia, and the other strategies in their
+// stead.
 func systems() []testnet.System {
 	all := []testnet.System{testnet.VennSystem()}
 	for _, s := range strategies.All() {

@@ -24,7 +24,7 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// anyPort is where a view is served if nothing else is said.
+// anyPort is the default address of a view: a free port on loopback.
 const anyPort = "127.0.0.1:0"
 
 // optional is the value of a flag that may stand alone or have one after "=".
@@ -33,7 +33,7 @@ type optional struct{ text string }
 // flagAlone is the value of a flag that stands alone.
 const flagAlone = "true"
 
-// Set takes what the command line has.
+// Set takes the text from the command line.
 func (o *optional) Set(text string) error { o.text = text; return nil }
 func (o *optional) String() string        { return o.text }
 func (o *optional) Get() any              { return o.text }
@@ -48,7 +48,7 @@ func viewFlags() []cli.Flag {
 	}
 }
 
-// viewAddress is where --view is to serve; "": nowhere. The address may stand after "=" or be an argument.
+// viewAddress returns the address for --view to serve on; "": none. The address may stand after "=" or be an argument.
 func viewAddress(c *cli.Command) string {
 	if !c.IsSet("view") {
 		return ""
@@ -68,7 +68,7 @@ type testnetView struct {
 	done  sync.WaitGroup
 	file  *os.File  // nil: nothing is recorded
 	made  bool      // the file was not there before
-	begun sync.Once // the recording: what a run that is refused would have overwritten is left
+	begun sync.Once // of the recording; a run that is refused overwrites nothing
 
 	mu      sync.Mutex
 	numbers map[int]int        // of the testnet's peers in the view
@@ -80,7 +80,7 @@ type testnetView struct {
 
 type changeFunc func(ctx context.Context, add, remove int) (added, removed int, err error)
 
-// newTestnetView begins to serve and to record what the flags ask for; nil when that is nothing.
+// newTestnetView begins to serve and record as the flags ask; it returns nil if they ask for neither.
 func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	addr := viewAddress(c)
 	if addr == "" && c.String("record") == "" {
@@ -122,9 +122,9 @@ func (v *testnetView) record() {
 	v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })
 }
 
-// serveView serves at the address that a flag gives until ctx ends, and says where.
+// serveView serves at a flag's address until ctx ends, and prints the URL.
 func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Writer, done *sync.WaitGroup) error {
-	host, _, _ := net.SplitHostPort(addr) // Listen says what is wrong with it
+	host, _, _ := net.SplitHostPort(addr) // Listen reports an error in it
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)

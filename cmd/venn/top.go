@@ -102,7 +102,7 @@ func drawTop(ctx context.Context, cl *client, out *os.File, every time.Duration)
 	}
 }
 
-// ended is an error, except that of a context that Ctrl-C ended.
+// ended returns err, or nil when ctx was ended, by Ctrl-C.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -110,7 +110,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// moment is what the daemon said at one time.
+// moment is the daemon's state at one time.
 type moment struct {
 	At      time.Time          `json:"time"`
 	Status  httpapi.Status     `json:"status"`
@@ -141,8 +141,8 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	return m, err
 }
 
-// sums adds up metrics over their labels, except the direction, which stays with the name. Of budgets it takes those of
-// the line.
+// sums adds up metrics over their labels, except the direction, which stays with the name. Of the budgets it takes only
+// the line's.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
 	in := bufio.NewScanner(r)
@@ -169,7 +169,7 @@ func sums(r io.Reader) (map[string]float64, error) {
 	return out, in.Err()
 }
 
-// wide is how many characters the table of peers takes with whole ids.
+// wide is the width of the table of peers with whole ids, in characters.
 const wide = 130
 
 // writeTop writes a moment, with what changed a second since the one before, and that many peers at most. A narrow

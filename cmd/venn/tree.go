@@ -26,7 +26,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// racy is how old a change must be to be remembered: a file may change again within the clock's grain.
+// racy is the least age of a change whose hash is remembered: a file may change again within the clock's resolution.
 const racy = 2 * time.Second
 
 // tree finds the keys of the files below a folder, on all cores. Files that have not changed since the last time are
@@ -54,9 +54,9 @@ type found struct {
 	err    error
 }
 
-// each calls f with every regular file, in no order; fresh says that its hash is not the remembered one. A file or
-// folder that cannot be read is noted in failed, and its keys of before count. What was read is remembered also when f
-// or ctx ends the look. In the end of a whole look it calls over, which returns the mark under which all keys were
+// each calls f with every regular file, in no order; fresh means that its hash differs from the remembered one. A file
+// or folder that cannot be read is noted in failed, and its earlier keys count. Hashes read are remembered also when f
+// or ctx ends the look. At the end of a whole look it calls over, which returns the mark under which all keys were
 // given.
 func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
@@ -143,7 +143,7 @@ func (l *look) take(x found) {
 	}
 }
 
-// save remembers what was seen. Of a look that was not whole, what it did not come to stays remembered.
+// save remembers the files seen. After a look that was not whole, files that it did not reach stay remembered.
 func (l *look) save(whole bool, given string) error {
 	now := make([]repo.File, 0, l.files.Len()+len(l.fresh))
 	for i, kept := range l.kept {
@@ -157,7 +157,7 @@ func (l *look) save(whole bool, given string) error {
 	return l.files.Save(append(now, l.fresh...), given)
 }
 
-// search sends all files in batches: first those that have not changed, then the others as they are read.
+// search sends all files in batches: first the unchanged ones, then the others as they are read.
 func (d *tree) search(ctx context.Context, all chan<- []found) error {
 	root, err := filepath.EvalSymlinks(d.files.Root)
 	if err != nil {
@@ -201,11 +201,11 @@ type walker struct {
 	group errgroup.Group
 
 	mu      sync.Mutex
-	same    int     // files that are as they were
+	same    int     // unchanged files
 	changed []found // files that are to be read
 }
 
-// folder looks through a folder and those below it. What is gone meanwhile is left out.
+// folder looks through a folder and its subfolders. It leaves out files that vanish meanwhile.
 func (w *walker) folder(ctx context.Context, rel string) error {
 	entries, err := readFolder(filepath.Join(w.root, rel))
 	if err != nil && rel == "." {
@@ -243,7 +243,7 @@ func (w *walker) folder(ctx context.Context, rel string) error {
 	return nil
 }
 
-// file looks at a file, and says whether it is as it was.
+// file looks at a file, and reports whether it is unchanged.
 func (w *walker) file(path string, e fs.DirEntry) (x found, unchanged bool) {
 	x = found{File: repo.File{Path: path}, last: -1}
 	info, err := e.Info()
@@ -256,7 +256,7 @@ func (w *walker) file(path string, e fs.DirEntry) (x found, unchanged bool) {
 	return x, unchanged
 }
 
-// readFolder reads a folder's entries, in no order. After an error, those that were read count.
+// readFolder reads a folder's entries, in no order. After an error, the entries read before it count.
 func readFolder(name string) ([]fs.DirEntry, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -329,8 +329,8 @@ func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 	return all, nil
 }
 
-// addTrees adds the keys of the files below folders. It goes on after files that cannot be read, and says so in the
-// end.
+// addTrees adds the keys of the files below folders. It skips files that cannot be read, and returns an error for them
+// at the end.
 func addTrees(ctx context.Context, c *cli.Command) error {
 	cl, err := newClient(c)
 	if err != nil {

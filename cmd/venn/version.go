@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// version is what the program was built from.
+// version describes the source that the program was built from.
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/node/store"
 )
 
-// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is.
-// opened is called with the number of keys before.
+// Backup writes the contents of a repository's store: see package store. No daemon may run on the repository. Before
+// that it calls opened with the number of keys.
 func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int), log *slog.Logger) (err error) {
 	cfg, err := r.Config()
 	if err != nil {
@@ -34,8 +34,8 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int)
 	return d.store.Backup(ctx, w)
 }
 
-// Restore makes the store of a repository that has none of a backup: whole, or not at all. It returns how many keys
-// that has.
+// Restore makes the store of a repository without one from a backup: whole, or not at all. It returns the number of
+// keys in it.
 func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.Logger) (keys int, err error) {
 	cfg, err := r.Config()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// claims is the router of a mirror, which shares the node's keys with users and followers. As a follower does, it claims
-// the keys that it adds and those that others claim. It takes back only keys that it claims and no follower does. A key
-// that a user has added, before or since, is none of its own.
+// claims is the router of a mirror, which shares the node's keys with users and followers. Like a follower, it claims
+// the keys that it adds and the keys that others claim. It takes back only keys that it claims and no follower does. A
+// key that a user has added, before or since, is not its own.
 type claims struct {
 	mirror.Router
 	node *node.Node

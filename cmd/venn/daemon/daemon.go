@@ -28,17 +28,17 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Options are what the caller of a daemon decides.
+// Options are the caller's settings of a daemon.
 type Options struct {
-	Bootstrap []peer.AddrInfo // besides those of the configuration
-	Place     string          // of the mirror; empty: that of the configuration
+	Bootstrap []peer.AddrInfo // besides the configuration's
+	Place     string          // of the mirror; empty: the configuration's
 	Version   string
 	Log       *slog.Logger
 	Level     *slog.LevelVar // of Log; nil: it cannot be changed
 	Ready     func(Started)  // called once the daemon serves; may be nil
 }
 
-// Started is what a daemon that serves says of itself.
+// Started describes a daemon that serves.
 type Started struct {
 	ID        string   `json:"id"`
 	Addresses []string `json:"addresses"`
@@ -70,7 +70,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	return d.serve(ctx)
 }
 
-// daemon is what is open of one. closers are called last to first.
+// daemon holds the open parts of a daemon. closers are called last to first.
 type daemon struct {
 	repo repo.Repo
 	cfg  repo.Config
@@ -109,7 +109,7 @@ func (d *daemon) seed() summary.Seed {
 	return summary.Seed{Network: d.cfg.Network.Name, Number: d.cfg.Network.Seed}
 }
 
-// closeTime is how long the database may take to close.
+// closeTime is the longest time to wait for the database to close.
 const closeTime = 15 * time.Second
 
 func (d *daemon) openStore(ctx context.Context) error {
@@ -137,7 +137,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 // readsEvery is the time between two lines of how far the store is.
 const readsEvery = 2 * time.Second
 
-// reads returns what says that the store is reading all keys, how far it is, and how long that takes yet.
+// reads returns a function that logs the progress of the store while it reads all keys, with the time left.
 func (d *daemon) reads() func(keys, about int) {
 	var begun, said time.Time
 	return func(keys, about int) {

@@ -18,8 +18,8 @@ import (
 	"github.com/venn-p2p/venn/node/interfaces"
 )
 
-// checkHost checks what the host needs before the store opens. A wrong setting thus ends the daemon at once, however
-// long the store takes.
+// checkHost checks the host's settings before the store opens, which may take long. A wrong setting thus ends the
+// daemon at once.
 func (d *daemon) checkHost(context.Context) error {
 	key, err := d.repo.Identity()
 	if err != nil {
@@ -48,8 +48,8 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
 	}
-	// The node keeps to limits.connections with those that it makes and links that it takes; this is for all that
-	// others make.
+	// The node itself limits the connections that it makes and its links to limits.connections; this limit is for
+	// connections that others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
 	if err != nil {
 		return fmt.Errorf("connection manager: %w", err)
@@ -86,7 +86,7 @@ func (d *daemon) openHost(context.Context) error {
 	return nil
 }
 
-// reachability is how peers behind a NAT are reached, or this one is.
+// reachability returns the options by which peers behind a NAT are reached, this one or others.
 func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	nat := d.cfg.NAT
 	if nat.PortMap {
@@ -120,8 +120,7 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	return append(opts, libp2p.AddrsFactory(d.interfaces.Factory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) }))), nil
 }
 
-// announced are the addresses to tell peers: those of announce, if there are any, in place of the host's own; and those
-// of also.
+// announced returns the addresses to tell peers: announce, or the host's own if it is empty, and the addresses of also.
 func announced(own, announce, also []ma.Multiaddr) []ma.Multiaddr {
 	if len(announce) > 0 {
 		own = announce

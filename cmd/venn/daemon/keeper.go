@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	keepEvery = time.Second     // a look at whom to dial
+	keepEvery = time.Second     // between two looks for peers to dial
 	dialAgain = 4 * time.Second // from a first dial that failed to the next; twice as long each time, with jitter
 	dialRare  = 2 * time.Minute // but no longer than this
 	dialTime  = 5 * time.Second // for one dial
 	maxFound  = 16              // peers found on the local network that are kept in mind
 )
 
-// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network while it has few
+// keeper keeps a node connected: to its bootstrap peers always, to peers found on the local network while it has few
 // others.
 type keeper struct {
 	node *node.Node
@@ -37,7 +37,7 @@ type keeper struct {
 	mu    sync.Mutex
 	fixed []peer.AddrInfo      // dialled whenever they are not connected
 	found []peer.AddrInfo      // dialled while links are few
-	tried map[peer.ID]attempts // without those due for longer than dialRare: anybody may name peers to be found
+	tried map[peer.ID]attempts // without peers due for longer than dialRare: anybody may name peers to be found
 	stir  chan struct{}
 }
 
@@ -75,7 +75,7 @@ func (k *keeper) discover(networkName string) (stop func() error, err error) {
 	return io.Closer(service).Close, nil
 }
 
-// serviceName is what the network is called in multicast DNS: a hash, for names there are short and of few characters.
+// serviceName returns the network's name in multicast DNS: a hash, for names there are short and have few characters.
 func serviceName(networkName string) string {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, c := range []byte(networkName) {

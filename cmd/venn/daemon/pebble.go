@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// flushPause is how long the database waits after it could not write out what it has, before it tries again.
+// flushPause is the time that the database waits after a failed flush before it tries again.
 const flushPause = 200 * time.Millisecond
 
 // openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its
@@ -42,8 +42,8 @@ func openPebbleIn(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebble
 
 const remedy = "put back a copy, or move it away to begin with no keys"
 
-// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to write out
-// what it has in memory. All of that is in its log, too, which the next start reads. The process should end then.
+// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to flush its
+// memory. All of that is also in its log, which the next start reads. The process should end then.
 func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logger) error {
 	done := make(chan error, 1)
 	go func() { done <- db.Close() }()
@@ -59,8 +59,8 @@ func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logge
 // errorsEvery is the time between two errors that are logged.
 const errorsEvery = 10 * time.Second
 
-// pebbleLog has the database log what goes wrong, in a line now and then. A database that cannot go on ends the
-// process: what it was asked for has no answer, and what was acknowledged is on disk.
+// pebbleLog logs the database's faults, at most a line now and then. A database that cannot go on ends the process: its
+// open requests get no answer, and what it acknowledged is on disk.
 type pebbleLog struct {
 	store string
 	log   *slog.Logger
@@ -88,7 +88,7 @@ func (l *pebbleLog) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// oneLine is an error whose text may have several lines, as that of a manifest that names files that are gone.
+// oneLine is an error on one line whose own text may have several, such as a manifest that names missing files.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// choosePorts says on which addresses to listen: those of the configuration. Where these are on the default port, and
-// another program has that, they are on a port of the peer's own.
+// choosePorts sets the addresses to listen on: the configuration's, or, where these are on the default port and another
+// program has it, on a port of the peer's own.
 func (d *daemon) choosePorts(id peer.ID) error {
 	d.listen = d.cfg.Addresses.Listen
 	err := portsFree(d.listen)
@@ -46,7 +46,7 @@ func (d *daemon) leaveDefaultPort(id peer.ID) error {
 	return fmt.Errorf("addresses.listen: the default port %d is taken, and so are the others tried: %w", repo.DefaultPort, err)
 }
 
-// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place among those for peers.
+// ownPorts returns the eight ports that a peer tries in place of the default one. They follow from its id.
 func ownPorts(id peer.ID) (ports []int) {
 	h := sha256.Sum256([]byte(id))
 	for i := range 8 {
@@ -55,7 +55,7 @@ func ownPorts(id peer.ID) (ports []int) {
 	return ports
 }
 
-// onPort says whether all addresses that have a port have this one.
+// onPort reports whether all addresses that have a port have this one.
 func onPort(listen []string, port int) bool {
 	return !slices.ContainsFunc(listen, func(a string) bool {
 		return !strings.Contains(a, "/p2p-circuit") && !strings.Contains(a+"/", fmt.Sprintf("/tcp/%d/", port)) && !strings.Contains(a+"/", fmt.Sprintf("/udp/%d/", port))
@@ -89,8 +89,8 @@ func sharesPort(h host.Host, listen []string) bool {
 	return false
 }
 
-// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with
-// whoever else shares them, and is content when it can listen on one of its addresses.
+// portsFree returns the error of an address whose port is in use, or of the last one if none can be listened on. libp2p
+// would not notice: it shares TCP ports with other programs that share them, and is content with one working address.
 func portsFree(listen []string) error {
 	var failed error
 	works := false

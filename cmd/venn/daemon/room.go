@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// A store moves its data about, and one that finds no room to log a change ends the process. So some space must stay
-// free on its disk. spare is for all that it may do after changes of keys. spareSmall is for small writes that keep it
-// running, such as the number of a summary.
+// A store moves its data about, and one without room to log a change ends the process. So some space must stay free on
+// its disk, in bytes. A change of keys needs spare, for all that the store may do afterwards. Small writes that keep it
+// running, such as the number of a summary, need spareSmall.
 const (
 	spare      = 16 << 20
 	spareSmall = 4 << 20

@@ -21,8 +21,8 @@ import (
 )
 
 // servingID is the protocol by which a daemon names the peers that serve the content of its keys. They may be other
-// programs, such as the IPFS node that the keys were taken from. The answer is multiaddrs with /p2p/ID, one a line, and
-// empty if the daemon serves the content itself.
+// programs, such as the IPFS node that the keys were taken from. The answer has multiaddrs with /p2p/ID, one a line. It
+// is empty if the daemon serves the content itself.
 const servingID protocol.ID = "/venn/serving/1.0.0"
 
 const (
@@ -33,7 +33,8 @@ const (
 	maxServingKept = 1024             // answers kept
 )
 
-// serving tells peers who serves this daemon's content, and asks them who serves theirs. It is safe for concurrent use.
+// serving tells peers which peers serve this daemon's content, and asks them which serve theirs. It is safe for
+// concurrent use.
 type serving struct {
 	host host.Host
 	own  func() []string // multiaddrs with /p2p/ID; none: the daemon itself
@@ -53,10 +54,10 @@ func newServing(h host.Host, own func() []string) *serving {
 	return s
 }
 
-// servedBy returns who serves the content: what the configuration says, and for each source that is followed what that
-// says of itself now. So a peer's addresses are those of its source, if it has one. The result fits in an answer.
+// servedBy returns the servers of the content: those configured, and the present ones of each source that is followed.
+// A source's addresses of a peer replace the configured ones. The result fits in an answer.
 func servedBy(r repo.Repo, configured []string) []string {
-	sources, _ := r.Sources() // one that cannot be read is as if not there; status says so
+	sources, _ := r.Sources() // an unreadable one counts as absent; status reports it
 	now := make(map[peer.ID][]string)
 	var order []peer.ID
 	add := func(addresses []string) {
@@ -110,8 +111,8 @@ func (s *serving) handle(stream network.Stream) {
 	_ = stream.Close()
 }
 
-// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name anybody, so its
-// answer is worth no more than a provider record in a DHT. Whoever fetches must check the content.
+// servers returns the peers that serve holder's content: by default, holder itself. A peer may name anybody, so its
+// answer is worth no more than a provider record in a DHT. The caller must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
 	by, err := s.ask(ctx, holder)
 	if err != nil || len(by) == 0 {
@@ -183,7 +184,7 @@ func parseServers(r io.Reader) ([]peer.AddrInfo, error) {
 	return out, in.Err()
 }
 
-// addServer adds addresses to those of their peer.
+// addServer adds a peer to all, or its addresses to the peer's entry there.
 func addServer(all []peer.AddrInfo, info peer.AddrInfo) []peer.AddrInfo {
 	for i := range all {
 		if all[i].ID == info.ID {

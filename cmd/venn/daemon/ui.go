@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/view"
 )
 
-// uiBytes is how much history the view keeps: a day or so of somebody looking.
+// uiBytes is the size of the view's history, in bytes: about a day of somebody looking.
 const uiBytes = 4 << 20
 
 // withUI adds a view of what this peer knows at /ui/, where / leads, too. It changes nothing. watch, which returns when

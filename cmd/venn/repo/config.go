@@ -33,7 +33,7 @@ type Config struct {
 	Mirror    Mirror    `toml:"mirror"`
 }
 
-// Network says which network the daemon belongs to.
+// Network chooses the network that the daemon belongs to.
 type Network struct {
 	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
 	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. All keys are hashed again when it changes."`
@@ -48,7 +48,7 @@ func (n Network) Previous() (until time.Time, ok bool) {
 	return until, err == nil
 }
 
-// Addresses says where the daemon listens to peers.
+// Addresses are the addresses at which the daemon listens to peers.
 type Addresses struct {
 	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers. Where all are on the default port, 4101, and another program has that, the peer takes another port, the same each time."`
 	Announce []string `toml:"announce" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
@@ -56,13 +56,13 @@ type Addresses struct {
 	AnnounceAlso []string `toml:"announce_also" doc:"Multiaddrs to tell peers besides, as that of a port forwarded by hand."`
 }
 
-// Discovery says how the daemon finds peers.
+// Discovery sets how the daemon finds peers.
 type Discovery struct {
 	Bootstrap []string `toml:"bootstrap" doc:"Multiaddrs, with /p2p/ID, of peers to connect to, and again whenever they are lost."`
 	MDNS      bool     `toml:"mdns" doc:"Find peers of the same network name on the local network by multicast DNS."`
 }
 
-// NAT says how the daemon is reached behind one.
+// NAT sets how a daemon behind a NAT is reached.
 type NAT struct {
 	PortMap      bool     `toml:"port_map" doc:"Ask the router to forward a port (UPnP, NAT-PMP)."`
 	HolePunching bool     `toml:"hole_punching" doc:"Turn relayed connections into direct ones."`
@@ -70,7 +70,7 @@ type NAT struct {
 	RelayService bool     `toml:"relay_service" doc:"Relay for others, within libp2p's limits, when this daemon is reachable itself."`
 }
 
-// Content says where what the keys stand for is.
+// Content sets which peers serve the content of the keys, and whether others may join on them.
 type Content struct {
 	Joins    bool     `toml:"joins" doc:"Take part in joins of others. Whoever asks for one can have all keys listed, which a summary does not give away."`
 	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
@@ -87,19 +87,19 @@ type Limits struct {
 	Cache       int64   `toml:"cache" unit:"bytes" doc:"Bytes of the store's cache."`
 }
 
-// HTTP says where programs ask the daemon.
+// HTTP sets the address at which programs ask the daemon.
 type HTTP struct {
 	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics, health and the page; whoever reaches it may ask for keys, and change nothing; empty: none. Commands use a socket in the repository."`
 	Names  []string `toml:"names" doc:"Names under which programs and browsers may ask, besides addresses, localhost and names below localhost."`
 }
 
-// Log says what is logged.
+// Log sets the level and the form of the log.
 type Log struct {
 	Level  string `toml:"level" doc:"Least level that is logged: debug, info, warn or error."`
 	Format string `toml:"format" doc:"Form of the log's lines: text or json."`
 }
 
-// Mirror says what the daemon fetches for clients of registries and package archives.
+// Mirror sets what the daemon fetches for clients of registries and package archives.
 type Mirror struct {
 	Listen   string   `toml:"listen" doc:"Address (host:port) at which clients ask the mirror: /v2/ for container images, /go, /nix, /hf and /apt; empty: there is no mirror. Names of this host other than localhost stand in http.names."`
 	Size     int64    `toml:"size" unit:"bytes" doc:"Bytes that the mirror keeps on disk at most; 16 MiB or more."`
@@ -107,7 +107,7 @@ type Mirror struct {
 	Upstream Upstream `toml:"upstream"`
 }
 
-// Upstream says where what nobody has comes from.
+// Upstream has the origins of content that no peer has.
 type Upstream struct {
 	Go  string   `toml:"go" doc:"URL of the module proxy behind /go; empty: none."`
 	Nix string   `toml:"nix" doc:"URL of the binary cache behind /nix; empty: none."`
@@ -119,7 +119,7 @@ type Upstream struct {
 // ErrConfig is matched by all errors about the contents of a configuration.
 var ErrConfig = errors.New("configuration")
 
-// DefaultPort is where a user's one peer listens to others, by TCP and UDP, unless another program does so already.
+// DefaultPort is the port on which a user's one peer listens, by TCP and UDP, unless another program has it.
 const DefaultPort = 4101
 
 // UseDefaultPort makes a configuration one on the default port.
@@ -191,7 +191,7 @@ func freePort(draw func(below int) int, other int) (int, error) {
 	return 0, fmt.Errorf("no free port: %w", err)
 }
 
-// tryPort says why an address cannot be listened on by TCP and UDP, if it cannot.
+// tryPort returns an error if an address cannot be listened on by TCP and UDP.
 func tryPort(at string) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
@@ -205,7 +205,7 @@ func tryPort(at string) error {
 	return u.Close()
 }
 
-// Config reads the configuration file, and what the environment sets otherwise.
+// Config reads the configuration file. Variables of the environment override it.
 func (r Repo) Config() (Config, error) {
 	c, err := r.FileConfig()
 	if err != nil {

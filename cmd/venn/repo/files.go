@@ -18,7 +18,7 @@ import (
 // filesFolder has a file for each folder whose files were hashed.
 const filesFolder = "files"
 
-// File is what is remembered of a file: while size and time of change are the same, so is the hash.
+// File is what Files remembers of a file: while size and time of change are the same, so is the hash.
 type File struct {
 	Path string // below the folder
 	Size int64
@@ -37,7 +37,7 @@ type Files struct {
 	byPath map[string]int // in all
 }
 
-// OpenFiles opens what is remembered of a folder. What cannot be read of it is forgotten: it is only hashed again.
+// OpenFiles opens the remembered files of a folder. Unreadable ones are forgotten: they are only hashed again.
 func (r Repo) OpenFiles(root string) (*Files, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -66,14 +66,14 @@ func (f *Files) index() {
 	}
 }
 
-// Len is how many files are remembered.
+// Len returns the number of files remembered.
 func (f *Files) Len() int { return len(f.all) }
 
 // At returns what was remembered last of a file, by its number from 0.
 func (f *Files) At(i int) File { return f.all[i] }
 
-// Find returns the index of the file of a path, and whether its size and time are as remembered. The index is -1 if the
-// path is not known.
+// Find returns the index of a path's file, and whether its size and time are as remembered. The index is -1 if the path
+// is not known.
 func (f *Files) Find(path string, size, time int64) (i int, same bool) {
 	i, ok := f.byPath[path]
 	if !ok {
@@ -82,7 +82,7 @@ func (f *Files) Find(path string, size, time int64) (i int, same bool) {
 	return i, f.all[i].Size == size && f.all[i].Time == time
 }
 
-// Save remembers these files in the place of those before, and that their keys were given under a mark.
+// Save replaces the remembered files, and notes that their keys were given under a mark.
 func (f *Files) Save(files []File, given string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%q %s\n", f.Root, given)

@@ -26,13 +26,12 @@ const (
 	lockTries  = 5
 )
 
-// ErrFollowed says that another command follows the same.
+// ErrFollowed means that another command follows the same source.
 var ErrFollowed = errors.New("a command follows it already")
 
-// Import keeps on disk which keys an import claims: those that it added to the peer's, and those that another import
-// claimed when it found them. So it removes no others, not even after a restart, and none that another import claims.
-// The file has a change a line: + or -, and the key. It is written again once more than half of its lines are of no
-// use.
+// Import keeps on disk which keys an import claims: the keys that it added to the peer's, and keys that another import
+// had claimed already. So it removes no others, not even after a restart, and none that another import claims. The file
+// has a change a line: + or -, and the key. It is written again once more than half of its lines are of no use.
 type Import struct {
 	name   string
 	file   *os.File
@@ -146,7 +145,7 @@ func (i *Import) Adds(keys []string) error { return i.write('+', keys) }
 // record.
 func (i *Import) Removed(keys []string) error { return i.write('-', keys) }
 
-// write appends lines that last; after an error, none of them.
+// write appends lines to the file: all of them durably, or none after an error.
 func (i *Import) write(sign byte, keys []string) error {
 	if i.lines > 2*i.keys {
 		if err := i.shorten(); err != nil {

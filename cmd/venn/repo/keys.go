@@ -29,7 +29,7 @@ func (c *Config) entries() (out []entry) {
 	return entriesOf("", reflect.ValueOf(c).Elem())
 }
 
-// entriesOf are the keys of a section, and those of the sections in it, whose names it begins.
+// entriesOf returns the keys of a section and of its subsections, whose names begin with the section's.
 func entriesOf(section string, v reflect.Value) (out []entry) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -94,7 +94,7 @@ func (c *Config) Set(name, text string) error {
 	return e.set(text)
 }
 
-// known says which keys the section of an unknown one has, or which sections there are.
+// known lists the keys in the section of an unknown key, or all sections if there is no such section.
 func known(name string) string {
 	section := name[:max(0, strings.LastIndex(name, "."))]
 	var keys, sections []string
@@ -177,7 +177,7 @@ func word(k reflect.Kind) string {
 	return k.String()
 }
 
-// isLiteral says whether text is meant as TOML: a string in quotes, or a list in brackets.
+// isLiteral reports whether text is meant as TOML: a string in quotes, or a list in brackets.
 func isLiteral(text string, kind reflect.Kind) bool {
 	text = strings.TrimSpace(text)
 	return kind == reflect.String && strings.HasPrefix(text, `"`) || kind == reflect.Slice && strings.HasPrefix(text, "[")
@@ -239,7 +239,7 @@ func (c *Config) find(name string) (entry, error) {
 	return entry{}, fmt.Errorf("%w: unknown key %q; %s", ErrConfig, name, known(name))
 }
 
-// override sets what the environment says.
+// override sets the keys for which the environment has a variable.
 func (c *Config) override(lookup func(string) (string, bool)) error {
 	for _, e := range c.entries() {
 		if text, ok := lookup(e.variable()); ok {

@@ -11,9 +11,9 @@ import (
 
 const removalsFile = "removals"
 
-// Removals keeps a mark that says whether keys have been removed: while it stays, every key that was given to the
-// daemon is still there. It outlasts the daemon, and costs a write only at the first removal after it was read. It is
-// safe for concurrent use.
+// Removals keeps a mark that changes when keys are removed: while it stays, every key given to the daemon is still
+// there. It outlasts the daemon. It costs one write, at the first removal after it was read. It is safe for concurrent
+// use.
 type Removals struct {
 	name string
 
@@ -22,8 +22,7 @@ type Removals struct {
 	told bool // somebody may remember the mark
 }
 
-// OpenRemovals opens the mark of a repository. It is a new one where there was none, and where the store has lost what
-// it held.
+// OpenRemovals opens the mark of a repository. It makes a new one if there was none, or if the store has lost its keys.
 func (r Repo) OpenRemovals(lost bool) (*Removals, error) {
 	m := &Removals{name: r.path(removalsFile), told: true}
 	b, err := os.ReadFile(m.name)

@@ -1,4 +1,4 @@
-// Package repo is the folder in which a daemon keeps what is its own: its identity, its configuration and its store.
+// Package repo is the folder in which a daemon keeps its identity, its configuration and its store.
 package repo
 
 import (
@@ -61,7 +61,7 @@ func atHome() (string, error) {
 	return filepath.Join(home, ".venn"), err
 }
 
-// isDefault says whether a repository is in the folder of a user's one peer.
+// isDefault reports whether the repository is in the default folder, for a user's one peer.
 func (r Repo) isDefault() bool {
 	home, err := atHome()
 	if err != nil {
@@ -125,7 +125,7 @@ func (r Repo) fill(key crypto.PrivKey, change []func(*Config)) error {
 			return err
 		}
 	}
-	return writeFile(r.path(identityFile), b) // last: it is what makes the folder a repository
+	return writeFile(r.path(identityFile), b) // last: it makes the folder a repository
 }
 
 // Open finds the repository in a folder.
@@ -252,7 +252,7 @@ func lock(name string) (unlock func(), err error) {
 // lockWait is the time between two tries for a lock that another process holds.
 const lockWait = 20 * time.Millisecond
 
-// whileLocked calls f while no other process holds the lock of a file. It waits for those that do, until ctx ends.
+// whileLocked calls f while no other process holds the lock of a file. It waits for processes that do, until ctx ends.
 func whileLocked(ctx context.Context, name string, f func() error) error {
 	for {
 		unlock, err := lock(name)
@@ -271,8 +271,8 @@ func whileLocked(ctx context.Context, name string, f func() error) error {
 	}
 }
 
-// Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the
-// error says so.
+// Create opens a file to be written from its beginning, as os.Create does. It returns an error while another process
+// writes the file.
 func Create(name string) (*os.File, error) {
 	f, err := Claim(name)
 	if err != nil {
@@ -285,7 +285,7 @@ func Create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Empty drops what is in a file. One that is not regular, as a pipe, stays as it is.
+// Empty truncates a file. A file that is not regular, such as a pipe, stays as it is.
 func Empty(f *os.File) error {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
@@ -293,7 +293,7 @@ func Empty(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// Claim is Create that leaves what is in the file, until Empty.
+// Claim opens a file as Create does, but leaves its content until Empty.
 func Claim(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -314,8 +314,8 @@ func writeFile(name string, b []byte) error {
 	return WriteFile(name, 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
-// WriteFile puts what write writes in the place of a file, or leaves the file as it was after an error. mode is that of
-// the new file, before the umask.
+// WriteFile replaces a file with the output of write, or leaves the file as it was after an error. mode is the new
+// file's, before the umask.
 func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	return put(name, mode, write, func() error { return nil })
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Source is what a command that follows a source of keys last noted about it.
+// Source is the state of a source of keys, as last noted by the command that follows it.
 type Source struct {
 	Name     string    `json:"source"`
 	Servers  []string  `json:"served_by"`        // multiaddrs with /p2p/ID of peers that serve the content; empty: none known

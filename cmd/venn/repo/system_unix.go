@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// modesCount says that a file's mode tells who may read it.
+// modesCount is true because a file's mode decides who may read it.
 const modesCount = true
 
 // tryLock locks a file until it is closed. It returns errHeld when another process has locked it.
@@ -35,7 +35,7 @@ func freeBytes(dir string) (uint64, error) {
 	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // other types on other systems
 }
 
-// Refused says that nobody listens where a connection was tried.
+// Refused reports whether a connection failed because nobody listens.
 func Refused(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// modesCount is false because a file's mode does not say who may read it. Access lists do, and those of a user's own
-// folders let in no others.
+// modesCount is false because a file's mode does not decide who may read it. Access lists do, and those of a user's own
+// folders let in nobody else.
 const modesCount = false
 
 // tryLock locks a file until it is closed. It returns errHeld when another process has locked it. What is locked lies
@@ -35,7 +35,7 @@ func freeBytes(dir string) (uint64, error) {
 	return free, err
 }
 
-// Refused says that nobody listens where a connection was tried.
+// Refused reports whether a connection failed because nobody listens.
 func Refused(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, windows.WSAECONNREFUSED)
 }

@@ -21,12 +21,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// manyPeers is how many peers are looked at every second of virtual time. With n times that number, the looks are n
-// seconds apart. That bounds the recording, which grows with peers and looks.
+// manyPeers is the number of peers up to which looks are one second of virtual time apart. With n times that number,
+// they are n seconds apart, which bounds the recording.
 const manyPeers = 500
 
-// Recorder records a simulated network of venn's peers. A look at it writes what has changed since the last one;
-// queries, summaries and what is learned of them have their own times. The same run gives the same bytes.
+// Recorder records a simulated network of venn's peers. A look at it writes the changes since the last look; queries,
+// summaries, and what peers learn of them, have times of their own. The same run gives the same bytes.
 type Recorder struct {
 	out   *view.Writer
 	every time.Duration
@@ -74,7 +74,7 @@ func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 	return r.out.Flush()
 }
 
-// simulatedPeer is what is fixed of a peer. Peers of one interest are a group.
+// simulatedPeer returns the fixed properties of a peer. Peers of one interest are a group.
 func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	up, _ := s.Rates(strategy.ID(i))
 	p := view.Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: rateName(up), Rate: up, Self: true}
@@ -103,7 +103,7 @@ type noted struct {
 	event view.Event
 }
 
-// session is what a peer has done since it came.
+// session counts the work of a peer since it came.
 type session struct {
 	peer                  venn.Watched // another one has come since, if it is not the present one
 	latest                map[wire.PeerID]uint32
@@ -135,7 +135,7 @@ func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	return nil
 }
 
-// take returns what peer i has noted: summaries published, queries that ended, and at last what it learned of others, of
+// take returns the notes of peer i: summaries published, queries that ended, and last what it learned of others, of
 // each epoch once.
 func (s *session) take(i int) (published []noted) {
 	var ended []noted
@@ -183,7 +183,7 @@ func (s *session) count(e event.Learned) {
 	}
 }
 
-// look is what a peer holds. One that is not there holds nothing and has no links.
+// look returns the state of a peer. An absent peer holds nothing and has no links.
 func (r *Recorder) look(s *sim.Sim, i int, now time.Duration) []view.Event {
 	status, held, links := view.Status{N: i, Keys: len(s.Collection(strategy.ID(i)))}, view.Held{N: i}, view.Links{N: i, Links: []view.Link{}}
 	p, ok := s.Peer(strategy.ID(i)).(venn.Watched)

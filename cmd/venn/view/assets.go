@@ -17,8 +17,8 @@ import (
 //go:embed web
 var web embed.FS
 
-// types are the media types of the page's files. The system's table is not asked: some say that scripts are plain text,
-// which browsers then refuse to run.
+// types are the media types of the page's files. The system's table is not used: some systems call scripts plain text,
+// and then browsers refuse to run them.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -58,7 +58,7 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
-// file serves a file of the page. A browser that has it already is told so.
+// file serves a file of the page, or 304 to a browser that has it.
 func file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if name == "" {

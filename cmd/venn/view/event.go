@@ -27,7 +27,8 @@ type Event interface {
 	kind() string
 }
 
-// Peer is what is fixed of a peer. New peers have the next number; a line with an earlier one says more of that peer.
+// Peer has the fixed properties of a peer. New peers have the next number; a line with an earlier one adds to that
+// peer.
 type Peer struct {
 	N     int    `json:"n"`
 	Name  string `json:"name"`            // of a testnet's peer; of others, the end of the id
@@ -38,7 +39,7 @@ type Peer struct {
 	Self  bool   `json:"self,omitempty"`  // it is watched: it has status, links and held lines
 }
 
-// Status is what a peer holds and has done so far.
+// Status is a peer's state, with its counts so far.
 type Status struct {
 	N        int     `json:"n"`
 	Keys     int     `json:"keys"`
@@ -79,13 +80,13 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{l.To, l.Kind, l.Share, l.RTT, l.Sent, l.Received})
 }
 
-// Held is what a peer holds of others' summaries, for those where that has changed.
+// Held lists what a peer holds of others' summaries, where that has changed.
 type Held struct {
 	N    int    `json:"n"`
 	Held []Cell `json:"held"`
 }
 
-// Cell is what is held of one summary. It is an array on the wire: of, parts, bytes, bits. Parts 0: nothing any more.
+// Cell is a peer's share of one summary. It is an array on the wire: of, parts, bytes, bits. Parts 0: nothing any more.
 type Cell struct {
 	Of, Parts, Bytes int
 	Bits             float64 // minus the base-2 logarithm of the false-positive rate
@@ -101,7 +102,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return json.Marshal([4]float64{float64(c.Of), float64(c.Parts), float64(c.Bytes), c.Bits})
 }
 
-// Epoch says that a peer published a summary of its own.
+// Epoch is the event of a peer that published a summary of its own.
 type Epoch struct {
 	N        int    `json:"n"`
 	Sequence uint32 `json:"sequence"`
@@ -110,7 +111,7 @@ type Epoch struct {
 	Bytes    int    `json:"bytes"` // of all parts
 }
 
-// Tail says that a peer published a tail: what it has changed since its summary.
+// Tail is the event of a peer that published a tail: its changes since its summary.
 type Tail struct {
 	N        int    `json:"n"`
 	Sequence uint32 `json:"sequence"` // of the summary
@@ -119,7 +120,7 @@ type Tail struct {
 	Removed  int    `json:"removed"`
 }
 
-// Learned says which newer summaries a peer has got the first part of, and which tails it knows. Each is an array: of,
+// Learned lists newer summaries of which a peer has got the first part, and tails that it knows. Each is an array: of,
 // sequence, time in milliseconds, number of the tail. Number 0 is the summary.
 type Learned struct {
 	N       int        `json:"n"`
@@ -128,14 +129,14 @@ type Learned struct {
 
 // Query is a query that ended.
 type Query struct {
-	N        int     `json:"n"` // who asked
+	N        int     `json:"n"` // the asking peer
 	Key      string  `json:"key"`
 	All      bool    `json:"all"`   // all holders were wanted, not one
 	Found    []int   `json:"found"` // peers that said that they hold it
 	End      string  `json:"end"`   // enough, exhausted, out of budget, …, or an error
 	Millis   float64 `json:"ms"`
 	Probes   int     `json:"probes"` // peers asked whether they hold it
-	False    int     `json:"false"`  // of them, those that do not
+	False    int     `json:"false"`  // of the probes, those answered no
 	Messages int     `json:"messages"`
 	Steps    []Step  `json:"steps"` // in the order of asking
 }
@@ -167,13 +168,13 @@ func Steps(explained []routing.Reason, number func(wire.PeerID) int) []Step {
 // Millis returns a time in milliseconds, rounded to a tenth.
 func Millis(d time.Duration) float64 { return round(d.Seconds()*1000, 1) }
 
-// rounded returns the status with as many digits as viewers see: smaller changes make no new line.
+// rounded returns the status with the digits that viewers see: smaller changes make no new line.
 func (s Status) rounded() Status {
 	s.False, s.LineOut, s.LineIn = round(s.False, 2), round(s.LineOut, 0), round(s.LineIn, 0)
 	return s
 }
 
-// rounded returns the links with as many digits as viewers see: smaller changes make no new line.
+// rounded returns the links with the digits that viewers see: smaller changes make no new line.
 func (l Links) rounded() Links {
 	out := make([]Link, len(l.Links)) // not nil, which JSON writes as null
 	for i, x := range l.Links {
@@ -183,7 +184,7 @@ func (l Links) rounded() Links {
 	return Links{l.N, out}
 }
 
-// round rounds a number to some decimals. It returns 0 for infinities and for what is not a number.
+// round rounds a number to some decimals. It returns 0 for infinities and NaN.
 func round(v float64, decimals int) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -192,7 +193,7 @@ func round(v float64, decimals int) float64 {
 	return math.Round(v*p) / p
 }
 
-// Phase is how far a run is.
+// Phase is the progress of a run.
 type Phase struct {
 	Phase string `json:"phase"`
 	Done  int    `json:"done"`
@@ -204,7 +205,7 @@ type Report struct {
 	Report json.RawMessage `json:"report"`
 }
 
-// Mirror is what a peer's mirror holds and has done, if it has one.
+// Mirror is the state of a peer's mirror, if it has one.
 type Mirror struct {
 	N int `json:"n"`
 	httpapi.Mirror

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// keptQueries is how many of the latest queries outlive the history.
+// keptQueries is the number of the latest queries that outlive the history.
 const keptQueries = 500
 
-// Feed keeps the events of a network for those who view it. It is safe for concurrent use.
+// Feed keeps the events of a network for its viewers. It is safe for concurrent use.
 type Feed struct {
 	header Header
 	began  time.Time
@@ -26,7 +26,7 @@ type Feed struct {
 	before      int           // lines that there were when it last did
 	folded      int           // lines that stood for them then
 	foldedBytes int           // of these lines
-	state       state         // what the lines add up to
+	state       state         // the sum of the lines
 	grown       chan struct{} // closed, and replaced, when there is more
 	closed      bool
 	viewers     int
@@ -89,7 +89,7 @@ func (f *Feed) fold() {
 	f.limit = max(f.limit, 2*f.bytes)
 }
 
-// Close says that no more events come.
+// Close ends the feed: no more events come.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,18 +107,18 @@ func (f *Feed) Viewers() int {
 }
 
 const (
-	// batchBytes bounds the lines that are written at a time, unless one line is longer. A line of 52 kbit/s carries as
-	// much within writeTime.
+	// batchBytes bounds the lines that are written at a time, unless one line is longer. A line of 52 kbit/s carries
+	// this much within writeTime.
 	batchBytes = 64 << 10
-	// patience is the time that a viewer may take to read what it lacks, at its pace so far.
+	// patience is the longest time that a viewer may take, at its pace so far, to read what it lacks.
 	patience = 15 * time.Second
 	// judgedAfter is the time that a viewer's writes must have taken for its pace to be known.
 	judgedAfter = time.Second
 )
 
 // Follow gives the lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
-// write fails. A follower starts over with a header line and the present state when it lags behind the history's end, and
-// when at its pace it would take more than 15 s to read what it lacks.
+// write fails. A follower that lags behind the end of the history starts over, with a header line and the present
+// state. So does one that, at its pace, would take more than 15 s to read what it lacks.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	return f.follow(ctx, write, true)
 }
@@ -172,14 +172,14 @@ func (p *pace) add(lines [][]byte, took time.Duration) {
 	p.spent += took
 }
 
-// slow reports whether a follower would take longer than patience to read so many bytes.
+// slow reports whether a follower would take longer than patience to read this number of bytes.
 func (p *pace) slow(bytes int) bool {
 	return p.spent > judgedAfter && float64(bytes)*p.spent.Seconds() > float64(p.bytes)*patience.Seconds()
 }
 
 func (p *pace) reset() { *p = pace{} }
 
-// place is how far a follower has read: the lines since the last of a number of folds. If there is a present, it comes
+// place is a follower's position: the lines read since the latest of a number of folds. If there is a present, it comes
 // before the lines that follow.
 type place struct {
 	folds, lines, bytes int
@@ -241,7 +241,7 @@ func (f *Feed) skip(p *place) {
 	*p = place{f.folds, len(f.lines), f.bytes, f.headerLine(), f.state.events(), time.Since(f.began)}
 }
 
-// state is what events add up to.
+// state is the sum of the events so far.
 type state struct {
 	peers   []Peer
 	status  map[int]Status
@@ -261,7 +261,7 @@ func newState() state {
 	}
 }
 
-// take takes an event in, and returns what is new of it; false when nothing is.
+// take adds an event to the state. It returns the news in it; false when there is none.
 func (s *state) take(e Event) (Event, bool) {
 	switch e := e.(type) {
 	case Peer:

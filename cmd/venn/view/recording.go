@@ -34,11 +34,11 @@ type Recording struct {
 	Cut   bool // the last line is not whole, and left out
 }
 
-// ErrRecording is what a file that is no recording matches.
+// ErrRecording means that a file is no recording.
 var ErrRecording = errors.New("view: not a recording")
 
-// Open looks through a recording. The errors: ErrRecording, those of reading the file. A recording that was cut short
-// is right up to there, see Cut.
+// Open looks through a recording. It returns ErrRecording, or an error of reading the file. A recording that was cut
+// short is right up to there: see Cut.
 func Open(path string) (*Recording, error) {
 	r := &Recording{path: path}
 	first := true

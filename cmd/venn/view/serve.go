@@ -16,13 +16,13 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// Source is what there is to see: a Feed or a Recording.
+// Source is what the page shows: a Feed or a Recording.
 type Source interface {
 	// Follow gives all lines to write, in batches, until there are no more or ctx ends.
 	Follow(ctx context.Context, write func(lines [][]byte) error) error
 }
 
-// Config is what is served.
+// Config holds what the page shows, and what its viewers may do.
 type Config struct {
 	Source Source // required
 	// Ask asks a peer for a key. nil: the page has no box for that.
@@ -32,7 +32,7 @@ type Config struct {
 	Change func(ctx context.Context, peer, add, remove int) (added, removed int, err error)
 }
 
-// Limits of what is served.
+// Limits of the server.
 const (
 	maxViewers   = 32               // that follow at one time
 	maxAsking    = 8                // requests to ask or change, at one time
@@ -53,8 +53,8 @@ var (
 	ErrNotNow = errors.New("keys can be changed once the report is there: the run's figures would be wrong")
 )
 
-// Handler serves the page and what it shows. It does not tell this page's requests from those of other pages: whoever
-// serves it puts [httpapi.Guard] around it.
+// Handler serves the page and its source. It does not tell this page's requests from other pages': wrap it in
+// [httpapi.Guard].
 func Handler(c Config) http.Handler {
 	s := &server{Config: c, viewers: make(chan struct{}, maxViewers), asking: make(chan struct{}, maxAsking)}
 	mux := http.NewServeMux()
@@ -83,7 +83,7 @@ func secured(h http.Handler) http.Handler {
 	})
 }
 
-// can says what the page may do, and whether it shows a recording.
+// can tells the page what it may do, and whether it shows a recording.
 func (s *server) can(w http.ResponseWriter, _ *http.Request) {
 	_, recorded := s.Source.(*Recording)
 	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil, "recorded": recorded})
@@ -202,7 +202,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// act reads what is asked, does it, and answers.
+// act reads a request, carries it out, and answers.
 func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(context.Context, asked) (any, error)) {
 	if !can {
 		http.Error(w, "this view only shows", http.StatusForbidden)

@@ -32,7 +32,7 @@ type Watch struct {
 	Mirror func() *httpapi.Mirror
 
 	feed *Feed
-	lazy bool // nobody is asked while nobody views
+	lazy bool // ask nobody while nobody views
 
 	mu      sync.Mutex
 	numbers map[peer.ID]int
@@ -228,12 +228,12 @@ func (w *Watch) flushes(ctx context.Context) {
 	w.flush()
 }
 
-// tellWithin is how long a version that others have learned of waits for its member to be heard to publish it.
+// tellWithin is the longest time that news of a version waits until its publisher is heard to publish it.
 const tellWithin = 5 * time.Second
 
-// flush publishes who has learned what. A member's version that others have learned of before it was itself heard to
-// publish it waits for that: viewers count who has heard of a version from when they know it. It does not wait for long.
-// A member that published before it was watched, or that ends, is never heard.
+// flush publishes what peers have learned. News of a member's version waits until the member itself is heard to publish
+// it: viewers count the peers that have heard of a version from when they know it. It does not wait for long: a member
+// that published before it was watched, or that ends, is never heard.
 func (w *Watch) flush() {
 	var events []Event
 	w.mu.Lock()
@@ -289,7 +289,7 @@ func (w *Watch) look(ctx context.Context, members []member, links bool) {
 	wg.Wait()
 }
 
-// lookAt asks one node. What a node that is closed or too busy does not say is left out.
+// lookAt asks one node. It leaves out what a closed or busy node does not answer.
 func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 	s, err := m.node.Status(ctx)
 	if err != nil {
@@ -389,8 +389,8 @@ func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.Qu
 	return q
 }
 
-// Ask asks node n for a key, and publishes how that went. Anyone who looks may ask, so the node answers as if it held
-// no private keys.
+// Ask asks node n for a key, and publishes the search. Any viewer may ask, so the node answers as if it held no private
+// keys.
 func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, error) {
 	for _, m := range w.watched() {
 		if m.n != n {

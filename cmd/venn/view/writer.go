@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Writer writes a recording whose time its caller knows, as that of a simulation. Its errors are those of the writer
-// below; the first one stays.
+// Writer writes a recording whose caller knows the time, such as a simulation. Its errors are the underlying writer's;
+// the first one stays.
 type Writer struct {
 	out   *bufio.Writer
 	state state
@@ -26,8 +26,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return &Writer{out, newState()}, err
 }
 
-// Write adds events of a time that is not before the last one's. What says nothing new is left out, of a Held cell by
-// cell.
+// Write adds events; t must not be before the last one's. It leaves out events, and single cells of a Held, without
+// news.
 func (w *Writer) Write(t time.Duration, events ...Event) error {
 	for _, e := range events {
 		e, ok := w.state.take(e)
@@ -41,5 +41,5 @@ func (w *Writer) Write(t time.Duration, events ...Event) error {
 	return nil
 }
 
-// Flush hands on what is still held back.
+// Flush writes out what is buffered.
 func (w *Writer) Flush() error { return w.out.Flush() }
