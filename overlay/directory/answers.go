@@ -7,29 +7,29 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// What peers answered is remembered, but fades: a peer that has lost keys may have them again.
+// Answers of peers are remembered, but fade: a peer that has lost keys may have them again.
 const (
-	// fadeEvery is how long it takes for answers to count half. Claims that none of 20 confirmations kept are believed
-	// again after one to two of these times.
+	// fadeEvery is the time after which answers count half. A peer none of whose 20 claims was confirmed is believed again
+	// after one to two of these times.
 	fadeEvery = 10 * time.Minute
-	// fadeAgain is the least time between two fadings of one entry. A new epoch makes other claims, and so fades them
-	// early.
+	// fadeAgain is the least time between two fadings of one entry. A new epoch fades the answers early, because it claims
+	// other keys.
 	fadeAgain = time.Minute
-	// maxAnswers bounds how many count, and with them what a look at an audit costs.
+	// maxAnswers caps the answers of a peer that count, and so the cost of judging them.
 	maxAnswers = 256
 	// sureMatch is the least probability that a match is true for its confirmation to count (see package
 	// routing/match).
 	sureMatch = 0.9
 )
 
-// answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with
-// probability sureMatch at least.
+// answers counts the recent confirmations and denials of a peer's claims. Only matches that were true with probability
+// sureMatch or more count.
 type answers struct {
 	hits, misses uint16
 	faded        time.Duration
 }
 
-// add counts answers; when there are more than most, all count less.
+// add counts answers. While their sum is above most, all are halved.
 func (a *answers) add(hits, misses, most int) {
 	hits, misses = int(a.hits)+max(0, hits), int(a.misses)+max(0, misses)
 	for hits+misses > most {
@@ -38,7 +38,7 @@ func (a *answers) add(hits, misses, most int) {
 	a.hits, a.misses = uint16(hits), uint16(misses)
 }
 
-// any says whether there are answers.
+// any reports whether any answer counts.
 func (a *answers) any() bool { return a.hits+a.misses > 0 }
 
 func (a *answers) halve() {
@@ -46,11 +46,10 @@ func (a *answers) halve() {
 	a.hits, a.misses = uint16(hits), uint16(misses)
 }
 
-// halved makes answers count half. One hit always stays, so that a peer that has proved useful is not forgotten before
-// others.
+// halved halves the counts. One hit always stays, so that a useful peer is not forgotten before others.
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
-// fade halves answers that were not halved for a time.
+// fade halves the answers, unless they were halved within the time unless.
 func (e *Entry) fade(now, unless time.Duration) {
 	if e.any() && now >= e.faded+unless {
 		e.halve()
@@ -58,13 +57,13 @@ func (e *Entry) fade(now, unless time.Duration) {
 	}
 }
 
-// Refuted says whether confirmations have shown that the peer does not hold what its summary claims.
+// Refuted reports whether the answers show that the peer does not hold what its summary claims.
 func (a *answers) Refuted() bool {
 	audit := rank.Audit{Asked: int(a.hits + a.misses), Confirmed: int(a.hits), Expected: sureMatch}
 	return audit.Refuted()
 }
 
-// fadeAnswers makes the answers of all peers count less from time to time.
+// fadeAnswers halves the answers of all peers once every fadeEvery.
 func (d *Directory) fadeAnswers(now time.Duration) {
 	if !d.due.Take(dueFade, now) {
 		return
@@ -78,8 +77,8 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 	}
 }
 
-// Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if
-// there were misses.
+// Outcome adds the hits and misses of confirmations with a peer. It reports whether its claims are refuted now; false
+// if there were no misses.
 func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil {

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// An origin that signs two summaries under one epoch is banned. All that is held of it goes, and for a while nothing
-// more is taken in. Identities are free, so bans are few and small, and the oldest gives way.
+// An origin that signs two summaries under one epoch is banned: all that is held of it is dropped, and nothing more is
+// taken in for a while. Identities are free, so bans are few and small, and the oldest gives way.
 const (
 	banFor    = 24 * time.Hour
 	banMemory = 64       // bytes of a ban: its place in a map and in the order
@@ -13,7 +13,7 @@ const (
 	leastBans = 16
 )
 
-// bans are the origins that are banned.
+// bans holds the banned origins.
 type bans struct {
 	until map[uint64]time.Duration // by tag
 	order []uint64                 // the oldest first
@@ -38,7 +38,7 @@ func (b *bans) add(now time.Duration, tag uint64) {
 	b.order = append(b.order, tag)
 }
 
-// has says whether a tag is banned.
+// has reports whether a tag is banned.
 func (b *bans) has(now time.Duration, tag uint64) bool { return now < b.until[tag] }
 
 func (b *bans) memory() int { return banMemory * len(b.order) }
@@ -53,5 +53,5 @@ func (d *Directory) ban(now time.Duration, e *Entry) {
 	}
 }
 
-// Bans returns how many origins are banned.
+// Bans returns the number of banned origins.
 func (d *Directory) Bans() int { return len(d.bans.order) }

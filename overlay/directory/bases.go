@@ -15,13 +15,13 @@ const (
 	keepBases    = 2 * time.Minute
 )
 
-// base is an earlier epoch that is kept for deltas.
+// base is a prefix of an earlier epoch, kept for deltas.
 type base struct {
 	prefix *summary.Prefix
 	until  time.Duration
 }
 
-// keepBase keeps a prefix that is replaced by one of a later epoch.
+// keepBase keeps p, which a prefix of a later epoch has replaced.
 func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
 	if p == nil || p.Parts() == 0 || p.Plan().N > MaxDeltaKeys {
 		return
@@ -62,7 +62,7 @@ func (d *Directory) expireBases(now time.Duration) {
 	}
 }
 
-// bit is the place of an epoch among the bases of a later one, 0 if it has none.
+// bit returns the bit of epoch at in the bases of the later epoch ep; 0 if it has none.
 func bit(at, ep summary.Epoch) wire.Bases {
 	if at.Generation != ep.Generation || at.Sequence >= ep.Sequence {
 		return 0
@@ -81,7 +81,7 @@ func (e *Entry) BasesOf(ep summary.Epoch, parts int) wire.Bases {
 	return all
 }
 
-// Base returns the latest prefix that has at least parts parts, among the epochs before ep that mask names; nil if
+// Base returns the latest held prefix of the epochs in mask, counted back from ep, with at least parts parts; nil if
 // there is none.
 func (e *Entry) Base(ep summary.Epoch, mask wire.Bases, parts int) *summary.Prefix {
 	var best *summary.Prefix
@@ -94,7 +94,7 @@ func (e *Entry) Base(ep summary.Epoch, mask wire.Bases, parts int) *summary.Pref
 	return best
 }
 
-// Deepest returns how many parts are held of the deepest epoch before ep from which a delta could lead there.
+// Deepest returns the largest number of parts of an epoch before ep that a delta to ep can start from.
 func (e *Entry) Deepest(ep summary.Epoch) int {
 	most := 0
 	for p := range e.prefixes {
@@ -105,7 +105,7 @@ func (e *Entry) Deepest(ep summary.Epoch) int {
 	return most
 }
 
-// prefixes yields all that is held of an origin, the newest first.
+// prefixes yields all prefixes held of an origin: the newest epoch, the answering one, then bases from the oldest.
 func (e *Entry) prefixes(yield func(*summary.Prefix) bool) {
 	if e.next != nil && !yield(e.next) || e.cur != nil && !yield(e.cur) {
 		return

@@ -2,36 +2,36 @@ package directory
 
 import "slices"
 
-// Kind says what happened to an entry.
+// Kind is the kind of a change to an entry.
 type Kind uint8
 
 const (
-	// Added says that there is a new entry.
+	// Added: the entry is new.
 	Added Kind = iota
-	// Renewed says that a newer epoch is held than before.
+	// Renewed: a newer epoch is held than before.
 	Renewed
-	// Grown says that more parts are held, or a newer epoch is.
+	// Grown: more parts are held, or a newer epoch is.
 	Grown
-	// Reopened says that more may be asked for than before.
+	// Reopened: more of the entry may be asked for than before.
 	Reopened
-	// Withdrawn says that what is being asked for is of no use any more.
+	// Withdrawn: parts that were asked for are of no use any more.
 	Withdrawn
-	// Removed says that an entry is no longer in the directory. Its index may be another entry's by now.
+	// Removed: the entry is no longer in the directory. Its index may be another entry's by now.
 	Removed
 )
 
-// Change is something that happened to an entry and that others have to know. It names the entry itself: an index may
-// be given to another entry before the change is read.
+// Change is a change to an entry that other machines must know of. It names the entry itself, because its index may be
+// given to another entry before the change is read.
 type Change struct {
 	Kind  Kind
 	Entry *Entry
 }
 
-// fewChanges is how many changes there is memory for all the time. There are more when many entries go at once.
+// fewChanges is the largest capacity of the list of changes that is kept for reuse.
 const fewChanges = 64
 
-// Changes returns what happened since the last call, in order. Of an entry that is gone it returns Removed alone, even
-// if the entry was added since the last call; all other changes are of entries in the directory. The slice is valid
+// Changes returns the changes since the last call, in order. For an entry that is gone it returns Removed alone, even
+// if the entry was added since the last call. All other changes are of entries in the directory. The slice is valid
 // until the next call of any method.
 func (d *Directory) Changes() []Change {
 	c := slices.DeleteFunc(d.changes, func(c Change) bool { return c.Kind != Removed && d.entries[c.Entry.index] != c.Entry })

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It
-// looks at all that is held; tests call it after every step.
+// Check recounts all counters and returns every invariant that does not hold, joined. It looks at all entries; tests
+// call it after every step.
 func (d *Directory) Check(now time.Duration) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
@@ -64,7 +64,7 @@ func (d *Directory) Check(now time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// checkEntry returns what is wrong with one entry.
+// checkEntry returns the invariants that an entry breaks, as one error.
 func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	var wrong []string
 	want := func(ok bool, what string) {

@@ -14,23 +14,23 @@ import (
 type Config struct {
 	Self          wire.PeerID
 	Seed          summary.SeedTag // of the network
-	Previous      summary.Seed    // the seed before, while the network rotates
-	PreviousUntil time.Duration   // until when summaries under Previous are taken in; not above 0: there is none
+	Previous      summary.Seed    // the previous seed, while the network rotates
+	PreviousUntil time.Duration   // summaries under Previous are taken in until then; <= 0: never
 
 	Memory     int                      // bytes that the directory may take
 	MaxOrigins int                      // entries at most, not counting linked peers
-	Group      func(wire.Record) string // what addresses have in common with those of others; nil: nothing
+	Group      func(wire.Record) string // names the address group of a record, "" for none; nil: no groups
 	MaxGroup   int                      // entries of one group
 	Loop       bool                     // answer queries without an index, and keep encoded parts
-	Compared   int                      // how many of the best shares are estimated again as more is known
+	Compared   int                      // number of the largest overlaps that are estimated again as more parts come
 
 	OpenHeader     func(envelope []byte) (summary.Header, error)
 	OpenRecord     func(envelope []byte) (wire.PeerID, error)
-	Newest         func(p wire.PeerID, held, came []byte) []byte // of the records that came, is and was held; nil: the one that came
+	Newest         func(p wire.PeerID, held, came []byte) []byte // the newest of the records that came, is and was held; nil: the new one
 	NewPrefix      func(summary.Header) (*summary.Prefix, error)
 	Extend         func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
-	Keep           func(signed []byte) []byte // what is kept in place of signed bytes that came; nil: they themselves
+	Keep           func(signed []byte) []byte // the copy to keep of signed bytes; nil: the bytes themselves
 
 	Rand   *rand.Rand
 	Limits Limits
@@ -39,14 +39,14 @@ type Config struct {
 // Limits bounds what others can make a directory remember and believe. Zero values mean the stated defaults, and no node
 // has others. Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
-	Bans   int           // origins that are banned at a time; 0: those that 1/64 of Memory holds, 16 at least
-	BanFor time.Duration // how long a ban lasts; 0: 24 h
+	Bans   int           // origins banned at a time; 0: as many as 1/64 of Memory holds, 16 at least
+	BanFor time.Duration // duration of a ban; 0: 24 h
 
 	Named     int           // entries known by their record alone; 0: 1,024
-	NamedLink int           // of these, those that one link named; 0: 64
-	NamedFor  time.Duration // how long such an entry is kept; 0: 10 min
+	NamedLink int           // of these, named by one link; 0: 64
+	NamedFor  time.Duration // time that such an entry is kept; 0: 10 min
 
-	Seconders int // links from which the word of one alone is not enough for an origin; 0: 4. See [Directory.Invented]
+	Seconders int // with this many links, one link's word is not enough for an origin; 0: 4. See [Directory.Invented]
 	Answers   int // confirmations of one peer that count; 0: 256. Fewer than 6 misses refute no claim
 }
 

@@ -16,14 +16,14 @@ import (
 type Directory struct {
 	cfg     Config
 	entries []*Entry // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
-	owns    int      // how many are our own
+	owns    int      // number of our own entries
 	byTag   map[uint64]*Entry
 	free    []int
 	links   map[wire.PeerID]*link
 	opened  uint32 // links so far
 	changes []Change
 
-	pending int // entries that no summary has come of
+	pending int // entries without a summary yet
 	origins int // peers with at least a sample held
 	held    int // bytes of prefixes of others
 	signed  int // bytes of what is signed about others: records and envelopes
@@ -34,18 +34,18 @@ type Directory struct {
 	bans    bans
 
 	within  space.Range   // the places that are wanted
-	fits    int           // origins that memory is enough for
-	refused []space.Place // of lines not taken in since they were last asked for
+	fits    int           // origins that fit into memory
+	refused []space.Place // places of lines not taken in since [Directory.Refused] was last called
 	missed  bool          // lines of the range were refused because there was no room
-	lost    int           // the depth around us from which on no summary had to go for want of room; see Lost
+	lost    int           // see Lost; 0: nothing was lost
 
-	regained time.Duration // when those that went, and still are, are told of again
+	regained time.Duration // from then on, origins lost before and still there have been announced again
 
-	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
+	index    index.Index     // finds the entries that may hold a key; empty with Config.Loop
 	samples  compare.Samples // of our collection with each entry's sample
-	previous *rotation       // of the seed before; nil: there is none
+	previous *rotation       // tables of the previous seed; nil: there is none
 
-	trimmed bool // parts had to go, and are not asked for again
+	trimmed bool // parts were dropped, and are not asked for again
 	crowded bool // memory is full of samples: no new origin is asked for
 
 	due         agenda.Agenda
@@ -58,13 +58,13 @@ type Directory struct {
 	candidates []*Entry
 }
 
-// What is done only when it is due.
+// The tasks that are done only when due.
 const (
 	dueExpiry  = iota // a summary expires, or a pending entry goes
 	dueCompact        // a prefix becomes compact
 	dueBases          // a base has been kept for long enough
 	dueFade           // answers count less
-	dueTasks          // how many there are
+	dueTasks          // number of tasks
 )
 
 const (
@@ -73,14 +73,14 @@ const (
 	lookEvery = time.Second
 )
 
-// link is what the directory knows of a linked peer.
+// link is the directory's record of a linked peer.
 type link struct {
 	tag     uint64 // of the peer as an origin, under the present seed
 	session uint32 // its number among all links that were opened, from 1
 	brought int    // pending entries that it named first, in this session
 }
 
-// New returns a directory that knows nobody.
+// New returns a directory without other peers.
 func New(cfg Config) *Directory {
 	cfg.Limits.defaults(cfg.Memory)
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
@@ -94,11 +94,11 @@ func New(cfg Config) *Directory {
 	return d
 }
 
-// Version is another number after every change of which entries there are, of what is held of them, and of which peers
-// can be dialled: who looks at all entries need not look again before. It is never 0.
+// Version returns a number, never 0, that changes with the set of entries, with what is held of them, and with which
+// peers can be dialled. While it stays, nobody need look at all entries again.
 func (d *Directory) Version() uint64 { return d.version + 1 }
 
-// touch notes such a change, or one of whose claims are believed.
+// touch changes the version. It also follows a change of whose claims are believed.
 func (d *Directory) touch() {
 	d.version++
 	d.sigma = unknownSigma
@@ -120,15 +120,15 @@ func (d *Directory) Open(p wire.PeerID) {
 	}
 }
 
-// reached notes that a peer was heard of: dials of it that failed before count no more.
+// reached notes that a peer was heard of: earlier failed dials no longer count.
 func (d *Directory) reached(e *Entry) {
 	if e.dialFails > 0 {
 		e.dialFails = 0
 	}
 }
 
-// Close notes that there is no connection to a peer any more. It counts in its group of addresses from now on. Where
-// that is full, the peer is forgotten.
+// Close notes that the connection to a peer has ended. The peer counts in its address group from now on, and is
+// forgotten if the group is full.
 func (d *Directory) Close(p wire.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
@@ -140,17 +140,17 @@ func (d *Directory) Close(p wire.PeerID) {
 }
 
 const (
-	// MaxPending bounds the pending entries, and MaxPendingLink those that one link named first.
+	// MaxPending caps the pending entries, and MaxPendingLink the pending entries that one link named first.
 	MaxPending     = 1 << 14
 	MaxPendingLink = MaxPending / 4
-	// pendingFor is how long after the last ask a pending entry that nobody offers is kept.
+	// pendingFor is the time after the last ask that a pending entry is kept which nobody offers.
 	pendingFor = 30 * time.Second
 	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
 	unreachableAfter = 3
 )
 
-// Add returns the entry of an origin that a linked peer tells of. It makes one if the origin is in the range and there
-// is room for one more that nobody vouches for, and returns nil otherwise. A linked peer's own entry needs no room.
+// Add returns the entry of an origin that a linked peer announced. It makes one if the origin is in the range and there
+// is room for another pending entry; otherwise it returns nil. A linked peer's own entry needs no room.
 func (d *Directory) Add(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e != nil && e.state != Named {
@@ -172,7 +172,7 @@ func (d *Directory) Add(now time.Duration, from wire.PeerID, tag uint64) *Entry 
 	return d.await(now, from, tag)
 }
 
-// await makes an entry pending: there may be one that is known by its record alone.
+// await makes an entry pending: a new one, or one that was Named.
 func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e == nil {
@@ -192,8 +192,8 @@ func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entr
 	return e
 }
 
-// mayAdd says whether there is room for one more pending entry that a link tells of. There always is for the linked
-// peer's own.
+// mayAdd reports whether there is room for another pending entry announced by a link. The linked peer's own entry
+// always has room.
 func (d *Directory) mayAdd(l *link, tag uint64) bool {
 	if d.isTag(tag, l) {
 		return true
@@ -224,7 +224,7 @@ func (d *Directory) freeIndex() int32 {
 	return int32(len(d.entries) - 1)
 }
 
-// nameFirst notes which link named an entry first; "" for none.
+// nameFirst notes the link that named an entry first; "" for none.
 func (d *Directory) nameFirst(e *Entry, by wire.PeerID) {
 	e.by, e.session = by, 0
 	if l := d.links[by]; l != nil {
@@ -232,7 +232,7 @@ func (d *Directory) nameFirst(e *Entry, by wire.PeerID) {
 	}
 }
 
-// broughtBy is the link that named an entry first in its present session; nil: it has closed since, or there is none.
+// broughtBy returns the link that named an entry first; nil if that session has ended, or there was no link.
 func (d *Directory) broughtBy(e *Entry) *link {
 	if l := d.links[e.by]; l != nil && l.session == e.session {
 		return l
@@ -305,15 +305,16 @@ func (d *Directory) Foreign(tag uint64) *Entry {
 	return e
 }
 
-// Owns returns how many indexes are our own: those from 0 on.
+// Owns returns the number of our own entries. Their indexes are 0 to Owns()-1.
 func (d *Directory) Owns() int { return d.owns }
 
-// Others are the entries of other peers by index, from [Directory.Owns] on; some are nil. The slice is the directory's.
+// Others returns the entries of other peers by index, from [Directory.Owns] on; some are nil. The slice is the
+// directory's.
 func (d *Directory) Others() []*Entry { return d.entries[d.owns:] }
 
 func (d *Directory) isOwn(e *Entry) bool { return e.Index() < d.owns }
 
-// Lookup returns the entry that stands for a peer, nil if none is known to be the peer's.
+// Lookup returns the entry that stands for a peer; nil if there is none.
 func (d *Directory) Lookup(p wire.PeerID) *Entry {
 	tag := uint64(0)
 	if l, linked := d.links[p]; linked {
@@ -330,7 +331,7 @@ func (d *Directory) Lookup(p wire.PeerID) *Entry {
 	return e
 }
 
-// entryOf is the entry with a tag, if it is known to be a peer's.
+// entryOf returns the entry of a tag if it is known to be p's; nil otherwise.
 func (d *Directory) entryOf(tag uint64, p wire.PeerID) *Entry {
 	e := d.Tagged(tag)
 	if e == nil || e.peer != p {
@@ -339,14 +340,14 @@ func (d *Directory) entryOf(tag uint64, p wire.PeerID) *Entry {
 	return e
 }
 
-// Step does what time brings; the owner calls it about once a second. It returns the entries that may have to go: see
-// [Stale].
+// Step does what is due by the time now; the owner calls it about once a second. It returns the entries that may have
+// to go.
 func (d *Directory) Step(now time.Duration) []Stale {
 	d.endRotation(now)
 	return d.expire(now)
 }
 
-// Tidy does the rest of what time brings, after the stale entries have gone.
+// Tidy does the rest of what is due, after the stale entries have gone.
 func (d *Directory) Tidy(now time.Duration) {
 	d.restore()
 	d.regain(now)

@@ -8,17 +8,17 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// State says what is held of an entry, and what may be.
+// State is the state of an entry: what is held of it, and what can still come.
 type State uint8
 
 const (
 	// Empty is our own entry before the first epoch is published.
 	Empty State = iota
-	// Named is an entry that is known by its record alone: nobody has said that there is a summary.
+	// Named is an entry known by its record alone: nobody has announced a summary.
 	Named
-	// Pending is an entry that somebody has announced a summary of, and none has come.
+	// Pending is an entry whose summary was announced; none of it has come.
 	Pending
-	// Foreign is a pending entry whose summary is under a seed that is not known here. It is not asked for.
+	// Foreign is a pending entry whose summary is under a seed unknown here. It is not asked for.
 	Foreign
 	// Held is an entry with one epoch held. It answers queries.
 	Held
@@ -34,13 +34,13 @@ func (s State) String() string {
 	return [...]string{"empty", "named", "pending", "foreign", "held", "replaced", "expired"}[s]
 }
 
-// pending says whether an entry in this state counts as pending.
+// pending reports whether an entry in this state counts as pending.
 func (s State) pending() bool { return s == Pending || s == Foreign }
 
-// gone says whether nothing is expected of an entry in this state.
+// gone reports whether nothing is expected of an entry in this state.
 func (s State) gone() bool { return s == Foreign || s == Expired }
 
-// Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
+// Entry is the record of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
 	index  int32
 	tag    uint64
@@ -51,39 +51,39 @@ type Entry struct {
 	cur    *summary.Prefix // answers queries
 	next   *summary.Prefix // in state Replaced, the newer epoch
 	bases  []base          // earlier epochs, the oldest first
-	limit  uint16          // parts to hold at most, once memory ran short; 0: no limit
-	judged uint16          // parts that the estimate was made of; 0: none is, or it is outdated
+	limit  uint16          // most parts to hold, once memory ran short; 0: no limit
+	judged uint16          // parts that the overlap was estimated from; 0: no estimate, or an outdated one
 	answers
 
 	record      []byte // the peer's, signed; nil: none came
 	envelope    []byte // the signed header of the newest epoch
-	oldEnvelope []byte // in state Replaced, that of cur
+	oldEnvelope []byte // in state Replaced, the signed header of cur
 
-	by       wire.PeerID // the link that named the entry first, while nothing is held of it
-	session  uint32      // of that link; 0: it was none
-	seconded bool        // another link than the first has named it since, or the peer itself
+	by       wire.PeerID // the link that named the entry first, while nothing is held
+	session  uint32      // session of that link; 0: there was none
+	seconded bool        // another link has named it since, or the peer itself
 
-	sibling      *Entry        // of the same peer under the other seed; nil: there is none
-	overlap      bounds        // of our collection that the peer holds
-	overlapUntil time.Duration // a new epoch after this outdates the estimate
+	sibling      *Entry        // the same peer's entry under the other seed; nil: there is none
+	overlap      bounds        // part of our collection that the peer holds
+	overlapUntil time.Duration // a new epoch before this keeps the estimate
 	recordSince  summary.Epoch // the epoch that the record came with
 	since        time.Duration // when the newest epoch was first held; its lifetime counts from then
 	touched      time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
-	outdated     time.Duration // in state Replaced, since when a newer epoch than cur is held
-	past         summary.Epoch // the last one of a summary that has expired: nothing up to it is taken in again
+	outdated     time.Duration // in state Replaced, the time from which a newer epoch than cur was held
+	past         summary.Epoch // last epoch of an expired summary: no epoch up to it is taken in
 	forgotten    time.Duration // in state Expired, when the entry goes
-	unwanted     time.Duration // nothing is learned of it before then: its group is full
+	unwanted     time.Duration // nothing is learned of it before then: its address group is full
 	rtt          time.Duration // 0: not measured
 	dialFails    int           // in a row
 }
 
-// bounds is an estimate's interval as an entry keeps it.
+// bounds is an interval in the compact form that an entry keeps.
 type bounds struct{ value, low, high float32 }
 
 // Confidence is the level of the intervals of overlap.
 const Confidence = 0.95
 
-// interval is the estimate at [Confidence]; the zero interval for none.
+// interval returns the bounds as an interval at [Confidence]; the zero interval if there is no estimate.
 func (b bounds) interval() estimate.Interval {
 	if b == (bounds{}) {
 		return estimate.Interval{}
@@ -97,10 +97,10 @@ func (e *Entry) Index() int { return int(e.index) }
 // Tag returns the origin's tag under the seed of the summary.
 func (e *Entry) Tag() uint64 { return e.tag }
 
-// State returns what is held of the entry, and what may be.
+// State returns the state of the entry.
 func (e *Entry) State() State { return e.state }
 
-// Peer returns whose summary it is; "" while only the tag is known.
+// Peer returns the origin's id; "" while only the tag is known.
 func (e *Entry) Peer() wire.PeerID { return e.peer }
 
 // Record returns the peer's addresses; its envelope is nil while none are known.
@@ -111,13 +111,13 @@ func (e *Entry) Record() wire.Record {
 	return wire.Record{Peer: e.peer, Envelope: e.record}
 }
 
-// RecordSince returns the epoch that the record came with: who holds that epoch has the record.
+// RecordSince returns the epoch that the record came with: peers that hold this epoch have the record.
 func (e *Entry) RecordSince() summary.Epoch { return e.recordSince }
 
 // Held returns the prefix that answers queries, nil if there is none.
 func (e *Entry) Held() *summary.Prefix { return e.cur }
 
-// Newest returns the prefix of the newest epoch, nil if there is none.
+// Newest returns the held prefix of the newest epoch; nil if there is none.
 func (e *Entry) Newest() *summary.Prefix {
 	if e.next != nil {
 		return e.next
@@ -125,10 +125,10 @@ func (e *Entry) Newest() *summary.Prefix {
 	return e.cur
 }
 
-// Gone says whether nothing is expected of the entry.
+// Gone reports whether nothing is expected of the entry.
 func (e *Entry) Gone() bool { return e.state.gone() }
 
-// Epoch returns the newest epoch with anything held, and the number of its parts held; zero if nothing is.
+// Epoch returns the newest epoch of which a prefix is held, and its number of parts held; zeros if there is none.
 func (e *Entry) Epoch() (summary.Epoch, int) {
 	p := e.Newest()
 	if p == nil {
@@ -137,7 +137,7 @@ func (e *Entry) Epoch() (summary.Epoch, int) {
 	return p.Header().Epoch, p.Parts()
 }
 
-// At returns the prefix held of an epoch, bases left out; nil if there is none.
+// At returns the prefix held of an epoch, bases excluded; nil if there is none.
 func (e *Entry) At(ep summary.Epoch) *summary.Prefix {
 	switch {
 	case e.next != nil && e.next.Header().Epoch == ep:
@@ -156,7 +156,7 @@ func (e *Entry) Envelope(p *summary.Prefix) []byte {
 	return e.oldEnvelope
 }
 
-// Past returns the last epoch of a summary that has expired; zero if none has. Nothing up to it is taken in.
+// Past returns the last epoch of an expired summary; zero if none has expired. No epoch up to it is taken in.
 func (e *Entry) Past() summary.Epoch { return e.past }
 
 // Since returns when the newest epoch was first held.
@@ -165,16 +165,16 @@ func (e *Entry) Since() time.Duration { return e.since }
 // Grown returns when the newest prefix last grew.
 func (e *Entry) Grown() time.Duration { return e.touched }
 
-// Limit returns how many parts may be held while memory is short; 0: any number.
+// Limit returns the most parts that may be held while memory is short; 0: any number.
 func (e *Entry) Limit() int { return int(e.limit) }
 
-// Unwanted says whether nothing is to be learned of the origin now, because its group of addresses is full.
+// Unwanted reports whether nothing is to be learned of the origin now, because its address group is full.
 func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
 
-// UnwantedUntil returns when there may be room in its group of addresses.
+// UnwantedUntil returns when there may be room in its address group.
 func (e *Entry) UnwantedUntil() time.Duration { return e.unwanted }
 
-// Rate returns the false-positive rate of what is held: 1 when nothing is.
+// Rate returns the false-positive rate of the answering prefix; 1 if there is none.
 func (e *Entry) Rate() float64 {
 	if e.cur == nil {
 		return 1
@@ -185,26 +185,26 @@ func (e *Entry) Rate() float64 {
 // Overlap returns the part of our collection that the peer holds, as estimated; the zero interval if it is not known.
 func (e *Entry) Overlap() estimate.Interval { return e.overlap.interval() }
 
-// Judged says whether [Entry.Overlap] is an estimate of late.
+// Judged reports whether [Entry.Overlap] is up to date.
 func (e *Entry) Judged() bool { return e.judged > 0 }
 
-// Answers returns the hits and misses of confirmations with the peer that still count.
+// Answers returns the recent hits and misses of confirmations with the peer.
 func (e *Entry) Answers() (hits, misses int) { return int(e.hits), int(e.misses) }
 
 // RTT returns the round trip to the peer; 0: not measured.
 func (e *Entry) RTT() time.Duration { return e.rtt }
 
-// DialFails returns how many dials of the peer failed since it was last heard of.
+// DialFails returns the number of failed dials of the peer since it was last heard of.
 func (e *Entry) DialFails() int { return e.dialFails }
 
-// Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a peer that has nothing in
-// common with us, up to 2 for one like us, and less for one whose claims failed.
+// Weight returns the weight of the peer's false-positive rate: 1 for a peer that has nothing in common with us, up to 2
+// for one that holds all that we do, and less for one whose claims failed.
 func (e *Entry) Weight() float64 {
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
 	return (1 + float64(e.overlap.value)) * kept
 }
 
-// value is what parts from..end-1 of a prefix's stream are worth, per byte.
+// value returns the fall of the weighted false-positive rate per byte that parts from..end-1 of a stream bring.
 func (e *Entry) value(p *summary.Prefix, from, end int) float64 {
 	plan := p.Plan()
 	return e.Weight() * (plan.ExpectedRate(from) - plan.ExpectedRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))

@@ -11,18 +11,18 @@ import (
 const (
 	firstEstimates   = 64          // overlap estimates in one round, of peers without one
 	furtherEstimates = 3           // and of peers with one
-	overlapKept      = time.Minute // how long an estimate outlives the epochs that it was made of
+	overlapKept      = time.Minute // time that an estimate outlives the epochs it was made from
 )
 
-// Estimate estimates how much of our collection the peers hold: first of every peer, by its sample. Then, a few in each
-// round, it estimates the best again by all that is known of them. It says whether any estimate changed.
+// Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then, a few
+// in each round, it estimates the largest again from all parts held. It reports whether any estimate changed.
 func (d *Directory) Estimate() (changed bool) {
 	if d.Own().cur == nil || !d.estimate {
 		return false
 	}
 	d.estimate = false
 	first, again := firstEstimates, 0
-	best := make([]*Entry, 0, d.cfg.Compared) // of those with an estimate
+	best := make([]*Entry, 0, d.cfg.Compared) // entries with an estimate, the largest overlap first
 	for _, e := range d.Others() {
 		if e == nil || e.cur == nil || e.cur.Parts() == 0 || e.Covered() {
 			continue
@@ -51,8 +51,8 @@ func (d *Directory) Estimate() (changed bool) {
 	return changed
 }
 
-// insertBest puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first
-// stays before.
+// insertBest inserts an entry into the list of largest overlaps, up to the list's capacity. Among equals the first
+// stays first.
 func insertBest(best []*Entry, e *Entry) []*Entry {
 	at := len(best)
 	for at > 0 && best[at-1].overlap.value < e.overlap.value {
@@ -67,7 +67,7 @@ func insertBest(best []*Entry, e *Entry) []*Entry {
 	return slices.Insert(best, at, e)
 }
 
-// compareSample sets an entry's overlap by its sample alone; false when that cannot be done.
+// compareSample sets an entry's overlap from its sample alone. It returns false if there is no sample to compare.
 func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
 	_, samples := d.tables(e)
 	common, ok := samples.Common(e.Index(), Confidence)
@@ -77,7 +77,7 @@ func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
 	return ok
 }
 
-// estimateOverlap sets an entry's overlap by the AND-merge of both summaries; false when that cannot be done.
+// estimateOverlap sets an entry's overlap from the AND-merge of both summaries; false if they cannot be merged.
 func (d *Directory) estimateOverlap(own *summary.Prefix, e *Entry) bool {
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if err == nil {
@@ -95,15 +95,15 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 	}
 }
 
-// outdateOverlap has the overlap estimated again after a new epoch of either side, unless that was done of late.
+// outdateOverlap has the overlap estimated again after a new epoch of either side, at most once in overlapKept.
 func (e *Entry) outdateOverlap(now time.Duration) {
 	if now >= e.overlapUntil {
 		e.judged, e.overlapUntil = 0, now+overlapKept
 	}
 }
 
-// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its overlap is true,
-// with probability sureMatch.
+// SureMatches reports whether a key of ours that matches the entry's summary is held by the peer with probability
+// sureMatch or more, if the estimated overlap is true.
 func (e *Entry) SureMatches() bool {
 	if e.cur == nil || e.judged == 0 {
 		return false

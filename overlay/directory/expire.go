@@ -7,23 +7,21 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Stale names an entry whose time is over. It is to be removed, unless Offerable and some link says that it holds
-// anything of it.
+// Stale names an entry whose time is over. The owner removes it, unless Offerable is set and a link offers parts of it.
 type Stale struct {
 	Index     int
 	Offerable bool
 }
 
-// Asked notes that an entry is asked for.
+// Asked notes that an entry was asked for.
 func (d *Directory) Asked(now time.Duration, i int) {
 	if e := d.entries[i]; e.cur == nil {
 		e.touched = now
 	}
 }
 
-// expire forgets summaries whose lifetime is over, and returns entries that may have to go. The epoch of an expired
-// summary is remembered for one more lifetime. Else it would go round for ever, because others, who received it later,
-// may still hold it.
+// expire forgets summaries past their lifetime, and returns the entries that may have to go. It remembers the epoch of
+// an expired summary for one more lifetime: peers that received it later still hold it and would send it back.
 func (d *Directory) expire(now time.Duration) (stale []Stale) {
 	if !d.due.Take(dueExpiry, now) {
 		return nil
@@ -50,7 +48,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 	return stale
 }
 
-// outlive makes an entry expired.
+// outlive makes an entry Expired.
 func (d *Directory) outlive(now time.Duration, e *Entry) {
 	last, _ := e.Epoch()
 	forgotten := now + e.Newest().Header().Lifetime
@@ -62,10 +60,10 @@ func (d *Directory) outlive(now time.Duration, e *Entry) {
 	d.drop(e)
 }
 
-// expires is when the lifetime of what is held is over, counted from first receipt.
+// expires returns the end of the lifetime of the newest prefix, counted from first receipt.
 func (e *Entry) expires() time.Duration { return e.since + e.Newest().Header().Lifetime }
 
-// nextExpiry is when an entry may have to go.
+// nextExpiry returns the earliest time at which an entry may have to go.
 func (d *Directory) nextExpiry(e *Entry) time.Duration {
 	at := agenda.Never
 	if e.cur != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// unwantedFor is how long an origin is left alone that had no room among the peers of its group of addresses.
+// unwantedFor is the time for which an origin is left alone after its address group had no room for it.
 const unwantedFor = 10 * time.Minute
 
-// addressGroup is the entries whose addresses have something in common; see Config.Group. A nil one is none.
+// addressGroup is an address group and the number of entries in it; see Config.Group. nil means no group.
 type addressGroup struct {
 	name    string
 	entries int
 }
 
-// String is what the addresses have in common; "": nothing.
+// String returns the name of the group; "" for none.
 func (g *addressGroup) String() string {
 	if g == nil {
 		return ""
@@ -30,9 +30,8 @@ func (g *addressGroup) size() int {
 	return g.entries
 }
 
-// joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
-// there are too many of them. If there is no room for its summary (proven) either, nothing is to be learned of the entry
-// for a while.
+// joinGroup counts an entry in the address group of its record, and returns false if the group is full. If there is no
+// room for an entry with a summary (proven), the origin is left alone for unwantedFor.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
 	if d.mayJoin(e, r, proven) {
 		return true
@@ -44,10 +43,10 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven
 	return false
 }
 
-// mayJoin counts an entry in its group of addresses, if there is room. The bound is for strangers: addresses are a
-// peer's own claims, and one party may make up as many peers as it likes. So linked peers count in no group. A peer with
-// a summary (proven) takes the place of one with only a record. Of our own group, a site behind one address, those with
-// a summary may be as many as half of all that there is room for.
+// mayJoin counts an entry in its address group, if there is room. The bound is for strangers: addresses are a peer's
+// own claims, and one party can make up any number of peers. So linked peers count in no group. A peer with a summary
+// (proven) takes the place of one with only a record. Of our own group, a site behind one address, half of all room may
+// go to peers with a summary.
 func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 	if d.cfg.Group == nil {
 		return true
@@ -59,7 +58,7 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 	if group == e.group.String() {
 		return true
 	}
-	if s := e.sibling; s != nil && group != "" && s.group.String() == group { // a peer counts once
+	if s := e.sibling; s != nil && group != "" && s.group.String() == group { // counts a peer once
 		d.leaveGroup(e)
 		return true
 	}
@@ -79,7 +78,7 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 	return true
 }
 
-// groupLimit returns how many peers of a group may be known that are not linked.
+// groupLimit returns the largest number of unlinked peers of a group.
 func (d *Directory) groupLimit(group string, proven bool) int {
 	if own := d.Own().record; proven && own != nil && group == d.cfg.Group(wire.Record{Peer: d.cfg.Self, Envelope: own}) {
 		return max(d.cfg.MaxGroup, d.Room()/2)
@@ -87,7 +86,7 @@ func (d *Directory) groupLimit(group string, proven bool) int {
 	return d.cfg.MaxGroup
 }
 
-// makeGroupRoom forgets a peer of a full group that only has a record, and says whether there is one.
+// makeGroupRoom forgets a peer of a full group without a summary, and reports whether there was one.
 func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 	for _, e := range d.Others() {
 		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p {
@@ -98,7 +97,7 @@ func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 	return false
 }
 
-// leaveGroups takes an entry and its sibling out of their group: their peer is linked.
+// leaveGroups takes an entry and its sibling out of their group, because their peer is linked.
 func (d *Directory) leaveGroups(e *Entry) {
 	if s := e.sibling; s != nil && s.group != nil {
 		e = s
@@ -108,7 +107,7 @@ func (d *Directory) leaveGroups(e *Entry) {
 	}
 }
 
-// leaveGroup takes an entry out of its group. Its place goes to its sibling, if there is one.
+// leaveGroup takes an entry out of its group. Its place goes to its sibling, if it has one.
 func (d *Directory) leaveGroup(e *Entry) {
 	if e.group == nil {
 		return

@@ -7,32 +7,31 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// Each class has a share of the room for certain, rounded down. What a class leaves over goes to the others: to the
-// range first, then to the similar, the useful, and the rest.
+// Each class is sure of a share of the room, rounded down. What a class leaves goes to the range first, then to the
+// similar, the useful, and the rest.
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
 	UsefulShare  = 0.06
 )
 
-// Candidate is an origin that may be kept.
+// Candidate is an origin that Keep chooses among.
 type Candidate struct {
 	Place   space.Place
 	Linked  bool    // linked, or about to be: kept in any case, outside of the classes' shares
-	Overlap float64 // share of the own collection that it holds, by estimate; 0: none, or not known
-	Hits    int     // confirmations, of late, that it holds what was looked for
+	Overlap float64 // share of our collection that it holds, by estimate; 0: none, or unknown
+	Hits    int     // recent confirmations that it holds what was looked for
 }
 
-// Keep says which origins are kept where there is room for a number of them, by the classes that they are in:
+// Keep chooses the origins that are kept, room at most besides linked ones, by their classes:
 //
 //   - linked: all;
-//   - the range: those in it, from the inside out;
-//   - the similar: those that hold most of the own collection;
-//   - the useful: those that proved useful most often;
-//   - the rest: from the inside out.
+//   - the range: origins in it, nearest first;
+//   - the similar: largest share of our collection first;
+//   - the useful: most hits first;
+//   - the rest: nearest first.
 //
-// Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same
-// answer. O(n log n).
+// Equals go by place, nearest first. The order of all plays no part, but for origins at one place. O(n log n).
 func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 	k := keeper{all: all, keep: make([]bool, len(all)), left: room, members: make([]member, 0, len(all))}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
@@ -57,7 +56,7 @@ func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 	return k.keep
 }
 
-// keeper is the state of one Keep.
+// keeper is the state of one call of Keep.
 type keeper struct {
 	all  []Candidate
 	keep []bool
@@ -73,7 +72,7 @@ type member struct {
 	distance uint64
 }
 
-// order lists the members of a class that are not kept yet, by falling rank and then from the inside out.
+// order lists the members of a class that are not kept yet: by falling rank, then nearest first.
 func (k *keeper) order(self space.Place, rank func(Candidate) (float64, bool)) []int {
 	members := k.members[:0]
 	for i, c := range k.all {

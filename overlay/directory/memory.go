@@ -8,38 +8,39 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The directory keeps to [Config.Memory]. It counts what it takes: the prefixes, the index over them, and for every
-// entry its records and a constant. A prefix counts decoded. Its parts as received count only if it grew lately or is
-// large, because others can be encoded again. When it is too much, what is worth least goes first:
+// The directory keeps to [Config.Memory]. It counts the prefixes, the index over them, and for every entry its records
+// and a constant. A prefix counts decoded. Its encoded parts count only if it grew lately or is large; others are
+// encoded again on demand. Above the limit, the least valuable goes first:
 //
-//  1. bases, and what is encoded of small prefixes;
-//  2. the last part of those prefixes whose last part is worth least a byte, down to the sample; parts dropped are not
-//     asked for again while memory is short;
-//  3. whole entries: those known by their record alone and those that are covered, then those of least weight (less for
-//     each dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a confirmed hit, go
-//     after all others, as long as they take no more than half of the memory: so no crowd of new identities displaces
-//     them.
+//  1. bases, and the encoded parts of small prefixes;
+//  2. last parts, least value a byte first, down to the sample; dropped parts are not asked for again while memory
+//     is short;
+//  3. whole entries: first entries known by their record alone and covered ones, then by least weight (less for
+//     each dial that failed). Linked peers and neighbours stay. Useful peers, with a confirmed hit, go after all
+//     others, as long as they take no more than half of the memory: so no crowd of new identities displaces them.
 //
-// Whole entries seldom go so: [Directory.KeepToRoom] keeps as many origins as memory is enough for, by the rule of
-// [Keep]. What is above the others in size or comes at once is left to this.
+// Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
+// the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
 //
-// Each time it frees somewhat more than it needs, so that many inputs pay for a look at all entries. Of whole entries,
-// which are quick, it frees a sixteenth. Each part costs a rewrite of an entry's place in the index, so it frees only
-// as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
-// free: those that went would only come back.
+// Each time it frees somewhat more than it needs, so that a look at all entries serves many inputs. Of whole entries,
+// which are quick to free, it frees a sixteenth more. Each part costs a rewrite of an entry's place in the index, so it
+// frees only 1/256 more. Once entries had to go, no new ones are made until an eighth of the memory is free: the same
+// origins would only come back.
 const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
-	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
-	moreParts    = 256  // of parts, one byte in this number is freed beyond need
-	moreEntries  = 16   // and of entries
-	restoreBelow = 0.75 // of the memory: if less is taken, parts that were dropped may be asked for again
+	pendingShare = 0.25 // of the memory, for pending entries; no more are noted
+	moreParts    = 256  // dropping parts frees Memory/moreParts bytes beyond need
+	moreEntries  = 16   // and dropping entries frees Memory/moreEntries
+	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
 )
 
 const (
-	// compactAfter is how long a prefix keeps its encoded parts after it last grew: until then peers ask for them.
+	// compactAfter is the time for which a prefix keeps its encoded parts after it last grew: peers ask for them
+	// meanwhile.
 	compactAfter = 30 * time.Second
-	// compactBytes is up to which size: encoding one again, for a newcomer, takes two milliseconds at most.
+	// compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts. To encode one again,
+	// for a newcomer, takes two milliseconds at most.
 	compactBytes = 32 << 10
 )
 
@@ -50,7 +51,7 @@ func (d *Directory) compact(now time.Duration) {
 	}
 }
 
-// compactOlder drops the encoded parts of small prefixes that have not grown for a time.
+// compactOlder drops the encoded parts of small prefixes that have not grown for the time than.
 func (d *Directory) compactOlder(now, than time.Duration) {
 	for _, e := range d.Others() {
 		switch {
@@ -63,8 +64,8 @@ func (d *Directory) compactOlder(now, than time.Duration) {
 	}
 }
 
-// compacted is a prefix in the form in which it is kept for long. Where many directories share the prefixes a form of
-// each one's own would take more.
+// compacted returns a prefix in the form that is kept for long. With Config.Loop that is p itself: directories that
+// share prefixes would need more memory for compact copies.
 func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
 	if d.cfg.Loop || p.EncodedBytes() > compactBytes {
 		return p
@@ -72,7 +73,7 @@ func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
 	return p.Compact()
 }
 
-// shrink puts a smaller prefix in the place of the one that answers for an entry.
+// shrink replaces the answering prefix of an entry by a smaller one.
 func (d *Directory) shrink(e *Entry, p *summary.Prefix) {
 	if p == e.cur {
 		return
@@ -82,7 +83,8 @@ func (d *Directory) shrink(e *Entry, p *summary.Prefix) {
 	d.setAnswer(e)
 }
 
-// prefixMemory is what a prefix costs: its decoded form and, unless it is compact, the parts as received.
+// prefixMemory returns the memory that a prefix takes: its decoded form and, unless it is compact, its parts as
+// received.
 func prefixMemory(p *summary.Prefix) int {
 	if p == nil {
 		return 0
@@ -90,7 +92,7 @@ func prefixMemory(p *summary.Prefix) int {
 	return p.SizeBytes()
 }
 
-// memory is what all that is held of an origin's summaries costs.
+// memory returns the bytes that the prefixes of an entry take.
 func (e *Entry) memory() int {
 	n := 0
 	for p := range e.prefixes {
@@ -99,12 +101,11 @@ func (e *Entry) memory() int {
 	return n
 }
 
-// Beside has bytes that the caller keeps beside the directory count as the directory's, in place of those of the last
-// call.
+// Beside sets the number of bytes that the caller keeps beside the directory. They count as the directory's.
 func (d *Directory) Beside(bytes int) { d.beside = bytes }
 
-// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
-// index, and what is kept beside.
+// Memory returns the approximate number of bytes that the directory takes: entries, prefixes (parts and decoded form),
+// index, bans, and what is kept beside.
 func (d *Directory) Memory() int {
 	n := d.beside + d.held + d.index.Memory() + d.samples.SizeBytes() + entryMemory*len(d.byTag) + d.signed + d.bans.memory()
 	if d.previous != nil {
@@ -113,8 +114,8 @@ func (d *Directory) Memory() int {
 	return n
 }
 
-// EncodedBytes is the size of all that is held of other peers in the form in which it came: parts, signed headers and
-// records. It takes time in proportion to the entries.
+// EncodedBytes returns the encoded size of all that is held of other peers: parts, signed headers and records.
+// O(entries).
 func (d *Directory) EncodedBytes() int {
 	n := d.signed
 	for _, e := range d.Others() {
@@ -128,18 +129,18 @@ func (d *Directory) EncodedBytes() int {
 	return n
 }
 
-// pendingFull says whether pending entries take their share of the memory.
+// pendingFull reports whether pending entries take their share of the memory.
 func (d *Directory) pendingFull() bool {
 	return float64(d.pending+len(d.named))*entryMemory >= pendingShare*float64(d.cfg.Memory)
 }
 
-// Short says whether memory is full of samples, or was until a moment ago.
+// Short reports whether memory is full of samples, or was and has not yet an eighth free.
 func (d *Directory) Short() bool {
 	d.crowded = d.crowded && d.Memory() > d.cfg.Memory/8*7
 	return d.crowded
 }
 
-// restore lets parts be asked for again once memory is no longer short.
+// restore lets dropped parts be asked for again once memory is no longer short.
 func (d *Directory) restore() {
 	if !d.trimmed || float64(d.Memory()) > restoreBelow*float64(d.cfg.Memory) {
 		return
@@ -153,7 +154,8 @@ func (d *Directory) restore() {
 	}
 }
 
-// Shed brings the directory within its memory. Entries of linked peers stay, and those of peers that keep says so of.
+// Shed brings the directory within its memory. Entries of linked peers stay, and entries of peers for which keep is
+// true.
 func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() <= d.cfg.Memory {
 		return

@@ -7,17 +7,17 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Records in hellos are how a newcomer hears of peers to connect with. Anybody can make records of peers that do not
-// exist, so the entries known by a record alone wait in a queue that ages. The queue takes few of each link and few in
-// all, each for a while.
+// Records in hellos tell a newcomer of peers to connect with. Anybody can make records of peers that do not exist, so
+// entries known by a record alone wait in a queue that ages. The queue bounds the entries of each link, of all links,
+// and their age.
 const (
 	maxNamed     = 1 << 10
 	maxNamedLink = 64
 	namedFor     = 10 * time.Minute
 )
 
-// name returns the entry of an origin, a new one that is known by its record alone if there is none. It returns nil if
-// there is no room; a linked peer's own needs none.
+// name returns the entry of an origin. If there is none, it makes one that is known by its record alone, or returns nil
+// if there is no room. A linked peer's own entry needs no room.
 func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil {
 		return e
@@ -42,7 +42,8 @@ func (d *Directory) nameNew(now time.Duration, from wire.PeerID, tag uint64) *En
 	return e
 }
 
-// makeNamedRoom forgets the oldest named entry: the link's, if it has named too many, or anybody's.
+// makeNamedRoom forgets the oldest named entry: the link's if it has named too many, else anybody's if the queue is
+// full.
 func (d *Directory) makeNamedRoom(from wire.PeerID) {
 	theirs, oldest := 0, -1
 	for _, i := range d.named {
@@ -60,7 +61,7 @@ func (d *Directory) makeNamedRoom(from wire.PeerID) {
 	}
 }
 
-// unname takes an entry from the queue of those that are known by their record alone.
+// unname takes an entry out of the queue.
 func (d *Directory) unname(e *Entry) {
 	if at := slices.Index(d.named, e.Index()); at >= 0 {
 		d.named = slices.Delete(d.named, at, at+1)

@@ -9,31 +9,31 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A directory that cannot hold everybody holds a range of places, and beside it those that are like us or proved
-// useful: see [Keep]. Lines about origins outside of the range are not taken in.
+// A directory that cannot hold everybody holds a range of places, and beside it peers that are similar or useful: see
+// [Keep]. Lines about origins outside of the range are not taken in.
 
-// SetRange says which places are wanted. At first all are.
+// SetRange sets the range of wanted places. At first all are wanted.
 func (d *Directory) SetRange(r space.Range) {
 	d.within = r
 	d.touch()
 }
 
-// Range returns the places that are wanted.
+// Range returns the range of wanted places.
 func (d *Directory) Range() space.Range { return d.within }
 
-// SetRoom says how many origins there is memory for, linked peers included. At first it is not known.
+// SetRoom sets the number of origins that fit into memory, linked peers included. At first it is unlimited.
 func (d *Directory) SetRoom(origins int) { d.fits = origins }
 
-// Room is how many origins may be known, not counting linked peers: as many as memory is enough for, and
+// Room returns the number of unlinked origins that may be known: as many as memory is enough for, and
 // [Config.MaxOrigins] at most.
 func (d *Directory) Room() int { return min(d.cfg.MaxOrigins, max(1, d.fits-len(d.links))) }
 
-// PlaceOf returns where the origin with a tag under the present seed stands. It is the same under every seed.
+// PlaceOf returns the place of the origin with a tag under the present seed. A place is the same under every seed.
 func (d *Directory) PlaceOf(tag uint64) space.Place {
 	return space.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
 }
 
-// Place returns where an entry's origin stands.
+// Place returns the place of an entry's origin.
 func (d *Directory) Place(e *Entry) space.Place {
 	if e.old && d.previous != nil {
 		return space.Place(group.Rotate(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
@@ -41,10 +41,10 @@ func (d *Directory) Place(e *Entry) space.Place {
 	return d.PlaceOf(e.tag)
 }
 
-// Old says whether the entry's summary is under the previous seed.
+// Old reports whether the entry's summary is under the previous seed.
 func (e *Entry) Old() bool { return e.old }
 
-// refuse notes that a line was not taken in, because there was no room or because it is of no interest.
+// refuse notes a line that was not taken in: for want of room, or because its origin is outside of the range.
 func (d *Directory) refuse(tag uint64, room bool) {
 	d.refused = append(d.refused, d.PlaceOf(tag))
 	if room {
@@ -53,16 +53,15 @@ func (d *Directory) refuse(tag uint64, room bool) {
 	}
 }
 
-// Refused returns the places of the lines that were not taken in since the last call. It is valid until the next call
-// of any method.
+// Refused returns the places of the lines refused since the last call. It is valid until the next call of any method.
 func (d *Directory) Refused() []space.Place {
 	r := d.refused
 	d.refused = d.refused[:0]
 	return r
 }
 
-// Missed reports whether lines of the range were refused because there was no room, and there is room again. It says so
-// once: then the links are to tell of all again.
+// Missed reports whether lines of the range were refused for want of room, and there is room again. It is true once;
+// then the links are to announce everything again.
 func (d *Directory) Missed(now time.Duration) bool {
 	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
 		return false
@@ -71,12 +70,12 @@ func (d *Directory) Missed(now time.Duration) bool {
 	return true
 }
 
-// Lost is the depth of the widest range around us of which no summary had to go for want of room. Those that went count
-// until [Directory.Missed] has said that there is room, and for some time more. By then the links have told of those
-// that there still are, and what is told of is pending.
+// Lost returns the depth of the widest range around us of which no summary had to go for want of room. Lost summaries
+// count until [Directory.Missed] has reported room, and pendingFor longer. By then the links have announced again what
+// there is, as pending entries.
 func (d *Directory) Lost() int { return d.lost }
 
-// regain forgets what was lost once it has been told again.
+// regain resets the lost depth once the links have announced everything again.
 func (d *Directory) regain(now time.Duration) {
 	if d.lost > 0 && !d.missed && now >= d.regained {
 		d.lost = 0
@@ -84,7 +83,7 @@ func (d *Directory) regain(now time.Duration) {
 	}
 }
 
-// lose forgets an entry for which there is no room.
+// lose forgets an entry for want of room.
 func (d *Directory) lose(e *Entry) {
 	if place := d.Place(e); d.within.Contains(place) {
 		d.missed = true
@@ -95,11 +94,11 @@ func (d *Directory) lose(e *Entry) {
 	d.Remove(e.Index())
 }
 
-// unlinked is the number of entries that count, about: linked peers do not.
+// unlinked returns about the number of entries that count against the room: linked peers do not.
 func (d *Directory) unlinked() int { return len(d.byTag) - d.owns - len(d.links) }
 
-// Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory
-// for it, and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.
+// Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory,
+// else it returns nil. [Directory.KeepToRoom] later weighs it against the others.
 func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil && e.state != Named {
 		return e
@@ -110,12 +109,12 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 	return d.await(now, from, tag)
 }
 
-// looseRoom: of a large room one part in this number more may be known, so that not every newcomer pays for a look at all
-// entries.
+// looseRoom is the divisor of the slack: room/looseRoom entries more may be known, so that not every newcomer costs a
+// look at all entries.
 const looseRoom = 256
 
-// KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. keep says who stays in
-// any case. It calls gone with each before it goes.
+// KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. A peer for which keep is true
+// stays. It calls gone with each entry before it goes.
 func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	room := d.Room()
 	if d.unlinked() <= room+room/looseRoom {
@@ -149,14 +148,14 @@ func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	}
 }
 
-// Judge has the overlap of an entry estimated by its sample now, if it is not yet.
+// Judge estimates the overlap of an entry from its sample, unless there is an estimate.
 func (d *Directory) Judge(e *Entry) {
 	if own := d.ownUnder(e); e.judged <= 0 && e.cur != nil && own != nil {
 		d.compareSample(own, e)
 	}
 }
 
-// Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is
+// Meet takes in the verified record of a peer that another peer, from, vouches for. It reports whether the record is
 // news.
 func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
@@ -174,8 +173,8 @@ func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) boo
 	return true
 }
 
-// Average returns the mean bytes, in memory and on the wire, of an origin with at least a part held. It counts as if
-// only the first part of its summary stays. More is dropped before an origin is. n is how many there are.
+// Average returns the mean bytes, in memory and on the wire, of the n origins with at least a part held. It counts only
+// the first part of each summary, because all others are dropped before an origin is.
 func (d *Directory) Average() (memory, wire float64, n int) {
 	for _, e := range d.Others() {
 		if e != nil && e.cur != nil {
@@ -188,5 +187,5 @@ func (d *Directory) Average() (memory, wire float64, n int) {
 	return memory / float64(max(n, 1)), wire / float64(max(n, 1)), n
 }
 
-// decoded is how many bytes a byte of a summary takes in memory, about: decoded, with its place in the index.
+// decoded is about the number of bytes that a byte of a summary takes in memory: decoded, with its place in the index.
 const decoded = 4

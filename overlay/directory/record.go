@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of
-// the sender's; "" otherwise.
+// LearnRecord takes in a peer's certified addresses, from a linked peer. It returns a fault of the sender if the record
+// does not verify, else "".
 func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Record) event.Fault {
 	if r.Peer == d.cfg.Self {
 		return ""
@@ -39,8 +39,8 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 	return ""
 }
 
-// newest returns a verified record of a peer, or one that is or was held and is newer. e is the peer's entry; nil: there is
-// none.
+// newest returns the newer of a verified record of a peer and one that is or was held. e is the peer's entry, nil if
+// there is none.
 func (d *Directory) newest(e *Entry, r wire.Record) []byte {
 	if d.cfg.Newest == nil {
 		return r.Envelope
@@ -52,7 +52,7 @@ func (d *Directory) newest(e *Entry, r wire.Record) []byte {
 	return d.cfg.Newest(r.Peer, held, r.Envelope)
 }
 
-// Keep returns what is kept in place of a signed header or record that came.
+// Keep returns the copy that is kept of a signed header or record.
 func (d *Directory) Keep(signed []byte) []byte {
 	if d.cfg.Keep == nil {
 		return signed
@@ -60,7 +60,7 @@ func (d *Directory) Keep(signed []byte) []byte {
 	return d.cfg.Keep(signed)
 }
 
-// SomeRecords returns at most most records of peers drawn at random, as far as their sizes fit room.
+// SomeRecords returns records of peers drawn at random: most at most, as long as their sizes fit into room.
 func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wire.Record {
 	others := make([]wire.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
@@ -78,19 +78,19 @@ func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wi
 	return others[:n]
 }
 
-// signedBytes is the size of what is signed about an entry: its record and envelopes.
+// signedBytes returns the size of an entry's signed bytes: its record and envelopes.
 func (e *Entry) signedBytes() int {
 	return len(e.record) + len(e.envelope) + len(e.oldEnvelope)
 }
 
-// countSigned counts what is signed about all entries; it is called when some of it has changed.
+// countSigned adds a change of an entry's signed bytes to the total; before is their number before the change.
 func (d *Directory) countSigned(e *Entry, before int) {
 	if !d.isOwn(e) {
 		d.signed += e.signedBytes() - before
 	}
 }
 
-// RecordOf is the certified addresses of a peer.
+// RecordOf returns the certified addresses of a peer; false if none are known.
 func (d *Directory) RecordOf(p wire.PeerID) (wire.Record, bool) {
 	e := d.Lookup(p)
 	if e == nil || e.Record().Envelope == nil {

@@ -9,20 +9,21 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A network rotates its seed peer by peer. When a peer changes, it takes in summaries under the seed before for a
+// A network rotates its seed peer by peer. When a peer changes, it takes in summaries under the previous seed for a
 // while, and publishes one of its own there too ([Config.Previous]). Until all have changed,
 //
-//   - a peer that has not is known by its summary under the previous seed, which is asked, compared and indexed under
-//     that;
-//   - a peer that has is known by the one under the current seed. Of its other one only the sample is kept, for peers
-//     that have not changed. It is passed on to them, and they fetch the rest that they want from the origin itself;
-//   - a peer that has not changed cannot read summaries under a seed that it does not know. It is nobody's fault that
-//     one came; the entry becomes [Foreign], and is not asked for again.
+//   - a peer that has not changed is known by its summary under the previous seed, and is asked, compared and indexed
+//     under it;
+//   - a peer that has changed is known by its summary under the current seed. Of its other summary only the sample is
+//     kept. It is passed on to peers that have not changed, and they fetch the rest from the origin itself;
+//   - a peer that has not changed cannot read summaries under a seed that it does not know. Receiving one is nobody's
+//     fault; the entry becomes [Foreign], and is not asked for again.
 //
-// An origin has an entry for each of its summaries, whose tags name each other ([summary.SeedTag.Rotated]): they are
-// siblings. One of them stands for the peer in all that the directory says; the other is covered.
+// An origin has an entry for each of its summaries; their tags can be computed from each other
+// ([summary.SeedTag.Rotated]). The two are siblings. One of them stands for the peer in all that the directory returns;
+// the other is covered.
 
-// rotation is what there is of the previous seed, while it lasts.
+// rotation holds the tables of the previous seed, while it lasts.
 type rotation struct {
 	tag     summary.SeedTag
 	hasher  summary.Hasher
@@ -30,7 +31,7 @@ type rotation struct {
 	samples compare.Samples // of our collection with each entry's sample
 }
 
-// startRotation sets up what is kept of the previous seed.
+// startRotation sets up the tables of the previous seed, if there is one.
 func (d *Directory) startRotation() {
 	if d.cfg.PreviousUntil <= 0 {
 		return
@@ -42,7 +43,7 @@ func (d *Directory) startRotation() {
 	d.owns++
 }
 
-// endRotation makes all that is under the previous seed foreign when its time is over.
+// endRotation makes all entries under the previous seed Foreign when its time is over.
 func (d *Directory) endRotation(now time.Duration) {
 	if d.previous == nil || now < d.cfg.PreviousUntil {
 		return
@@ -67,12 +68,12 @@ func (d *Directory) endRotation(now time.Duration) {
 	d.previous = nil
 }
 
-// accepts says whether summaries under a seed are taken in.
+// accepts reports whether summaries under a seed are taken in.
 func (d *Directory) accepts(s summary.SeedTag) bool {
 	return s == d.cfg.Seed || d.previous != nil && s == d.previous.tag
 }
 
-// isTag says whether a tag is one of a linked peer's.
+// isTag reports whether a tag is a linked peer's own, under either seed.
 func (d *Directory) isTag(tag uint64, l *link) bool {
 	return tag == l.tag || d.previous != nil && tag == group.Rotate(l.tag, d.cfg.Seed, d.previous.tag)
 }
@@ -88,7 +89,7 @@ func (d *Directory) pairUp(e *Entry) {
 	}
 }
 
-// part separates an entry that goes from its sibling.
+// part separates an entry that is removed from its sibling.
 func (d *Directory) part(e *Entry) {
 	if s := e.sibling; s != nil {
 		s.sibling = nil
@@ -96,16 +97,16 @@ func (d *Directory) part(e *Entry) {
 	}
 }
 
-// Covered says whether the sibling stands for the entry's peer: that under the current seed, as soon as anything is
-// held of it.
+// Covered reports whether the sibling stands for the entry's peer. The entry under the current seed does, as soon as a
+// part of it is held.
 func (e *Entry) Covered() bool {
 	return e.sibling != nil && e.sibling.cur != nil && (e.old || e.cur == nil)
 }
 
-// standsAlone says whether nothing is held of the entry's sibling.
+// standsAlone reports whether no prefix of the entry's sibling is held.
 func (e *Entry) standsAlone() bool { return e.sibling == nil || e.sibling.cur == nil }
 
-// answer is the prefix that answers queries for an entry: none if it is covered.
+// answer returns the prefix that answers queries for an entry; nil if the entry is covered or holds none.
 func (e *Entry) answer() *summary.Prefix {
 	if e.Covered() {
 		return nil
@@ -113,7 +114,7 @@ func (e *Entry) answer() *summary.Prefix {
 	return e.cur
 }
 
-// tables are the index and the comparison that an entry belongs to.
+// tables returns the index and the samples that an entry belongs to.
 func (d *Directory) tables(e *Entry) (*index.Index, *compare.Samples) {
 	if e.old {
 		return &d.previous.index, &d.previous.samples
@@ -121,7 +122,7 @@ func (d *Directory) tables(e *Entry) (*index.Index, *compare.Samples) {
 	return &d.index, &d.samples
 }
 
-// setAnswer brings index and comparison up to date with an entry.
+// setAnswer brings index and samples up to date with an entry.
 func (d *Directory) setAnswer(e *Entry) {
 	in, samples := d.tables(e)
 	p := e.answer()
@@ -131,7 +132,7 @@ func (d *Directory) setAnswer(e *Entry) {
 	}
 }
 
-// tellSibling brings the sibling of an entry up to date when anything has come, or all has gone, of the entry.
+// tellSibling brings the sibling up to date after an entry's first part has come, or all of it has gone.
 func (d *Directory) tellSibling(e *Entry) {
 	s := e.sibling
 	if s == nil {
@@ -145,7 +146,7 @@ func (d *Directory) tellSibling(e *Entry) {
 	d.change(Reopened, s)
 }
 
-// keepSample leaves of what is held of an origin the sample of the newest epoch.
+// keepSample drops all prefixes of an origin but the sample of the newest epoch.
 func (d *Directory) keepSample(e *Entry) {
 	d.change(Withdrawn, e)
 	d.held -= e.memory()
@@ -155,7 +156,7 @@ func (d *Directory) keepSample(e *Entry) {
 	d.held += e.memory()
 }
 
-// disown forgets what is known of an origin but that it is foreign: under a seed that is not, or no longer, known here.
+// disown forgets all about an origin but its tag: its summary is under a seed that is not, or no longer, known here.
 func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.drop(e)
 	d.leaveGroup(e)
@@ -174,7 +175,7 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.due.By(dueExpiry, now+pendingFor)
 }
 
-// ownUnder is our own summary under the seed of an entry's, nil before it was published.
+// ownUnder returns our own summary under the seed of an entry; nil before it was published.
 func (d *Directory) ownUnder(e *Entry) *summary.Prefix {
 	if e.old {
 		return d.entries[d.owns-1].cur
@@ -182,7 +183,7 @@ func (d *Directory) ownUnder(e *Entry) *summary.Prefix {
 	return d.entries[0].cur
 }
 
-// Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
+// Unrotated returns the number of peers known only by a summary under the previous seed.
 func (d *Directory) Unrotated() int {
 	n := 0
 	for _, e := range d.Others() {
@@ -193,5 +194,5 @@ func (d *Directory) Unrotated() int {
 	return n
 }
 
-// Rotating says whether summaries under the previous seed are still taken in.
+// Rotating reports whether summaries under the previous seed are still taken in.
 func (d *Directory) Rotating() bool { return d.previous != nil }

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// worth is what an entry, or its last part, is worth.
+// worth is the value of an entry, or of its last part.
 type worth struct {
 	e      *Entry
 	useful bool
@@ -26,8 +26,8 @@ func leastWorth(a, b worth) int {
 	return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.e.index, b.e.index))
 }
 
-// shedBases forgets the bases of others that have been kept for longest until the goal is reached. It looks at each entry
-// once, however many bases go.
+// shedBases forgets bases, the longest kept first, until the goal, in bytes, is reached. It looks at each entry once,
+// however many bases go.
 func (d *Directory) shedBases(others iter.Seq[*Entry], goal int) {
 	type kept struct {
 		e     *Entry
@@ -51,8 +51,8 @@ func (d *Directory) shedBases(others iter.Seq[*Entry], goal int) {
 	}
 }
 
-// shedParts drops the last part of each prefix, least value a byte first, until the goal is reached; false when there
-// is nothing to drop.
+// shedParts drops the last part of each prefix, least value a byte first, until the goal is reached. It returns false
+// if there is nothing to drop.
 func (d *Directory) shedParts(goal int) bool {
 	var all []worth
 	for _, e := range d.Others() {
@@ -91,7 +91,7 @@ func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 	}
 	slices.SortFunc(all, leastWorth)
 	useful := 0
-	// Of the useful, those of most weight have the share.
+	// The useful peers of most weight keep their preference, as far as their share of the memory goes.
 	for i := len(all) - 1; i >= 0 && all[i].useful; i-- {
 		useful += d.entryMemory(all[i].e)
 		all[i].useful = float64(useful) <= usefulShare*float64(d.cfg.Memory)
@@ -105,7 +105,7 @@ func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 	}
 }
 
-// entryMemory is what an entry takes, with its part of the index and of the comparison.
+// entryMemory returns the bytes that an entry takes, with its part of the index and of the samples.
 func (d *Directory) entryMemory(e *Entry) int {
 	return e.memory() + entryMemory + e.signedBytes() + (d.index.Memory()+d.samples.SizeBytes())/len(d.byTag)
 }

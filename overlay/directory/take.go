@@ -10,18 +10,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Result says what became of a run or a delta that came.
+// Result is the outcome of a run or a delta that came.
 type Result struct {
-	End       int            // the run's last part and one; of a delta, how many parts are held now
-	Fault     event.Fault    // what the sender did wrong, or with [event.FaultTwin] the origin; "": nobody is at fault
+	End       int            // the run's last part plus one; of a delta, the number of parts held now
+	Fault     event.Fault    // fault of the sender, or with [event.FaultTwin] of the origin; "": nobody's
 	Applied   bool           // a delta led to a prefix
-	Unapplied bool           // a delta led nowhere: parts are to be asked for instead
+	Unapplied bool           // a delta led to no prefix: parts are to be asked for instead
 	Unfit     bool           // it does not fit what is held, which need not be the sender's fault
-	Later     bool           // it is of a later version, which is not read here
+	Later     bool           // it is of a later version, which cannot be read here
 	Learned   *event.Learned // nil: nothing more is held than before
 }
 
-// Take verifies a run or a delta of an entry and takes it in. Whoever calls it has made sure that it was asked for.
+// Take verifies a run or a delta of an entry and takes it in. The caller has made sure that it was asked for.
 func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Result {
 	if in.Delta != nil && len(in.Record) == 0 {
 		in.Record = e.record
@@ -40,7 +40,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	case base == nil && (first > 0 || d.isPast(e, in.Group.Epoch())):
 		return onTheWay // overtaken: by a newer epoch, or by forgetting
 	case base == nil && len(in.Record) == 0 && in.Delta != nil:
-		return Result{Unapplied: true} // its sender takes the record to be held
+		return Result{Unapplied: true} // its sender believes that we hold the record
 	case base == nil:
 		var r Result
 		if base, r = d.open(now, e, in); base == nil {
@@ -69,13 +69,13 @@ func ofOneOrigin(in event.PartsReceived) bool {
 	return err == nil && group.ID(r.Base).OriginTag() == in.Group.OriginTag()
 }
 
-// isPast says whether an epoch is no later than one that is or was held.
+// isPast reports whether an epoch is no later than one that is or was held.
 func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 	newest, _ := e.Epoch()
 	return newest.After(ep) || !ep.After(e.past)
 }
 
-// grow extends a prefix by what came, and puts the longer one in its place.
+// grow extends a prefix by what came, and replaces it by the longer one.
 func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
 	p, r := d.lengthen(e, base, in)
 	if p == nil {
@@ -89,8 +89,7 @@ func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in e
 	return r
 }
 
-// lengthen verifies a run or a delta and returns the longer prefix: nil if there is none, for which nobody may be at
-// fault.
+// lengthen verifies a run or a delta and returns the longer prefix; nil if there is none, perhaps by nobody's fault.
 func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
 	if in.Delta != nil {
 		return d.applyDelta(e, base, in)
@@ -105,9 +104,9 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 	return p, Result{}
 }
 
-// unfit returns what becomes of parts that do not fit what is held. An origin may sign two summaries under one epoch,
-// and whoever holds the other one passes on what fits that. So the sender is at fault only if it is the origin, or if
-// the signed header came with the parts.
+// unfit returns the result for parts that do not fit what is held. An origin may sign two summaries under one epoch,
+// and a peer that holds the other one passes on parts that fit that. So the sender is at fault only if it is the
+// origin, or if the signed header came with the parts.
 func (e *Entry) unfit(in event.PartsReceived, fault event.Fault) Result {
 	if in.From == e.peer || in.Delta == nil && len(in.Envelope) > 0 {
 		return Result{Fault: fault}
@@ -115,8 +114,8 @@ func (e *Entry) unfit(in event.PartsReceived, fault event.Fault) Result {
 	return Result{Unfit: true}
 }
 
-// applyDelta brings an origin to a new epoch by a delta. empty is the prefix of no parts of that epoch, or its prefix
-// held. It is no fault that the base of a delta is no longer held.
+// applyDelta brings an origin to a new epoch by a delta. empty is the prefix held of that epoch, perhaps of no parts.
+// It is no fault if the base of the delta is no longer held.
 func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
 	p, err := d.applied(empty, in)
 	switch {
@@ -142,7 +141,7 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 	return d.cfg.ExtendRelative(held, base, r)
 }
 
-// errBase says that the base of a relative run is not held.
+// errBase reports that the base of a relative run is not held.
 var errBase = errors.New("directory: no such base")
 
 // baseOf returns the base of a relative run; nil if it is not held.
@@ -160,8 +159,8 @@ func (d *Directory) baseOf(r summary.Relative) *summary.Prefix {
 	return nil
 }
 
-// open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's
-// prefix of no parts; nil if it is not taken in, for which nobody may be at fault.
+// open verifies the signed header and the record that came with a new epoch. It returns the epoch's prefix of no parts;
+// nil if it is not taken in, perhaps by nobody's fault.
 func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, Result) {
 	h, err := d.cfg.OpenHeader(in.Envelope)
 	switch {
@@ -191,8 +190,8 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	return base, Result{}
 }
 
-// compare opens an envelope that came for the epoch of p, the prefix held, but is not its header. The same header may
-// have been signed again.
+// compare judges an envelope that came for the epoch of p, the prefix held, and differs from its own. The same header
+// may have been signed again.
 func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	h, err := d.cfg.OpenHeader(envelope)
 	held := p.Header()
@@ -210,7 +209,7 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	return ""
 }
 
-// install puts a longer prefix in its place.
+// install replaces a prefix by a longer one.
 func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in event.PartsReceived) *event.Learned {
 	h := p.Header()
 	before, _ := e.Epoch()
@@ -240,7 +239,7 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 	return learned(e, p, known, in, newer && !first)
 }
 
-// renew notes the header and the record of a newer epoch.
+// renew stores the header and the record of a newer epoch.
 func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in event.PartsReceived) {
 	signed := e.signedBytes()
 	e.peer = wire.PeerID(h.Origin)
@@ -260,15 +259,15 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 }
 
 const (
-	// freshWithin is how long the older epoch may answer while newer ones come and none gets as deep. An origin that
-	// changes faster than a line carries would stay at its first epoch otherwise.
+	// freshWithin is the longest time for which the older epoch answers while newer ones come and none gets as deep.
+	// Otherwise an origin that changes faster than a line carries would stay at its first epoch.
 	freshWithin = 30 * time.Second
-	// freshRate is the false-positive rate that a newer epoch must have reached to answer then.
+	// freshRate is the false-positive rate that a newer epoch must have reached to answer after freshWithin.
 	freshRate = 0.25
 )
 
-// place puts a longer prefix where it belongs: it answers, unless an older epoch still answers better. It returns the
-// prefix that it replaces for good, nil if there is none.
+// place makes a longer prefix the answering one, unless an older epoch still answers better. It returns the prefix that
+// it replaces for good; nil if there is none.
 func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (replaced *summary.Prefix) {
 	epoch := p.Header().Epoch
 	switch {
@@ -291,20 +290,20 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 	return replaced
 }
 
-// forgetOld forgets that two epochs were held.
+// forgetOld forgets the newer of two epochs, or that there was an older one.
 func (d *Directory) forgetOld(e *Entry) {
 	before := e.signedBytes()
 	e.next, e.oldEnvelope, e.outdated = nil, nil, 0
 	d.countSigned(e, before)
 }
 
-// overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated
+// overdue reports whether a newer epoch is to answer although it is less deep, because the older one has been outdated
 // for too long.
 func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
 	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
 }
 
-// learned says what a longer prefix added to what was known of its epoch before.
+// learned returns the event for a longer prefix: what it added to the prefix known of its epoch before.
 func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further bool) *event.Learned {
 	gained, delta := p.EncodedBytes(), 0
 	if known != nil {
@@ -319,7 +318,7 @@ func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further
 	}
 }
 
-// Publish takes in a new epoch of our own. It returns its entry, nil if it comes under a seed that has ended.
+// Publish takes in a new epoch of our own. It returns its entry; nil if it is under a seed that has ended.
 func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 	e := d.entries[0]
 	if s := in.Stream.Header().Seed; s != d.cfg.Seed {

@@ -33,10 +33,10 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 	return d.candidates
 }
 
-// vagueRate is the false-positive rate above which a summary says little about a key.
+// vagueRate is the false-positive rate above which a prefix tells too little about a key.
 const vagueRate = 0.5
 
-// vague says whether so little is held of an origin outside of the own range that it is no candidate. Those of its
+// vague reports whether so few parts are held of an origin outside of our range that it is no candidate. Peers of its
 // range know it better, and name it if it may have the key.
 func (d *Directory) vague(e *Entry) bool {
 	return d.within.Depth() > 0 && e.Rate() > vagueRate && !d.within.Contains(d.Place(e))
@@ -58,14 +58,13 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 	}
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, because there was no room for origins that
+// Ignored returns the number of lines of catalogues not taken in so far, because there was no room for origins that
 // nobody vouches for.
 func (d *Directory) Ignored() int { return d.ignored }
 
-// FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of
-// the false-positive rates of all peers known. A peer with nothing held counts 1 if it is said to have published. Peers
-// known by their record alone do not count, nor those that may be invented or do not hold what they claim. No query for
-// all holders asks them. Origins with too little held to ask them do not count either.
+// FalseMatches returns the expected number of peers that match a key nobody holds: the sum of the false-positive rates
+// of all peers known. A peer with no part held counts 1 if a summary was announced. Not counted are peers that no query
+// asks: those known by their record alone, perhaps invented, refuted, or with too few parts held.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
@@ -78,7 +77,7 @@ func (d *Directory) FalseMatches() float64 {
 	return d.sigma
 }
 
-// Incomplete says whether there are peers, within reach, that nothing is held of. Those that may be invented do not
+// Incomplete reports whether there are reachable peers of which no part is held. Peers that may be invented do not
 // count.
 func (d *Directory) Incomplete() bool {
 	for _, e := range d.Others() {
@@ -89,16 +88,16 @@ func (d *Directory) Incomplete() bool {
 	return false
 }
 
-// Origins returns the number of peers that at least a part is held of.
+// Origins returns the number of peers of which at least a part is held.
 func (d *Directory) Origins() int { return d.origins }
 
-// LastLearned returns when a peer was last added to those that a part is held of.
+// LastLearned returns when the first part of a new origin last came.
 func (d *Directory) LastLearned() time.Duration { return d.lastLearned }
 
-// Len returns one more than the largest index that any entry had so far.
+// Len returns the largest index of any entry so far, plus one.
 func (d *Directory) Len() int { return len(d.entries) }
 
-// Pending returns the number of entries that no summary has come of, those known by their record alone included.
+// Pending returns the number of entries without a summary, including entries known by their record alone.
 func (d *Directory) Pending() int { return d.pending + len(d.named) }
 
 // Known returns the number of entries, our own left out.
