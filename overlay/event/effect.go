@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is something that the driver must do. One that is also an [Input] is for the machines that it concerns: the
-// driver is told of [Learned] alone. The types are those of this file and of the machines' own.
+// Effect is something that the driver must do. An effect that is also an [Input] is for other machines; of these the
+// driver gets only [Learned]. The types are those of this file and of the machines' own.
 type Effect any
 
 // SayHello sends a hello to a linked peer.
@@ -32,8 +32,8 @@ type SendParts struct {
 	wire.Parts
 }
 
-// Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.
-// It is answered by [LinkOpened] (if it was not linked) or [DialFailed].
+// Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection. It is answered by
+// [LinkOpened] (if it was not linked) or [DialFailed].
 type Connect struct{ To wire.Record }
 
 // Protect keeps the connection of a linked peer that chose this node as its neighbour.
@@ -43,8 +43,8 @@ type Protect struct{ Peer wire.PeerID }
 // it.
 type Disconnect struct{ Peer wire.PeerID }
 
-// Audit checks what a neighbour claims to have in common with us. It asks the neighbour for some keys of our own, drawn
-// at random from all that Claims matches. It is answered by an [Outcome], or not at all.
+// Audit checks a neighbour's claims about our keys. The driver asks it for some of our own keys, drawn at random from
+// all that Claims matches. It is answered by an [Outcome], or not at all.
 type Audit struct {
 	Of     wire.Record
 	Claims *summary.Prefix
@@ -53,31 +53,31 @@ type Audit struct {
 // AuditKeys is the most keys that an audit asks for.
 const AuditKeys = 20
 
-// Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
+// Report reports a peer's misbehaviour, for pubsub's scoring and for metrics.
 type Report struct {
 	Peer  wire.PeerID
 	Fault Fault
 }
 
-// Learned says that more is known of a peer's collection.
+// Learned: more is known of a peer's collection.
 type Learned struct {
 	Origin    wire.PeerID
 	Epoch     summary.Epoch
 	Parts     int
 	Transport Transport
-	Bytes     int // of the parts that were new
-	Delta     int // bytes of the message that brought a delta in their place; 0: they came themselves
-	// Fallback says that a newer epoch of an origin known before began with parts: no delta to it could be had.
+	Bytes     int // of the new parts
+	Delta     int // bytes of the message that brought the parts as a delta; 0: they came plain
+	// Fallback is set when a newer epoch of a known origin began with parts: no delta to it could be had.
 	Fallback bool
 }
 
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.
 type Wake struct{ At time.Duration }
 
-// Fault names what a peer did wrong.
+// Fault names a peer's misbehaviour.
 type Fault string
 
-// The faults that are reported. Their texts are the labels of the refusal counters.
+// The faults that are reported. Their values are the labels of the refusal counters.
 const (
 	FaultHeader     Fault = "header"    // no valid signature, or not canonical
 	FaultRecord     Fault = "record"    // the origin's address record is not its own
@@ -99,7 +99,7 @@ type Effects struct {
 	steps int
 }
 
-// Begin starts a new step: the effects of the one before are gone, and nothing keeps what they hold.
+// Begin starts a new step. It drops the effects of the step before, and all references to what they hold.
 func (e *Effects) Begin() {
 	clear(e.list)
 	e.list = e.list[:0]
@@ -115,10 +115,10 @@ func (e *Effects) List() []Effect { return e.list }
 // Place names one effect of one step.
 type Place struct{ step, index int }
 
-// Next is the place of the effect that is emitted next.
+// Next returns the place of the effect that is emitted next.
 func (e *Effects) Next() Place { return Place{e.steps, len(e.list)} }
 
-// MarkMore sets More of the [SendParts] at a place, if that is of this step.
+// MarkMore sets More of the [SendParts] at a place, if the place is of this step.
 func (e *Effects) MarkMore(at Place) {
 	if at.step != e.steps || at.index >= len(e.list) {
 		return

@@ -10,20 +10,20 @@ import (
 
 // Input is something that happened.
 type Input interface {
-	// For returns the machines that are to know.
+	// For returns the machines that the input is for.
 	For() Machines
 }
 
 // Machines is a set of the machines that package core joins.
 type Machines uint8
 
-// The machines, in the order in which they are told of an input.
+// The machines, in the order in which they get an input.
 const (
 	Overlay Machines = 1 << iota
 	Tails
 	Routing
-	Core   // which joins them, and is told last
-	Driver // of an effect that is an input as well: it is told, too
+	Core   // joins the others, and comes last
+	Driver // gets an effect that is also an input
 )
 
 // Published is a new epoch of the node's own summary, with its signed header and the node's own signed record.
@@ -33,28 +33,28 @@ type Published struct {
 	Stream   *summary.Prefix
 }
 
-// LinkOpened says that a connection to a peer that speaks the protocols exists.
+// LinkOpened: there is a connection to a peer that speaks the protocols.
 type LinkOpened struct {
 	Peer     wire.PeerID
 	Outbound bool
 }
 
-// LinkClosed says that the last connection to a peer is gone.
+// LinkClosed: the last connection to a peer is gone.
 type LinkClosed struct{ Peer wire.PeerID }
 
-// Grafted says that a linked peer entered the pubsub mesh: parts are traded with mesh peers.
+// Grafted: a linked peer entered the pubsub mesh. Parts are traded with mesh peers.
 type Grafted struct{ Peer wire.PeerID }
 
-// Pruned says that a peer left the pubsub mesh.
+// Pruned: a peer left the pubsub mesh.
 type Pruned struct{ Peer wire.PeerID }
 
-// HelloReceived is what a linked peer says of itself.
+// HelloReceived carries a linked peer's hello.
 type HelloReceived struct {
 	Peer  wire.PeerID
 	Hello wire.Hello
 }
 
-// LinkRefused says that a linked peer has no room for the link, and whom it named instead. [LinkClosed] follows.
+// LinkRefused: a linked peer has no room for the link, and named others instead. [LinkClosed] follows.
 type LinkRefused struct {
 	Peer  wire.PeerID
 	Names wire.Names
@@ -64,7 +64,7 @@ type LinkRefused struct {
 type CatalogueReceived struct {
 	From  wire.PeerID
 	Items []wire.Item
-	Bytes int // on the wire
+	Bytes int // HelloReceived is a linked peer's hello.
 }
 
 // PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
@@ -78,7 +78,7 @@ type PartsReceived struct {
 	Came  time.Duration // when it came, if that was before now; 0: now
 }
 
-// DialFailed says that a peer could not be reached by any certified address.
+// DialFailed: a peer could not be reached by any certified address.
 type DialFailed struct {
 	Peer wire.PeerID
 	Here bool // there was no room for a connection: the peer is not to blame
@@ -90,18 +90,18 @@ type Charged struct {
 	Bytes int
 }
 
-// Lost says that a message to a peer was dropped on the way to it, because a queue was full. A stream of tails may break
-// without that: then the link is as fast as before.
+// Lost: a message to a peer was dropped on its way, because a queue was full. A stream of tails that breaks for another
+// reason is not reported: the link is as fast as before.
 type Lost struct {
 	Peer  wire.PeerID
 	Tails bool // nothing but tails was lost
 }
 
-// Doubted says that a linked peer could not reach another: nobody knows whether that is gone, or the word is a lie. It
-// is asked last until it answers.
+// Doubted: a linked peer claims that it could not reach another peer. The other may be gone, or the claim a lie. The
+// other is asked last until it answers.
 type Doubted struct{ Peer wire.PeerID }
 
-// Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.
+// Outcome counts the confirmations with a peer: keys that it held, and keys that its summary claimed in vain.
 type Outcome struct {
 	Peer         wire.PeerID
 	Hits, Misses int
