@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 )
 
-// Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests
-// call it after every step. peers is the directory, whose removals were all told to [Topology.Removed].
+// Check recounts the topology's counters and returns every invariant that does not hold, joined. Tests call it after
+// every step. peers is the directory, all of whose removals were passed to [Topology.Removed].
 func (t *Topology) Check(peers Peers) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
@@ -27,7 +27,7 @@ func (t *Topology) Check(peers Peers) error {
 	}
 	want(count == t.kinds, "%v neighbours of each kind, counted %v", count, t.kinds)
 	want(slices.IsSorted(t.linked), "%q is not sorted", t.linked)
-	// Random ones stand in for others, and go one at a time. Those of the range and spread ones come on top.
+	// Random neighbours stand in for others, and go one at a time. Ranged and spread neighbours come on top.
 	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random + region.RangeLinks + t.cfg.Spread
 	want(len(t.neighbours) <= most, "%d neighbours, at most %d", len(t.neighbours), most)
 	want(t.count(Similar) <= t.cfg.Overlap && t.count(Near) <= t.cfg.Near,

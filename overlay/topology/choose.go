@@ -15,39 +15,39 @@ import (
 const (
 	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
 	redialMost     = 90 * time.Second
-	refusedFor     = time.Minute      // time before a peer that is full, or was given up for its false claims, is chosen again
-	refusedMost    = 30 * time.Minute // the same after it was so again and again
+	refusedFor     = time.Minute      // time before a peer that was full, or whose claims were refuted, is chosen again
+	refusedMost    = 30 * time.Minute // the same after several such times in a row
 	connectsATime  = 2                // new neighbours in one round
-	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, overlap can be compared
-	latestChoice   = 20 * time.Second // and if new ones keep coming, after this time
-	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
-	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least this time
-	keepAmidGossip = 5 * time.Minute  // and this time where gossip finds the similar: it goes on finding slightly better ones
-	auditEvery     = 10 * time.Minute // of a neighbour by overlap, while its summary changes
-	auditMost      = 16 * time.Hour   // while it does not
-	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
-	swapLazily     = time.Minute      // and when no estimate has changed since
+	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
+	latestChoice   = 20 * time.Second // overlaps are compared after this time, even if new origins keep coming
+	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
+	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
+	keepAmidGossip = 5 * time.Minute  // the same where gossip finds similar peers: it keeps finding slightly better ones
+	auditEvery     = 10 * time.Minute // time between audits of a neighbour by overlap, while its summary changes
+	auditMost      = 16 * time.Hour   // the longest such time, while it does not change
+	swapEvery      = 4 * time.Second  // time to the next look for a better neighbour after overlaps have changed
+	swapLazily     = time.Minute      // and while they have not
 )
 
-// Known is a choice's view of the directory.
+// Known is the view of the directory that a choice is made from.
 type Known struct {
 	Peers       Peers
 	Published   bool                   // there is a summary of our own to compare with
-	Origins     int                    // peers with at least a sample held
-	LastLearned time.Duration          // when the last of these was learned
-	Idle        func(wire.PeerID) bool // a peer owes us nothing that we asked for
+	Origins     int                    // number of peers with at least a sample held
+	LastLearned time.Duration          // when the last of these was first held
+	Idle        func(wire.PeerID) bool // reports whether a peer owes us nothing that we asked for
 
-	// Within says whether an entry is in the own range; nil: the range is everybody.
+	// Within reports whether an entry is in our range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
-	// Parts is the depth of the parts into which the own range, of depth Depth, is divided where it is far wider than those
-	// of others; 0: it is not. Place is where an entry stands.
+	// Parts is the depth of the parts that our range, of depth Depth, is divided into where it is far wider than those of
+	// other peers; 0: it is not. Place returns the place of an entry.
 	Parts, Depth int
 	Place        func(*directory.Entry) space.Place
-	// Starting says that the own range may soon be another: links into it would be of no use, and most others too.
+	// Starting is set while our range may soon change: links into it would be of no use, and most others neither.
 	Starting bool
 }
 
-// Choose fills the slots and swaps neighbours by overlap whose intervals separate. Call it about once a second.
+// Choose fills the slots, and swaps neighbours by overlap whose intervals separate. Call it about once a second.
 func (t *Topology) Choose(now time.Duration, known Known) {
 	t.dropSilent(now, known.Peers)
 	room := connectsATime
@@ -71,7 +71,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 		t.dropExtra(known.Idle)
 	}
 	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Ranged)
-	if t.within != nil || known.Starting { // nobody stands in for those who come by gossip
+	if t.within != nil || known.Starting { // nobody stands in for similar peers, which gossip finds
 		free = min(free, t.cfg.slots()-t.similarSlots()-region.RangeLinks)
 		random = linkedFirst
 	}
@@ -81,15 +81,15 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 }
 
 // comparable reports whether the samples of most peers are in. Neighbours chosen by overlap before that would soon be
-// found wanting, but stay because a swap needs intervals that separate.
+// worse than others, but stay because a swap needs intervals that separate.
 func (t *Topology) comparable(now time.Duration, known Known) bool {
 	running := now - t.started
 	return known.Origins > 0 && known.Published && !known.Starting &&
 		(now-known.LastLearned >= settledOrigins && running >= settledOrigins || running >= latestChoice)
 }
 
-// candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
-// may says so.
+// candidates lists the peers that could become neighbours of kind k now. Neighbours of another kind are among them if
+// may reports true.
 func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*neighbour) bool) []rank.Candidate {
 	others := peers.Others()
 	out := make([]rank.Candidate, 0, len(others))
@@ -101,7 +101,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 	return out
 }
 
-// eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
+// eligible reports whether an entry is a candidate for kind k. Refuted claims bar a peer only from slots by overlap.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
@@ -115,7 +115,7 @@ func candidate(e *directory.Entry) rank.Candidate {
 	return rank.Candidate{Index: e.Index(), Overlap: e.Overlap(), Known: e.Judged(), RTT: e.RTT()}
 }
 
-// unlinked is 1 for a candidate that there is no connection to, else 0.
+// unlinked returns 1 for a candidate without a connection, else 0.
 func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
 	if t.isLinked(peers.Entry(c.Index).Peer()) {
 		return 0
@@ -123,8 +123,8 @@ func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
 	return 1
 }
 
-// recast makes random neighbours of those that were drawn from the own range and are not in it any more. It gives them
-// up if there are as many random ones as slots.
+// recast turns ranged neighbours that are no longer in our range into random ones. It gives them up if random
+// neighbours already fill all slots.
 func (t *Topology) recast(peers Peers) {
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
@@ -144,8 +144,8 @@ func (t *Topology) recast(peers Peers) {
 	}
 }
 
-// rangedSlots is the number of neighbours that we choose in the own range: fewer where others have chosen us, but some
-// always.
+// rangedSlots returns the number of neighbours to choose in our range: fewer where others have chosen us, but always
+// half of RangeLinks.
 func (t *Topology) rangedSlots(peers Peers) int {
 	theirs := 0
 	for _, p := range t.linked {
@@ -158,7 +158,7 @@ func (t *Topology) rangedSlots(peers Peers) int {
 	return max(region.RangeLinks/2, region.RangeLinks-theirs)
 }
 
-// keepFor is how long a neighbour by overlap is kept at least.
+// keepFor returns the least time that a neighbour by overlap is kept.
 func (t *Topology) keepFor() time.Duration {
 	if t.within != nil {
 		return keepAmidGossip
@@ -166,7 +166,7 @@ func (t *Topology) keepFor() time.Duration {
 	return keepFor
 }
 
-// similarSlots is the number of neighbours chosen by overlap: half as many where gossip finds the similar.
+// similarSlots returns the number of slots by overlap: half as many where gossip finds similar peers.
 func (t *Topology) similarSlots() int {
 	if t.within != nil {
 		return t.cfg.Overlap / 2
@@ -193,7 +193,7 @@ func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 }
 
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet. For
-// those by round trip random neighbours are candidates, too: they stood in for others.
+// Near, random neighbours are candidates, too: they stood in for others. It returns the room that is left.
 func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-t.count(k))
 	if n <= 0 {
@@ -208,7 +208,7 @@ func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int,
 	return room
 }
 
-// choose makes a peer a neighbour; it says whether that needs a new connection.
+// choose makes a peer a neighbour of kind k. It reports whether that needs a new connection.
 func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	p := e.Peer()
 	if nb, is := t.neighbours[p]; is {
@@ -227,8 +227,8 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	return !linked
 }
 
-// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt. A
-// neighbour whose claims an audit refuted goes at once.
+// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt. A neighbour whose claims were
+// refuted goes at once.
 func (t *Topology) swap(now time.Duration, peers Peers) {
 	if !t.due.Take(dueSwap, now) {
 		return
@@ -255,7 +255,7 @@ func (t *Topology) swap(now time.Duration, peers Peers) {
 	}
 }
 
-// challengers are the candidates for a neighbour's slot whose low bound is above one's high bound: few of many.
+// challengers lists the candidates for a slot by overlap whose low bound is above high. Few entries are.
 func (t *Topology) challengers(now time.Duration, peers Peers, high float64) []rank.Candidate {
 	var out []rank.Candidate
 	for _, e := range peers.Others() {
@@ -270,8 +270,7 @@ func (t *Topology) challengers(now time.Duration, peers Peers, high float64) []r
 	return out
 }
 
-// dropRefuted gives up the neighbours by overlap that do not hold what they claim. Each is audited at once if it comes
-// back.
+// dropRefuted gives up neighbours by overlap that do not hold what they claim. One that comes back is audited at once.
 func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
@@ -286,7 +285,7 @@ func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	}
 }
 
-// dropSilent gives up the linked neighbours that do not say in time that they accept.
+// dropSilent gives up the linked neighbours that have not accepted in time.
 func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
@@ -315,8 +314,8 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 	}
 }
 
-// auditOf has a peer audited, if enough of its summary is known. While that does not change, each audit comes after
-// twice the time.
+// auditOf audits a peer if enough of its summary is known. While the summary does not change, the time between audits
+// doubles.
 func (t *Topology) auditOf(now time.Duration, e *directory.Entry) {
 	p := t.audits[e.Index()]
 	if now < p.End() || !e.SureMatches() {
@@ -327,8 +326,8 @@ func (t *Topology) auditOf(now time.Duration, e *directory.Entry) {
 	t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
 }
 
-// Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is
-// audited at once: else each query for what it claims in vain would find out a little.
+// Missed notes that a peer did not hold a key that its summary was sure to claim. A peer without a confirmed hit is
+// audited at once: queries alone would find out slowly, at their askers' expense.
 func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	if hits, _ := e.Answers(); hits > 0 || e.Refuted() {
 		return
@@ -336,8 +335,9 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	t.auditOf(now, e)
 }
 
-// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. Chance says which:
-// else who makes identities could choose one that stays. It spares those that are about to send something.
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. It draws the
+// neighbour at random, so that whoever makes identities cannot choose one that stays. It spares peers that are about to
+// send something.
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {

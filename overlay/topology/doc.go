@@ -1,6 +1,6 @@
 // Package topology chooses a peer's neighbours: the peers that it keeps a connection with. They have much in common
 // with it, are near, were drawn at random, or chose it. A peer that covers far more than others has neighbours in all
-// that it covers.
+// parts of its range.
 //
 // A [Topology] receives inputs and answers with [Act]s: connections to make, to protect and to give up, hellos to say,
 // audits to hold. For a choice it is given a look at the directory ([Peers]), which it does not change. It has no
@@ -13,5 +13,5 @@
 //     hello that we are its neighbour, too.
 //   - A slot is a place for a neighbour of one [Kind]; a candidate is a peer that could fill one.
 //   - The mesh is pubsub's: the links on which announcements go. A neighbour need not be in it.
-//   - An audit asks a neighbour by overlap for keys that its summary claims; refuted is who did not hold them.
+//   - An audit asks a neighbour by overlap for keys that its summary claims. A peer that does not hold them is refuted.
 package topology

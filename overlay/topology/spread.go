@@ -10,27 +10,27 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A peer that covers far more than most of its links would hear of little: each of them tells of a narrow range. So it
-// has a neighbour in each of those narrow ranges. These are drawn at random, and nothing counts that they say of
-// themselves. So nobody is chosen for its boasts, and one that lies hides a part at most.
+// A peer that covers far more than most of its links would hear of little: each link tells of a narrow range. So it has
+// a neighbour in each of these ranges, drawn at random. Nothing that a peer says of itself counts, so no peer is chosen
+// for its boasts, and a liar hides one part at most.
 
 const (
-	// spreadAtOnce is how many spread neighbours are chosen in one round.
+	// spreadAtOnce is the most spread neighbours chosen in one round.
 	spreadAtOnce = 8
 	// spreadAgain is the time until the next look for more, after one that found too few.
 	spreadAgain = 4 * time.Second
-	// A refusal doubles that time, up to spreadSeldom: where many peers cover much, the others have no room for links to
-	// all of them. It halves with each neighbour that accepts, and is none below spreadAtLeast.
+	// spreadSeldom is the longest that time gets: each refusal doubles it. Where many peers cover much, others have no
+	// room for links to all of them. Each neighbour that accepts halves it, and below spreadAtLeast it is 0.
 	spreadSeldom  = 5 * time.Minute
 	spreadAtLeast = time.Second
-	// keepSpread is how long a spread neighbour is kept at least: the depths of others may change to and fro.
+	// keepSpread is the least time that a spread neighbour is kept: the depths of others may change to and fro.
 	keepSpread = 5 * time.Minute
 )
 
 // spreading paces the choice of spread neighbours.
 type spreading struct {
-	last time.Duration // when some were last looked for
-	wait time.Duration // until the next look
+	last time.Duration // when candidates were last looked for
+	wait time.Duration // time until the next look
 }
 
 func (s *spreading) refused() { s.wait = min(max(2*s.wait, spreadAgain), spreadSeldom) }
@@ -41,16 +41,16 @@ func (s *spreading) accepted() {
 	}
 }
 
-// refused notes that a peer does not accept us, if it is a spread neighbour that has not. One that cannot be reached says
-// nothing of what room others have.
+// refused notes that a spread neighbour that has not accepted does not take us. A peer that cannot be reached tells
+// nothing of the room that others have.
 func (t *Topology) refused(p wire.PeerID) {
 	if nb, is := t.neighbours[p]; is && nb.kind == Spread && !nb.accepted {
 		t.spreading.refused()
 	}
 }
 
-// dropSpread gives up a spread neighbour that is of no use any more: the own range is not far wider than others now, or
-// the neighbour is outside of it. It spares those that are about to send something.
+// dropSpread gives up a spread neighbour that is of no more use: our range is no longer far wider than others, or the
+// neighbour is outside of it. It spares peers that are about to send something.
 func (t *Topology) dropSpread(now time.Duration, known Known) {
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
@@ -64,8 +64,8 @@ func (t *Topology) dropSpread(now time.Duration, known Known) {
 	}
 }
 
-// spread chooses neighbours in the parts of the own range that have none of any kind. Linked peers come first. One that
-// is of no use any more goes.
+// spread chooses neighbours in the parts of our range that have none of any kind, linked peers first. It gives up one
+// that is of no more use.
 func (t *Topology) spread(now time.Duration, known Known) {
 	t.dropSpread(now, known)
 	free := min(spreadAtOnce, t.cfg.Spread-t.count(Spread))
@@ -102,11 +102,11 @@ func (t *Topology) spread(now time.Duration, known Known) {
 	t.spreading.wait = max(t.spreading.wait, spreadAgain)
 }
 
-// part is the part of the own range with an entry.
+// part returns the part of our range that an entry is in.
 func (k *Known) part(e *directory.Entry) space.Range { return space.Around(k.Place(e), k.Parts) }
 
-// parts is how many parts there are.
+// parts returns the number of parts.
 func (k *Known) parts() int { return 1 << (k.Parts - k.Depth) }
 
-// own says whether an entry is in the own range.
+// own reports whether an entry is in our range.
 func (k *Known) own(e *directory.Entry) bool { return k.Within == nil || k.Within(e) }

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Kind says why a peer is a neighbour.
+// Kind is the reason why a peer is a neighbour.
 type Kind uint8
 
 const (
@@ -25,12 +25,12 @@ const (
 	Near
 	// Inbound neighbours chose us.
 	Inbound
-	// Ranged neighbours are drawn from the own range, where that is not everybody: what is known of it comes from them.
+	// Ranged neighbours are drawn from our range, where that is not everybody: what is known of it comes from them.
 	Ranged
-	// Spread neighbours are drawn from all parts of the own range, where that is far wider than those of others.
+	// Spread neighbours are drawn from all parts of our range, where it is far wider than those of other peers.
 	Spread
 
-	kinds // how many there are
+	kinds // number of kinds
 )
 
 // String returns the name of the kind.
@@ -38,20 +38,20 @@ func (k Kind) String() string {
 	return [...]string{"random", "overlap", "near", "inbound", "range", "spread"}[k]
 }
 
-// Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in
+// Config holds the parameters of a [Topology]: the number of neighbours of each kind that we choose, and the most in
 // all.
 type Config struct {
 	Overlap, Near, Random int
-	MaxLinks              int           // those that chose us included; at least the sum of the above
+	MaxLinks              int           // most neighbours, inbound ones included; at least the sum of the above
 	Spread                int           // the most spread neighbours; MaxLinks does not count them
-	Accept                time.Duration // within which a neighbour must say that it accepts; 0: 30 s
+	Accept                time.Duration // time within which a neighbour must accept; 0: 30 s
 	Rand                  *rand.Rand
-	Group                 func(wire.PeerID) string // what a peer's addresses have in common with others'; "" or nil: nothing
+	Group                 func(wire.PeerID) string // names a peer's address group; "" or nil: none
 }
 
 func (c *Config) slots() int { return c.Overlap + c.Near + c.Random }
 
-// Act is one thing to do: an effect or, if that is nil, a hello to a peer with the fields below.
+// Act is one thing to do: an effect or, if Effect is nil, a hello to a peer with the fields below.
 type Act struct {
 	Effect    event.Effect
 	To        wire.PeerID
@@ -59,7 +59,7 @@ type Act struct {
 	Full      bool // we take no further neighbours
 }
 
-// Peers is what a choice looks at: the directory.
+// Peers is the part of the directory that a choice reads.
 type Peers interface {
 	Others() []*directory.Entry // some are nil
 	Entry(index int) *directory.Entry
@@ -70,11 +70,11 @@ type Peers interface {
 type Topology struct {
 	cfg        Config
 	neighbours map[wire.PeerID]*neighbour
-	kinds      [kinds]int    // how many neighbours there are of each
+	kinds      [kinds]int    // number of neighbours of each kind
 	linked     []wire.PeerID // sorted
 	meshed     map[wire.PeerID]bool
-	retry      map[int]agenda.Pause // by directory index: not dialled as a neighbour meanwhile
-	audits     map[int]agenda.Pause // by directory index: not audited meanwhile
+	retry      map[int]agenda.Pause // by directory index: pause in which a peer is not chosen
+	audits     map[int]agenda.Pause // by directory index: pause in which a peer is not audited
 	due        agenda.Agenda
 	spreading  spreading
 	within     func(*directory.Entry) bool // nil: the own range is everybody
@@ -82,7 +82,7 @@ type Topology struct {
 	acts       []Act
 }
 
-// dueSwap is when there may be a better neighbour for a slot that is taken.
+// dueSwap is the task of looking for a better neighbour by overlap.
 const dueSwap = 0
 
 // neighbour is a peer that we keep, or are about to keep, a connection with.
@@ -101,10 +101,10 @@ func New(cfg Config) *Topology {
 	}
 }
 
-// Begin says when the node started.
+// Begin sets the time at which the node started.
 func (t *Topology) Begin(now time.Duration) { t.started = now }
 
-// Acts returns what is to be done since the last call, in order. It is valid until the next call of any method.
+// Acts returns the acts since the last call, in order. It is valid until the next call of any method.
 func (t *Topology) Acts() []Act {
 	acts := t.acts
 	t.acts = t.acts[:0]
@@ -113,7 +113,7 @@ func (t *Topology) Acts() []Act {
 
 func (t *Topology) do(e event.Effect) { t.acts = append(t.acts, Act{Effect: e}) }
 
-// greet sends a hello to a linked peer that says whether it is our neighbour.
+// greet sends a linked peer a hello that tells it whether it is our neighbour.
 func (t *Topology) greet(p wire.PeerID) {
 	t.acts = append(t.acts, Act{To: p, Neighbour: t.IsNeighbour(p), Full: t.Full()})
 }
@@ -125,7 +125,7 @@ func (t *Topology) Open(p wire.PeerID) {
 	}
 }
 
-// IsMeshed says whether a peer is in the mesh.
+// IsMeshed reports whether a peer is in the mesh.
 func (t *Topology) IsMeshed(p wire.PeerID) bool { return t.meshed[p] }
 
 // Close notes that there is no connection to a peer any more: it is no neighbour then.
@@ -134,7 +134,7 @@ func (t *Topology) Close(p wire.PeerID) {
 		t.linked = slices.Delete(t.linked, at, at+1)
 	}
 	delete(t.meshed, p)
-	t.refused(p) // so does one refuse that has no room for connections
+	t.refused(p) // a peer without room for connections refuses so, too
 	t.lose(p)
 }
 
@@ -143,7 +143,7 @@ func (t *Topology) isLinked(p wire.PeerID) bool {
 	return ok
 }
 
-// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may say so before the connection is known here.
+// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may report it before the connection is known here.
 func (t *Topology) Mesh(p wire.PeerID, in bool) {
 	if in {
 		t.meshed[p] = true
@@ -152,8 +152,8 @@ func (t *Topology) Mesh(p wire.PeerID, in bool) {
 	}
 }
 
-// Hear acts on what a linked peer's hello says about neighbourhood; e is its entry, nil if it has none. With refuse it is
-// not taken for a neighbour that has chosen us, as if there were no room.
+// Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. With refuse,
+// it is not accepted as a neighbour that has chosen us, as if there were no room.
 func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *directory.Entry, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
@@ -180,8 +180,8 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 	}
 }
 
-// makeRoom gives up one of those who chose us for a peer, if a group of addresses has two more of them than the peer's
-// own. It says whether it did. Which of the group goes is left to chance.
+// makeRoom gives up an inbound neighbour in favour of p, if an address group has at least two more inbound neighbours
+// than p's group. It reports whether it did. The neighbour is drawn at random from the largest group.
 func (t *Topology) makeRoom(p wire.PeerID) bool {
 	of := map[string][]wire.PeerID{}
 	var most []wire.PeerID
@@ -200,7 +200,7 @@ func (t *Topology) makeRoom(p wire.PeerID) bool {
 	return true
 }
 
-// group names a peer's group of addresses: the peer itself if nothing is known of one.
+// group returns the name of a peer's address group; a name of the peer's own if it is in none.
 func (t *Topology) group(p wire.PeerID) string {
 	if t.cfg.Group != nil {
 		if g := t.cfg.Group(p); g != "" {
@@ -210,8 +210,8 @@ func (t *Topology) group(p wire.PeerID) string {
 	return "peer " + string(p)
 }
 
-// Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. It is
-// not chosen for a while.
+// Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. The
+// peer is not chosen for a while.
 func (t *Topology) Refused(now time.Duration, p wire.PeerID, e *directory.Entry) {
 	if t.IsNeighbour(p) {
 		t.refused(p)
@@ -235,7 +235,7 @@ func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Ent
 	}
 }
 
-// rest has a peer that did not take us, or was given up, not chosen for a while: each time for twice as long, until it
+// rest keeps a peer that did not take us, or was given up, from being chosen for a while. The time doubles until it
 // takes us.
 func (t *Topology) rest(now time.Duration, e *directory.Entry) {
 	p := t.retry[e.Index()]
@@ -243,7 +243,7 @@ func (t *Topology) rest(now time.Duration, e *directory.Entry) {
 	t.retry[e.Index()] = p
 }
 
-// Renewed notes that there is a newer epoch of an entry: it may claim something else.
+// Renewed notes a newer epoch of an entry: it may make other claims.
 func (t *Topology) Renewed(index int) {
 	if p, audited := t.audits[index]; audited {
 		p.Shorten(auditEvery)
@@ -251,13 +251,13 @@ func (t *Topology) Renewed(index int) {
 	}
 }
 
-// Refuted notes that a peer's claims were shown to be false: its slot is looked at at once.
+// Refuted notes that a peer's claims were shown to be false: swap looks at its slot at once.
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.
 func (t *Topology) Estimated(now time.Duration) { t.due.By(dueSwap, now+swapEvery) }
 
-// Removed notes that there is no entry at a directory index any more.
+// Removed notes that the entry at a directory index is gone.
 func (t *Topology) Removed(index int) {
 	delete(t.retry, index)
 	delete(t.audits, index)
@@ -286,13 +286,13 @@ func (t *Topology) giveUp(p wire.PeerID) {
 	t.do(event.Disconnect{Peer: p})
 }
 
-// IsNeighbour says whether a peer is a neighbour, or about to be one.
+// IsNeighbour reports whether a peer is a neighbour, or about to be one.
 func (t *Topology) IsNeighbour(p wire.PeerID) bool {
 	_, is := t.neighbours[p]
 	return is
 }
 
-// KindOf returns why a peer is a neighbour; ok is false if it is none.
+// KindOf returns the kind of a neighbour; ok is false if the peer is none.
 func (t *Topology) KindOf(p wire.PeerID) (k Kind, ok bool) {
 	nb, is := t.neighbours[p]
 	if !is {
@@ -301,7 +301,7 @@ func (t *Topology) KindOf(p wire.PeerID) (k Kind, ok bool) {
 	return nb.kind, true
 }
 
-// Full says whether no more peers may choose us: room for our own choices is kept.
+// Full reports whether no more peers may choose us. Room for our own choices is kept.
 func (t *Topology) Full() bool { return t.count(Inbound) >= t.cfg.MaxLinks-t.cfg.slots() }
 
 func (t *Topology) count(k Kind) int { return t.kinds[k] }
