@@ -12,8 +12,8 @@ import (
 // rewritten too when a change brings more new nodes than that.
 const staleShare = 6
 
-// change brings a column up to date by adding the new nodes. It changes nothing and returns false when too much has
-// changed, or when p knows more or less of hash space than the column.
+// change brings a column up to date by adding the new nodes. It changes nothing and returns false if too much has
+// changed, or if p knows more or less of hash space than the column.
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	l := &e.stripe.group.layout
 	limit := min(p.Plan().N/staleShare, math.MaxUint16)
@@ -43,8 +43,8 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	return true
 }
 
-// changed compares the nodes of a block at a level that both know. It returns those that only newer has, and how many
-// only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
+// changed compares the nodes of a block at a level that both know. It returns the nodes that only newer has, and the
+// number that only older has. It gives up, and ok is false, if either exceeds limit. O(nodes).
 func changed(older, newer *summary.Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
 	var x, y inside.Walker
 	x.Reset(older, block, level, 0, 1<<32)

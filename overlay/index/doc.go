@@ -17,11 +17,12 @@
 // peer, four times the summary itself. Replacing a peer takes longer, for it scatters writes over all of that.
 //
 // Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a layout, and about a quarter more for columns
-// that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take
-// three fifths of the memory, but then one prefix in 64 is asked in vain. At 10,000 peers asking then takes four times
-// as long as reading the rows. Prefixes of more than 8,192 keys have six: there are few of those. Setting a prefix
-// takes O(nodes) and writes one bit in each row of its stripe. A prefix with few changed nodes only adds the new ones.
-// Rows of nodes that went stay until a sixth of all have: they cost no more than a prefix asked in vain. Longer
-// prefixes of an epoch stay in their column until they rule out four times as much. Peers that have too little in
-// common with others to fill a quarter of a stripe are asked one by one.
+// that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows would
+// take three fifths of the memory, but ask one prefix in 64 in vain. At 10,000 peers this would take four times as long
+// as reading the rows. Prefixes of more than 8,192 keys have six rows, because there are few of them.
+//
+// Setting a prefix takes O(nodes) and writes one bit in each row of its stripe. A prefix with few changed nodes only
+// adds the new ones. Rows of removed nodes stay until a sixth of all nodes are gone: they only cost a prefix asked in
+// vain. Longer prefixes of an epoch stay in their column until they rule out four times as much. Peers that have too
+// little in common with others to fill a quarter of a stripe are asked one by one.
 package index

@@ -17,20 +17,20 @@ type Index struct {
 
 	column    []uint64 // reused memory
 	hits      []int32
-	acc, part []uint64 // of maxWords, from the first query on
+	acc, part []uint64 // of maxWords each, from the first query on
 	prefixes  []*summary.Prefix
 	loaded    uint64 // result of [stripe.load]; never read
 	bytes     int    // of stripes
 	asked     int
 }
 
-// entry is one peer. It takes 24 bytes.
+// entry is the record of one peer. It takes 24 bytes.
 type entry struct {
 	prefix *summary.Prefix // nil: none
 	stripe *stripe         // its stripe; one without columns holds loose peers
 	rate   float32         // of the prefix when its column was written
-	col    uint16          // in the stripe, or among the loose ones
-	gone   uint16          // nodes removed since then, which the column still shows
+	col    uint16          // in the stripe, or among the loose peers
+	gone   uint16          // nodes removed since then, whose rows are still set
 }
 
 func (e *entry) loose() bool { return e.stripe.words == 0 }
@@ -42,7 +42,7 @@ type group struct {
 	loose   stripe // the peers without a column; this stripe has no rows
 }
 
-// peers counts the peers of a group.
+// peers returns the number of peers in a group.
 func (g *group) peers() int {
 	n := len(g.loose.peers)
 	for _, s := range g.stripes {
@@ -77,7 +77,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 }
 
-// grown reports whether p rules out everything that the column rules out, and not enough more to be worth a new column.
+// grown reports whether p rules out all that the column does, and too little more to be worth a new column.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
@@ -122,8 +122,8 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g.loose.peers = nil
 }
 
-// join joins two stripes of equal width into one, as long as there are two. Only full stripes are joined, apart from
-// those that are being drained. A query then reads fewer and longer pieces of memory.
+// join joins pairs of stripes of equal width. Only full stripes are joined: at a new stripe all others are full, or are
+// being drained. A query then reads fewer and longer pieces of memory.
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
 		s, t := g.stripes[i-1], g.stripes[i]
@@ -141,7 +141,7 @@ func (x *Index) join(g *group) {
 	}
 }
 
-// settle gives a peer a column of a stripe.
+// settle moves a peer into a column of a stripe.
 func (x *Index) settle(peer int, s *stripe) {
 	e := &x.entries[peer]
 	e.stripe, e.col = s, uint16(s.take(peer))
@@ -230,7 +230,7 @@ func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
 	return x.check(dst, f)
 }
 
-// match finds the peers that the rows leave.
+// match collects the peers that the filter does not rule out.
 func (x *Index) match(f summary.Fingerprint) {
 	x.hits = x.hits[:0]
 	if x.acc == nil {
@@ -272,7 +272,7 @@ func (l *layout) reading(f summary.Fingerprint) (r reading) {
 	return r
 }
 
-// check asks the prefixes of the hits, and puts those that agree in order.
+// check asks the prefixes of the hits, and appends the peers whose prefix contains f, in ascending order.
 func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	x.asked += len(x.hits)
 	x.prefixes = x.prefixes[:0]
@@ -288,19 +288,19 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	return dst
 }
 
-// Asked returns how many prefixes all queries have asked so far, with and without the key.
+// Asked returns the number of prefixes that all queries have asked so far.
 func (x *Index) Asked() int { return x.asked }
 
-// Memory returns about the bytes that the index takes, without the prefixes. O(1).
+// Memory returns the approximate number of bytes that the index takes, without the prefixes. O(1).
 func (x *Index) Memory() int {
 	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 }
 
-// entrySize is the bytes of an entry, and of its place among the loose ones.
+// entrySize is the number of bytes of an entry, and of its place among the loose peers.
 const entrySize = 24 + 4
 
-// All calls found with the candidates of each key, for many keys in one call. The slice peers is valid until the next
-// call of found.
+// All calls found for each of many keys, with the key's number and its candidates. The slice peers is valid until the
+// next call of found.
 func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
 	var peers []int
 	for i, f := range fs {
@@ -309,8 +309,8 @@ func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) 
 	}
 }
 
-// Matches returns how many peers the rows leave for a key, before their prefixes are asked: the candidates and a few
-// more.
+// Matches returns the number of peers that the filter leaves for a key, before their prefixes are asked: the candidates
+// and a few more.
 func (x *Index) Matches(f summary.Fingerprint) int {
 	x.match(f)
 	return len(x.hits)

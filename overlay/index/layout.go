@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// Rows is how many rows of a stripe a query reads at most.
+// Rows is the largest number of rows of a stripe that a query reads.
 const Rows = 10
 
 const (
@@ -19,14 +19,14 @@ const (
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
 	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
-	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
+	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
 	sliceSpan   = 1 << 32 / slices64 // in units of [inside.Region]
-	perOctave   = 4                  // sizes of stripes
+	perOctave   = 4                  // sizes of stripes, in each doubling
 )
 
 const (
-	// Prefixes of more than largeKeys keys get fewRows. Memory holds few such prefixes, so asking some of them in vain
-	// costs little. A row takes 1.44 bits of each of their keys.
+	// Prefixes of more than largeKeys keys get fewRows. Memory holds few of them, so asking some in vain costs little. A
+	// row takes 1.44 bits of each of their keys.
 	largeKeys = 8 << 10
 	fewRows   = 6
 )
@@ -34,18 +34,18 @@ const (
 // An entry numbers its column by 16 bits.
 const _ = uint16(64*maxWords - 1)
 
-// layout is what all columns of a stripe share. The same rows answer for them.
+// layout is what the columns of a stripe have in common, so that the same rows answer for all.
 type layout struct {
 	blocks  [Rows]use
 	used    int  // blocks
-	partial bool // some of hash space is not known to them
+	partial bool // they do not know all of hash space
 	size    int  // rows, as a power of 2^(1/perOctave)
 }
 
-// use says how one block is indexed: its level, and the rows of each node.
+// use is the way in which one block is indexed: its level, and the rows of each node.
 type use struct{ level, rows uint8 }
 
-// layoutOf is the layout of a prefix that knows something.
+// layoutOf returns the layout of a prefix with at least one part.
 func layoutOf(p *summary.Prefix) layout {
 	var l layout
 	n := float64(max(1, p.Plan().N))
@@ -65,7 +65,7 @@ func layoutOf(p *summary.Prefix) layout {
 			level = min(level, r.Level)
 			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}
-		// A node d levels below log2 of the keys rules out all but 2^-d: more rows than that are wasted.
+		// A node d levels below log2 of the keys rules out all but 2^-d, so more than d rows are wasted.
 		rows := min(left, max(1, level-log+2))
 		l.blocks[b] = use{uint8(level), uint8(rows)}
 		l.used++
@@ -89,9 +89,9 @@ func (l *layout) extra() int {
 	return 0
 }
 
-// words returns the number of words in a row of a new stripe for a layout with the given number of peers, and whether
-// the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so that few columns
-// stand empty. Beside many peers a new stripe is small: full stripes of a layout are [joined].
+// words returns the number of words in a row of a new stripe, for a layout with the given number of peers. atOnce is
+// set if the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so that few
+// columns stand empty. Beside many peers a new stripe is small: full stripes of a layout are [joined].
 func (l *layout) words(peers int) (words int, atOnce bool) {
 	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
@@ -103,10 +103,10 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 	return words, atOnce
 }
 
-// mayHave reports whether a stripe may have rows of so many words.
+// mayHave reports whether rows of the given number of words are within the limits of a stripe.
 func (l *layout) mayHave(words int) bool { return words <= maxWords && words*8*l.rows() <= stripeBytes }
 
-// hash holds the two hashes of a node from which its rows follow.
+// hash returns the two hashes of a node from which its rows follow.
 func hash(node uint64, block int) (a, b uint64) {
 	a = mix(node + uint64(block+1)*0x9E3779B97F4A7C15)
 	return a, mix(a) | 1
@@ -125,7 +125,7 @@ func place(h uint64, rows int) int {
 	return int(hi)
 }
 
-// column is the bits of a prefix in a stripe of layout l, in the memory of dst.
+// column returns the bits of a prefix in a stripe of layout l, in the memory of dst.
 func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 	rows := l.rows()
 	n := (rows + l.extra() + 63) / 64
@@ -168,7 +168,7 @@ func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, 
 	}
 }
 
-// knownSlices returns the slices of hash space that the regions, in order, cover.
+// knownSlices returns a bit set of the slices of hash space that the regions, in order, cover.
 func knownSlices(regions []inside.Region) (known uint64) {
 	begin, end := uint64(0), uint64(0)
 	for _, r := range append(regions, inside.Region{Begin: 1 << 33}) {

@@ -27,7 +27,7 @@ func newStripe(g *group, words int) *stripe {
 	}
 }
 
-// joined returns one stripe of two full ones of equal width: the columns of s, then those of t.
+// joined returns two full stripes of equal width as one: the columns of s, then those of t.
 func joined(s, t *stripe) *stripe {
 	j := &stripe{
 		group: s.group,
@@ -87,13 +87,13 @@ type reading struct {
 	blocks [Rows]struct {
 		rows    [Rows]int
 		n       int
-		unknown int // the row that marks unknown hash space; -1 where all is known
+		unknown int // row that marks unknown hash space; -1: all is known
 	}
 	used int
 }
 
-// load reads one word of every cache line of the rows. In so short a loop the processor waits for many lines at a time;
-// in match it would wait for the lines of one stripe only. The result keeps the compiler from dropping the reads.
+// load reads one word of every cache line of the rows. The loop is so short that the processor waits for many lines at
+// a time; match would wait for the lines of one stripe only. The result keeps the compiler from dropping the reads.
 func (s *stripe) load(r *reading) (sum uint64) {
 	for b := range r.used {
 		block := &r.blocks[b]
@@ -107,10 +107,10 @@ func (s *stripe) load(r *reading) (sum uint64) {
 	return sum
 }
 
-// lineWords is the words of a cache line.
+// lineWords is the number of words in a cache line.
 const lineWords = 8
 
-// match appends the peers whose columns have all rows that are read. Acc and part are memory for a row each.
+// match appends the peers whose columns have all bits set that r reads. acc and part are memory for one row each.
 func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 	acc, part = acc[:s.words], part[:s.words]
 	copy(acc, s.live)
@@ -136,10 +136,10 @@ func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 	return dst
 }
 
-// row is one row.
+// row returns one row.
 func (s *stripe) row(at int) []uint64 { return s.rows[at*s.words:][:s.words] }
 
-// and ANDs rows to acc: five at a time, so that acc is read and written less often.
+// and ANDs rows to acc, five at a time, so that acc is read and written less often.
 func (s *stripe) and(acc []uint64, rows []int) {
 	for ; len(rows) >= 5; rows = rows[5:] {
 		u, v, w := s.row(rows[0])[:len(acc)], s.row(rows[1])[:len(acc)], s.row(rows[2])[:len(acc)]
