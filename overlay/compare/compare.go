@@ -1,4 +1,4 @@
-// Package compare estimates how much of one's own collection each of many others holds, by the samples that their
+// Package compare estimates the part of our collection that each of many peers holds, from the samples that their
 // summaries begin with.
 package compare
 
@@ -12,28 +12,28 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// Samples counts how much of one's own collection each of many other peers holds, by their samples. The own nodes lie
-// in an array of bits, and the nodes of every sample are looked up there: the AND-merge of Papapetrou et al. (2010),
-// section 5. A sample of the default size takes about 3 µs. When another peer changes, only its sample is counted
-// again. When the own collection changes a little, only the changed nodes are looked up.
+// Samples counts the part of our collection that each of many peers holds, by their samples. Our own nodes lie in an
+// array of bits, and the nodes of every sample are looked up there: the AND-merge of Papapetrou et al. (2010), section
+// 5. A sample of the default size takes about 3 µs. When another peer changes, only its sample is counted again. When
+// our collection changes a little, only the changed nodes are looked up.
 //
 // The zero value knows no peer. The caller numbers the others, from 0 in small numbers. Not safe for concurrent use.
 type Samples struct {
 	own    *summary.Prefix
-	levels []ownLevel // those asked for; samples have few
+	levels []ownLevel // the levels asked for; samples have few
 	others []compared
 }
 
 // compared holds the counts of one other peer.
 type compared struct {
-	prefix *summary.Prefix // nil: none
+	prefix *summary.Prefix // in the sample; notCompared: it cannot be compared
 	nodes  int32           // of the sample; notCompared: it cannot be compared
 	both   int32
 }
 
 const notCompared = -1
 
-// sample names the level at which a sample is counted, and the number of bits there.
+// sample returns the level at which a sample is counted, and its number of bits there.
 func (o *compared) sample() (level, bits int) {
 	r, _ := inside.Sample(o.prefix)
 	if r.Level > 32 {
@@ -42,18 +42,18 @@ func (o *compared) sample() (level, bits int) {
 	return r.Level, int(r.End >> (32 - r.Level))
 }
 
-// ownLevel holds the own nodes of block 0 at one level.
+// ownLevel holds our nodes of block 0 at one level.
 type ownLevel struct {
 	level int
 	end   uint64   // end of the known hash space
-	words []uint64 // the nodes in the first part of hash space
-	ones  []uint32 // before each onesEach-th word
+	words []uint64 // our nodes in the first part of hash space
+	ones  []uint32 // ones before each onesEach-th word
 }
 
 // onesEach is the number of words between two entries of ownLevel.ones.
 const onesEach = 8
 
-// SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
+// SetOwn sets our own summary, of any depth; nil: none. It brings the counts of all others up to date.
 func (c *Samples) SetOwn(own *summary.Prefix) {
 	old := Samples{levels: c.levels}
 	c.own, c.levels = own, nil
@@ -73,7 +73,7 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 			c.count(o, o.prefix)
 			continue
 		}
-		if diffs[level].words < words { // no further than the own summary is known
+		if diffs[level].words < words { // computed once a level, as far as our summary is known
 			diffs[level] = ownDiff{changes(before.words[:words], c.upTo(level, size).words), words}
 		}
 		if !c.update(o, diffs[level].changes) {
@@ -85,16 +85,16 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 // ownChange is an own node that was added or removed.
 type ownChange struct {
 	node uint64
-	sign int // 1: it came; -1: it went
+	sign int // 1: added; -1: removed
 }
 
-// ownDiff lists the changes of the own nodes of a level, in its first words.
+// ownDiff lists the changes of our nodes of a level, in its first words.
 type ownDiff struct {
 	changes []ownChange
 	words   int
 }
 
-// changes returns how one array becomes another that is at least as long, in order; never nil.
+// changes returns the nodes in which after differs from before, in order; never nil. after is at least as long.
 func changes(before, after []uint64) []ownChange {
 	out := []ownChange{}
 	for i, was := range before {
@@ -120,9 +120,9 @@ func (c *Samples) Set(other int, p *summary.Prefix) {
 	c.count(o, p)
 }
 
-// Common estimates from the samples how many keys the own collection and another's share. It returns false without a
-// sample, or where the own summary is not as deep as it. The interval is the normal one, of the given confidence: for
-// few keys [summary.EstimateOverlap] has a better one, and it uses all that is known.
+// Common estimates from the samples the number of keys that our collection and another's share. It returns false
+// without a sample, or if our summary is less deep than the sample. The interval is the normal one, of the given
+// confidence. For few keys [summary.EstimateOverlap] has a better one, and it uses all parts held.
 func (c *Samples) Common(other int, confidence float64) (estimate.Interval, bool) {
 	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return estimate.Interval{}, false
@@ -139,7 +139,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 	return i, err == nil && !i.Saturated
 }
 
-// comparable reports whether p opens with a sample, and the own summary is known as deep as that.
+// comparable reports whether p opens with a sample, and our summary is known as deep as the sample.
 func (c *Samples) comparable(p *summary.Prefix) bool {
 	if c.own == nil || p == nil || c.own.Parts() == 0 || p.Header().Seed != c.own.Header().Seed {
 		return false
@@ -148,7 +148,7 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 	return ok && c.at(s.Level).end >= s.End
 }
 
-// find returns the own nodes kept of a level; nil if none are. It is valid until another level is asked for.
+// find returns our nodes of a level; nil if they are not kept. It is valid until another level is asked for.
 func (c *Samples) find(level int) *ownLevel {
 	for i := range c.levels {
 		if l := &c.levels[i]; l.level == level {
@@ -158,7 +158,7 @@ func (c *Samples) find(level int) *ownLevel {
 	return nil
 }
 
-// at returns the own nodes of a level. It is valid until another level is asked for.
+// at returns our nodes of a level. It is valid until another level is asked for.
 func (c *Samples) at(level int) *ownLevel {
 	if l := c.find(level); l != nil {
 		return l
@@ -174,7 +174,7 @@ func (c *Samples) at(level int) *ownLevel {
 	return &c.levels[len(c.levels)-1]
 }
 
-// count counts a whole sample.
+// count counts the whole sample of p.
 func (c *Samples) count(o *compared, p *summary.Prefix) {
 	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
@@ -188,7 +188,7 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 	o.nodes, o.both = int32(nodes), int32(both)
 }
 
-// space returns how much of hash space the first nodes of a level take, in the units of [inside.Region].
+// space returns the extent of the first nodes of a level in hash space, in the units of [inside.Region].
 func space(level, nodes int) uint64 {
 	if level > 32 {
 		return uint64(nodes) >> (level - 32)
@@ -196,8 +196,7 @@ func space(level, nodes int) uint64 {
 	return uint64(nodes) << (32 - level)
 }
 
-// update looks up the added and removed own nodes in a sample. It returns false when counting the whole sample is
-// faster.
+// update looks up our added and removed nodes in a sample. It returns false if counting the whole sample is faster.
 func (c *Samples) update(o *compared, diff []ownChange) bool {
 	level, size := o.sample()
 	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(size) })
@@ -212,7 +211,7 @@ func (c *Samples) update(o *compared, diff []ownChange) bool {
 	return true
 }
 
-// upTo returns a level with the own nodes in at least its first size bits.
+// upTo returns a level with our nodes in at least its first size bits.
 func (c *Samples) upTo(level, size int) *ownLevel {
 	l := c.at(level)
 	have := 64 * len(l.words)
@@ -259,7 +258,8 @@ func (l *ownLevel) count(size int) int {
 	return int(l.ones[first]) + onesIn(l.words[first*onesEach:word]) + bits.OnesCount64(l.words[word]<<(64-rest))
 }
 
-// SizeBytes returns about the bytes that c takes, without the prefixes. O(levels of samples), of which there are few.
+// SizeBytes returns the approximate number of bytes that c takes, without the prefixes. O(levels of samples), which are
+// few.
 func (c *Samples) SizeBytes() int {
 	n := 16*cap(c.others) + 1<<11
 	for i := range c.levels {

@@ -47,7 +47,7 @@ func (s Sample) Is(p *summary.Prefix) bool {
 	return s.prefix == p || s.prefix != nil && s.prefix.Header().Chain == p.Header().Chain
 }
 
-// With estimates the overlap with a sample that belongs to none of the others, as [Samples.Common] does for those.
+// With does what [Samples.Common] does, for a sample that belongs to none of the others.
 func (c *Samples) With(s Sample, confidence float64) (estimate.Interval, bool) {
 	if !c.comparable(s.prefix) {
 		return estimate.Interval{}, false
