@@ -2,23 +2,23 @@ package rank
 
 import "math"
 
-// Doubt is the probability below which an audit's outcome refutes a peer's claims. It is that of six wrong answers to
-// six claims that are true with probability 0.9.
+// Doubt is the probability below which an audit's outcome refutes a peer's claims: the probability of six wrong answers
+// to six claims that are true with probability 0.9 each.
 const Doubt = 1.000001e-6
 
-// Audit compares what a peer's summary claims with what the peer confirms. The keys asked for are drawn from the own
-// collection among those that the summary claims, 20 for a first audit. They are keys, because fingerprints would
-// follow from a false summary. Answers to queries count as well. Each claim is true with probability Expected at least.
-// The caller lets old answers fade, so that a peer that holds its keys again is believed again.
+// Audit compares a peer's claims with its answers. The keys asked for, 20 in a first audit, are drawn from those of our
+// collection that the peer's summary claims. Keys are asked for, not fingerprints, because fingerprints would follow
+// from a false summary. Answers to queries count as well. Each claim is true with probability Expected at least. The
+// caller lets old answers fade, so that a peer that holds its keys again is believed again.
 type Audit struct {
 	Asked     int
 	Confirmed int
 	Expected  float64 // in (0, 1)
 }
 
-// Refuted reports whether an honest peer would confirm so little with a probability below [Doubt], by the lower tail of
-// the binomial distribution. A refuted peer is no neighbour by overlap, whatever it claims. O(Confirmed), so the caller
-// bounds the counts.
+// Refuted reports whether an honest peer would confirm Confirmed claims or fewer with a probability below [Doubt], by
+// the lower tail of the binomial distribution. A refuted peer is no neighbour by overlap, whatever it claims.
+// O(Confirmed), so the caller bounds the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
 		return false

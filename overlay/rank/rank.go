@@ -10,12 +10,12 @@
 //   - [Random]: keeps the network in one piece, and no attacker can place himself there. Always some.
 //   - Some of each is the default ([SimilarSlots], [NearSlots], [RandomSlots]): at most half by overlap.
 //
-// The experiment also measures the choice of those that hold most of what one lacks. It prefers the large, who then carry
-// the load, and a large collection is easy to claim.
+// The experiment also measures the choice of peers that hold most of what we lack. It prefers large collections: their
+// peers then carry the load, and a large collection is easy to claim.
 //
-// Estimates are uncertain, so a neighbour gives way to another only when their intervals separate ([Swap]). The
-// challenger's low bound is then above the incumbent's high bound. With intervals at 95 % that keeps two peers of equal
-// worth from replacing each other for ever. A claim is only worth what confirmations say of it ([Audit]).
+// Estimates are uncertain, so a neighbour gives way to another only when their intervals separate ([Swap]): the
+// challenger's low bound is above the incumbent's high bound. With intervals at 95 %, two peers of equal worth do not
+// replace each other for ever. A claim is only worth what confirmations of it show ([Audit]).
 //
 // All rules cost one pass over the candidates. Each candidate that is among the best so far costs one pass over the
 // slots.
@@ -40,21 +40,21 @@ const (
 // Candidate is a peer that could be a neighbour.
 type Candidate struct {
 	Index   int               // the caller's name for it
-	Overlap estimate.Interval // part of the own collection that it holds
+	Overlap estimate.Interval // part of our collection that it holds
 	Known   bool              // Overlap is an estimate
 	RTT     time.Duration     // 0: not measured
 }
 
-// Similar returns the n candidates that hold the most of the own collection, best first. Candidates without an estimate
-// are not taken.
+// Similar returns the n candidates that hold the most of our collection, best first. Candidates without an estimate are
+// not taken.
 func Similar(cands []Candidate, n int) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.Known }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Overlap.Value, a.Overlap.Value), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-// first returns the first n, in order, of the candidates that count. Slots are few and candidates many, so each
-// candidate is inserted into the first ones so far, or dropped.
+// first returns the first n, in order, of the candidates for which counts is true. Slots are few and candidates many,
+// so each candidate is inserted into the first ones so far, or dropped.
 func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, b Candidate) int) []Candidate {
 	out := make([]Candidate, 0, min(n, len(cands)))
 	for _, c := range cands {
@@ -88,15 +88,15 @@ func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 	return drawn[:min(n, len(drawn))]
 }
 
-// Weakest returns the candidate whose high bound is the least, the first of equals. There must be at least one.
+// Weakest returns the candidate with the lowest high bound, the first of equals. There must be at least one.
 func Weakest(incumbents []Candidate) Candidate {
 	return slices.MinFunc(incumbents, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Overlap.High, b.Overlap.High), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-// Swap returns the weakest incumbent and the strongest challenger when the challenger is better beyond doubt: its low
-// bound above the incumbent's high bound.
+// Swap returns the weakest incumbent and the strongest challenger if the challenger is better beyond doubt: its low
+// bound is above the incumbent's high bound.
 func Swap(incumbents, challengers []Candidate) (out, in Candidate, ok bool) {
 	if len(incumbents) == 0 {
 		return out, in, false
