@@ -1,8 +1,8 @@
 // Package group names summaries by 16 bytes each: the origin, the seed number and the epoch.
 //
-// Peers speak of summaries by these names before they have seen a header. Whoever knows an origin's peer id knows the
-// beginning of all its names; the names of other origins do not say whose they are. FORMAT.md of package summary
-// specifies the bytes. A [Table] finds what belongs to an origin by its tag.
+// Peers name summaries so before they have seen a header. Whoever knows an origin's peer id knows the beginning of all
+// its names; other names do not reveal their origin. FORMAT.md of package summary specifies the bytes. A [Table] finds
+// what belongs to an origin by its tag.
 package group
 
 import (
@@ -16,21 +16,21 @@ import (
 // ID names one epoch of one origin under one seed number: the origin's tag, generation and sequence, all big-endian.
 type ID [16]byte
 
-// OriginTag is the tag of an origin under seed number 0: eight bytes of a hash of its peer id. See [Tag] for other
+// OriginTag returns the tag of an origin under seed number 0: eight bytes of a hash of its peer id. See [Tag] for other
 // numbers.
 func OriginTag(origin string) uint64 {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), origin...))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Tag is the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under either
-// number. The tag of one gives that of the other: see [Rotate].
+// Tag returns the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under either
+// number; each tag can be computed from the other: see [Rotate].
 func Tag(s summary.SeedTag, origin string) uint64 { return OriginTag(origin) ^ mask(s) }
 
 // Rotate returns the tag, under another seed number, of the origin that has the given tag under the seed number from.
 func Rotate(tag uint64, from, to summary.SeedTag) uint64 { return tag ^ mask(from) ^ mask(to) }
 
-// mask returns what a seed number does to a tag: a value for each number, 0 for number 0.
+// mask returns the value that a seed number XORs to a tag; 0 for number 0.
 func mask(s summary.SeedTag) uint64 { return uint64(s.Number) * 0x9E3779B97F4A7C15 }
 
 // New names an epoch of the origin with a tag.
@@ -45,7 +45,7 @@ func New(tag uint64, e summary.Epoch) ID {
 // Of returns the name of the summary with header h.
 func Of(h summary.Header) ID { return New(Tag(h.Seed, h.Origin), h.Epoch) }
 
-// OriginTag is the tag of the origin, see [Tag].
+// OriginTag returns the tag of the origin, see [Tag].
 func (g ID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }
 
 // Epoch returns the epoch in g.
@@ -53,5 +53,5 @@ func (g ID) Epoch() summary.Epoch {
 	return summary.Epoch{Generation: binary.BigEndian.Uint32(g[8:]), Sequence: binary.BigEndian.Uint32(g[12:])}
 }
 
-// String is g in hexadecimal digits.
+// String returns g in hexadecimal digits.
 func (g ID) String() string { return fmt.Sprintf("%x", g[:]) }

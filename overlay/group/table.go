@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// Table maps tags to values, in two sorted slices. A map takes two to four times the memory. Chosen tags gain an
-// attacker nothing: a search takes O(log n) whatever they are. A new tag moves the tags behind it: O(n). The zero value
-// is empty.
+// Table maps tags to values, in two sorted slices. A map would take two to four times the memory. Chosen tags gain an
+// attacker nothing: a search takes O(log n) for all tags. A new tag moves the tags behind it: O(n). The zero value is
+// empty.
 type Table[V any] struct {
 	tags   []uint64 // in order
 	values []V
 }
 
-// Len is the number of tags.
+// Len returns the number of tags.
 func (t *Table[V]) Len() int { return len(t.tags) }
 
 // At returns the value of a tag; the zero value, and false, if there is none.
@@ -23,7 +23,7 @@ func (t *Table[V]) At(tag uint64) (v V, ok bool) {
 	return v, false
 }
 
-// Tags returns the tags in order. They are not to be changed, and valid until the next Put of a new tag, or Remove.
+// Tags returns the tags in order. They must not be changed, and are valid until the next Put of a new tag, or Remove.
 func (t *Table[V]) Tags() []uint64 { return t.tags }
 
 // Put sets the value of a tag.
@@ -44,6 +44,6 @@ func (t *Table[V]) Remove(tag uint64) {
 	}
 }
 
-// All returns the values in the order of their tags. They are not to be changed, and valid until the next Put or
+// All returns the values in the order of their tags. They must not be changed, and are valid until the next Put or
 // Remove.
 func (t *Table[V]) All() []V { return t.values }
