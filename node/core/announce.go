@@ -8,20 +8,20 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Changed says how many keys were added to the peer's collection or removed from it since the driver made the last tail
-// or epoch; at first, how many keys there are. The driver remembers which keys they are.
+// Changed reports the number of keys added to the peer's collection or removed from it since the driver made the last
+// tail or epoch; at first, the number of all keys. The driver remembers these keys.
 type Changed struct {
 	Waiting int
 	Many    bool // they are more than the driver remembers, so that only an epoch can tell of them
 }
 
-// Moved says that the peer's addresses, which go with an epoch, have changed.
+// Moved reports that the peer's addresses, which go with an epoch, have changed.
 type Moved struct{}
 
-// Slept says that the clock has stood still for a time: other peers have let go of what is too old by then.
+// Slept reports that the clock has stood still for a time: other peers may have dropped our summary as too old by then.
 type Slept struct{ Time time.Duration }
 
-// NotPublished says that the epoch under a seed could not be made. It is tried again.
+// NotPublished reports that the epoch under a seed could not be made. It is tried again.
 type NotPublished struct{ Seed summary.SeedTag }
 
 func (Changed) For() event.Machines      { return event.Core }
@@ -44,8 +44,9 @@ type MakeEpoch struct {
 const (
 	// leastTail is the least time from a tail to the next one.
 	leastTail = 100 * time.Millisecond
-	// ownEpochs is the part of the line's budget that the peer's own epochs may take, allEpochs that of all origins if
-	// all change as fast as the peer. An epoch takes about epochBytes a receiver, and changeBytes for each change in it.
+	// ownEpochs is the part of the line's budget that the peer's own epochs may take. allEpochs is the part for all
+	// origins if all change as fast as the peer. An epoch takes about epochBytes a receiver, and changeBytes for each
+	// change in it.
 	ownEpochs   = 1.0 / 4
 	allEpochs   = 1.0 / 2
 	epochBytes  = 400
@@ -135,8 +136,8 @@ func (m *Machine) tailDue() (time.Duration, bool) {
 	return a.told + max(leastTail, tails.Pause(o.LineOut(), o.Links(), o.Origins()), m.Tails.Pace()), true
 }
 
-// spacing returns the least time between epochs of so many changes. What the peer makes all others carry, it has to
-// carry of them.
+// spacing returns the least time between epochs of this number of changes. It assumes that the peer has to carry as
+// much of others' epochs as they carry of its own.
 func (m *Machine) spacing(changes int) time.Duration {
 	o := m.Overlay
 	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
@@ -155,7 +156,7 @@ func (m *Machine) published(h summary.Header) {
 	a.previous.spacing = max(MostSpacing, restAfter*(m.now-a.previous.last))
 }
 
-// notPublished notes that an epoch could not be made: what it was to carry waits again.
+// notPublished notes that an epoch could not be made: its changes wait again.
 func (m *Machine) notPublished(in NotPublished) {
 	a := &m.announcer
 	if in.Seed == m.seed {
@@ -167,7 +168,7 @@ func (m *Machine) notPublished(in NotPublished) {
 	a.previous.wait(m.now, max(a.previous.changes, 1)+a.previous.keys, false)
 }
 
-// slept notes that the epochs published are older than the clock says.
+// slept counts the time that the clock stood still into the age of the epochs published.
 func (m *Machine) slept(d time.Duration) {
 	m.announcer.epochs.last -= d
 	m.announcer.previous.last -= d

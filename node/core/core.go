@@ -1,7 +1,7 @@
-// Package core joins overlay and routing to one machine without I/O: what a driver, on libp2p or in a simulator, steps.
+// Package core joins overlay and routing to one machine without I/O, which a driver steps, on libp2p or in a simulator.
 //
 // The driver calls Step from one goroutine, with a time that never goes back. It carries out the effects, in order,
-// before it steps again: they are valid until then. It steps a Tick no later than the last Wake says.
+// before it steps again: they are valid until then. It steps a Tick no later than at the last Wake's time.
 package core
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// stepped is what the core steps: overlay, tails or routing.
+// stepped is one of the core's machines: overlay, tails or routing.
 type stepped interface {
 	Step(now time.Duration, in event.Input) []event.Effect
 }
 
-// Machine is overlay, tails and routing. What routing learns of peers from confirmations goes to overlay; what tails
-// say changed since a summary, routing sees as if it were in it.
+// Machine joins overlay, tails and routing. The overlay hears from routing which confirmations held and which failed.
+// Routing sees the changes in tails as if they were in the summaries.
 type Machine struct {
 	Overlay *overlay.Overlay
 	Tails   *tails.Machine // nil: tails are neither made nor understood
@@ -86,8 +86,8 @@ func New(c Config) (*Machine, error) {
 }
 
 // Step takes in what happened, and returns what is to be done: the effects of the machines, MakeTail, MakeEpoch, Seek,
-// and in the end an event.Wake, if it is another than the one before. Effects that are inputs of other machines do not reach
-// the driver, unless they are for it, too (event.Driver).
+// and at the end an event.Wake, if its time differs from the last one's. Effects that are inputs of other machines do
+// not reach the driver, unless they are also for it (event.Driver).
 func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
@@ -145,8 +145,8 @@ func (m *Machine) strange(i int, in event.Input) bool {
 	return ok && m.machines[i] == m.Tails && !slices.Contains(m.Overlay.Linked(), h.Peer)
 }
 
-// step gives one machine an input. Others may have an answer at once that steps this one again: its effects are read
-// before they are told.
+// step gives one machine an input. It reads all effects before it hands any to another machine as an input: that
+// machine may answer at once, which steps this one again.
 func (m *Machine) step(i int, in event.Input) {
 	m.wakes[i].answered(m.now)
 	var told []event.Input

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// settled is how long all linked peers must have read the newest format before all is written in it. A peer of an
-// earlier version that comes and goes costs no more than two epochs in this time.
+// settled is the time for which all linked peers must have read the newest format before all is written in it. A peer
+// of an earlier version that comes and goes costs no more than two epochs in this time.
 const settled = time.Minute
 
 // formats decides in which format a peer writes what goes to all.
@@ -23,8 +23,8 @@ func newFormats(newest wire.Format) formats {
 	return formats{newest: newest, written: max(newest-1, wire.FirstFormat)}
 }
 
-// Writes returns the format of what the peer writes for all, such as a summary. It is the one before the newest until all
-// linked peers have read the newest for a minute. What goes to a single peer may be in another: see overlay.Reads.
+// Writes returns the format of what the peer writes for all, such as a summary. It is the one before the newest until
+// all linked peers have read the newest for a minute. A message to a single peer may be in another: see overlay.Reads.
 func (m *Machine) Writes() wire.Format { return m.formats.written }
 
 // heardFormat takes in the newest format that a peer reads.

@@ -6,10 +6,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LinkLost says that a link has ended, which this peer did not end. It is an event.LinkClosed that may ask for more.
+// LinkLost reports the end of a link that this peer did not end. It is an event.LinkClosed that may ask for more.
 type LinkLost struct{ Peer wire.PeerID }
 
-// For returns the core, which decides what it means.
+// For returns the core, which decides whether to seek the peer.
 func (LinkLost) For() event.Machines { return event.Core }
 
 // Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Connections is how many connections a node makes, and links it takes, unless it is told otherwise.
+// Connections is the default number of connections that a node makes, and links that it takes.
 const Connections = 32
 
-// stay is how long a link that another asked for lasts, at least, before a newcomer may take its place.
+// stay is the least age of a link that another peer asked for before a newcomer may take its place.
 const stay = 2 * time.Second
 
 // Places returns how many of most connections may be links that others asked for, and how many of these neighbours and
@@ -38,9 +38,9 @@ func (t Taken) rank() int {
 	return 2
 }
 
-// Yields returns the link taken that gives way to a newcomer; ok is false if none does. Neighbours, and then the mesh,
-// keep so many places, the oldest first. Of the others that have lasted for two seconds, one without anything under way
-// goes, and of these the one unused for longest. It reorders the links. O(n log n).
+// Yields returns the link taken that gives way to a newcomer; ok is false if none does. The kept oldest links of
+// neighbours, and then of the mesh, keep their places. Of the others that have lasted for two seconds, links with
+// nothing under way go first, and of these the one unused for longest. It reorders the links. O(n log n).
 func Yields(taken []Taken, kept int) (p string, ok bool) {
 	slices.SortFunc(taken, func(a, b Taken) int {
 		return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Age, a.Age), cmp.Compare(a.Peer, b.Peer))

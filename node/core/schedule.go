@@ -15,16 +15,16 @@ const (
 	MostSpacing  = 20 * time.Second
 )
 
-// IdleLife is how long a link that nothing needs may be idle before it is closed.
+// IdleLife is the time that a link that nothing needs may be idle before it is closed.
 const IdleLife = 30 * time.Second
 
-// GoodbyeTime is how long a peer that leaves waits at most for its last messages to go out.
+// GoodbyeTime is the longest time that a leaving peer waits for its last messages to go out.
 const GoodbyeTime = 200 * time.Millisecond
 
 const (
 	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
 	moving  = 3 * time.Second        // least time between epochs when only addresses change
-	enough  = 1000                   // a change of one key in so many is enough for an epoch
+	enough  = 1000                   // changes of one key in this number make an epoch due
 	overdue = 2 * time.Minute        // most time that fewer changes wait for others
 
 	// restAfter bounds the share of processor time that epochs under a previous seed may take: each reads all keys.
@@ -52,7 +52,7 @@ type schedule struct {
 	spacing time.Duration // least time between epochs
 }
 
-// wait notes that so many changes wait for an epoch, those noted before included.
+// wait sets the number of changes that wait for an epoch, earlier ones included.
 func (s *schedule) wait(now time.Duration, changes int, urgent bool) {
 	if s.changes == 0 {
 		s.since = now

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// view is what routing reads: the overlay's directory, and what tails say changed since the summaries in it.
+// view is routing's view: the overlay's directory, and the changes since its summaries by the tails.
 type view struct {
 	*overlay.Overlay
 	m *Machine
@@ -20,11 +20,11 @@ type view struct {
 
 var _ routing.View = view{}
 
-// addedRate is the false-positive rate of a key that a tail says was added: 48 bits of it.
+// addedRate is the assumed false-positive rate of a key in a tail, which has 48 bits of the key's hash.
 const addedRate = 1.0 / (1 << 40)
 
-// Candidates are the peers whose summary matches and whose tails don't say that the key is gone, and those whose tails
-// say that it came.
+// Candidates returns the peers whose summary has the key and whose tails do not remove it, and the peers whose tails
+// add it.
 func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
 	out := v.Overlay.Candidates(key, f)
 	if v.m.Tails == nil {
@@ -52,10 +52,10 @@ func (v view) HasSummary(p wire.PeerID) bool {
 	return ok
 }
 
-// usefulRate is the most false-positive rate of a summary whose match says much.
+// usefulRate is the highest false-positive rate at which a summary's match counts for Matches.
 const usefulRate = 0.01
 
-// Matches reports whether the knowledge of a peer speaks for its having a key. The fingerprint f is of the present
+// Matches reports whether a peer probably has a key, by its tails or its summary. The fingerprint f is of the present
 // seed.
 func (m *Machine) Matches(p wire.PeerID, f summary.Fingerprint) bool {
 	if m.Tails != nil && m.Tails.Removed(p, f) {
@@ -65,13 +65,13 @@ func (m *Machine) Matches(p wire.PeerID, f summary.Fingerprint) bool {
 	return m.Added(p, f) || ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f)
 }
 
-// Added reports whether a peer's tails say that it has added a key since its summary, and still has it. That is sure
-// but for lies.
+// Added reports whether a peer's tails add a key since its summary, and do not remove it later. That is sure but for
+// lies.
 func (m *Machine) Added(p wire.PeerID, f summary.Fingerprint) bool {
 	return m.Tails != nil && slices.Contains(m.Tails.Added(f), p) && !m.Tails.Removed(p, f)
 }
 
-// Fresh says how old the knowledge of what a linked peer holds is.
+// Fresh returns the age of what is known of a linked peer's keys.
 func (v view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	if v.m.Tails == nil {
 		return 0, false
@@ -79,7 +79,7 @@ func (v view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	return v.m.Tails.Fresh(v.m.now, p)
 }
 
-// header is that of the summary which answers for a peer; false if there is none.
+// header returns the header of the summary that answers for a peer; false if there is none.
 func (m *Machine) header(p wire.PeerID) (summary.Header, bool) {
 	held, ok := m.Overlay.Held(p)
 	if !ok {
@@ -88,7 +88,7 @@ func (m *Machine) header(p wire.PeerID) (summary.Header, bool) {
 	return held.Header(), true
 }
 
-// room is how many bytes may go to a linked peer now.
+// room returns the number of bytes that may go to a linked peer now.
 func (m *Machine) room(p wire.PeerID) int { return m.Overlay.Room(m.now, p) }
 
 const (
@@ -99,8 +99,9 @@ const (
 	mostPulse  = 30 * time.Second
 )
 
-// answered has a linked peer that lacks a key say where its tails are, so that the next search for what nobody has asks
-// nobody. That helps where every peer known is linked. In a larger network a search asks beyond the links anyway.
+// answered has the tails ask a linked peer that lacks a key for the position of its tails, so that the next search for
+// a key that nobody has asks nobody. That helps where every peer known is linked. In a larger network a search asks
+// beyond the links anyway.
 func (m *Machine) answered(in event.Answered) {
 	has, ok := in.Answer.(wire.HaveAnswer)
 	if ok && m.Tails != nil && !slices.Contains(has, true) && m.Overlay.Origins() <= m.Overlay.Links() {

@@ -9,7 +9,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Addresses returns the addresses of a peer as seen from here, each with /p2p/ID, those likeliest to be dialled with
+// Addresses returns the addresses of a peer as seen from here, each with /p2p/ID, the likeliest to be dialled with
 // success first. For a peer on the same machine loopback comes first. Then come private and public addresses, relays,
 // and loopback of other machines.
 func Addresses(p, here peer.AddrInfo) []string {

@@ -33,7 +33,7 @@ func (a *api) openapi(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// ID is who the node is.
+// ID has the node's peer id and its addresses.
 type ID struct {
 	ID        string   `json:"id"`
 	Addresses []string `json:"addresses"`
@@ -44,7 +44,7 @@ func (a *api) id(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, ID{here.ID.String(), Addresses(here, here)})
 }
 
-// Status is what the node holds and has done.
+// Status is the node's state, with its counts so far.
 type Status struct {
 	ID           string            `json:"id"`
 	Version      string            `json:"version,omitempty"`
@@ -70,8 +70,8 @@ type Status struct {
 	Mirror       *Mirror           `json:"mirror,omitempty"`   // absent: there is none
 }
 
-// Standing returns the text of why the node is not linked with a peer to begin at: is full, is of another network, does
-// not answer or was not tried yet. The text of nil is linked.
+// Standing returns a text for the error of a bootstrap peer: is full, is of another network, does not answer or was not
+// tried yet. The text of nil is linked.
 func Standing(err error) string {
 	if err == nil {
 		return "linked"
@@ -105,7 +105,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// Peer is what is known of another node.
+// Peer is what the node knows of another node.
 type Peer struct {
 	ID        string  `json:"id"`
 	Connected bool    `json:"connected"`
@@ -116,10 +116,10 @@ type Peer struct {
 	Bytes     int     `json:"bytes"`
 	Rate      float64 `json:"false_positive_rate"`
 
-	Addresses []string `json:"addresses"`           // of its connections; without one, those that its record certifies
+	Addresses []string `json:"addresses"`           // of its connections; without one, of its signed record
 	Known     []string `json:"known_by"`            // inbound or outbound, for connections that it or this node made; hello; summary
 	Chosen    string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
-	Agent     string   `json:"agent,omitempty"`     // the program that it says it is, with its version
+	Agent     string   `json:"agent,omitempty"`     // the program, as the peer declares it, with its version
 }
 
 func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
@@ -204,14 +204,14 @@ func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// Similar is a peer that holds some of what the node holds.
+// Similar is a peer that holds some of the node's keys.
 type Similar struct {
 	ID    string   `json:"id"`
 	Share Interval `json:"share"` // of our keys that it holds
 	Keys  int      `json:"keys"`  // that it holds in all
 }
 
-// similar lists the peers that hold the most of what the node holds.
+// similar lists the peers that hold the most of the node's keys.
 func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
 	top, err := topParameter(r, DefaultSimilar)
 	if err != nil {
@@ -300,7 +300,7 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }
 
-// Changed says what a change of keys did.
+// Changed counts the keys of a request, and the changes that it made.
 type Changed struct {
 	Keys    int `json:"keys"`    // in the request
 	Changed int `json:"changed"` // of them: added or removed
@@ -308,7 +308,7 @@ type Changed struct {
 
 // addKeys is strict about its parameters: a "private" that is not understood must not publish the keys.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
-	parameters := r.URL.Query() // a form, as curl -d says it sends, would take the body
+	parameters := r.URL.Query() // a form, which curl -d declares, would take the body
 	for name := range parameters {
 		if name != "line" && name != "private" {
 			return fault{http.StatusBadRequest, fmt.Errorf("no parameter %q: there are line and private", name)}
@@ -347,7 +347,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, f changeFunc) error
 	return writeJSON(w, Changed{len(keys), n})
 }
 
-// Has says of a key whether the node holds it.
+// Has tells whether the node holds a key.
 type Has struct {
 	Key string `json:"key"`
 	Has bool   `json:"has"`
@@ -449,7 +449,7 @@ func yesOrNo(parameters url.Values, name string) (bool, error) {
 	return yes, nil
 }
 
-// maxMillis is the longest time that a parameter may say: a year.
+// maxMillis is the longest time that a parameter may give, in milliseconds: a year.
 const maxMillis = 365 * 24 * 60 * 60 * 1000
 
 // durationParameter is a parameter in milliseconds; 0 where there is none.
@@ -461,7 +461,7 @@ func durationParameter(r *http.Request, name string) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// findOptions reads what a query is to find, and how long to wait until somebody has the key.
+// findOptions reads the key and the options of a query, and how long to wait until somebody has the key.
 func findOptions(r *http.Request) (key []byte, o node.QueryOptions, wait time.Duration, err error) {
 	if key, err = ParseKey(r.FormValue("key")); err != nil {
 		return nil, o, 0, err

@@ -29,7 +29,7 @@ const (
 	MaxTop         = 1000
 )
 
-// topParameter is how many peers to name at most.
+// topParameter returns the largest number of peers to name.
 func topParameter(r *http.Request, otherwise int) (int, error) {
 	text := r.URL.Query().Get("top")
 	if text == "" {

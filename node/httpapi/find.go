@@ -25,13 +25,13 @@ type Provider struct {
 	Addresses []string `json:"addresses"`
 }
 
-// FindEnd is the last line of an answer to find: what the query took.
+// FindEnd is the last line of an answer to find: the cost of the query.
 type FindEnd struct {
 	End     string  `json:"end"` // enough, exhausted, out of budget, out of time, …
 	Key     string  `json:"key"`
 	Found   int     `json:"found"`
 	Probes  int     `json:"probes"`       // peers asked whether they hold it
-	False   int     `json:"false_probes"` // of them, those that do not
+	False   int     `json:"false_probes"` // of the probes, those answered no
 	Message int     `json:"messages"`     // sent and received for it
 	Elapsed float64 `json:"elapsed_ms"`
 	Covered float64 `json:"covered"`         // share of the network that was asked or is known here, in [0, 1]
@@ -40,7 +40,7 @@ type FindEnd struct {
 	More    int     `json:"inquiries"`       // peers asked, besides, for more contacts: two messages each
 }
 
-// Asked says why a peer was asked, and what it answered.
+// Asked is one question of a query: the peer, the reason and the answer.
 type Asked struct {
 	Peer        string  `json:"peer"`
 	Why         string  `json:"why"`
@@ -109,7 +109,7 @@ func (a *api) await(r *http.Request, key []byte, wait time.Duration) {
 	}
 }
 
-// beginTime is how long find waits for the first connections of a node that has just started.
+// beginTime is the longest time that find waits for the first connections of a node that has just started.
 const beginTime = 3 * time.Second
 
 func (a *api) waitBegun(ctx context.Context) {

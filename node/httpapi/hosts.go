@@ -10,12 +10,12 @@ import (
 )
 
 // Guard refuses, with status 403, requests that a foreign web page may have sent by way of a browser on this machine or
-// network. It lets a request in under an IP address, localhost, a name below localhost and the names given. Upper and
-// lower case are equal. Every other name may be a foreign page's own, pointed at this machine so that the page can read
-// the answers. Names without a dot are no exception: the local network resolves them.
+// network. It lets a request in under an IP address, localhost, a name below localhost and the names given, in any
+// case. Every other name may be a foreign page's own, pointed at this machine so that the page can read the answers.
+// Names without a dot are no exception: the local network resolves them.
 //
-// Under its own names, it refuses what browsers mark as sent by other sites, except links to pages, whose paths end in
-// a slash. Programs that are not browsers send no such marks.
+// Under its own names, it refuses requests that browsers mark as sent by other sites, except links to pages, whose
+// paths end in a slash. Programs that are not browsers send no marks.
 func Guard(h http.Handler, names ...string) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

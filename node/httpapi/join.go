@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// JoinEnd is the last line of an answer to join: what was moved for it, in bytes without those of the network.
+// JoinEnd is the last line of an answer to join: the bytes moved for it, without the network's own.
 type JoinEnd struct {
 	End        string  `json:"end"`        // done
 	Peers      int     `json:"peers"`      // whose keys were joined

@@ -12,7 +12,7 @@ import (
 	mh "github.com/multiformats/go-multihash"
 )
 
-// ErrKeyText says that a text is no key.
+// ErrKeyText means that a text is no key.
 var ErrKeyText = errors.New("no key")
 
 // hexPrefix marks keys given in hexadecimal digits.
@@ -56,8 +56,7 @@ func ParseKey(text string) ([]byte, error) {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // of CIDs, all multibases
 
-// mayBeCID rules out most texts that are no CID: those too short, and those with other characters than its alphabets
-// have.
+// mayBeCID rules out most texts that are no CID: texts that are too short, or have characters outside its alphabets.
 func mayBeCID(text string) bool {
 	if len(text) < 8 {
 		return false
@@ -103,7 +102,7 @@ func standsFor(text string, key []byte) bool {
 	return err == nil && string(b) == string(key)
 }
 
-// printable says whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard
+// printable reports whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard
 // input.
 func printable(s string) bool {
 	if !utf8.ValidString(s) || s == "" || s[0] == '-' || strings.TrimSpace(s) != s {

@@ -57,7 +57,7 @@ func (a *api) backup(w http.ResponseWriter, r *http.Request) error {
 	return a.Backup(r.Context(), w)
 }
 
-// shutdown ends the daemon. The answer says that it is about to.
+// shutdown ends the daemon, after an answer that announces it.
 func (a *api) shutdown(w http.ResponseWriter, _ *http.Request) error {
 	if a.Shutdown == nil {
 		return fault{http.StatusNotImplemented, errors.New("this program does not end on request")}
@@ -86,14 +86,14 @@ func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
 type Event struct {
 	Type  string    `json:"type"` // linked, unlinked, chosen or dropped (as a neighbour), learned, tail or published
 	Time  time.Time `json:"time"`
-	Peer  string    `json:"peer,omitempty"`  // who it was linked with, or whose summary or tail was learned
+	Peer  string    `json:"peer,omitempty"`  // the other end of the link, or the origin of what was learned
 	Epoch string    `json:"epoch,omitempty"` // of the summary
 	Parts int       `json:"parts,omitempty"` // held of it, or published
 	Keys  int       `json:"keys,omitempty"`  // in the summary published
 	Bytes int       `json:"bytes,omitempty"` // of it
 
 	Number  uint32 `json:"number,omitempty"`  // of a tail, from 1 in each epoch
-	Added   int    `json:"added,omitempty"`   // keys since the summary, as its tails say
+	Added   int    `json:"added,omitempty"`   // keys since the summary, by its tails
 	Removed int    `json:"removed,omitempty"` // likewise
 }
 
@@ -138,7 +138,7 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// eventQueue is how many events may wait for a client before further ones are left out.
+// eventQueue is the number of events that may wait for a client before further ones are dropped.
 const eventQueue = 1024
 
 // drained passes on events until the subscription is closed. It leaves some out rather than keep the bus waiting.

@@ -2,7 +2,7 @@ package httpapi
 
 import "time"
 
-// Mirror is what a mirror holds and has done. Numbers of bytes count from the start of the program.
+// Mirror is a mirror's state, with its counts. Numbers of bytes count from the start of the program.
 type Mirror struct {
 	Listen     string  `json:"listen"`      // host:port for clients
 	Files      int     `json:"files"`       // contents in its cache

@@ -10,7 +10,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Reach says how other peers come to this one.
+// Reach describes how other peers can dial this one.
 type Reach struct {
 	How       string   `json:"how"`              // public, mapped, relayed, local, unknown or not
 	Addresses []string `json:"addresses"`        // that peers learn
@@ -33,13 +33,13 @@ var reachAdvice = map[string]string{
 	reachNot:     "forward a port on the router and name its address (addresses.announce_also), or name a relay (nat.relays)",
 }
 
-// autonat is what libp2p's hosts say of what others found out of their addresses.
+// autonat is a libp2p host that knows which of its addresses others have reached.
 type autonat interface {
 	ConfirmedAddrs() (reachable, unreachable, unknown []ma.Multiaddr)
 	Reachability() network.Reachability
 }
 
-// reach says how a host is reached, as far as it knows.
+// reach describes how a host is reached, as far as it knows.
 func reach(h host.Host) Reach {
 	a, ok := h.(autonat)
 	if !ok {
@@ -49,8 +49,8 @@ func reach(h host.Host) Reach {
 	return reachOf(h.Addrs(), reachable, unreachable, a.Reachability())
 }
 
-// reachOf makes what it can of a host's addresses, those of them that others reached and tried in vain, and the verdict
-// on the host.
+// reachOf judges how a host is reached. It takes the addresses told to peers; those among them that others reached, and
+// tried in vain; and libp2p's verdict on the host.
 func reachOf(told, reachable, unreachable []ma.Multiaddr, verdict network.Reachability) Reach {
 	r := Reach{Addresses: []string{}}
 	var public []ma.Multiaddr
@@ -84,7 +84,7 @@ func reachOf(told, reachable, unreachable []ma.Multiaddr, verdict network.Reacha
 	return r
 }
 
-// ownInterface says whether the address is one of this machine.
+// ownInterface reports whether the address belongs to this machine.
 func ownInterface(a ma.Multiaddr) bool {
 	ip, err := manet.ToIP(a)
 	if err != nil {

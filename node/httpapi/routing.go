@@ -18,10 +18,11 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// delegated is a node as a delegated router. It does providers and peers, and neither IPNS nor what a DHT alone can do.
+// delegated serves a node as a delegated router. It finds providers and peers. It has neither IPNS nor anything that
+// only a DHT can do.
 type delegated struct {
 	node    *node.Node
-	servers func(context.Context, peer.AddrInfo) []peer.AddrInfo // who serves what a peer holds; nil: the peer itself
+	servers func(context.Context, peer.AddrInfo) []peer.AddrInfo // servers of a holder; nil: itself
 }
 
 var _ server.DelegatedRouter = delegated{}
@@ -41,11 +42,11 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 	return it, nil
 }
 
-// atOnce is how many holders are asked at one time for the peers that serve their content.
+// atOnce is the number of holders asked at a time for the peers that serve their content.
 const atOnce = 16
 
-// look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other
-// waiting. This node is the first if own says that it holds the key.
+// look sends to found, for each holder, the peers that serve its content, as they come: a holder that does not answer
+// delays no other. This node is the first if own is set: it holds the key.
 func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, found chan<- []peer.AddrInfo) {
 	defer close(found)
 	var wg sync.WaitGroup

@@ -27,7 +27,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config is what is served, and within what limits.
+// Config is what the API serves, and its limits.
 type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
@@ -37,16 +37,16 @@ type Config struct {
 	// Servers returns the peers that serve the content of a peer, if they are not the peer itself. It is called for
 	// many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
-	// Removals says whether keys have been removed. nil: status does not tell.
+	// Removals keeps a mark of removed keys. nil: status leaves it out.
 	Removals Removals
-	// Backup writes what the node must not lose. nil: there is nothing.
+	// Backup writes what the node must not lose. nil: there is no backup.
 	Backup func(context.Context, io.Writer) error
 	// Mirror returns the status of the mirror, nil if there is none. nil: there is none.
 	Mirror func() *Mirror
-	// Version is what status says. May be empty.
+	// Version is the version that status reports. May be empty.
 	Version string
-	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none
-	// are served.
+	// Registry receives the metrics of Control and of Public, which serve it; each can be made once with one registry.
+	// nil: no metrics are served.
 	Registry *prometheus.Registry
 	// Shutdown ends the program. nil: Control does not.
 	Shutdown func()
@@ -86,7 +86,7 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// readTime is what reading a request may take. Tests make it shorter.
+// readTime is the longest time that reading a request may take. Tests make it shorter.
 var readTime = 20 * time.Second
 
 // What writing an answer may take where the handler sets no other time.
@@ -211,8 +211,8 @@ func soon(h http.Handler) http.Handler {
 	})
 }
 
-// ready is the case when the node answers, its key store works, and its own summary is made, if it has keys, and the
-// last one did not fail.
+// ready succeeds once the node answers, its key store works and, if it has keys, its summary is made. It fails while
+// the last summary failed.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Node.Status(r.Context())
 	if err != nil {
@@ -313,7 +313,7 @@ func (a *answer) FlushError() error {
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// endless is how long events are sent.
+// endless is the longest time that events are sent.
 const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {
@@ -321,8 +321,8 @@ func long(r *http.Request) bool {
 		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 
-// strict refuses parameters that cannot be parsed, which URL.Query drops, and those given twice, where the first would
-// count. Only join takes several: its peers.
+// strict refuses parameters that cannot be parsed, which URL.Query drops, and parameters given twice, of which it would
+// drop the second. Only join takes several: its peers.
 func strict(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		parameters, err := url.ParseQuery(r.URL.RawQuery)

@@ -1,6 +1,6 @@
-// Package interfaces keeps the addresses that a libp2p host tells to those that the machine has. go-libp2p looks at the
-// network interfaces once a minute; for as long, a host whose machine has moved to another address tells the old one.
-// The addresses of a host that a Watch corrects are right after 5 s, when go-libp2p makes its list again:
+// Package interfaces corrects the addresses that a libp2p host tells to the ones that the machine has now. go-libp2p
+// looks at the network interfaces once a minute; until then a host whose machine has moved tells its old address. With
+// a Watch the addresses are right after 5 s, when go-libp2p makes its list again:
 //
 //	w := interfaces.New()
 //	h, err := libp2p.New(libp2p.AddrsFactory(w.Factory(nil)))
@@ -49,7 +49,7 @@ func newWatch(list func() []netip.Addr, now func() time.Time) *Watch {
 	return w
 }
 
-// listed returns the addresses of all interfaces, without those of one link.
+// listed returns the addresses of all interfaces, without link-local ones.
 func listed() (out []netip.Addr) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	}
 }
 
-// correct drops the addresses that the machine has lost. It adds those that it has got, for listeners on all addresses.
+// correct drops the addresses that the machine has lost. It adds its new ones, for listeners on all addresses.
 func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +173,7 @@ func lost(addrs []ma.Multiaddr, there []netip.Addr) (out []netip.Addr) {
 	return out
 }
 
-// At says whether a multiaddr begins with one of the IP addresses, and is not that of a relay.
+// At reports whether a multiaddr begins with one of the IP addresses, and is not a relay's.
 func At(a ma.Multiaddr, ips []netip.Addr) bool {
 	ip := ipOf(a)
 	return ip.IsValid() && slices.Contains(ips, ip)

@@ -33,7 +33,7 @@ type Source interface {
 // KeyBytes returns the bytes of a key of n bytes when it is sent: its length as a varint, and the key.
 func KeyBytes(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// Report counts what a join moved. Bytes are those of filters and keys, without the framing of a network.
+// Report counts what a join moved. Bytes are filters and keys, without the framing of a network.
 type Report struct {
 	Params     bloom.Params // of the filters collected
 	Blocks     int          // left of the AND when it was sent back
@@ -147,7 +147,7 @@ func (j *coordinator) reduce() error {
 		each[i] = f.OnesCount()
 	}
 	common := math.Inf(1)
-	if p.BlockBits > 1 { // a block of one bit says nothing
+	if p.BlockBits > 1 { // a block of one bit tells nothing
 		array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
 		estimated, err := array.EstimateCommon(0.9, j.and.OnesCount(), each...)
 		if err != nil {
@@ -161,7 +161,7 @@ func (j *coordinator) reduce() error {
 	return nil
 }
 
-// gather sends the AND back, collects the candidates and keeps those that all sources sent: steps (c) and (d).
+// gather sends the AND back, collects the candidates and keeps the keys that all sources sent: steps (c) and (d).
 func (j *coordinator) gather() ([][]byte, error) {
 	p := j.and.Params()
 	codec, err := bloom.NewCodec(p)
@@ -224,7 +224,7 @@ func (j *coordinator) gather() ([][]byte, error) {
 	return common, nil
 }
 
-// answer is what a source sent in the last step.
+// answer is the answer of a source in the last step.
 type answer struct {
 	keys, bytes int
 	has         []bool // the smallest set's candidates, by number; nil for the smallest set itself

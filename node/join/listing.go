@@ -65,7 +65,7 @@ func (l Listing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	return codec.Append(nil, f, nil)
 }
 
-// Matching implements Source. Its errors: ErrFilter, those of the listing, that of f.
+// Matching implements Source. Its errors: ErrFilter, the listing's, f's.
 func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {

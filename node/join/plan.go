@@ -68,7 +68,7 @@ func codedBytes(m int, fill float64) int {
 
 // worthwhileBlocks returns the number of blocks of the AND with which the fewest bytes still move: the AND to every
 // source, and the keys that answer. Keys in common move in any case. A source's other keys are in the AND by chance:
-// each of their bits is a one of the source's filter, and is in the AND as often as any such one.
+// each of their bits is set in the source's filter, and is in the AND as often as any other set bit.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []wire.JoinSize, common float64) int {
 	p := and.Params()
 	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer

@@ -1,4 +1,4 @@
-// Package keystore says where a node keeps its keys, and keeps them in memory.
+// Package keystore defines the store of a node's keys, and has one in memory.
 package keystore
 
 import (
@@ -10,11 +10,11 @@ import (
 
 // Keys stores the keys of a node. A node calls it from many goroutines.
 type Keys interface {
-	// Add takes in a key with its fingerprint and says whether it is new. It keeps no reference to key.
+	// Add adds a key with its fingerprint and reports whether it is new. It keeps no reference to key.
 	Add(key []byte, f summary.Fingerprint) (added bool, err error)
 	// Remove drops a key and reports whether it was there.
 	Remove(key []byte) (removed bool, err error)
-	// Has reports whether key is held. After an error nobody is told that it is not.
+	// Has reports whether key is held. After an error the node answers nobody that it is not.
 	Has(key []byte) (bool, error)
 	Len() (int, error)
 	// Fingerprints yields the fingerprints of all keys, in any order. Keys added or removed meanwhile may or may not be
@@ -27,9 +27,9 @@ type Lists interface {
 	Keys(ctx context.Context) iter.Seq2[[]byte, error]
 }
 
-// Epochs is an optional interface of Keys that outlast the program. NextEpoch numbers the summaries of their node. Peers
-// ignore a number that goes back or is used twice, so each must be later than all before, those of earlier runs
-// included. Without it the clock numbers them.
+// Epochs is an optional interface of Keys that outlast the program. NextEpoch numbers the summaries of their node.
+// Peers ignore a number that goes back or is used twice, so each must be later than all before, in earlier runs too.
+// Without this interface the clock numbers them.
 type Epochs interface {
 	NextEpoch() (summary.Epoch, error)
 }

@@ -17,7 +17,7 @@ type Memory struct {
 	mirror Mirror
 }
 
-// Add takes in a key. The errors are those of Mirror.Add.
+// Add adds a key. The errors are those of Mirror.Add.
 func (m *Memory) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +46,7 @@ func (m *Memory) Remove(key []byte) (bool, error) {
 	return ok, nil
 }
 
-// Has says whether key is held; the error is always nil.
+// Has reports whether key is held; the error is always nil.
 func (m *Memory) Has(key []byte) (bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -50,7 +50,7 @@ func newTable() *counting.DLeft {
 	return t
 }
 
-// Remove takes each of the fingerprints away once; those that are not there are skipped.
+// Remove removes one copy of each fingerprint; it skips fingerprints that are not there.
 func (m *Mirror) Remove(fps ...summary.Fingerprint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 	return all
 }
 
-// MarshalBinary returns the fingerprints and how often each is there, in about as many bytes as they have entropy.
+// MarshalBinary returns the fingerprints with their counts, in about as many bytes as they have entropy.
 func (m *Mirror) MarshalBinary() ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -31,7 +31,7 @@ type signatures struct {
 }
 
 const (
-	// signaturesEach is how many signatures are remembered for each envelope: they take some 150 bytes.
+	// signaturesEach is the number of signatures remembered for each envelope: they take some 150 bytes.
 	signaturesEach = 4
 	// A part holds leastPart signatures or more, if there are several parts; there are mostParts at most.
 	leastPart = 64
@@ -56,7 +56,7 @@ func NewCache(entries int) *Cache {
 	return c
 }
 
-// lru returns what remembers values by hashes, those used last.
+// lru returns a cache of values by hash, which keeps the most recently used ones.
 func lru[V any](most int) *simplelru.LRU[[sha256.Size]byte, V] {
 	l, err := simplelru.NewLRU[[sha256.Size]byte, V](max(1, most), nil)
 	if err != nil {

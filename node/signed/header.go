@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// ErrSignature says that an envelope was changed after it was signed, or was signed by another peer than it names.
+// ErrSignature means that an envelope was changed after it was signed, or was not signed by the peer that it names.
 var ErrSignature = errors.New("signed: not what its signer signed")
 
 // headerRecord is a summary's header as the payload of a libp2p envelope.

@@ -10,7 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 )
 
-// ErrKey says that a key is of a kind that is not taken: others may cost fifty times as much to verify.
+// ErrKey means that a key is of an unsupported kind, which may cost fifty times as much to verify.
 var ErrKey = errors.New("signed: not an Ed25519, secp256k1 or P-256 key")
 
 // CheckKey returns ErrKey unless a public key is Ed25519, secp256k1, or ECDSA on P-256.
@@ -28,7 +28,7 @@ func CheckKey(key crypto.PubKey) error {
 	return ErrKey
 }
 
-// consume verifies an envelope, if its key is of a kind that is taken, and reads the record in it.
+// consume verifies an envelope, if its key is of a supported kind, and reads the record in it.
 func consume(envelope []byte, into record.Record) (*record.Envelope, error) {
 	e, err := record.UnmarshalEnvelope(envelope)
 	if err == nil {

@@ -17,13 +17,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Record is what a signed PeerRecord certifies. Of two records of a peer, the one of the higher Seq is newer.
+// Record is the content of a signed PeerRecord. Of two records of a peer, the one of the higher Seq is newer.
 type Record struct {
 	peer.AddrInfo
 	Seq uint64
 }
 
-// OpenRecord returns what a signed PeerRecord certifies. An error matches ErrSignature.
+// OpenRecord returns the content of a signed PeerRecord. An error matches ErrSignature.
 func OpenRecord(envelope []byte) (Record, error) {
 	if len(envelope) > wire.MaxRecord {
 		return Record{}, fmt.Errorf("%w: peer record of %d bytes, at most %d", ErrSignature, len(envelope), wire.MaxRecord)
@@ -52,8 +52,8 @@ func Seq(envelope []byte) uint64 {
 	return r.Seq
 }
 
-// Signer returns the peer by whose key an envelope claims to be signed, which is not verified. It is "" where there is
-// no such claim.
+// Signer returns the peer by whose key an envelope claims to be signed; the claim is not verified. It is "" without a
+// claim.
 func Signer(envelope []byte) wire.PeerID {
 	e, err := record.UnmarshalEnvelope(envelope)
 	if err != nil {
@@ -67,8 +67,9 @@ func Signer(envelope []byte) wire.PeerID {
 }
 
 // OwnRecord returns the host's signed PeerRecord: from its address book, or made of its addresses. It leaves out the
-// least useful addresses when they do not fit in wire.MaxRecord bytes. Before is the record that others may hold, nil if
-// there is none: it stays if it says the same, and else has a lower Seq, also where the host's clock was set back since.
+// least useful addresses if not all fit in wire.MaxRecord bytes. before is the record that others may hold, nil if
+// there is none. It is returned again if it has the same addresses; else the new Seq is higher, even if the host's
+// clock went back.
 func OwnRecord(h host.Host, key crypto.PrivKey, before []byte) ([]byte, error) {
 	old, err := OpenRecord(before)
 	if err != nil {
@@ -106,8 +107,8 @@ func OwnRecord(h host.Host, key crypto.PrivKey, before []byte) ([]byte, error) {
 	}
 }
 
-// useless ranks addresses by how little use they are to others. Addresses of this machine alone are the most useless,
-// then those of browsers' transports, which are long, then those of private networks.
+// useless ranks addresses by how little others can use them. Addresses of this machine alone are the most useless, then
+// browsers' transports, which are long, then private networks.
 func useless(a ma.Multiaddr) int {
 	switch {
 	case manet.IsIPLoopback(a):

@@ -92,7 +92,7 @@ func (b *backupWriter) item(kind byte, p []byte) {
 }
 
 // CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls progress,
-// if not nil, from time to time with the number so far. The error matches ErrBackup or ErrVersion unless it is that of r.
+// if not nil, from time to time with the number so far. The error matches ErrBackup or ErrVersion unless it is r's.
 func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
 		if kind != itemKey && kind != itemPrivateKey {
@@ -106,9 +106,10 @@ func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	return keys, err
 }
 
-// Restore makes a store from a backup in an empty datastore. Its summaries begin a new generation, later than all that
-// the backed up store had, since that store may have gone on after the backup. After an error the datastore may hold a
-// part of it, and is then of no use. The errors: ErrNotEmpty; ErrBackup; ErrVersion; those of r, the datastore and ctx.
+// Restore makes a store from a backup in an empty datastore. Its summaries begin a new generation, later than all
+// generations of the old store, which may have gone on after the backup. After an error the datastore may hold a part
+// of the backup, and is then of no use. The errors: ErrNotEmpty; ErrBackup; ErrVersion; those of r, the datastore and
+// ctx.
 func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	if has, err := d.Has(ctx, versionName); err != nil || has {
 		if err == nil {

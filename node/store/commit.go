@@ -24,27 +24,27 @@ type change struct {
 	done    chan struct{}
 }
 
-// Add takes in a key and reports whether it is new. The key is on disk when Add returns. The errors: ErrClosed,
-// ErrFailed, those of the datastore, and of package counting when more than four keys share a fingerprint.
+// Add adds a key and reports whether it is new. The key is on disk when Add returns. The errors: ErrClosed, ErrFailed,
+// the datastore's, and package counting's when more than four keys share a fingerprint.
 func (s *Store) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	n, err := s.AddMany([][]byte{key}, []summary.Fingerprint{f})
 	return n > 0, err
 }
 
-// AddMany takes in keys with their fingerprints and returns how many are new. The errors are those of Add. The keys
-// before the faulty one are then held, if the datastore did not fail.
+// AddMany adds keys with their fingerprints and returns the number of new ones. The errors are those of Add. The keys
+// before the faulty one are then held, unless the datastore failed.
 func (s *Store) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	return s.change(&change{keys: keys, fps: fps})
 }
 
 // Remove drops a key and reports whether it was there. The change is on disk when Remove returns. The errors:
-// ErrClosed, ErrFailed, those of the datastore.
+// ErrClosed, ErrFailed, the datastore's.
 func (s *Store) Remove(key []byte) (bool, error) {
 	n, err := s.RemoveMany([][]byte{key})
 	return n > 0, err
 }
 
-// RemoveMany drops keys and says how many were there.
+// RemoveMany drops keys and returns the number that were there.
 func (s *Store) RemoveMany(keys [][]byte) (removed int, err error) {
 	fps := make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
@@ -74,10 +74,10 @@ func (s *Store) change(c *change) (int, error) {
 	}
 }
 
-// retryEvery is how often a write that failed is tried again while no other change comes.
+// retryEvery is the time between attempts to repeat a failed write while no other change comes.
 const retryEvery = time.Second
 
-// commit writes changes, together those that have come up together, until the store closes.
+// commit writes changes until the store closes, changes that wait at the same time together.
 func (s *Store) commit() {
 	defer close(s.done)
 	retry := time.NewTicker(retryEvery)
@@ -160,7 +160,7 @@ type groupWriter struct {
 	grown   int
 }
 
-// held is whether a key was held, and its fingerprint.
+// held is a key's state before a group of changes: whether it was held, and its fingerprint.
 type held struct {
 	fp  summary.Fingerprint
 	was bool
@@ -173,8 +173,8 @@ func (s *Store) fail(err error) error {
 	return err
 }
 
-// recover tries again what failed: it reads what has become of the keys of the last group, and writes that anew, for a
-// write that failed may be there and not last.
+// recover repeats a failed write: it reads the present state of the last group's keys and writes that again. The failed
+// write may be visible now and still be lost in a crash.
 func (s *Store) recover(ctx context.Context) error {
 	if s.failed.Load() == nil {
 		return nil
@@ -278,7 +278,7 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))
 }
 
-// becomes notes what the group makes of a key.
+// becomes notes the state of a key after the group.
 func (g *groupWriter) becomes(key []byte, f summary.Fingerprint, present bool) {
 	if _, ok := g.present[string(key)]; !ok {
 		g.before[string(key)] = held{f, !present}

@@ -9,6 +9,6 @@
 // Changes that come in while one is being written are written together: one Sync for all of them.
 //
 // Costs: the keys are on disk alone. In memory is a d-left counting filter of their fingerprints (Bonomi et al. 2006),
-// about 6 to 12 bytes a key. It answers for most keys that are not held without a read of the disk. Close saves it;
-// without that, after a crash, Open reads all keys, about a second for each million.
+// about 6 to 12 bytes a key. It answers for most keys that are not held without a read of the disk. Close saves it.
+// After a crash it is missing, and Open reads all keys, about a second for each million.
 package store

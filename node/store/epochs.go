@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// reserve is how many sequence numbers are reserved at a time. A crash loses the unused ones.
+// reserve is the number of sequence numbers reserved at a time. A crash loses the unused ones.
 const reserve = 64
 
 // epochs gives out the numbers of summaries.

@@ -43,11 +43,11 @@ var upgrades = map[string]struct {
 }{}
 
 var (
-	// ErrVersion says that a newer version of this package wrote the datastore or the backup.
+	// ErrVersion means that a newer version of this package wrote the datastore or the backup.
 	ErrVersion = errors.New("store: of a newer version")
-	// ErrDamaged says that something in the datastore is not what this package writes.
+	// ErrDamaged means that the datastore has contents that this package does not write.
 	ErrDamaged = errors.New("store: damaged")
-	// ErrFailed says that a write failed: what it has made of its keys is not known until a later one has succeeded.
+	// ErrFailed means that a write failed. Whether its keys are held is not known until a later write has succeeded.
 	ErrFailed = errors.New("store: a write failed")
 	// ErrClosed says that the store is closed.
 	ErrClosed = errors.New("store: closed")

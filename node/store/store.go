@@ -46,7 +46,7 @@ type Store struct {
 	private *Store // of keys that are in no summary; nil for that store itself
 
 	peersMu sync.Mutex
-	peers   map[string]string // what is on disk
+	peers   map[string]string // the peers on disk
 }
 
 var (
@@ -64,14 +64,14 @@ func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.roo
 
 // WithProgress makes Open call progress while it reads all keys, as it does after a crash and for another seed: first
 // with 0 keys read, then after each hundred thousand. about is the number of keys when the store was last opened or
-// closed, 0 if unknown. Default: progress is not told.
+// closed, 0 if unknown. Default: no calls.
 func WithProgress(progress func(keys, about int)) Option {
 	return func(s *Store) { s.progress = progress }
 }
 
 // Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may differ
-// from last time's. Close leaves the datastore open. The errors: ErrVersion, ErrDamaged, those of the datastore and of
-// the options.
+// from last time's. Close leaves the datastore open. The errors: ErrVersion, ErrDamaged, the datastore's and the
+// options'.
 func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
 	s, err := openOne(ctx, d, seed, opts)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Store) Seed() summary.Seed { return s.network }
 // Private returns the store of the keys that are in no summary. Close closes it too.
 func (s *Store) Private() *Store { return s.private }
 
-// Has reports whether key is held. The error is that of the datastore.
+// Has reports whether key is held. The error is the datastore's.
 func (s *Store) Has(key []byte) (bool, error) {
 	if !s.mirror.Contains(s.hasher.Fingerprint(key)) {
 		return false, nil
@@ -211,8 +211,8 @@ func (s *Store) Len() (int, error) { return s.Count(), nil }
 // Count returns the number of keys.
 func (s *Store) Count() int { return int(s.length.Load()) }
 
-// Fault returns what the last write failed with, of private keys too; nil: it did not fail. Such a write is tried again
-// each second.
+// Fault returns the error of the last write, of private keys too; nil: it did not fail. A failed write is repeated each
+// second.
 func (s *Store) Fault() error {
 	var err error
 	if failed := s.failed.Load(); failed != nil {
