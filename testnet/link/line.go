@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Line is what joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe
-// for concurrent use.
+// Line joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe for
+// concurrent use.
 //
-// Bytes that leave wait until those before them have left; bytes that arrive do so behind those before them, and are
-// read the latency later. Both ends of a connection have lines of their own, so the slower one tells. Data on its way
-// waits in a queue of the connection below and in a few segments here. A sender that writes faster than the lines carry
-// is slowed down, and nothing is lost.
+// Bytes that leave wait until earlier bytes have left. Bytes that arrive do so behind earlier ones, and are read the
+// latency later. Both ends of a connection have lines of their own, so the slower one counts. Data on its way waits in
+// a queue of the underlying connection and in a few segments here. A sender that writes faster than the lines carry is
+// slowed down, and nothing is lost.
 type Line struct {
 	up, down bucket
 	latency  time.Duration
@@ -55,7 +55,7 @@ const (
 	coarse = time.Millisecond // shorter waits are left out, and made up for by the next
 )
 
-// slack is how late a wait may end without loss of rate: timers are late on a busy machine.
+// slack is the longest delay of a wait's end that costs no rate: timers are late on a busy machine.
 const slack = 100 * time.Millisecond
 
 // bucket lets bytes pass at a rate.
@@ -65,7 +65,7 @@ type bucket struct {
 	free time.Time // when all bytes so far have passed
 }
 
-// pass returns when n bytes that came at a time have passed, behind those before them.
+// pass returns when n bytes that came at a time have passed, behind earlier bytes.
 func (b *bucket) pass(n int, came time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +76,7 @@ func (b *bucket) pass(n int, came time.Time) time.Time {
 	return b.free
 }
 
-// segment is how many bytes pass at a time.
+// segment returns the number of bytes that pass at a time.
 func (b *bucket) segment() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// lateness is how much later than it should have the last wait ended.
+// lateness is the delay of the end of the last wait.
 type lateness time.Duration
 
 // pass waits until n bytes have passed, and returns when that was. They count as come when they would have, had the
@@ -238,13 +238,13 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// SetReadDeadline sets that of Read.
+// SetReadDeadline sets the deadline of Read.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.readBy.set(t)
 	return nil
 }
 
-// SetWriteDeadline sets that of Write, also of one under way below.
+// SetWriteDeadline sets the deadline of Write, also of one under way below.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.writeBy.set(t)
 	return c.Conn.SetWriteDeadline(t)

@@ -15,7 +15,7 @@ import (
 // MaxRate is the highest declared rate in bit/s.
 const MaxRate = 100_000_000_000
 
-// ErrMix is what a mix that cannot be understood matches.
+// ErrMix is matched by the error for a mix that cannot be parsed.
 var ErrMix = errors.New("link: bad mix")
 
 // Class is a kind of link.

@@ -10,12 +10,12 @@ import (
 // account adds up what the peers of a shard do.
 type account struct {
 	sim     *Sim
-	queries []sums // by number, from 1; those of the last ones may be missing
+	queries []sums // by number, from 1; the last ones may be missing
 	wrong   int
 	watch   *watch
 }
 
-// sums are of what was done for a query.
+// sums are the costs of a query.
 type sums struct{ messages, bytes, probes, wasted int }
 
 func newAccount(s *Sim) account {
@@ -61,7 +61,7 @@ func (a *account) count(who strategy.ID, e *event) {
 	}
 }
 
-// of is what was done for a query.
+// of returns the costs of a query, to add to.
 func (a *account) of(id strategy.QueryID) *sums {
 	if int(id) > len(a.queries) {
 		a.queries = append(a.queries, make([]sums, int(id)-len(a.queries))...)
@@ -95,8 +95,8 @@ func (a *account) merge(b *account) {
 	a.watch.merge(b.watch)
 }
 
-// found judges an answer: what comes too late, twice, or from another than the asker doesn't count, and what is wrong
-// counts as that. Only the asker's shard touches the query.
+// found judges an answer. It ignores answers that come too late, twice, or to another peer than the asker. It counts
+// wrong ones. Only the asker's shard touches the query.
 func (a *account) found(who strategy.ID, q *outcome, e *event) {
 	holder := e.from
 	switch {

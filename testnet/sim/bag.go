@@ -1,7 +1,7 @@
 package sim
 
-// bag holds events in the order in which they came, in pages: none is larger than what is in it by more than a page,
-// however much it once held. The zero value is empty.
+// bag holds events in the order in which they came, in pages. It takes at most a page more than its events need,
+// however many it once held. The zero value is empty.
 type bag struct{ first, last *page }
 
 // page is a piece of a bag. It has a kilobyte.
@@ -13,7 +13,7 @@ type page struct {
 
 const pageEvents = 15
 
-// held are a page's events.
+// held returns a page's events.
 func (p *page) held() []event { return p.events[:p.filled] }
 
 // add puts in a copy of an event.
@@ -41,8 +41,8 @@ func (b *bag) empty(to *pages) {
 	*b = bag{}
 }
 
-// pages are what the bags of a shard are made of. Emptied ones wait to be used again. One that comes back while as many
-// wait as the bags hold is dropped: what a busy instant took is not kept for good.
+// pages provides the pages of a shard's bags, and keeps emptied ones for use again. It drops a page that comes back
+// while as many wait as the bags hold: a busy instant's memory is not kept for good.
 type pages struct {
 	free    *page
 	waiting int // that are free

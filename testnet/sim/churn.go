@@ -10,14 +10,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// churn is who comes and goes when.
+// churn knows which peers are online, and plans their coming and going.
 type churn struct {
 	online []bool
 	moves  []Move            // to come, by time
 	ends   [][]time.Duration // of every peer's sessions
 }
 
-// leaves is when the session ends that a peer begins at an instant.
+// leaves returns the end of the session that a peer begins at an instant.
 func (c *churn) leaves(p strategy.ID, from time.Duration) time.Duration {
 	for _, end := range c.ends[p] {
 		if end > from {
@@ -37,7 +37,7 @@ func (c *churn) settle() {
 	}
 }
 
-// newChurn applies the moves until the start, and leaves out those that change nothing.
+// newChurn applies the moves until the start, and leaves out moves that change nothing.
 func newChurn(peers int, all []Move) churn {
 	c := churn{online: slices.Repeat([]bool{true}, peers)}
 	all = slices.Clone(all)
@@ -56,7 +56,7 @@ func newChurn(peers int, all []Move) churn {
 	return c
 }
 
-// Churn says how peers come and go.
+// Churn sets how peers come and go.
 type Churn struct {
 	Median time.Duration // of a session; 0: nobody leaves
 	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
@@ -67,8 +67,8 @@ type Churn struct {
 // run, is within the range of time.Duration.
 const MaxSession = 10_000 * time.Hour
 
-// Moves draws who comes and goes until an end, in order of time; those at 0 say who is away at the start. Each session
-// began long before the run, so that at its start as many are there as at any other time.
+// Moves draws the coming and going of peers until an end, in order of time; moves at 0 are of peers away at the start.
+// Each session began long before the run, so that as many peers are there at its start as at any other time.
 func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	if of.Median == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	return out
 }
 
-// history is when a peer comes and goes. It begins longAgo medians before the run.
+// history returns the moves of one peer. It begins longAgo medians before the run.
 func (of Churn) history(p strategy.ID, end time.Duration, rng *rand.Rand) (out []Move) {
 	const longAgo = 50
 	before := longAgo * (of.Median + of.Away)
@@ -115,7 +115,7 @@ func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration 
 	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)).Round(time.Microsecond))
 }
 
-// plan plans what comes before the end of the next window: who comes and goes, and which queries begin.
+// plan plans the events before the end of the next window: peers that come and go, and queries that begin.
 func (s *Sim) plan(begin time.Duration) {
 	until := begin + 2*s.cfg.Least
 	c := &s.churn
@@ -140,7 +140,7 @@ func (s *Sim) plan(begin time.Duration) {
 	}
 }
 
-// findable is how many others that are online hold a key.
+// findable returns the number of other peers online that hold a key.
 func (s *Sim) findable(asker strategy.ID, key uint32) int {
 	n := 0
 	for _, p := range s.held.Holders(key) {

@@ -10,23 +10,23 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Config says what to run. Zero values mean the stated defaults.
+// Config describes a run. Zero values mean the stated defaults.
 type Config struct {
 	Strategy strategy.Strategy
 	Params   strategy.Params
-	Data     *Data // who holds what; required
+	Data     *Data // the collections; required
 	Topology Topology
-	Edges    [][2]strategy.ID // who opens links to whom at the start, each pair once; nil: as Topology draws them
+	Edges    [][2]strategy.ID // links open at the start, opener first, each pair once; nil: as Topology draws them
 	Script   Script           // all that happens; zero: nothing
 
-	// Rates are those of a peer's line, bit/s, each at least 1; nil: 10 Mbit/s each way for all.
+	// Rates returns the rates of a peer's line, bit/s, each at least 1; nil: 10 Mbit/s each way for all.
 	Rates func(strategy.ID) (up, down uint64)
-	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least, as it does where
-	// it is nil.
+	// Latency returns the one-way latency between two peers, in whole microseconds. Below Least it counts as Least, as
+	// it does where it is nil.
 	Latency func(a, b strategy.ID) time.Duration
 
 	Least      time.Duration // of one-way latencies; 0: 10 ms
-	Loss       float64       // share of packets lost once, and of those again, in [0, 0.5]
+	Loss       float64       // share of packets lost once, and of these again, in [0, 0.5]
 	Reordered  float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
 	Duplicated float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
 	GiveUp     time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
@@ -41,8 +41,8 @@ type Config struct {
 	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one
 	// after the other.
 	Each func(n int, do func(i int))
-	// Notes has peers take notes for those who look at them while the run goes, see the Watched of package
-	// strategy/venn. They do the same without.
+	// Notes has peers take notes, for viewers of the run while it goes: see Watched in package strategy/venn. It does
+	// not change what peers do.
 	Notes bool
 	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer
@@ -104,13 +104,13 @@ func (c *Config) check() error {
 // MaxPeers is the most peers of a run.
 const MaxPeers = 1 << 20
 
-// end is when the last query has ended.
+// end returns the time at which the last query has ended.
 func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
 
-// random is a source for one purpose.
+// random returns a source of randomness for one purpose.
 func (c *Config) random(p purpose) *rand.Rand { return strategy.Random(c.Seed, string(p), 0) }
 
-// generator is such a source within what it belongs to: it is not copied once it has begun.
+// generator is a source of randomness inside its owner: it must not be copied once it has begun.
 type generator struct {
 	rand.Rand
 	source rand.PCG
@@ -121,7 +121,7 @@ func (g *generator) begin(c *Config, p purpose, of strategy.ID) {
 	g.Rand = *rand.New(&g.source)
 }
 
-// purpose names what a source is for. Only the simulator draws from these.
+// purpose names the use of a source of randomness. Only the simulator draws from these.
 type purpose string
 
 const (

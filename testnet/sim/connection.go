@@ -17,15 +17,16 @@ type connection struct {
 }
 
 const (
-	// keptConnections is how many connections a peer keeps besides its links, as many as Kubo keeps in all by default.
+	// keptConnections is the number of connections that a peer keeps besides its links, as many as Kubo keeps in all by
+	// default.
 	keptConnections = 96
 
 	// roundTrips to connect: each takes two latencies.
 	roundTrips = 2
 )
 
-// HandshakeBytes is what each end of a new connection sends until the connection is ready: transport security, choice
-// of protocols, libp2p's identify both ways. Measured between hosts on TCP (package drive).
+// HandshakeBytes is the number of bytes that each end of a new connection sends until it is ready: transport security,
+// choice of protocols, libp2p's identify both ways. Measured between hosts on TCP (package drive).
 const HandshakeBytes = 2800
 
 // linkTo is the connection of a link; nil: there is no link to the peer.
@@ -78,7 +79,7 @@ func (n *node) connectionTo(p strategy.ID) *connection {
 	return n.remember(connection{peer: p, wire: w})
 }
 
-// handshake begins to connect. Then is what follows: a request for a link, or nothing.
+// handshake begins to connect. After the handshake it sends then, a request for a link, or nothing.
 func (n *node) handshake(p strategy.ID, w *wire, then *event) {
 	n.put(&n.up, stream{peer: p, lane: shakingLane, wire: w}, then, HandshakeBytes)
 	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes}})

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Data is who holds what. It is read-only.
+// Data has the collections of all peers at the start. It is read-only.
 type Data struct {
 	*holdings.Table[strategy.ID]
 	fingerprints []summary.Fingerprint // by key number
@@ -45,13 +45,13 @@ func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	return d.interests[int(p)%len(d.interests)]
 }
 
-// Under is the same collections with other fingerprints, by number of the key. Those beyond the keys held are of keys
-// that nobody holds yet.
+// Under returns the same collections with other fingerprints, by number of the key. Fingerprints beyond the keys held
+// are of keys that nobody holds yet.
 func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
 	return &Data{Table: d.WithKeys(len(fingerprints)), fingerprints: fingerprints, interests: d.interests}
 }
 
-// Fingerprints are those of a peer's collection, in a new slice.
+// Fingerprints returns the fingerprints of a peer's collection, in a new slice.
 func (d *Data) Fingerprints(p strategy.ID) []summary.Fingerprint {
 	return d.fingerprintsOf(d.Collection(p))
 }
@@ -69,7 +69,7 @@ func (d *Data) Key(number uint32) strategy.Key {
 	return strategy.Key{Number: number, Fingerprint: d.fingerprints[number]}
 }
 
-// Clusters says how collections are made: peers have interests in common, and some keys are popular with all.
+// Clusters sets how collections are made: peers have interests in common, and some keys are popular with all.
 type Clusters struct {
 	Peers   int
 	Keys    int     // of every peer
@@ -87,10 +87,10 @@ func (c *Clusters) defaults() {
 }
 
 const (
-	maxKeys = 1 << 28 // of made-up collections, those that nobody draws included
+	maxKeys = 1 << 28 // of made-up collections, including keys that nobody draws
 
-	// drawsInVain is after how many draws in a row of what it has a collection takes the interest's keys in their order.
-	// There are that many only where popularity falls very steeply.
+	// drawsInVain is the number of draws in a row of keys that a collection has already, after which it takes the
+	// interest's keys in their order. It is reached only where popularity falls very steeply.
 	drawsInVain = 1 << 14
 )
 
@@ -109,7 +109,7 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 		return nil, fmt.Errorf("%w: %d interests with %d keys each, at most %d keys in all", ErrData, interests, within, maxKeys)
 	}
 	universe := interests * within
-	spread := rng.Perm(universe) // what is popular with all belongs to any interest
+	spread := rng.Perm(universe) // a key popular with all belongs to any interest
 	collections := make([][]uint32, c.Peers)
 	all := make([]uint32, c.Peers*c.Keys)
 	seen := map[uint32]bool{}
@@ -172,7 +172,7 @@ func number(collections [][]uint32, universe int, rng *rand.Rand) (*Data, error)
 	return NewData(drawFingerprints(int(n), rng), collections)
 }
 
-// drawFingerprints draws n distinct fingerprints: those of a keyed hash look like any others.
+// drawFingerprints draws n distinct fingerprints: a keyed hash gives random ones.
 func drawFingerprints(n int, rng *rand.Rand) []summary.Fingerprint {
 	fps := make([]summary.Fingerprint, n)
 	seen := make(map[summary.Fingerprint]bool, n)

@@ -11,8 +11,8 @@ import (
 // Unknown stands for a count of a query that nobody knows.
 const Unknown = -1
 
-// Query is what became of a query. Counts may be Unknown on real hosts: bytes, and messages but to nodes of venn, are
-// known of all queries together; hops are unknown of nodes.
+// Query is the outcome of a query. Counts may be Unknown on real hosts: bytes, and messages except to nodes of venn,
+// are only known of all queries together; hops are unknown for nodes.
 type Query struct {
 	At       float64 `json:"at_s"` // when it began
 	Asker    int     `json:"asker"`
@@ -27,7 +27,8 @@ type Query struct {
 	Wasted   int     `json:"wasted_probes"`
 }
 
-// Second is what all peers sent in a second of the run, by when it arrives. What would arrive after the end is in none.
+// Second counts what all peers sent in a second of the run, by the time of arrival. Messages that would arrive after
+// the end are left out.
 type Second struct {
 	At       int   `json:"at_s"`
 	Online   int   `json:"online"`       // peers, when the second began
@@ -36,7 +37,7 @@ type Second struct {
 	Messages int   `json:"messages"` // of both
 }
 
-// Sent is what was sent for upkeep by one kind of message, or protocol on real hosts.
+// Sent counts one kind of message sent for upkeep, or one protocol on real hosts.
 type Sent struct {
 	Name     string `json:"kind"`
 	Messages int64  `json:"messages"`
@@ -49,7 +50,7 @@ const (
 	otherKind      = "other"   // messages whose strategy names no kind
 )
 
-// watch notes what a run shows in detail.
+// watch notes the details of a run.
 type watch struct {
 	end     time.Duration
 	seconds []Second
@@ -94,7 +95,7 @@ func (w *watch) connected(at time.Duration, bytes int64) {
 	w.add(connectingKind, 1, bytes)
 }
 
-// window notes who is there in the second of a window.
+// window notes the number of peers online in the second of a window.
 func (w *watch) window(begin time.Duration, online []bool) {
 	s := w.at(begin)
 	if s.Online > 0 {
@@ -107,7 +108,7 @@ func (w *watch) window(begin time.Duration, online []bool) {
 	}
 }
 
-// merge adds what another has noted, except who is there.
+// merge adds the notes of another watch, except the peers online.
 func (w *watch) merge(o *watch) {
 	for i, from := range o.seconds {
 		s := w.at(time.Duration(i) * time.Second)

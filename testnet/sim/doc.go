@@ -2,34 +2,34 @@
 //
 // Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at
 // the earliest. So shards of the peers run a window independently, on as many processors as [Config.Each] uses, and
-// wait for each other once, at its end. Each takes in what was done in the window before, in the order of the peers'
+// wait for each other once, at its end. Each takes in the events of the window before, in the order of the peers'
 // numbers. So a run follows from its [Config] alone: the same seed gives the same trace, byte for byte, on any number
 // of processors.
 //
 // The model:
-//   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream is what a peer sends to
+//   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream carries one peer's messages to
 //     another for upkeep, or for queries, or a handshake. A message is there when its last packet has come in. So it
 //     takes its time on the slower of two lines, and a packet's time on the other. Between lines a packet takes the
 //     latency of the two ends, which are points in a square: the least latency, and more with distance.
 //   - Streams are reliable and keep their order. A packet that is lost comes late, by a retransmission time for every
-//     loss: twice the latency, 200 ms at least. What was sent after it on the same connection waits for it, as on TCP.
+//     loss: twice the latency, 200 ms at least. Packets sent after it on the same connection wait for it, as on TCP.
 //   - Left out are congestion control, so that a line is full whenever something waits for it; NAT; acknowledgements,
-//     and what a retransmission takes of the line. See [Model].
+//     and the load of retransmissions on the line. See [Model].
 //   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before
-//     any message leaves. Such a connection is no link; a peer keeps 96 of them, and then closes the one idle for the
+//     any message leaves. Such a connection is no link. A peer keeps 96 of them, and then closes the one idle for the
 //     longest.
-//   - A peer that leaves closes its connections, and what is still waiting for its line is never sent. A peer that
-//     isn't there doesn't answer: who sends to it learns of that when connecting is given up.
-//   - A peer that comes back begins a new session. What was sent to an earlier one bounces at once, and an answer or a
+//   - A peer that leaves closes its connections, and messages that still wait for its line are never sent. A peer that
+//     isn't there doesn't answer: a sender to it learns of that when connecting is given up.
+//   - A peer that comes back begins a new session. Messages to an earlier session bounce at once, and an answer or a
 //     bounce for an earlier session never reaches a later one.
-//   - A [Script] says what happens at known times: peers come and go, collections change, lines slow down, the network
+//   - A [Script] has the events at known times: peers come and go, collections change, lines slow down, the network
 //     falls apart for a while. A partition resets the connections that it cuts. A sender across it learns of that when
 //     connecting is given up.
 //   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
 //
 // It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way. Venn's
 // machine takes about 40 kB a peer, and 700 bytes for every other peer that one knows of, because all holders share a
-// summary. Queries ask the summaries known one by one, because an index of each peer's own would take the square of the
-// network. The answers are the same by construction (overlay.Config, Loop). So it is [strategy.Params], Origins, that
-// bounds a large network's memory.
+// summary. Queries ask the summaries known one by one, because an index at each peer would take memory that grows with
+// the square of the network. The answers are the same by construction (overlay.Config, Loop). So the memory of a large
+// network is bounded by Origins of [strategy.Params].
 package sim

@@ -6,17 +6,16 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Held is who holds what while collections change: at first what Data says. It is not safe for concurrent use while it
-// changes.
+// Held has the collections while they change, from Data's on. It is not safe for concurrent use while it changes.
 type Held struct {
 	*holdings.Now[strategy.ID]
 	data *Data
 }
 
-// NewHeld begins with what Data says.
+// NewHeld begins with the collections of Data.
 func NewHeld(d *Data) *Held { return &Held{holdings.NewNow(d.Table), d} }
 
-// Fingerprints are those of a peer's collection now, in a new slice.
+// Fingerprints returns the fingerprints of a peer's collection now, in a new slice.
 func (h *Held) Fingerprints(p strategy.ID) []summary.Fingerprint {
 	return h.data.fingerprintsOf(h.Collection(p))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Model says in a sentence or two what a simulated network leaves out, for tables and reports.
+// Model names, for tables and reports, what a simulated network leaves out.
 const Model = "streams share lines in packets of 1,500 bytes, each stream alike; a lost packet costs a retransmission time; " +
 	"congestion control, acknowledgements, NAT and the time to compute are left out, and all know somebody to connect with"
 
@@ -32,7 +32,7 @@ func laneOf(m *strategy.Message) lane {
 	return upkeepLane
 }
 
-// wire is what the streams of one connection share. Packets of all of them arrive in the order in which they left.
+// wire is the state that the streams of one connection share. Their packets arrive in the order in which they left.
 type wire struct {
 	latency time.Duration // to the peer; 0: not asked for yet
 	ready   time.Duration // when the handshake is over: nothing else leaves before
@@ -47,7 +47,7 @@ type line struct {
 	next time.Duration // when one of them has its turn; always: none waits
 }
 
-// stream is what waits for a line in one lane to or from a peer, the next parcel first.
+// stream is the parcels that wait for a line in one lane to or from a peer, the next one first.
 type stream struct {
 	peer    strategy.ID
 	life    uint32 // session of the peer that it comes from; 0 of what leaves
@@ -62,7 +62,7 @@ type parcel struct {
 	left int // bytes that have not passed
 }
 
-// ready is when a stream may have its turn.
+// ready returns the earliest time of a stream's turn.
 func (s *stream) ready() time.Duration {
 	if s.wire == nil || s.lane == shakingLane {
 		return 0
@@ -70,7 +70,7 @@ func (s *stream) ready() time.Duration {
 	return s.wire.ready
 }
 
-// bytes is how much of a stream waits.
+// bytes returns the number of bytes of a stream that wait.
 func (s *stream) bytes() (sum int) {
 	for i := range s.waiting {
 		sum += s.waiting[i].left
@@ -89,13 +89,13 @@ func (l *line) takes(bytes int) time.Duration { return seconds(float64(bytes) / 
 // carry puts bytes on the line, behind all that is on it.
 func (l *line) carry(now time.Duration, bytes int) { l.free = max(l.free, now) + l.takes(bytes) }
 
-// fits reports whether a parcel of a stream can be put on the line at once: it and what is on the line before it are a
-// packet at most each, and nothing else waits.
+// fits reports whether a parcel of a stream can be put on the line at once: nothing waits, and both the parcel and the
+// bytes still on the line before it are a packet at most.
 func (l *line) fits(now time.Duration, s *stream, bytes int) bool {
 	return len(l.ring) == 0 && bytes <= packet && s.ready() <= now && l.free <= now+l.takes(packet)
 }
 
-// wait has a parcel wait behind those of its stream.
+// wait has a parcel wait behind the others of its stream.
 func (l *line) wait(s stream, p parcel) {
 	at := slices.IndexFunc(l.ring, func(o stream) bool {
 		return o.peer == s.peer && o.life == s.life && o.lane == s.lane && o.wire == s.wire
@@ -115,7 +115,7 @@ func (l *line) plan() {
 	}
 }
 
-// longest returns the stream of those that match with the most bytes that wait; nil: none matches.
+// longest returns the matching stream with the most waiting bytes; nil: none matches.
 func (l *line) longest(matches func(*stream) bool) (found *stream) {
 	for i := range l.ring {
 		if s := &l.ring[i]; matches(s) && (found == nil || s.bytes() > found.bytes()) {
@@ -125,7 +125,7 @@ func (l *line) longest(matches func(*stream) bool) (found *stream) {
 	return found
 }
 
-// turn gives the first stream that is ready its turn. Passed is called for every parcel of which some bytes pass.
+// turn gives the first stream that is ready its turn. It calls passed for every parcel of which some bytes pass.
 func (n *node) turn(l *line) {
 	at := slices.IndexFunc(l.ring, func(s stream) bool { return s.ready() <= n.now })
 	if at < 0 {
@@ -185,7 +185,7 @@ func (n *node) passed(l *line, s *stream, p *parcel, bytes int) {
 	}
 }
 
-// latencyOf is that of a stream's connection.
+// latencyOf returns the latency of a stream's connection.
 func (n *node) latencyOf(s *stream) time.Duration {
 	if s.wire.latency == 0 {
 		s.wire.latency = n.sim.latency(n.id, s.peer)
@@ -226,7 +226,7 @@ func (n *node) depart(s *stream, p *parcel, bytes int) {
 		n.emit(e)
 		return
 	}
-	if n.happens(n.sim.cfg.Reordered) { // those behind it pass
+	if n.happens(n.sim.cfg.Reordered) { // the ones behind it pass
 		e.at += time.Duration(n.own.Float64() * float64(heldBack))
 	} else {
 		s.wire.last = e.at
@@ -258,8 +258,8 @@ func (n *node) taken(e *event) {
 	n.soon(&in)
 }
 
-// soon plans an event of this peer, in this window or a later one. It is passed on as it is: emit would say that it
-// comes from here.
+// soon plans an event of this peer, in this window or a later one. It passes it on unchanged: emit would set this peer
+// as its origin.
 func (n *node) soon(e *event) {
 	if e.at < n.shard.end {
 		n.shard.due = append(n.shard.due, *e)

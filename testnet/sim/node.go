@@ -36,10 +36,11 @@ type node struct {
 	now      time.Duration
 	delivery strategy.Delivery // the message that is being taken in
 	asker    replyTo
-	covered  covered // what the machine said last
+	covered  covered // the machine's last word
 }
 
-// replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
+// replyTo is the sender of the message that is being taken in. Messages to that peer meanwhile are for its session of
+// then.
 type replyTo struct {
 	peer strategy.ID
 	life uint32 // 0: no message is
@@ -93,8 +94,8 @@ func (n *node) rest() {
 	}
 }
 
-// timer is when something is due of which no event tells: the machine is to be woken, or a line is free for those that
-// wait for it. always: nothing is due.
+// timer returns the next time at which the node acts without an event: it wakes the machine, or a line is free for
+// waiting streams. always: never.
 func (n *node) timer() time.Duration {
 	at := min(n.up.next, n.down.next)
 	if n.peer != nil && n.wakeAt != never {
@@ -103,7 +104,7 @@ func (n *node) timer() time.Duration {
 	return at
 }
 
-// ring does what is due at an instant.
+// ring acts at a time that timer returned.
 func (n *node) ring(at time.Duration) {
 	switch at {
 	case n.up.next:
@@ -179,12 +180,12 @@ func (n *node) join() {
 	n.down.clear(n.now)
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
-	if n.now > 0 { // at the start the topology says with which peers
+	if n.now > 0 { // at the start the topology chooses the peers
 		n.sim.bootstrap(n)
 	}
 }
 
-// leave closes all connections, behind what the peer says last: those at the other ends learn of that.
+// leave closes all connections, behind the peer's last messages: the other ends learn of that.
 func (n *node) leave(killed bool) {
 	if !killed {
 		n.leaves = n.now + core.GoodbyeTime
@@ -205,7 +206,7 @@ func (n *node) leave(killed bool) {
 	n.peer, n.links, n.ends, n.recent = nil, links.Links{}, nil, nil
 }
 
-// empty sends what the line carries until the peer has left.
+// empty sends the messages that the line carries before the peer has left.
 func (n *node) empty() {
 	now := n.now
 	for n.up.next <= n.leaves {
@@ -224,7 +225,7 @@ func (n *node) lose(s *stream) {
 	}
 }
 
-// absent is what happens when a peer isn't there.
+// absent handles an event for a peer that is away.
 func (n *node) absent(e *event) {
 	at := max(n.now, e.at) + n.sim.cfg.GiveUp
 	switch e.kind {
@@ -237,7 +238,7 @@ func (n *node) absent(e *event) {
 	}
 }
 
-// outlived is what happens to what was meant for an earlier session: its connections are closed.
+// outlived handles a message for an earlier session: its connections are closed.
 func (n *node) outlived(e *event) {
 	back := event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, fromLife: e.toLife}
 	switch e.kind {
@@ -328,8 +329,8 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	n.emit(event{at: n.now, to: n.id, from: holder, kind: found, msg: strategy.Message{Query: q, Bytes: hops}})
 }
 
-// Send puts a message on the line, behind those before it in its stream. What hasn't left when the peer leaves is never
-// sent.
+// Send puts a message on the line, behind the others of its stream. A message that hasn't left when the peer leaves is
+// never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
 	if n.sim.beyond(n.now, n.id, to) {
 		n.unreachable(to, &event{msg: m})
@@ -343,13 +344,13 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 	n.put(&n.up, stream{peer: to, lane: laneOf(&m), wire: c.wire}, &e, m.Bytes)
 }
 
-// heldBack is how long a message stands back at most that others overtake, or that comes a second time.
+// heldBack is the longest delay of a message that others overtake, or that comes a second time.
 const heldBack = time.Second
 
 // happens draws whether something happens that has a probability.
 func (n *node) happens(p float64) bool { return p > 0 && n.own.Float64() < p }
 
-// leastRetransmission is how long a stream waits at least before it sends again what was lost.
+// leastRetransmission is the shortest time that a stream waits before it sends a lost packet again.
 const leastRetransmission = 200 * time.Millisecond
 
 func (n *node) Connect(to strategy.ID) {

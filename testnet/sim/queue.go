@@ -36,24 +36,24 @@ const (
 	closed               // a link is gone
 	linked               // another has opened a link
 
-	// What a peer says to the simulator in a step; never queued.
+	// What a peer reports to the simulator in a step; never queued.
 	handshake // it begins a connection
 	looked
 	missed
 	found
 	done
 
-	changed // the peer's collection has changed; queued like those above
+	changed // the peer's collection has changed; queued as the kinds before handshake
 	killed  // the peer goes without a word; queued, too
 	ended   // a connection that was closed has nothing under way any more; queued, too
 	piece   // a packet of a message, not the last, is at the peer's line; queued, too
 )
 
-// queued says whether events of a kind are to come, rather than said in a step.
+// queued reports whether events of a kind are planned for a time, rather than reported in a step.
 func (k kind) queued() bool { return k < handshake || k > done }
 
-// queue holds the events to come by window: those of the next ringWindows windows in a ring, later ones in a heap.
-// Events of one window and one instant stay in the order of their planning.
+// queue holds the events to come by window: the next ringWindows windows in a ring, later ones in a heap. Events of one
+// window and one instant stay in the order of their planning.
 type queue struct {
 	width   time.Duration // of a window
 	now     int64         // window

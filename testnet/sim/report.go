@@ -10,13 +10,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Report is what a run has shown, in the simulator or on real hosts, which leave some fields at zero.
+// Report is the result of a run, in the simulator or on real hosts, which leave some fields at zero.
 type Report struct {
 	Peers    int
 	Trace    string // SHA-256 of the simulator's trace; real hosts have none
 	Wrong    int    // peers named as holders that are none
 	Messages float64
-	Bytes    float64 // both of a query; where they are known of the queries together only, those of Queries are 0
+	Bytes    float64 // both a query; where they are known of all queries together only, those in Queries are 0
 
 	Online  float64 // peers that were there, on average over the queries' begins
 	Parts   int     // into which the links at the start fall
@@ -32,10 +32,10 @@ type Report struct {
 
 	Queries []Query
 	Seconds []Second // from 0 on
-	Kinds   []Sent   // of upkeep, the most bytes first; what it takes to connect is a kind, too
+	Kinds   []Sent   // of upkeep, the most bytes first; connecting is a kind, too
 }
 
-// outcome is what has become of a query.
+// outcome is the state of a query.
 type outcome struct {
 	asker    strategy.ID
 	key      uint32
@@ -48,18 +48,18 @@ type outcome struct {
 	sums     // known at the end
 }
 
-// covered is the share of the peers that a query says it has asked or knows of; the zero value says nothing.
+// covered is the share of the peers that a query reports as asked or known; the zero value reports nothing.
 type covered struct {
 	query strategy.QueryID
 	share float64
 }
 
-// tally adds up what peers do. A peer's part is changed by its own shard only, and so is a query's by that of its
-// asker; what all may change at a time are accounts and handshakes.
+// tally adds up what peers do. A peer's part is changed by its own shard only, a query's by its asker's. All shards may
+// change accounts and handshakes at a time.
 type tally struct {
 	sim        *Sim
 	queries    []outcome
-	upkeep     []int64        // bytes, by peer, without those of handshakes
+	upkeep     []int64        // bytes, by peer, without handshakes
 	load       []int32        // messages for queries, by peer
 	handshakes []atomic.Int32 // upkeep, by peer
 	online     int
@@ -128,7 +128,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	return r, stopped
 }
 
-// query is what is reported of a query.
+// query returns the report of a query.
 func (o *outcome) query(all bool) Query {
 	mark := judge.MarkOf(len(o.holders), o.findable, all)
 	q := Query{
@@ -164,8 +164,8 @@ type Known struct {
 	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
 }
 
-// known is what the peers that are there keep about others, by the rate of their lines, and the mean directory of all;
-// nil: the strategy does not say.
+// known averages what the peers there keep about others, by the rate of their lines, and over all; nil: the strategy
+// does not measure it.
 func (s *Sim) known() (directory *float64, lines []Known) {
 	byRate := map[uint64]*Known{}
 	bytes, peers := 0.0, 0

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Script is what happens in a run. The zero value is nothing. Each list is in order of time.
+// Script has the planned events of a run. The zero value is none. Each list is in order of time.
 type Script struct {
-	Moves   []Move   // who comes and goes; one at 0 or before says who is away at the start
+	Moves   []Move   // peers that come and go; a move at 0 or before sets who is away at the start
 	Asks    []Ask    // the queries
 	Changes []Change // of collections
 	Cuts    []Cut
@@ -40,7 +40,7 @@ type Change struct {
 }
 
 // Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across
-// are reset when it begins. When it ends, the peers that had opened links of the topology open those that it cut again.
+// are reset when it begins. When it ends, peers that had opened links of the topology open the ones that it cut again.
 type Cut struct {
 	From, To time.Duration // To 0: it lasts
 	Side     []uint8       // of each peer
@@ -53,12 +53,12 @@ type Rate struct {
 	Up, Down uint64
 }
 
-// parts says whether the cut is between two peers at an instant.
+// parts reports whether the cut is between two peers at an instant.
 func (c *Cut) parts(now time.Duration, a, b strategy.ID) bool {
 	return now >= c.From && (c.To == 0 || now < c.To) && c.Side[a] != c.Side[b]
 }
 
-// check returns what is wrong with a script for the peers and keys of a run.
+// check returns the faults of a script for the peers and keys of a run.
 func (s *Script) check(peers, keys int) (faults []error) {
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
@@ -91,7 +91,7 @@ func (s *Script) check(peers, keys int) (faults []error) {
 	return faults
 }
 
-// cut says whether a partition is between two peers.
+// cut reports whether a partition is between two peers.
 func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	for i := range s.cfg.Script.Cuts {
 		if s.cfg.Script.Cuts[i].parts(now, a, b) {
@@ -101,20 +101,20 @@ func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	return false
 }
 
-// beyond says whether nothing that a peer sends reaches another: a partition is between them, or nobody is of that
-// name.
+// beyond reports whether nothing that a peer sends reaches another: a partition is between them, or there is no such
+// peer.
 func (s *Sim) beyond(now time.Duration, a, b strategy.ID) bool {
 	return int(b) >= len(s.nodes) || s.cut(now, a, b)
 }
 
-// staged is how much of the script has been planned.
+// staged counts the planned part of the script.
 type staged struct {
 	changes, rates int
 	begun, healed  int              // cuts: begun in the order of the script, healed likewise
-	severed        [][2]strategy.ID // links of the topology that cuts have closed: who opened them, and to whom
+	severed        [][2]strategy.ID // links of the topology that cuts have closed, opener first
 }
 
-// stage plans what the script has before an instant.
+// stage plans the script's events before an instant.
 func (s *Sim) stage(until time.Duration) {
 	script, done := &s.cfg.Script, &s.staged
 	for ; done.changes < len(script.Changes) && script.Changes[done.changes].At < until; done.changes++ {

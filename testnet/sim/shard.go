@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// shard is the peers of a range of numbers, with their events to come. In a window it takes in what all peers did in
-// the window before, and has its own do what is due. Shards are independent of each other meanwhile, so several
-// processors can run them.
+// shard is the peers of a range of numbers, with their events to come. In a window it takes in the events of all peers
+// from the window before, and runs the ones of its own that are due. Shards are independent of each other meanwhile, so
+// several processors can run them.
 type shard struct {
 	queue
 	account
@@ -22,7 +22,7 @@ type shard struct {
 	nodes  []node      // of the range
 	first  strategy.ID // of them
 	did    [2]deeds    // in even windows and in odd ones
-	doing  *deeds      // of those, this window's
+	doing  *deeds      // this window's
 	sorted []event     // of the window, by peer
 	counts []int32     // of each peer's events, while they are grouped; then 0
 	busy   []strategy.ID
@@ -40,7 +40,7 @@ type turn struct {
 	events []event
 }
 
-// deeds are what was done in a window, in order.
+// deeds are the events of a window, in order.
 type deeds struct {
 	plans   []bag  // by the shard that they are for
 	records []byte // for the trace
@@ -92,8 +92,8 @@ func (s *shard) run(number int64, end time.Duration) {
 	}
 }
 
-// gather takes in the events that the window before has led to: those that the simulator planned, then those of the
-// peers in the order of their numbers.
+// gather takes in the events from the window before: first the simulator's, then the peers' in the order of their
+// numbers.
 func (s *shard) gather(before int) {
 	s.take(&s.sim.planned[before].plans[s.number])
 	for i := range s.sim.shards {
@@ -193,7 +193,7 @@ func (d *deeds) forget(to *pages) {
 	}
 }
 
-// recordOf is the trace's record of what a peer did.
+// recordOf returns the trace's record of an event.
 func recordOf(who strategy.ID, e *event) Record {
 	other := e.to
 	if other == who {
@@ -202,8 +202,8 @@ func recordOf(who strategy.ID, e *event) Record {
 	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
 }
 
-// sortEvents sorts events by their time. Those of one time stay in their order, which is that of planning. Few events
-// are inserted one by one, without copying them to compare.
+// sortEvents sorts events by their time. Events of one time stay in their order, the order of planning. Few events are
+// inserted one by one, without copying them to compare.
 func sortEvents(events []event) {
 	const few = 32
 	if len(events) > few {

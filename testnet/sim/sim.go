@@ -17,9 +17,9 @@ type Sim struct {
 	world   strategy.World
 	nodes   []node
 	shards  []shard
-	shift   int      // of a peer's number to that of its shard
-	planned [2]deeds // what the simulator itself plans, in even windows and in odd ones
-	pages   pages    // of those
+	shift   int      // of a peer's number to its shard's
+	planned [2]deeds // by the simulator itself, in even windows and in odd ones
+	pages   pages    // of planned
 	own     account  // of the simulator itself
 	trace   tracer
 	churn   churn
@@ -38,7 +38,7 @@ type Sim struct {
 // ErrStopped is returned by Run when Config.Progress stopped it.
 var ErrStopped = errors.New("sim: stopped")
 
-// ErrPanic is matched by the error of a run in which a strategy panicked. The error says where.
+// ErrPanic is matched by the error of a run in which a strategy panicked. The error has the place.
 var ErrPanic = errors.New("sim: panic")
 
 // New prepares a run. It returns every fault of the configuration, joined; they match [ErrConfig].
@@ -81,7 +81,7 @@ func (s *Sim) makeNodes() {
 	s.newShards()
 }
 
-// latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.
+// latency returns the one-way latency of a message between two peers, in whole microseconds, the same on all machines.
 func (s *Sim) latency(a, b strategy.ID) time.Duration {
 	if s.cfg.Latency == nil || int(max(a, b)) >= len(s.nodes) {
 		return s.cfg.Least
@@ -97,8 +97,8 @@ func (s *Sim) wire() {
 	s.parts = Components(len(s.nodes), s.edges)
 }
 
-// begin plans what happens at the start. Everybody who is there joins, and the links of the topology open, or others
-// where it leads to peers that are away.
+// begin plans the events at the start. All peers that are there join, and the links of the topology open; where one
+// leads to a peer that is away, another opens in its place.
 func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
@@ -166,8 +166,8 @@ func (s *Sim) step() error {
 	return nil
 }
 
-// each does what is independent of each other in a window: on several processors if many peers had something to do in
-// the window before.
+// each does independent pieces of a window's work: on several processors if many peers were active in the window
+// before.
 func (s *Sim) each(n int, do func(i int)) {
 	turns := 0
 	for i := range s.shards {
@@ -208,7 +208,7 @@ func (s *Sim) repair(n *node) {
 	}
 }
 
-// linkAnywhere opens a link to a peer drawn at random; in a star, to one of those at which all begin.
+// linkAnywhere opens a link to a peer drawn at random; in a star, to one of the first peers, at which all others begin.
 func (s *Sim) linkAnywhere(n *node) {
 	if t := s.cfg.Topology; t.Kind == Star {
 		begin := s.world

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// Topology is how the peers are linked at the start.
+// Topology sets how the peers are linked at the start.
 type Topology struct {
 	Kind   Kind
 	Degree int     // links that a peer has on average; 0: 8. Star: the first peers, at which all others begin; 0: 1
@@ -22,9 +22,9 @@ type Kind string
 
 // The families.
 const (
-	Random     Kind = "random"      // every pair alike; the default
+	Random     Kind = "random"      // every pair with the same probability; the default
 	SmallWorld Kind = "small-world" // a ring of near neighbours with shortcuts (Watts and Strogatz, 1998)
-	PowerLaw   Kind = "power-law"   // new peers prefer those with many links (Barabási and Albert, 1999)
+	PowerLaw   Kind = "power-law"   // new peers prefer peers with many links (Barabási and Albert, 1999)
 	Star       Kind = "star"        // all begin at the same few peers, and come back to these
 )
 
@@ -50,8 +50,8 @@ func (t Topology) Check() error {
 	return errors.Join(faults...)
 }
 
-// For returns the topology as peers under some rules open it: how many links each has is theirs to say, but not where
-// all begin.
+// For returns the topology as peers open it under the strategy's rules: the rules set how many links each peer has. In
+// a star they do not set at how many peers all others begin.
 func (t Topology) For(r links.Rules) Topology {
 	if t.Kind != Star {
 		t.Degree = r.Degree
@@ -59,7 +59,7 @@ func (t Topology) For(r links.Rules) Topology {
 	return t
 }
 
-// Edges draws the links among n peers: who opens them, and to whom. No pair is linked twice.
+// Edges draws the links among n peers, opener first. No pair is linked twice.
 func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
 	t.defaults()
 	g := graph{pairs: map[[2]strategy.ID]bool{}}

@@ -22,7 +22,7 @@ type Record struct {
 	At    time.Duration // when; for a message when it arrives
 	Kind  uint8
 	Peer  strategy.ID // whose doing it is
-	Other strategy.ID // whom it is about
+	Other strategy.ID // the other peer of the event
 	Bytes uint32
 	Query strategy.QueryID
 }
@@ -55,7 +55,7 @@ var kindNames = [...]string{
 	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done", changed: "changes", killed: "killed", ended: "hears the end of", piece: "sends a packet to",
 }
 
-// What says what the peer does, in a word or a few.
+// What describes the event in a few words.
 func (r Record) What() string {
 	if int(r.Kind) < len(kindNames) {
 		return kindNames[r.Kind]

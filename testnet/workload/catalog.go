@@ -31,7 +31,7 @@ type catalog struct {
 	files []file
 }
 
-// file is what peers hold as a whole: a file, or a single key.
+// file is what peers hold as a whole: a file in chunks, or a single key.
 type file struct {
 	key     []byte // the key itself, or the SHA-256 of a file that is held in chunks
 	size    uint64 // bytes; 0 for a single key
@@ -106,7 +106,7 @@ func (c *catalog) deal(n int, rng *rand.Rand) *catalog {
 	return out
 }
 
-// dealt is how many of n peers hold a file that is dealt to them.
+// dealt returns the number of n new peers to whom a file is dealt.
 func (c *catalog) dealt(f *file, n int) int {
 	share := float64(len(f.holders)) / float64(len(c.peers))
 	return max(1, int(math.Round(share*float64(n))))

@@ -10,15 +10,15 @@ import (
 // DefaultChunk is the size in bytes of the chunks that files are held in.
 const DefaultChunk = 16 << 10
 
-// Config says what to load.
+// Config chooses the data to load.
 type Config struct {
 	Path  string // a .tsv or .tsv.gz file, or a folder with a text file per peer; "" is the embedded Debian data
 	Chunk uint64 // bytes of a file per key; 0 is DefaultChunk; without meaning for a folder of keys
-	Peers int    // number of peers; 0: as many as the data has; more are dealt again from Rand
+	Peers int    // number of peers; 0: all of the data; more than the data has are dealt from Rand
 	Rand  *rand.Rand
 }
 
-// Data is who holds what. It is read-only and safe for concurrent use.
+// Data has the collections of all peers. It is read-only and safe for concurrent use.
 type Data struct {
 	peers       []string
 	keys        keyTable

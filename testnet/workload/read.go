@@ -51,7 +51,7 @@ func read(path string) (*catalog, error) {
 	return readTable(path, f)
 }
 
-// readTable reads a table of files and their holders, gzipped where the name says so.
+// readTable reads a table of files and their holders, gzipped if the name ends in .gz.
 func readTable(name string, r io.Reader) (*catalog, error) {
 	if strings.HasSuffix(name, ".gz") {
 		z, err := gzip.NewReader(r)

@@ -53,7 +53,7 @@ func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
 	return cfg
 }
 
-// Report is what a run has shown, and what follows from its queries.
+// Report is the result of a run, with figures computed from its queries.
 type Report struct {
 	*sim.Report
 	Answered       int     // queries that found a holder
@@ -113,7 +113,7 @@ func Asks(d *sim.Data, n int, from, every time.Duration) (out []sim.Ask) {
 	return out
 }
 
-// RecallBetween is that of the queries begun from one instant to another.
+// RecallBetween returns the recall of the queries that began from one instant to another.
 func RecallBetween(r *sim.Report, from, to time.Duration) float64 {
 	found, findable := 0, 0
 	for _, q := range r.Queries {
