@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
-
-	"github.com/venn-p2p/venn/testnet/judge"
-	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 const (
@@ -41,13 +38,12 @@ type MinuteRecall struct {
 // churn changes the collections of a run. Every peer removes a number of keys a minute, and takes in as many that
 // others hold.
 type churn struct {
-	r       *run
-	rng     *rand.Rand
-	length  time.Duration
-	changes *judge.Changes
-	began   time.Time
-	ended   time.Duration // since began
-	peers   []changer
+	r      *run
+	rng    *rand.Rand
+	length time.Duration
+	began  time.Time
+	ended  time.Duration // since began
+	peers  []changer
 
 	removed, added int
 	before         traffic
@@ -66,7 +62,7 @@ type traffic struct{ summaries, spared uint64 }
 func newChurn(r *run) *churn {
 	c := &churn{
 		r: r, rng: r.cfg.random(changing), length: time.Duration(r.cfg.Minutes * float64(time.Minute)),
-		changes: judge.NewChanges(r.start, changeGrace), peers: make([]changer, len(r.data.Peers())),
+		peers: make([]changer, len(r.data.Peers())),
 	}
 	for i := range c.peers {
 		c.peers[i].next = time.Duration(c.rng.Int64N(int64(4 * changeEvery)))
@@ -113,7 +109,7 @@ func (c *churn) change(ctx context.Context, now time.Duration) {
 func (c *churn) exchange(ctx context.Context, peer int) {
 	m := c.r.members[peer]
 	if key, ok := m.keys.any(c.rng); ok {
-		c.changes.Note(time.Since(c.began), peer, key, false)
+		c.r.judge.Note(time.Since(c.began), m.keys.of, key, false)
 		c.r.change(ctx, m.keys.of, key, false)
 		c.removed++
 	}
@@ -124,7 +120,7 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 		if !ok || c.r.holds(m.keys.of, key) {
 			continue
 		}
-		c.changes.Note(time.Since(c.began), peer, key, true)
+		c.r.judge.Note(time.Since(c.began), m.keys.of, key, true)
 		c.r.change(ctx, m.keys.of, key, true)
 		c.added++
 		return
@@ -138,15 +134,6 @@ func (c *churn) traffic(ctx context.Context) traffic {
 		t.spared += uint64(s.SparedBytes)
 	}
 	return t
-}
-
-// now is the truth at the end.
-func (c *churn) now() *judge.Truth {
-	var all [][]uint32
-	for i := range c.peers {
-		all = append(all, c.r.collection(strategy.ID(i)))
-	}
-	return judge.New(c.r.data.Keys(), all)
 }
 
 func (c *churn) report() *Churn {

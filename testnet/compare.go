@@ -89,7 +89,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		return nil, err
 	}
 	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
-	c := &comparison{cfg: cfg, plan: plan, now: now, truth: judge.New(data.Keys(), data.Collections())}
+	c := &comparison{cfg: cfg, plan: plan, now: now, judge: judge.New(plan.Data.Table, 0)}
 	for _, q := range queries(plan) {
 		of := &c.one
 		if q.all {
@@ -120,7 +120,7 @@ type comparison struct {
 	cfg      Config
 	plan     *scenario.Plan
 	now      *truth // nothing of it changes
-	truth    *judge.Truth
+	judge    *judge.Truth[strategy.ID]
 	one, all []query
 }
 
@@ -311,7 +311,7 @@ func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, erro
 	if len(found.Holders) == 0 {
 		took = time.Since(began)
 	}
-	mark := t.of.truth.Mark(int(q.Peer), q.Key, q.all, t.numbers(found.Holders))
+	mark := t.of.judge.Mark(q.Peer, q.Key, q.all, t.numbers(found.Holders), 0, 0)
 	return q.ended(mark, 0, millis(took)), found.Over, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // Network is the name under which the nodes of a testnet meet.
@@ -64,9 +65,9 @@ func (c *crew) open(at site, since time.Time) (*member, error) {
 func (m *member) info() peer.AddrInfo { return *host.InfoFromHost(m.host) }
 
 // numbers are those of peers, or stranger.
-func (c *crew) numbers(of []peer.ID) (out []int) {
+func (c *crew) numbers(of []peer.ID) (out []strategy.ID) {
 	for _, p := range of {
-		out = append(out, c.roster.number(p))
+		out = append(out, strategy.ID(c.roster.number(p)))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // partial is what is known of the peers of one process. It holds sums, so that those of several processes add up.
@@ -67,9 +68,6 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	}
 	for id, v := range r.volumes() {
 		p.ProtocolBytes[string(id)] = v.bytes
-	}
-	if r.churn != nil {
-		r.start = r.churn.now()
 	}
 	p.Neighbours = r.neighbours(ctx)
 	return p
@@ -164,7 +162,7 @@ func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 	return float64(bytes) / (rate*window.Seconds() + overlay.Burst(rate))
 }
 
-// neighbours scores the neighbours that the nodes have chosen by overlap.
+// neighbours scores the neighbours that the nodes have chosen by overlap, by what all hold now.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	chosen := make([][]int, len(r.data.Peers()))
 	r.each(func(_ int, m *member) {
@@ -178,7 +176,11 @@ func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 			}
 		}
 	})
-	return r.start.Neighbours(chosen)
+	var collections [][]uint32
+	for p := range chosen {
+		collections = append(collections, r.collection(strategy.ID(p)))
+	}
+	return judge.Chosen(r.data.Keys(), collections, chosen)
 }
 
 // memory is what the process has got from the system, which is at least what it ever used at one time.

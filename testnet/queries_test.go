@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
-	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -25,7 +24,6 @@ func TestQueriesLike(t *testing.T) {
 	if err := os.WriteFile(log, []byte("0,1,"+string(data.Key(key))+"\n3,0,"+string(data.Key(key))+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	start := judge.New(data.Keys(), data.Collections())
 	mean := map[string]float64{} // holders of what is asked for
 	for _, like := range append(slices.Clone(holdings.Rules), log) {
 		cfg := Config{Queries: 200, QueriesLike: like}
@@ -38,11 +36,10 @@ func TestQueriesLike(t *testing.T) {
 			t.Errorf("%s: %d queries, want %d", like, len(asked), want)
 		}
 		for _, q := range asked {
-			asker := int(q.Peer)
-			if start.Has(asker, q.Key) || start.Findable(asker, q.Key) == 0 || like == log && (asker != 1 || q.Key != key) {
+			if plan.Data.Holds(q.Peer, q.Key) || plan.Data.Others(q.Peer, q.Key) == 0 || like == log && (q.Peer != 1 || q.Key != key) {
 				t.Fatalf("%s: %+v", like, q)
 			}
-			mean[like] += float64(start.Findable(asker, q.Key)) / float64(len(asked))
+			mean[like] += float64(plan.Data.Others(q.Peer, q.Key)) / float64(len(asked))
 			if q.all {
 				all++
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -47,10 +48,10 @@ type Address struct{ Name, Class, Multiaddr string }
 type run struct {
 	*stage
 	data   *workload.Data
-	start  *judge.Truth // who holds what at the start
-	before int          // goroutines before the first peer
-	churn  *churn       // nil: collections stay as they are
-	adds   *adds        // nil: nobody adds new keys
+	judge  *judge.Truth[strategy.ID]
+	before int    // goroutines before the first peer
+	churn  *churn // nil: collections stay as they are
+	adds   *adds  // nil: nobody adds new keys
 
 	mu        sync.Mutex // what polling finds while queries run
 	converged time.Duration
@@ -103,7 +104,7 @@ func newRun(cfg Config) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stage, r.data, r.start = newStage(cfg, plan, now), data, judge.New(data.Keys(), data.Collections())
+	r.stage, r.data, r.judge = newStage(cfg, plan, now), data, judge.New(plan.Data.Table, changeGrace)
 	r.began = began
 	if r.cast, err = r.nodes(false); err != nil {
 		return nil, err
@@ -312,14 +313,10 @@ func (r *run) query(ctx context.Context, q query) {
 		r.cfg.Observer.Answered(Answered{Asker: asker, Key: r.key(q.Key), All: q.all, Found: a.Holders, Stats: stats, Err: err})
 	}
 	from := time.Duration(0)
-	var mark judge.Mark
-	if c := r.churn; c != nil {
-		from = began.Sub(c.began)
-		mark = c.changes.Mark(asker, q.Key, q.all, r.numbers(a.Holders), from, from+took)
-	} else {
-		mark = r.start.Mark(asker, q.Key, q.all, r.numbers(a.Holders))
+	if r.churn != nil {
+		from = began.Sub(r.churn.began)
 	}
-	e := q.ended(mark, from.Seconds(), millis(took))
+	e := q.ended(r.judge.Mark(q.Peer, q.Key, q.all, r.numbers(a.Holders), from, from+took), from.Seconds(), millis(took))
 	e.Probes, e.Wasted, e.Messages = stats.Probes, stats.FalseProbes, stats.Messages
 	r.mu.Lock()
 	defer r.mu.Unlock()

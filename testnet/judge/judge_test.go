@@ -5,29 +5,57 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/venn-p2p/venn/testnet/holdings"
 )
 
 // four peers and six keys; peer 3 holds nothing in common with peer 2.
 var small = [][]uint32{{0, 1, 2, 3}, {2, 3}, {0, 1, 5}, {4}}
 
-func TestTruth(t *testing.T) {
-	truth := New(6, small)
-	if got, want := truth.Holders(1), []int32{0, 2}; !slices.Equal(got, want) {
-		t.Errorf("holders of 1: %v, want %v", got, want)
+func truthOf(t interface{ Fatal(...any) }, keys int, sets [][]uint32, grace time.Duration) *Truth[int32] {
+	start, err := holdings.New[int32](keys, sets)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := truth.Findable(0, 1); n != 1 {
-		t.Errorf("peer 0 can find %d others with key 1, want 1", n)
-	}
-	if n := truth.Findable(3, 1); n != 2 {
-		t.Errorf("peer 3 can find %d with key 1, want 2", n)
-	}
-	if s := truth.shares(0)[1]; s != 0.5 {
-		t.Errorf("peer 1 holds %v of peer 0's, want 0.5", s)
-	}
-	if s := truth.shares(1)[0]; s != 1 {
-		t.Errorf("peer 0 holds %v of peer 1's, want 1", s)
+	return New(start, grace)
+}
+
+// Key 1 is held by peers 0 and 2; peer 1 takes it in at 10 s, peer 2 drops it at 20 s.
+func TestMark(t *testing.T) {
+	const s = time.Second
+	truth := truthOf(t, 6, small, 5*s)
+	truth.Note(10*s, 1, 1, true)
+	truth.Note(20*s, 2, 1, false)
+	for _, q := range []struct {
+		asker    int32
+		key      uint32
+		from, to time.Duration
+		named    []int32
+		all      bool
+		want     Mark
+	}{
+		{3, 1, 1 * s, 2 * s, []int32{0, 2}, true, Mark{2, 2, 0}},
+		{3, 1, 1 * s, 2 * s, []int32{1, 9, -1}, true, Mark{0, 2, 3}},
+		{3, 1, 9 * s, 11 * s, []int32{0, 1}, true, Mark{1, 2, 0}}, // 1 is changing
+		{3, 1, 14 * s, 14 * s, []int32{1}, true, Mark{0, 2, 0}},
+		{3, 1, 16 * s, 17 * s, []int32{1}, true, Mark{1, 3, 0}},
+		{3, 1, 24 * s, 24 * s, []int32{0, 1, 2}, true, Mark{2, 2, 0}}, // 2 dropped it within the grace
+		{3, 1, 26 * s, 26 * s, []int32{0, 1, 2}, true, Mark{2, 2, 1}},
+		{3, 1, 14 * s, 14 * s, []int32{1}, false, Mark{1, 1, 0}}, // any holder will do
+		{3, 1, 26 * s, 26 * s, []int32{2}, false, Mark{0, 1, 1}},
+		{1, 0, 0, 0, []int32{0}, false, Mark{1, 1, 0}},
+		{1, 5, 0, 0, nil, false, Mark{0, 1, 0}},
+		{0, 1, 0, 0, []int32{0, 2}, true, Mark{1, 1, 0}},          // the asker holds it itself
+		{3, 1, 0, 0, []int32{1, 3, 99, -1}, false, Mark{0, 1, 3}}, // three lies, and the asker itself
+		{3, 0, 0, 0, []int32{2, 2, 0}, true, Mark{2, 2, 0}},       // one twice
+		{3, 2, 0, 0, []int32{0, 99, 99, -1}, true, Mark{1, 2, 2}}, // a lie twice
+	} {
+		if got := truth.Mark(q.asker, q.key, q.all, q.named, q.from, q.to); got != q.want {
+			t.Errorf("peer %d asks for %d from %v to %v, is told of %v: %+v, want %+v", q.asker, q.key, q.from, q.to, q.named, got, q.want)
+		}
 	}
 }
 
@@ -48,26 +76,51 @@ func collections(t *rapid.T) (keys int, sets [][]uint32) {
 	return keys, sets
 }
 
-func TestTruthAgainstPlainSearch(t *testing.T) {
+// A peer is steady if it holds the key at every instant that counts, and unknown if at none.
+func TestChangesAgainstPlainSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys, sets := collections(t)
-		truth := New(keys, sets)
-		for k := range uint32(keys) {
-			var holders []int32
-			for p := range sets {
-				has := slices.Contains(sets[p], k)
-				if has {
-					holders = append(holders, int32(p))
-				}
-				if truth.Has(p, k) != has {
-					t.Fatalf("peer %d, key %d: %v", p, k, !has)
-				}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "changes"), 0))
+		grace := time.Duration(rng.IntN(10))
+		truth := truthOf(t, keys, sets, grace)
+		var log []func(at time.Duration, held []bool)
+		for at := time.Duration(1); at < 50; at++ {
+			if p, held := rng.IntN(len(sets)), rng.IntN(2) == 0; rng.IntN(3) == 0 {
+				truth.Note(at, int32(p), 0, held)
+				log = append(log, func(now time.Duration, state []bool) {
+					if now >= at {
+						state[p] = held
+					}
+				})
 			}
-			if !slices.Equal(truth.Holders(k), holders) {
-				t.Fatalf("key %d: holders %v, want %v", k, truth.Holders(k), holders)
+		}
+		from := time.Duration(rng.IntN(50))
+		to := from + time.Duration(rng.IntN(10))
+		always, ever := make([]bool, len(sets)), make([]bool, len(sets))
+		for now := from - grace; now <= to; now++ {
+			for p := range sets {
+				state := make([]bool, len(sets))
+				state[p] = slices.Contains(sets[p], 0)
+				for _, apply := range log {
+					apply(now, state)
+				}
+				always[p] = state[p] && (always[p] || now == from-grace)
+				ever[p] = ever[p] || state[p]
+			}
+		}
+		got := truth.during(0, from, to)
+		for p := range sets {
+			steady, held := got[int32(p)]
+			if held && !ever[p] && !touched(truth, int32(p), from-grace, to) || ever[p] && !held || steady && !always[p] {
+				t.Fatalf("peer %d from %d to %d, grace %d: held %v, steady %v, want %v, %v", p, from, to, grace, held, steady, ever[p], always[p])
 			}
 		}
 	})
+}
+
+// touched says whether a change of the peer was noted after one instant until another, even one that changed nothing.
+func touched(truth *Truth[int32], peer int32, after, to time.Duration) bool {
+	return slices.ContainsFunc(truth.log[0], func(ch change[int32]) bool { return ch.peer == peer && ch.at > after && ch.at <= to })
 }
 
 // slowNeighbours is Neighbours in plain loops over the lists of keys.
@@ -118,33 +171,12 @@ func TestNeighboursAgainstPlainLoops(t *testing.T) {
 			others = slices.DeleteFunc(others, func(q int) bool { return q == p })
 			chosen[p] = others[:rapid.IntRange(0, len(others)).Draw(t, "chosen")]
 		}
-		got, want := New(keys, sets).Neighbours(chosen), slowNeighbours(sets, chosen)
+		got, want := Chosen(keys, sets, chosen), slowNeighbours(sets, chosen)
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 		if got.Peers != want.Peers || !near(got.Mean, want.Mean) || !near(got.Random, want.Random) || !near(got.Best, want.Best) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	})
-}
-
-func TestMark(t *testing.T) {
-	truth := New(6, small)
-	for _, c := range []struct {
-		asker int
-		key   uint32
-		all   bool
-		named []int
-		want  Mark
-	}{
-		{1, 0, false, []int{0}, Mark{Found: 1, Findable: 1}},
-		{1, 5, false, nil, Mark{Findable: 1}},
-		{3, 1, false, []int{1, 3, 99, -1}, Mark{Findable: 1, Wrong: 3}}, // three lies, and the asker itself
-		{3, 0, true, []int{2, 2, 0}, Mark{Found: 2, Findable: 2}},       // one twice
-		{3, 2, true, []int{0}, Mark{Found: 1, Findable: 2}},
-	} {
-		if got := truth.Mark(c.asker, c.key, c.all, c.named); got != c.want {
-			t.Errorf("peer %d asks for %d, is told of %v: %+v, want %+v", c.asker, c.key, c.named, got, c.want)
-		}
-	}
 }
 
 func TestQuantile(t *testing.T) {
@@ -170,9 +202,8 @@ func BenchmarkNeighbours(b *testing.B) {
 		}
 		chosen[p] = []int{(p + 1) % peers, (p + 2) % peers}
 	}
-	truth := New(keys, sets)
 	b.ReportAllocs()
 	for b.Loop() {
-		truth.Neighbours(chosen)
+		Chosen(keys, sets, chosen)
 	}
 }

@@ -1,58 +1,96 @@
 // Package judge knows the truth about who holds what, and scores what peers answer and which peers they choose.
 //
-// No node reads it: a network that could look up the truth would prove nothing. It is read-only after New and safe for
-// concurrent use. What it costs, package holdings says.
+// No node reads it: a network that could look up the truth would prove nothing. It is safe for concurrent use. What it
+// costs, package holdings says.
 package judge
 
-import "github.com/venn-p2p/venn/testnet/holdings"
+import (
+	"sync"
+	"time"
 
-// Truth is who holds what. Peers and keys are numbered from 0.
-type Truth struct{ *holdings.Table[int32] }
+	"github.com/venn-p2p/venn/testnet/holdings"
+)
 
-// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. They are kept.
-func New(keys int, collections [][]uint32) *Truth {
-	h, err := holdings.New[int32](keys, collections)
-	if err != nil {
-		panic(err) // the data has been checked
-	}
-	return &Truth{h}
+// Truth is who holds what while collections change. An answer is judged against the time that its query ran. Nobody can
+// know at once of a peer that took in or dropped the key in that time, or within the grace before. Such a peer counts
+// neither for nor against the answer, and naming it is not wrong. A change costs a few words.
+type Truth[P ~int32] struct {
+	start *holdings.Table[P]
+	grace time.Duration
+
+	mu  sync.RWMutex
+	log map[uint32][]change[P] // by key, in the order of time
 }
 
-// Has reports whether the peer holds the key.
-func (t *Truth) Has(peer int, key uint32) bool { return t.Holds(int32(peer), key) }
-
-// Findable is how many peers other than the asker hold the key.
-func (t *Truth) Findable(asker int, key uint32) int {
-	n := len(t.Holders(key))
-	if t.Has(asker, key) {
-		n--
-	}
-	return n
+// change is that a peer took in or dropped a key.
+type change[P ~int32] struct {
+	at   time.Duration
+	peer P
+	held bool
 }
 
-// set is a collection with one bit a key, for those who look into it often.
-type set struct {
-	bits []uint64
-	size int
+// New begins with who holds what at the start. Times are since any one instant; grace is how long a change takes to
+// become known.
+func New[P ~int32](start *holdings.Table[P], grace time.Duration) *Truth[P] {
+	return &Truth[P]{start: start, grace: grace, log: make(map[uint32][]change[P])}
 }
 
-func (t *Truth) set(peer int) set {
-	c := t.Collection(int32(peer))
-	s := set{make([]uint64, (t.Keys()+63)/64), len(c)}
-	for _, k := range c {
-		s.bits[k/64] |= 1 << (k % 64)
-	}
-	return s
+// Note notes that from an instant on the peer holds the key, or no longer does. Times of one key don't go back.
+func (t *Truth[P]) Note(at time.Duration, peer P, key uint32, held bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.log[key] = append(t.log[key], change[P]{at, peer, held})
 }
 
-// share is the part of the set that is in a collection.
-func (s set) share(of []uint32) float64 {
-	if s.size == 0 {
-		return 0
+// during returns the peers that held the key at any time that counts for a query between two instants. The value is
+// whether a peer held it throughout.
+func (t *Truth[P]) during(key uint32, from, to time.Duration) map[P]bool {
+	holders := make(map[P]bool)
+	for _, p := range t.start.Holders(key) {
+		holders[p] = true
 	}
-	n := 0
-	for _, k := range of {
-		n += int(s.bits[k/64] >> (k % 64) & 1)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, ch := range t.log[key] {
+		switch {
+		case ch.at > to:
+		case ch.at > from-t.grace:
+			holders[ch.peer] = false
+		case ch.held:
+			holders[ch.peer] = true
+		default:
+			delete(holders, ch.peer)
+		}
 	}
-	return float64(n) / float64(s.size)
+	return holders
+}
+
+// Mark marks an answer to a query that ran from one instant to another. A holder named twice counts once, the asker
+// itself and peers that do not hold the key never. Who wanted one holder is content with one that is changing.
+func (t *Truth[P]) Mark(asker P, key uint32, all bool, named []P, from, to time.Duration) Mark {
+	holders := t.during(key, from, to)
+	delete(holders, asker)
+	findable, found, wrong := 0, 0, 0
+	for _, steady := range holders {
+		if steady {
+			findable++
+		}
+	}
+	counted := map[P]bool{asker: true}
+	for _, p := range named {
+		if counted[p] {
+			continue
+		}
+		counted[p] = true
+		steady, held := holders[p]
+		switch {
+		case !held:
+			wrong++
+		case steady || !all:
+			found++
+		}
+	}
+	m := MarkOf(found, findable, all)
+	m.Wrong = wrong
+	return m
 }
