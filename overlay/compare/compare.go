@@ -26,8 +26,8 @@ type Samples struct {
 
 // compared holds the counts of one other peer.
 type compared struct {
-	prefix *summary.Prefix // in the sample; notCompared: it cannot be compared
-	nodes  int32           // of the sample; notCompared: it cannot be compared
+	prefix *summary.Prefix // nil: none
+	nodes  int32           // nodes in the sample; notCompared: it cannot be compared
 	both   int32
 }
 
