@@ -64,7 +64,7 @@ type LinkRefused struct {
 type CatalogueReceived struct {
 	From  wire.PeerID
 	Items []wire.Item
-	Bytes int // HelloReceived is a linked peer's hello.
+	Bytes int // on the wire
 }
 
 // PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
