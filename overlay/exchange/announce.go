@@ -9,16 +9,16 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// An announcement tells a mesh peer which epoch of an origin we hold, and how deep. Each costs its line of a catalogue,
-// so one is made only where it can change what the peer does:
+// An announcement tells a mesh peer which epoch of an origin we hold, and how many parts. Each costs its line of a
+// catalogue, so one is made only where it can change what the peer does:
 //
 //   - the first time for an epoch, unless the peer is known to hold as much;
 //   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken
 //     what was announced. That is at most every announceEvery; to a peer that has not taken it, at most every
 //     announceLazily;
-//   - to the origin itself, so that it knows that somebody else serves its parts.
+//   - to the origin itself, so that it knows that another peer serves its parts.
 //
-// Our own summary is announced to one link at a time (see ownTurns).
+// Our own summary is announced to one link at a time (see announceOwn).
 const (
 	announceEvery  = time.Second
 	announceLazily = 8 * time.Second
@@ -29,24 +29,25 @@ const (
 	noticeBurst = 40 * itemBytes
 	// lineNoticeShare is the same for the whole line, all links together.
 	lineNoticeShare = 0.1
-	// noticeOverhead of a link's rate may go to the messages around them: on a slow line they wait for each other.
+	// noticeOverhead of a link's rate may go to the messages around announcements: on a slow line these wait for each
+	// other.
 	noticeOverhead = 0.01
 )
 
-// notices is what may go to announcements now.
+// notices is the number of bytes that may go to announcements now.
 type notices struct {
 	bytes float64
 	last  time.Duration
 }
 
-// credit adds what a rate, in bytes a second, brought since the last call, up to most bytes.
+// credit adds the bytes that a rate, in bytes a second, brought since the last call, up to most bytes.
 func (n *notices) credit(now time.Duration, rate, most float64) {
 	n.bytes = min(most, n.bytes+float64(rate*(now-n.last).Seconds()))
 	n.last = now
 }
 
-// announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
-// stopped, so that a peer hears of different origins from different neighbours.
+// announcements collects the announcements due on a link, within its budget. Every link goes through the directory from
+// where it stopped, so that a peer hears of different origins from different neighbours.
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	ofLink, ofLine := noticeShare*l.out.rate, lineNoticeShare*x.up.rate
 	l.notices.credit(now, ofLink, max(noticeBurst, ofLink))
@@ -89,14 +90,14 @@ func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix
 	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
 }
 
-// told reports whether a link knows, or need not know, how much we hold of an origin.
+// told reports whether a link knows, or need not know, the number of parts that we hold of an origin.
 func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
 	t, ep, have := l.known(e.Index()), p.Header().Epoch, p.Parts()
 	return have == 0 || int(t.toldHave) >= have ||
 		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
-// ripe reports whether a link that does not know how much we hold of an origin should hear it now.
+// ripe reports whether a link that does not know this number should hear it now.
 func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix) bool {
 	t, have := l.known(e.Index()), p.Parts()
 	if t.toldHave == 0 {
@@ -112,25 +113,27 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 }
 
 const (
-	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
+	// ownTurnMost is the longest time until another link hears of our own epoch.
 	ownTurnMost = 2 * time.Second
 	// ownTurnFocused is the same where lines have a focus. Few links take more than the first part there.
 	ownTurnFocused = 500 * time.Millisecond
-	// ownTakes is how lately a part must have been sent for the first copy to count as being taken.
+	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
 	ownTakes = 3 * time.Second
-	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell, while it has few.
+	// ownSlowAfter is the time for which a slow line waits for a faster neighbour to announce to, while it has few.
 	ownSlowAfter = 10 * time.Second
-	// nearby counts as more than any number of parts held.
+	// nearby is a bonus, in parts, for links near us: it counts more than any number of parts held.
 	nearby = 1 << 16
-	// copyingMost is how long the first copy of our own summary goes before all else.
+	// copyingMost is the longest time for which the first copy of our own summary goes before all else.
 	copyingMost = time.Minute
 )
 
 // announceOwn announces our own summary to one more link: the fastest first, and the next one when the line can have
-// sent it once. Of equally fast links it prefers one near us, whose focus we are in, then the one that has most of it.
-// The mesh brings it to the others. On a slow line the next one follows while nobody takes the first copy, and when
-// that is out. It is not one that has heard of the summary from elsewhere. Where lines have a focus, the next one also
-// follows while the line has bytes to spare: whoever takes the first copy of a large summary takes small ones first.
+// sent it once. Of equally fast links it prefers one whose place is in our focus, then one that has more of it. The
+// mesh brings it to the others.
+//
+// A slow line goes on to the next link while nobody takes the first copy, and when all of it is out; then only to links
+// that have none of it. Where lines have a focus, it also goes on while the line has bytes to spare: peers take small
+// summaries before the first copy of a large one.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
@@ -179,7 +182,7 @@ func (x *Exchange) ownTold() bool {
 	return !slices.ContainsFunc(x.order, func(l *link) bool { return l.untoldOwn(l.hasOwn(ep), all, relayed) })
 }
 
-// hasOwn returns how many parts of an epoch of our own summary a link says that it holds.
+// hasOwn returns the number of parts that a link claims to hold of an epoch of our own summary.
 func (l *link) hasOwn(ep summary.Epoch) int {
 	if t := l.known(0); t.theirs == ep {
 		return int(t.have)
@@ -187,22 +190,22 @@ func (l *link) hasOwn(ep summary.Epoch) int {
 	return 0
 }
 
-// untoldOwn reports whether a link that holds some of all parts of our own summary needs to be told of it. With relayed,
-// others bring the rest to a link that holds anything.
+// untoldOwn reports whether our own summary, of all parts, is to be announced to a link that holds has of them. With
+// relayed, others bring the rest to a link that holds any part.
 func (l *link) untoldOwn(has, all int, relayed bool) bool {
 	return l.heard && l.known(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
 
-// ownCopy is the time that the line takes to send our own summary once.
+// ownCopy returns the time that the line takes to send our own summary once.
 func (x *Exchange) ownCopy() time.Duration {
 	return time.Duration(float64(x.origins[0].Held().EncodedBytes()) / x.up.rate * float64(time.Second))
 }
 
-// slowLine says whether the line is too slow to send our own summary to every neighbour.
+// slowLine reports whether the line is too slow to send our own summary to every neighbour.
 func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
 
 // copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send that, so
-// what others can relay waits.
+// all that others can relay waits.
 func (x *Exchange) copying() bool {
 	own := &x.origins[0]
 	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()

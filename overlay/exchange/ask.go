@@ -20,10 +20,10 @@ type ask struct {
 	deadline time.Duration
 }
 
-// open reports whether something is asked.
+// open reports whether there is an ask.
 func (a *ask) open() bool { return a.peer != "" }
 
-// fetch asks a link that should hold them, or the origin itself, for parts, on a stream of their own.
+// fetch asks for parts on a stream of their own: a link that should hold them, or the origin itself.
 func (x *Exchange) fetch(now time.Duration, of offer) {
 	if x.direct >= x.maxDirect() {
 		return
@@ -41,7 +41,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	}})
 }
 
-// reserve sets the predicted bytes of an entry's ask aside.
+// reserve sets aside the predicted bytes of an entry's ask.
 func (x *Exchange) reserve(l *link, e *origin, n int) {
 	e.ask.bytes = n
 	x.lookout.asked.add(e.Index())
@@ -52,7 +52,7 @@ func (x *Exchange) reserve(l *link, e *origin, n int) {
 	}
 }
 
-// release gives back what is set aside for an entry's ask.
+// release gives back the bytes set aside for an entry's ask.
 func (x *Exchange) release(e *origin) {
 	if !e.ask.open() {
 		return
@@ -79,7 +79,7 @@ func (x *Exchange) endAsk(e *origin) {
 	x.due.By(duePlan, 0)
 }
 
-// timeOut ends the asks that brought nothing; the peer is not asked about that origin again for a while.
+// timeOut ends the asks past their deadline. The peer is not asked about that origin again for a while.
 func (x *Exchange) timeOut(now time.Duration) {
 	if !x.due.Take(dueAsks, now) {
 		return
@@ -103,19 +103,19 @@ func (x *Exchange) timeOut(now time.Duration) {
 }
 
 const (
-	// doublings is how often the time for which a link is left alone about an origin doubles.
+	// doublings is the number of times that the pause of a link about an origin doubles.
 	doublings = 3
-	// distrustAfter is the number of asks after which a link that has brought nothing at all is asked for one thing at
-	// a time.
+	// distrustAfter is the number of unkept asks after which a link that has brought nothing at all gets one ask at a
+	// time.
 	distrustAfter = 8
-	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of
-	// others for a while.
+	// claimsUnkept is the number of unkept asks that is a fault. A useful link that is busy with its own summary brings
+	// nothing of others for a while.
 	claimsUnkept = 128
 )
 
-// failed notes that a link has not brought what it was asked of an origin. The link is left alone about that origin for
-// a while, and from the second failure in a row on twice as long each time. Else one that lies would keep those that
-// don't from being asked.
+// failed notes that a link has not brought what it was asked of an origin. The link is not asked about it for a while,
+// from the second failure in a row on twice as long each time. Otherwise a liar would keep honest links from being
+// asked.
 func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return

@@ -8,20 +8,20 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LinkBudget is what a link carries for summaries.
+// LinkBudget is the budget of a link for summaries.
 type LinkBudget struct {
 	Peer    wire.PeerID
 	Out, In float64 // bytes a second to the peer and from it, as declared or measured; 0 until it has said hello
-	// Spent is the share of the burst to the peer that is used up. It is 0 after a pause, 1 when nothing may go but a
-	// hello, and above 1 after a message larger than a burst.
+	// Spent is the used share of the burst to the peer: 0 after a pause, 1 when nothing but a hello may go, and above 1
+	// after a message larger than a burst.
 	Spent float64
 }
 
-// Budgets is what lines and links carry for summaries, and what they have carried.
+// Budgets holds the budgets of the line and the links for summaries, and what they have carried.
 type Budgets struct {
 	LineOut, LineIn float64 // bytes a second of the node's own line
-	Sent, Received  uint64  // bytes so far that counted: what came may be more than was asked for
-	Announced       uint64  // the part of Received that is announcements
+	Sent, Received  uint64  // bytes counted so far; more may come than was asked for
+	Announced       uint64  // the part of Received that came as announcements
 	Links           []LinkBudget
 }
 
@@ -37,14 +37,14 @@ func (x *Exchange) Budgets(now time.Duration) Budgets {
 	return b
 }
 
-// LineIn is how many bytes a second of summaries the node's own line bears inwards.
+// LineIn returns the rate of summaries that the node's own line may receive, in bytes a second.
 func (x *Exchange) LineIn() float64 { return x.down.rate }
 
-// LineOut is how many bytes a second of summaries the node's own line bears outwards.
+// LineOut returns the rate of summaries that the node's own line may send, in bytes a second.
 func (x *Exchange) LineOut() float64 { return x.up.rate }
 
-// Room is how many bytes may go to a linked peer now: what its link and the node's own line have left. now is not
-// before the last Step. The room is below 0 after a message that was larger than a burst.
+// Room returns the number of bytes that may go to a linked peer now: what its link and the node's own line have left.
+// now is not before the last Step. The room is below 0 after a message that was larger than a burst.
 func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
 	l, ok := x.links[p]
 	if !ok {
@@ -56,7 +56,8 @@ func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
 	return int(min(out.tokens, up.tokens))
 }
 
-// Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
+// Rates returns the rates of summaries on a link, to the peer and from it, in bytes a second; 0 until it has said
+// hello.
 func (x *Exchange) Rates(p wire.PeerID) (out, in float64) {
 	l, ok := x.links[p]
 	if !ok {
@@ -65,7 +66,7 @@ func (x *Exchange) Rates(p wire.PeerID) (out, in float64) {
 	return l.out.rate, l.inRate
 }
 
-// Links is how many peers there is an open connection to.
+// Links returns the number of linked peers.
 func (x *Exchange) Links() int { return len(x.order) }
 
 // Linked returns the peers with an open connection, sorted.
@@ -77,13 +78,13 @@ func (x *Exchange) Linked() []wire.PeerID {
 	return out
 }
 
-// IsLinked says whether there is a connection to a peer.
+// IsLinked reports whether there is a connection to a peer.
 func (x *Exchange) IsLinked(p wire.PeerID) bool {
 	_, ok := x.links[p]
 	return ok
 }
 
-// Said is what a linked peer's hello says of it; ok is false before there was one.
+// Said returns a linked peer's last hello, without records; ok is false before there was one.
 func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
 	l, linked := x.links[p]
 	if !linked || !l.heard {
@@ -92,14 +93,14 @@ func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
 	return l.hello, true
 }
 
-// Reads returns the newest format that may be written to a linked peer: its own newest or the peer's, whichever is
-// older. Before the peer's hello that is the first.
+// Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
+// the peer's hello that is the first.
 func (x *Exchange) Reads(p wire.PeerID) wire.Format {
 	h, _ := x.Said(p)
 	return min(h.Reads(), x.cfg.Format)
 }
 
-// AllRead reports whether all linked peers that have said hello, of which there is one at least, read the newest format.
+// AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
 func (x *Exchange) AllRead() bool {
 	some := false
 	for _, l := range x.order {
@@ -111,19 +112,18 @@ func (x *Exchange) AllRead() bool {
 	return some
 }
 
-// Idle says whether nothing that was asked of a peer is outstanding.
+// Idle reports whether no ask of a peer is outstanding.
 func (x *Exchange) Idle(p wire.PeerID) bool {
 	l, ok := x.links[p]
 	return !ok || l.inFlight == 0
 }
 
-// Offered says whether a link says that it holds anything of an entry.
+// Offered reports whether a link claims to hold parts of an entry.
 func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
 }
 
-// OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that
-// says most.
+// OriginsSaid returns the largest number of peers that linked peers claim to know, without the third that claims most.
 func (x *Exchange) OriginsSaid() int {
 	said := make([]int, len(x.order))
 	for i, l := range x.order {
@@ -132,14 +132,14 @@ func (x *Exchange) OriginsSaid() int {
 	return space.MostSaid(said, x.cfg.Limits.Boasters)
 }
 
-// Knowledge is a linked peer, and what it says of its directory.
+// Knowledge is a linked peer and its claims about its directory.
 type Knowledge struct {
 	Peer         wire.PeerID
-	Origins      int     // peers with at least a sample held, as it says
-	FalseMatches float64 // that it expects of a query
+	Origins      int     // peers of which it claims to hold at least a sample
+	FalseMatches float64 // its claimed expected number of false matches of a query
 }
 
-// Knowledge returns the linked peers that have said hello, in the order of their ids.
+// Knowledge returns the claims of the linked peers that have said hello, in the order of their ids.
 func (x *Exchange) Knowledge() []Knowledge {
 	var out []Knowledge
 	for _, l := range x.order {

@@ -7,14 +7,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Round is one round with all links: what we ask for, what we announce, what we send. short says that the directory has
-// no memory for further samples.
+// Round does one round with all links: asks, announcements, and the parts that they want. short reports whether the
+// directory has no memory for further samples.
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
 	x.equals = x.fastest()
 	asks := x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, first := len(x.order), 0 // the urgency up to which nothing waits for the first copy of our own summary
+	n, first := len(x.order), 0 // the last urgency that does not wait for the first copy of our own summary
 	if x.equals {
 		first = 1
 	}
@@ -56,11 +56,11 @@ func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	}
 }
 
-// heardShare of what a link brings may be announcements. It is four times what a peer sends of them, for the two ends
-// of a link may reckon with different rates.
+// heardShare of a link's inward rate may be announcements. It is four times noticeShare, because the two ends of a link
+// may reckon with different rates.
 const heardShare = 4 * noticeShare
 
-// Came counts a catalogue of a linked peer against the line; it says whether there is such a link.
+// Came counts a catalogue against the line. It reports whether its sender is linked.
 func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	x.at(now)
 	_, ok := x.links[from]
@@ -72,8 +72,8 @@ func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	return ok
 }
 
-// Hears counts an announcement against its link, and reports whether it is to be looked at. What a link sends beyond
-// its share is dropped, so that it costs neither entries nor asks.
+// Hears counts an announcement against its link, and reports whether it is to be looked at. Announcements beyond the
+// link's share are dropped, so that they cost neither entries nor asks.
 func (x *Exchange) Hears(from wire.PeerID) bool {
 	l := x.links[from]
 	rate := heardShare * l.inRate
@@ -85,7 +85,7 @@ func (x *Exchange) Hears(from wire.PeerID) bool {
 	return true
 }
 
-// Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is
+// Line takes in one line of a linked peer's catalogue, about an entry. It returns false if the rest of the catalogue is
 // not to be believed.
 func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 	l, e := x.links[from], &x.origins[i]
@@ -100,7 +100,7 @@ func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 	return true
 }
 
-// ServeAtOnce sends a link what it wants, if the line has bytes to spare.
+// ServeAtOnce sends a link the parts that it wants, if the line has bytes to spare.
 func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 	l := x.links[p]
 	x.up.refill(now)
@@ -110,7 +110,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 	}
 }
 
-// noteClaim notes what a peer says it holds of an origin.
+// noteClaim notes what a peer claims to hold of an origin.
 func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
@@ -133,8 +133,8 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	}
 }
 
-// unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run
-// it may be of an earlier one.
+// unpublished reports whether an item names an epoch or parts of our own that we never published. Before the first
+// epoch of this run, it may name an earlier one.
 func (e *origin) unpublished(it wire.Item) bool {
 	if e.Held() == nil {
 		return false
@@ -144,7 +144,7 @@ func (e *origin) unpublished(it wire.Item) bool {
 	return at.After(ep) || at == ep && int(max(it.Have, it.Want)) > parts
 }
 
-// enqueue notes a want. One of an epoch that is no longer held is forgotten: the peer will be told of the newer one.
+// enqueue notes a want. A want of an epoch that is no longer held is dropped: an announcement of the newer one follows.
 func (x *Exchange) enqueue(l *link, e *origin, it wire.Item) {
 	if e.At(it.Group.Epoch()) == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Check counts again what the exchange keeps count of, and returns every invariant that does not hold, joined. It looks
-// at all origins and links; tests call it after every step.
+// Check recounts the exchange's counters and returns every invariant that does not hold, joined. It looks at all
+// origins and links; tests call it after every step.
 func (x *Exchange) Check(now time.Duration) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
@@ -51,7 +51,7 @@ func (x *Exchange) Check(now time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// checkRests returns what is wrong with the rests.
+// checkRests returns an error if the heap of resting origins is not in order.
 func (x *Exchange) checkRests() error {
 	rests := x.lookout.quiet
 	for at, i := range rests {
@@ -72,7 +72,7 @@ func (x *Exchange) checkRests() error {
 	return nil
 }
 
-// check returns what is wrong with one link.
+// check returns the invariants that a link breaks, as one error.
 func (l *link) check(now time.Duration) error {
 	var wrong []string
 	want := func(ok bool, what string) {

@@ -4,11 +4,11 @@ import (
 	"time"
 )
 
-// copies tells how far the first copy of our own summary has got. A line too slow to send many copies sends one, part
-// by part to whoever takes them first; the mesh brings them to the others.
+// copies is the progress of the first copy of our own summary. A line too slow to send many copies sends one, part by
+// part to the peers that take them first; the mesh brings them to the others.
 type copies struct {
 	end  int           // parts that have left us
-	last time.Duration // when one last did, beyond the sample
+	last time.Duration // when a part beyond the sample last did
 }
 
 // taken notes that parts up to end were sent.

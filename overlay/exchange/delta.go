@@ -11,11 +11,11 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A new epoch mostly says what the one before it said. Who holds an earlier epoch of an origin asks for the difference:
+// A new epoch mostly repeats the one before it. A holder of an earlier epoch of an origin asks for the difference:
 //
-//   - A holder keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and says with each
-//     announcement which ([wire.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new
-//     one.
+//   - A peer keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and lists them in each
+//     announcement ([wire.Item].Bases). An ask lists the epochs that the asker holds, at least as deep as it wants the
+//     new one.
 //   - The holder answers with the signed header and the delta from the latest epoch that both hold. If there is none,
 //     or it is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper parts: it
 //     costs little and keeps all that is known of a peer.
@@ -24,28 +24,28 @@ import (
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
 //
 // Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key). So there are
-// none for collections over MaxDeltaKeys, and in one tick deltas of at most that many keys in all are made. Deltas made
-// are kept while they are asked for, up to madeBytes.
+// no deltas for collections over MaxDeltaKeys, and those made in one tick are of at most that many keys in all. Deltas
+// made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20
-	// maxDeltaBytes is the most that a delta may take: it goes in one message.
+	// maxDeltaBytes is the largest size of a delta: it goes in one message.
 	maxDeltaBytes = 64 << 10
-	// deltaPatience is how long after the first news of an epoch we wait for a peer with a delta to it, of the whole
+	// deltaPatience is the time after the first news of an epoch for which we wait for a peer with a delta of the whole
 	// depth.
 	deltaPatience = 2 * time.Second
-	// deltaValue puts a delta before deeper parts, and behind the samples of origins not known at all.
+	// deltaValue puts a delta before deeper parts, and behind the samples of unknown origins.
 	deltaValue = 1e3
 )
 
-// deltaOffer turns the offer of a newer epoch, or of more of it, into one of a delta. It keeps the links that can make
-// it and reach deepest. wait says that it is better to ask nobody yet.
+// deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links
+// whose deltas reach deepest. wait is set if it is better to ask nobody yet.
 func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	e := of.e
 	deepest := e.Deepest(of.epoch)
 	if deepest <= of.from {
 		return false
 	}
-	if len(of.links) == 0 { // the origin itself is asked, of the epoch that is held in part
+	if len(of.links) == 0 { // the origin itself is asked, for the epoch of which a part is held
 		x.sizeDelta(of, min(deepest, e.Newest().Plan().Parts()))
 		return false
 	}
@@ -72,10 +72,10 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	return false
 }
 
-// headerBytes is what a signed header takes at most, unless it has many blocks.
+// headerBytes is the largest size of a signed header, unless it has many blocks.
 const headerBytes = 512
 
-// sizeDelta fixes the end, the bytes and the value of an offer of a delta.
+// sizeDelta sets the end, the bytes and the value of an offer of a delta.
 func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
 	of.bytes = of.e.deltaBytes
@@ -85,7 +85,7 @@ func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
 }
 
-// serving is what became of an ask that a delta may answer.
+// serving is the outcome of an ask that a delta may answer.
 type serving uint8
 
 const (
@@ -95,7 +95,7 @@ const (
 )
 
 // makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds.
-// It charges the delta, if the budgets carry it now. Its record is nil when the asker has it.
+// It charges the delta, if the budgets carry it now. The delta's Record is nil if the asker has it.
 func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.Bases, end int) (wire.Parts, serving) {
 	old := e.Base(p.Header().Epoch, bases, end)
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
@@ -145,7 +145,7 @@ func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r request)
 	return s
 }
 
-// madeDeltas are the deltas made of late, the oldest going first: asks for the same delta come from many links.
+// madeDeltas keeps the latest deltas, dropping the oldest first: asks for the same delta come from many links.
 type madeDeltas struct {
 	made  []madeDelta
 	bytes int
@@ -156,10 +156,10 @@ type madeDelta struct {
 	of        int // directory index
 	old, next *summary.Prefix
 	parts     int
-	delta     []byte // nil: there is none
+	delta     []byte // nil: parts are no larger, or there is no delta
 }
 
-// make returns the delta between the first parts of two prefixes.
+// make returns the delta between the first parts of two prefixes, old and next.
 func (d *madeDeltas) make(
 	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error),
 	of int, old, next *summary.Prefix, parts int,
@@ -196,10 +196,10 @@ func (m *madeDelta) answer() serving {
 	return deltaGoes
 }
 
-// size counts what a delta keeps from being freed, roughly: an entry without a delta is as large as others.
+// size returns about the memory that a delta keeps from being freed. An entry without a delta counts like others.
 func (m *madeDelta) size() int { return len(m.delta) + 1<<10 }
 
-// ForgetDeltas forgets the deltas to what is no longer the newest of its origin.
+// ForgetDeltas forgets the deltas to epochs or prefixes that are no longer the newest of their origin.
 func (x *Exchange) ForgetDeltas() {
 	d := &x.deltas
 	d.made = slices.DeleteFunc(d.made, func(m madeDelta) bool {

@@ -19,11 +19,11 @@ type request struct {
 
 const (
 	maxRequests = 64              // direct requests that wait at a time
-	requestWait = 5 * time.Second // how long one may wait for budget
+	requestWait = 5 * time.Second // longest wait of a request for budget
 )
 
-// Request takes in a direct request about an entry, nil if there is none. It is answered at once or as soon as the
-// budgets allow.
+// Request takes in a direct request about an entry; of is nil if there is none. It is answered at once, or as soon as
+// the budgets allow.
 func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
 	if of == nil || q.First < 0 || q.End <= q.First || !x.mayWait(in.From) {
@@ -34,8 +34,8 @@ func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsReques
 	x.answerRequests(now)
 }
 
-// mayWait makes room for one more request of a peer, or says that there is none. Where all places are taken, the peer
-// with the most gives its newest one to a peer with fewer. So peers that never say hello leave room for others.
+// mayWait makes room for one more request of a peer, or returns false. If all places are taken, the peer with the most
+// of them gives its newest one to a peer with fewer. So peers that never say hello leave room for others.
 func (x *Exchange) mayWait(p wire.PeerID) bool {
 	if len(x.requests) < maxRequests {
 		return true
@@ -63,7 +63,7 @@ func (x *Exchange) refuse(in event.Asked) {
 	x.out.Emit(event.Answer{Request: in.Request, Answer: wire.Parts{Refused: true}})
 }
 
-// answerRequests answers the direct requests that the budgets allow, and refuses those that have waited too long.
+// answerRequests answers the direct requests that the budgets allow, and refuses requests that have waited too long.
 func (x *Exchange) answerRequests(now time.Duration) {
 	kept := x.requests[:0]
 	for _, r := range x.requests {
@@ -78,8 +78,8 @@ func (x *Exchange) answerRequests(now time.Duration) {
 	x.requests = kept
 }
 
-// answer tries to answer one direct request about an origin, nil if it was forgotten meanwhile. It is false when the
-// request must wait for the peer's hello or for budget.
+// answer tries to answer one direct request about an origin; e is nil if it was forgotten meanwhile. It returns false
+// if the request must wait for the peer's hello or for budget.
 func (x *Exchange) answer(r request, e *origin) bool {
 	if e == nil {
 		x.refuse(r.in)

@@ -1,5 +1,5 @@
-// Package exchange is how summaries travel between linked peers. It has a byte budget for every link and for the own
-// line. Catalogues list what each holds and asks for, then runs and deltas or direct fetches from origins follow.
+// Package exchange trades summaries between linked peers, within a byte budget for every link and for the node's own
+// line. Catalogues list what each peer holds and asks for; runs, deltas and direct fetches from origins follow.
 //
 // An [Exchange] receives inputs and never asks. [Exchange.Added] and [Exchange.Changed] pass it the entries of a
 // directory as they come, change and go. It reads them and changes none. What it wants sent it appends to the effects
@@ -12,17 +12,16 @@
 //
 //   - A link is a connected peer. It is heard once it has said hello. It is in the mesh if pubsub says so.
 //     Announcements go to mesh links and, where our range is not everybody, to all links whose range meets it.
-//   - A trade is the exchange of one link and us about one origin: what it claims to hold, and what we announced to it.
-//     The trades of a link are its ledger.
+//   - A trade is the exchange with one link about one origin: what the link claims to hold, and what we announced to
+//     it. The trades of a link are its ledger.
 //   - An item is a line of a catalogue: what the sender holds of an origin, and up to where it wants more.
 //   - An ask is ours: parts of an origin that a link, or the origin itself, was asked for and that have not come. A
 //     want is theirs: parts that a link asked us for.
 //   - An offer is a way to get more of an origin, with its value; the planner turns the best offers into asks.
-//   - The standing of a peer is what it owes us of each origin, and what it left unkept. A link is shunned about an origin
-//     for a while after it failed.
+//   - The standing of a peer is what it owes us of each origin, and the claims that it did not keep. A link is shunned
+//     about an origin for a while after it failed.
 //   - A request is a peer's direct request, on a stream of its own.
-//   - A copy is our own summary, sent once, part by part, to whoever takes it.
+//   - A copy is our own summary, sent once, part by part, to the links that take it.
 //
-// It costs, per link, 24 bytes for every peer known. A round looks at the origins that there may be something to ask or
-// to tell about.
+// It costs 24 bytes per link and known peer. A round looks only at origins with something to ask or to announce.
 package exchange

@@ -18,28 +18,28 @@ type Exchange struct {
 	out *event.Effects
 	now time.Duration
 
-	focus  focus       // what the line is for first
+	focus  focus       // range that the line is for first
 	equals bool        // many peers are linked, and none of them has a faster line
 	within space.Range // the places that we want to hear of
 
 	origins []origin // by directory index
-	owns    int      // how many of the first are our own
+	owns    int      // number of our own origins; they come first
 
 	links map[wire.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
 	up, down  budget // the node's own line, all links together
-	uninvited budget // the part of down that what comes without an ask may use
+	uninvited budget // the part of down that messages without an ask may use
 	sent      uint64 // bytes charged to up
 	came      uint64 // bytes that came, asked for or not
-	news      uint64 // the part of came that is announcements
+	news      uint64 // the part of came that was announcements
 	requests  []request
-	turn      int // which link is served first, in turn
+	turn      int // picks the link that is served first
 	direct    int // direct fetches under way
 	ownTurn   time.Duration
-	asked     []int         // the entries that links were asked about in the last round
+	asked     []int         // entries that links were asked about in the last round
 	offers    []offer       // memory of a round
-	gathers   time.Duration // there is no plan before then: the own line is used up
+	gathers   time.Duration // no plan before then: our own line is used up
 	doubted   bool          // there are links without credit
 	lookout   lookout
 
@@ -52,19 +52,19 @@ type Exchange struct {
 	due agenda.Agenda
 }
 
-// What is done only when it is due.
+// The tasks that are done only when due.
 const (
 	duePlan  = iota // there may be something to ask for
 	dueAsks         // an ask times out
-	dueTasks        // how many there are
+	dueTasks        // number of tasks
 )
 
 // Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the
 // defaults.
 type Config struct {
 	Self                     wire.PeerID
-	Up, Down                 uint64  // rates of the own line that are reckoned with, bit/s
-	DeclaredUp, DeclaredDown uint64  // the same as declared; 0: not declared
+	Up, Down                 uint64  // assumed rates of our own line, bit/s
+	DeclaredUp, DeclaredDown uint64  // declared rates of our own line, bit/s; 0: not declared
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
 	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
@@ -75,9 +75,9 @@ type Config struct {
 // Limits bounds what others can make an exchange believe, and how long it remembers them. Zero values mean the stated
 // defaults, and no node has others. Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
-	Credit   float64       // claims that a link may break before others' count first; 0: 8
+	Credit   float64       // claims that a link may break before others' claims come first; 0: 8
 	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
-	Boasters int           // of so many linked peers one may boast of how many peers it knows; 0: 3
+	Boasters int           // one in this number of linked peers may overstate the peers that it knows; 0: 3
 }
 
 func (l *Limits) defaults() {
@@ -110,7 +110,7 @@ func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last, x.uninvite
 
 func (x *Exchange) at(now time.Duration) { x.now = now }
 
-// Changed notes what happened to an entry of the directory.
+// Changed notes a change of an entry of the directory.
 func (x *Exchange) Changed(c directory.Change) {
 	e := x.originOf(c.Entry)
 	if e == nil {
@@ -141,7 +141,7 @@ func (x *Exchange) forget(e *origin) {
 	*e = origin{}
 }
 
-// renewed notes that there is a newer epoch of an origin, which nobody has heard of.
+// renewed notes a newer epoch of an origin, which no link has heard of.
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
 	for _, l := range x.order {
@@ -149,7 +149,7 @@ func (x *Exchange) renewed(e *origin) {
 	}
 }
 
-// toTell marks an origin as possibly to be announced to all links.
+// toTell marks an origin for every link as one to announce, if need be.
 func (x *Exchange) toTell(e *origin) {
 	for _, l := range x.order {
 		l.untold.add(e.Index())
@@ -167,7 +167,7 @@ func (x *Exchange) Published(now time.Duration, i int) {
 	x.ownTurn, x.copies = now, copies{}
 }
 
-// Refill credits all budgets with the time that has passed, and ends the asks that brought nothing.
+// Refill adds the time that has passed to all budgets, and ends the asks past their deadline.
 func (x *Exchange) Refill(now time.Duration) {
 	x.at(now)
 	x.up.refill(now)
@@ -182,10 +182,10 @@ func (x *Exchange) Refill(now time.Duration) {
 // Asked returns the entries that links were asked about in the last round.
 func (x *Exchange) Asked() []int { return x.asked }
 
-// Asking returns how many origins something is asked about.
+// Asking returns the number of origins with an outstanding ask.
 func (x *Exchange) Asking() int { return x.lookout.asked.count() }
 
-// Waiting says whether something waits for budget or for its turn: there is something to do in the next round.
+// Waiting reports whether the next round has something to do: something waits for budget or for its turn.
 func (x *Exchange) Waiting() bool {
 	if len(x.requests) > 0 || !x.ownTold() {
 		return true
@@ -198,7 +198,7 @@ func (x *Exchange) Waiting() bool {
 	return false
 }
 
-// Due returns when there is something to ask for or an ask times out, if nothing happens until then.
+// Due returns the time of the next plan or the end of the next ask, if nothing happens until then.
 func (x *Exchange) Due() time.Duration {
 	return min(max(x.due.At(duePlan), x.gathers), x.due.At(dueAsks))
 }

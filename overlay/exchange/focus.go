@@ -6,27 +6,27 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// Where no line carries much of everybody's summary, each peer's line is for a range around its own place first: the
-// focus. A peer knows that range well, and asks others about the rest. Until its focus is whole it asks for nothing
-// deeper of other origins, for whoever serves that could serve somebody's focus instead.
+// Where no line carries much of everybody's summary, each peer's line is first for a range around its own place: the
+// focus. A peer knows that range well, and asks others about the rest. Until its focus is whole, it asks for nothing
+// deeper of other origins: the peers that serve these parts could serve somebody's focus instead.
 
 const (
-	// focusWeight is how many times as much the parts of an origin in focus are worth as those of others.
+	// focusWeight is the factor by which parts of an origin in focus are worth more than others.
 	focusWeight = 64
-	// fastVoices is how many linked peers must say that their lines are fast before that counts: one may boast.
+	// fastVoices is the number of linked peers that must claim fast lines before that counts: one may boast.
 	fastVoices = 2
-	// slowLinks is how many linked peers must have slow lines before a slow peer stops waiting for a faster one.
+	// slowLinks is the number of linked peers with slow lines from which on a slow peer stops waiting for a faster one.
 	slowLinks = 8
 )
 
 // focus is the range that the line is for first.
 type focus struct {
-	places space.Range // everybody: there is none
-	whole  bool        // what is useful of it is held
+	places space.Range // at depth 0, everybody: there is no focus
+	whole  bool        // all useful parts of it are held
 }
 
-// SetFocus says which places the line is for first, and whether what is useful of them is held. At first it is for all
-// alike.
+// SetFocus sets the places that the line is for first, and whether all useful parts of their summaries are held. At
+// first there is no focus.
 func (x *Exchange) SetFocus(places space.Range, whole bool) {
 	if f := (focus{places, whole}); f != x.focus {
 		x.focus = f
@@ -34,10 +34,10 @@ func (x *Exchange) SetFocus(places space.Range, whole bool) {
 	}
 }
 
-// beside says whether a place is outside of the focus.
+// beside reports whether a place is outside of the focus.
 func (f focus) beside(p space.Place) bool { return f.places.Depth() > 0 && !f.places.Contains(p) }
 
-// weight is how much a fall of an origin's false-positive rate matters; 0 says that it does not now.
+// weight returns the weight of an origin's false-positive rate in planning; 0: nothing deeper is asked of it now.
 func (x *Exchange) weight(e *origin) float64 {
 	switch {
 	case x.focus.places.Depth() == 0:
@@ -50,8 +50,8 @@ func (x *Exchange) weight(e *origin) float64 {
 	return 0
 }
 
-// LinesIn is the rate of summaries, in bytes a second, on the lines of those who could answer for us. It is that of our
-// own line, or of linked peers that say theirs are faster.
+// LinesIn returns the rate of summaries, in bytes a second, on the lines of peers that could answer for us: the rate of
+// our own line, or the second fastest that linked peers claim if that is faster.
 func (x *Exchange) LinesIn() float64 {
 	own := float64(x.cfg.Down)
 	var said []float64
@@ -67,7 +67,7 @@ func (x *Exchange) LinesIn() float64 {
 	return x.down.rate * said[len(said)-fastVoices] / max(1, own)
 }
 
-// fastest says whether many peers are linked, and none of them can pass our own summary on faster than we can.
+// fastest reports whether many peers are linked, and none of them can pass our own summary on faster than we can.
 func (x *Exchange) fastest() bool {
 	n := 0
 	for _, l := range x.order {

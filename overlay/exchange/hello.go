@@ -8,35 +8,35 @@ import (
 )
 
 const (
-	// fewOrigins is how many peers a peer knows at most to be given records for that alone.
+	// fewOrigins is the number of known peers below which a peer is given records.
 	fewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
-	// helloEvery is the least time between two hellos that repeat what has changed.
+	// helloEvery is the least time between two hellos that report changes.
 	helloEvery = 4 * time.Second
-	// sizeEvery is the same while the network seems to double: by that peers choose what they take in.
+	// sizeEvery is the same while the network seems to double: peers choose their ranges by its size.
 	sizeEvery = time.Second
 	// countEvery is the least time between two hellos for any change of the number of origins: a peer that hears of more
 	// than it knows counts itself as incomplete.
 	countEvery = time.Minute
 )
 
-// Records says which records go with a hello.
+// Records is the choice of records that go with a hello.
 type Records uint8
 
 const (
 	// NoRecords is for peers that have them already.
 	NoRecords Records = iota
-	// OwnRecord is for peers that may not know who is talking to them.
+	// OwnRecord is for peers that may not have our record.
 	OwnRecord
-	// SomeRecords are our own and those of others.
+	// SomeRecords stands for our own record and some of other peers.
 	SomeRecords
-	// NoneAndAgain is for who is to tell all of our range again.
+	// NoneAndAgain sends no records, and asks the peer to announce all of our range again.
 	NoneAndAgain
 )
 
-// Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is
-// the first hello on the link.
+// Hear takes in the rates, the session and the directory's size from a peer's hello. first is set for the first hello
+// on the link.
 func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first bool) {
 	l := x.links[p]
 	x.at(now)
@@ -52,7 +52,7 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 		x.tellAgain(l, h.Again)
 	}
 	l.pace.report(h.Measured)
-	if first { // what was said before the rate was known counts
+	if first { // bytes spent before the rate was known count
 		spent := Burst(0) - l.out.tokens
 		l.out = newBudget(x.outRate(l), now)
 		l.out.tokens -= spent
@@ -62,8 +62,8 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 	return first
 }
 
-// restarted forgets what was exchanged with a peer that has forgotten it, too. Its standing outlives the session, as it
-// would the link.
+// restarted forgets what was exchanged with a peer that has restarted and forgotten it, too. The peer's standing
+// outlives the session, as it would the link.
 func (x *Exchange) restarted(l *link) {
 	x.part(x.now, l.standing)
 	l.standing = x.recall(x.now, l.peer)
@@ -72,15 +72,15 @@ func (x *Exchange) restarted(l *link) {
 	l.queue = l.queue[:0]
 }
 
-// Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. A peer that
-// covers a part of the network has looked for those near it, and knows only the few that it wants.
+// Newcomer reports whether a peer knows far fewer peers than origins: it is sent some records. A peer that covers only
+// a part of the network is none: it has looked for the few peers that it wants.
 func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
 	return l.hello.Depth == 0 && (l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins)
 }
 
-// Greet fills in what a hello to a peer says of rates, counts it as said, and counts its bytes, records included.
+// Greet fills in the rates in a hello to a peer, notes what it says, and charges its bytes, records included.
 func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.Hello {
 	l := x.links[p]
 	records := h.Records
@@ -96,7 +96,7 @@ func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.He
 	return h
 }
 
-// measured is what a hello says of the trains that came in: nothing when our line is declared.
+// measured returns the measured rate of incoming trains for a hello, in bit/s; 0 if our line is declared.
 func (x *Exchange) measured(l *link) uint64 {
 	if x.cfg.DeclaredDown > 0 || !l.heard {
 		return 0
@@ -104,14 +104,14 @@ func (x *Exchange) measured(l *link) uint64 {
 	return l.inTrain.measured()
 }
 
-// RecordRoom is how many bytes of others' records the next hello may carry.
+// RecordRoom returns the number of bytes of other peers' records that the next hello may carry.
 func (x *Exchange) RecordRoom() int {
 	return int(helloShare * min(Burst(x.up.rate), x.up.tokens-reserve))
 }
 
-// HelloDue reports whether a hello to a peer is due again, and with which records. It is when something that the peer
-// acts upon has changed. The last arguments are what the hello would say, and whether our range is far wider than those of
-// others: then they act upon how much of it we know.
+// HelloDue reports whether a hello to a peer is due again, and with which records: something that the peer acts upon
+// has changed. The last arguments are the contents of the hello, and whether our range is far wider than those of
+// others; if so, these act upon the part of it that we know.
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {
@@ -126,7 +126,7 @@ func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float
 	return NoRecords, due
 }
 
-// paceChanged says whether the trains that came in show another rate than the one that both ends reckon with.
+// paceChanged reports whether incoming trains show another rate than the one that both ends reckon with.
 func (x *Exchange) paceChanged(l *link) bool {
 	m := float64(x.measured(l))
 	return m > 0 && (m > 1.25*l.inPace.rate || m < 0.8*l.inPace.rate && l.inPace.rate > leastRate)

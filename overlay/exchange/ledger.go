@@ -7,12 +7,12 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// trade is what one link and this node have said about one origin. It takes 24 bytes.
+// trade is what one link and this node have announced to each other about one origin. It takes 24 bytes.
 type trade struct {
-	theirs   summary.Epoch // the newest epoch that the peer says it holds
-	have     uint16        // and how many parts of it
+	theirs   summary.Epoch // newest epoch that the peer claims to hold
+	have     uint16        // number of its parts that the peer claims to hold
 	toldHave uint16        // parts of the newest epoch held here, as last announced to the peer; 0: none
-	bases    wire.Bases    // the epochs from which the peer can make deltas to its newest one
+	bases    wire.Bases    // epochs from which the peer can make deltas to its newest one
 	toldAt   time.Duration // when toldHave was announced
 }
 
@@ -27,7 +27,7 @@ func (t *ledger) at(i int) *trade {
 	return &(*t)[i]
 }
 
-// known is a copy of a trade, for reading; zero where nothing is traded.
+// known returns a copy of a trade, for reading; zero if nothing is traded.
 func (t ledger) known(i int) trade {
 	if i >= len(t) {
 		return trade{}
@@ -42,14 +42,14 @@ func (t ledger) forget(i int) {
 	}
 }
 
-// renewed notes that a newer epoch is held here, which the peer has not heard of.
+// renewed notes a newer epoch, which the peer has not heard of.
 func (t ledger) renewed(i int) {
 	if i < len(t) {
 		t[i].toldHave = 0
 	}
 }
 
-// claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
+// claims notes that the peer claims to hold parts of an epoch. It reports whether that is more than was known.
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	switch {
 	case e.After(t.theirs):
@@ -62,5 +62,5 @@ func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	return true
 }
 
-// tells notes that we announced to the peer how much we hold of the newest epoch.
+// tells notes that we announced to the peer the number of parts that we hold of the newest epoch.
 func (t *trade) tells(have int, now time.Duration) { t.toldHave, t.toldAt = uint16(have), now }

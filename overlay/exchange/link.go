@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// link is what is known of a connected peer, and what it and this node owe each other.
+// link is what we know of a connected peer, and what it and this node owe each other.
 type link struct {
-	// What every round asks of every link comes first: it fits into two lines of the processor's cache.
+	// Fields that every round reads of every link come first: they fit into two lines of the processor's cache.
 	*standing
 	mesh   bool  // in the pubsub mesh: announcements go to it
 	heard  bool  // it has said hello: its rates are known, and parts may be traded
@@ -42,33 +42,33 @@ type link struct {
 	saidAt time.Duration
 }
 
-// said is what a hello to a peer said that changes. The next one is due when much of it has.
+// said holds the values in our last hello to a peer that change. The next hello is due when they have changed much.
 type said struct {
 	falseMatches            float64
 	origins, network, depth int
 }
 
-// want is what a peer asks of us: parts from..end-1 of an epoch.
+// want is a peer's ask of us: parts from..end-1 of an epoch.
 type want struct {
 	of        summary.Epoch
 	from, end uint16
-	bases     wire.Bases    // epochs that it holds, to as many parts as it wants
-	at        time.Duration // when it said so, or was last sent something
+	bases     wire.Bases    // epochs of which it holds as many parts as it wants
+	at        time.Duration // when it asked, or was last sent something
 }
 
 const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = 1024
-	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
+	// shunFor is the time for which a peer that announced and did not deliver is not asked about that origin.
 	shunFor = 5 * time.Second
-	// staleWant is when a want that could not be served is forgotten: the peer has turned to somebody else by then.
+	// staleWant is the age at which an unserved want is forgotten: the peer has turned to another by then.
 	staleWant = 8 * time.Second
 )
 
 // trade returns the link's trade about directory index i, to be changed.
 func (l *link) trade(i int) *trade { return l.trades.at(i) }
 
-// known is a copy of the link's trade about a directory index, for reading.
+// known returns a copy of the link's trade about a directory index, for reading.
 func (l *link) known(i int) trade { return l.trades.known(i) }
 
 // forget drops what was exchanged about a directory index.
@@ -80,15 +80,14 @@ func (l *link) forget(i int) {
 	}
 }
 
-// unwant forgets what the peer wants of an origin. Without wants there is no map: most links have none most of the
-// time.
+// unwant forgets the peer's want of an origin. Without wants there is no map: most links have none most of the time.
 func (l *link) unwant(i int) {
 	if delete(l.wants, i); len(l.wants) == 0 {
 		l.wants = nil
 	}
 }
 
-// Open notes that there is a connection to a peer, in the pubsub mesh or not. It says whether that is new.
+// Open notes a connection to a peer, in the pubsub mesh or not. It reports whether that is new.
 func (x *Exchange) Open(now time.Duration, p wire.PeerID, mesh bool) bool {
 	if _, ok := x.links[p]; ok || p == x.cfg.Self {
 		return false
@@ -105,7 +104,7 @@ func (x *Exchange) Open(now time.Duration, p wire.PeerID, mesh bool) bool {
 	return true
 }
 
-// Close notes that there is no connection to a peer any more. It says whether that is new.
+// Close notes the end of a connection to a peer. It reports whether that is new.
 func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 	l, ok := x.links[p]
 	if !ok {
@@ -132,7 +131,7 @@ func (x *Exchange) Mesh(p wire.PeerID, in bool) {
 	}
 }
 
-// outRate is what may go to a peer, in bytes a second.
+// outRate returns the rate at which summaries may go to a peer, in bytes a second.
 func (x *Exchange) outRate(l *link) float64 {
 	return l.pace.of(x.cfg.Up, l.hello.Down, x.cfg.Share)
 }
@@ -146,7 +145,7 @@ func (x *Exchange) setRates(now time.Duration, l *link) {
 	l.inRate = l.inPace.of(l.hello.Up, x.cfg.DeclaredDown, x.cfg.Share)
 }
 
-// Lost lowers a link that loses messages.
+// Lost lowers the rate of a link that lost a message.
 func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
 	if l, ok := x.links[p]; ok && l.heard {
 		l.pace.lose(now)
@@ -154,7 +153,7 @@ func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
 	}
 }
 
-// Settle lets a link recover from what is long over: losses, and failures to deliver.
+// Settle lets a link recover from old losses and old failures to deliver.
 func (x *Exchange) Settle(now time.Duration, p wire.PeerID) {
 	l := x.links[p]
 	l.age(now)
@@ -177,17 +176,16 @@ func (x *Exchange) charge(l *link, n int) {
 	x.sent += uint64(n)
 }
 
-// received counts bytes that came as the answer to an ask. However many they are, the own line's debt is a burst at
-// most.
+// received counts bytes that answer an ask. However many they are, the line's debt is one burst at most.
 func (x *Exchange) received(n int) {
 	x.down.take(n)
 	x.down.tokens = max(x.down.tokens, -Burst(x.down.rate))
 }
 
-// unaskedShare of the own line may be used up by what nobody asked for, all links together. The rest is for asks.
+// unaskedShare is the share of our own line that messages without an ask may use up, all links together.
 const unaskedShare = 0.5
 
-// receivedUnasked counts bytes that came without an ask against the own line, up to unaskedShare of it.
+// receivedUnasked counts bytes that came without an ask against our own line, up to unaskedShare of it.
 func (x *Exchange) receivedUnasked(n int) {
 	x.uninvited.refill(x.now)
 	n = min(n, int(max(0, x.uninvited.tokens)))

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// marks is a set of directory indexes: those that are worth another look. With it a round costs what there is to do,
-// not what is known.
+// marks is a set of directory indexes that need another look. With it a round costs what there is to do, not what is
+// known.
 type marks []uint64
 
 func (m *marks) add(i int) {
@@ -16,7 +16,7 @@ func (m *marks) add(i int) {
 	(*m)[i/64] |= 1 << (i % 64)
 }
 
-// has says whether an index is marked.
+// has reports whether an index is marked.
 func (m marks) has(i int) bool { return i/64 < len(m) && m[i/64]>>(i%64)&1 == 1 }
 
 // addAll marks the indexes from 1 to n-1.
@@ -32,7 +32,7 @@ func (m marks) remove(i int) {
 	}
 }
 
-// count returns how many indexes are marked.
+// count returns the number of marked indexes.
 func (m marks) count() (n int) {
 	for _, w := range m {
 		n += bits.OnesCount64(w)
@@ -40,7 +40,7 @@ func (m marks) count() (n int) {
 	return n
 }
 
-// empty says whether nothing is marked.
+// empty reports whether no index is marked.
 func (m marks) empty() bool {
 	for _, w := range m {
 		if w != 0 {
@@ -50,7 +50,7 @@ func (m marks) empty() bool {
 	return true
 }
 
-// after yields the marked indexes in ascending order, those above i first, then those up to i. What is yielded may be
+// after yields the marked indexes in ascending order: first those above i, then the others. A yielded index may be
 // removed meanwhile.
 func (m marks) after(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
@@ -58,7 +58,8 @@ func (m marks) after(i int) iter.Seq[int] {
 	}
 }
 
-// between yields the marked indexes from begin to end-1, until yield says no.
+// between yields the marked indexes from begin to end-1, until yield returns false. It reports whether it came to the
+// end.
 func (m marks) between(begin, end int, yield func(int) bool) bool {
 	for at := begin / 64; at < len(m) && at*64 < end; at++ {
 		w := m[at]

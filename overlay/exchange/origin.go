@@ -8,18 +8,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// origin is what the exchange knows of one entry of the directory, beside the entry itself. Origins lie side by side in
-// memory: a pointer to one holds until the next is added, so what is kept from one step to another is the entry.
+// origin is the exchange's record of one entry of the directory. Origins lie side by side in memory: a pointer to one
+// is valid until the next is added, so what is kept from one step to another is the entry.
 type origin struct {
 	*directory.Entry // nil: there is none
 	place            space.Place
-	quiet            time.Duration // nobody offered more when last looked; not looked again before then
-	rest             int32         // 1 + its place among the lookout's rests; 0: it has none
+	quiet            time.Duration // nobody offered more at the last look; no look before then
+	rest             int32         // 1 + its place in the heap of resting origins; 0: it has none
 	deltaBytes       int           // of the last delta; 0: there was none
-	newerThan        summary.Epoch // the last epoch heard of that was later than the newest held
-	newerSince       time.Duration // and when
+	newerThan        summary.Epoch // latest epoch heard of that was newer than the newest held
+	newerSince       time.Duration // when it was heard of
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
-	step             step          // what to ask for next, as last planned
+	step             step          // the next parts to ask for, as last planned
 	fetchAt          time.Duration // no direct fetch before then
 	refusals         int           // in a row, by links that should hold it
 }
@@ -42,7 +42,7 @@ func (x *Exchange) originOf(of *directory.Entry) *origin {
 
 func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
 
-// Added notes that there is a new entry in the directory.
+// Added notes a new entry of the directory.
 func (x *Exchange) Added(e *directory.Entry, place space.Place) {
 	for len(x.origins) <= e.Index() {
 		x.origins = append(x.origins, origin{})

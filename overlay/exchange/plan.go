@@ -12,24 +12,24 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The planner decides which parts to ask for next, within the budget of the own line and of every link. It is greedy by
-// value per byte.
+// The planner decides which parts to ask for next, within the budgets of our own line and of every link. It is greedy
+// by value per byte.
 //
-// The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j.
-// That is the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the part of our
-// collection that the peer is estimated to hold, its overlap: a peer like us is asked more often. It is weighted too by
-// how often the peer's summary has kept what it promised. The first part of an unknown origin comes before all else:
-// without it the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer).
-// Where the line has a focus, origins beside it come later: see focus.go.
+// The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j:
+// the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the overlap, the estimated
+// part of our collection that the peer holds, because a similar peer is asked more often. It is weighted too by the
+// share of its claims that the peer confirmed. The first part of an unknown origin comes before all else: without it
+// the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer). Where the
+// line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
-// best whole choice. This is a fractional knapsack, where greedy is best except for the last item. Against all choices
+// best whole choice: this is a fractional knapsack, where greedy is best except for the last item. Against all choices
 // for four origins it leaves the same false matches in the median. In the worst tenth, where parts are large for the
 // budget, it leaves 1.2 times as many (TestGreedyIsNearlyBest). Small collections are brought to depth first.
 //
-// Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is
-// asked more often than others, for what we want next its like has: hence 1 + overlap, at most twice. Where
-// confirmations failed that the summary promised, deeper parts of it are worth less in that proportion.
+// Why these weights. A wasted confirmation costs the same for every peer, so f counts as it is. A similar peer is asked
+// more often, because it has what we will want next: hence 1 + overlap, at most twice. If confirmations of a summary's
+// claims failed, deeper parts of it are worth less in that proportion.
 
 // offer is a way to get more of an origin.
 type offer struct {
@@ -39,21 +39,21 @@ type offer struct {
 	bytes     int
 	value     float64 // per byte
 	links     []*link
-	bases     wire.Bases // a delta from one of these is asked for
-	doubted   bool       // by links without credit alone: all other offers come first
+	bases     wire.Bases // the epochs that a delta is asked from
+	doubted   bool       // offered only by links without credit: all other offers come first
 }
 
 const (
-	// fetchAfter is how long the mesh may bring nothing more of an origin. Then its parts are fetched from it, if the
+	// fetchAfter is the time without more of an origin from the mesh after which its parts are fetched from it, if the
 	// line has bytes to spare.
 	fetchAfter = 4 * time.Second
-	// refetchAfter is how long an origin that could not send is left alone.
+	// refetchAfter is the time for which an origin that could not send is left alone.
 	refetchAfter = 10 * time.Second
 	directWait   = 10 * time.Second
-	// wellKnown is the false-positive rate from which on no connection is made to know an origin better, where those
-	// known are few of many.
+	// wellKnown is the false-positive rate at which an origin is known well enough not to be dialled for more, where we
+	// hold only a part of the network.
 	wellKnown = 0.02
-	// restlessQuiet is how long an origin without offers of more is passed over, unless somebody announces more of it.
+	// restlessQuiet is the time for which an origin without offers is passed over, unless somebody announces more of it.
 	restlessQuiet = time.Second
 	// maxOffers caps the offers considered per tick. The rest wait at least one second.
 	maxOffers = 512
@@ -61,13 +61,13 @@ const (
 	settledQuiet = time.Minute
 	// unknownSample is the predicted size of a signed header, record and sample.
 	unknownSample = 1024 + 512
-	// fewParts of an origin that nothing is held of are asked for at once.
+	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
 
-// planAsks chooses what to ask of each link, until the own line's budget is spent. The best value per byte comes first.
+// planAsks chooses the asks to each link, best value per byte first, until our own line's budget is spent.
 func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerID][]wire.Item {
 	x.asked = x.asked[:0]
 	if now < x.gathers || !x.due.Take(duePlan, now) {
@@ -117,7 +117,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 	return asks
 }
 
-// keepRoom keeps the memory of a round's offers for the next one, unless there were far more offers at some time.
+// keepRoom keeps the memory of a round's offers for the next one, unless it is far larger than they needed.
 func (x *Exchange) keepRoom(offers []offer) {
 	clear(offers)
 	if x.offers = offers; cap(offers) > 8*max(len(offers), 4) {
@@ -125,13 +125,13 @@ func (x *Exchange) keepRoom(offers []offer) {
 	}
 }
 
-// mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that
-// changes.
+// mayAsk reports whether there is an origin that may be asked about and has no outstanding ask. When that changes, it
+// is woken.
 func mayAsk(e *origin) bool {
 	return e != nil && e.State() != directory.Foreign && !e.ask.open()
 }
 
-// quietFor is how long an origin without offers of more is passed over.
+// quietFor returns the time for which an origin without offers is passed over.
 func quietFor(e *origin) time.Duration {
 	if p := e.Newest(); p != nil && (p.Parts() == p.Plan().Parts() || e.Covered()) && !e.newerThan.After(p.Header().Epoch) {
 		return settledQuiet
@@ -139,8 +139,9 @@ func quietFor(e *origin) time.Duration {
 	return restlessQuiet
 }
 
-// bestOffer finds the newest epoch of an origin that mesh peers offer more of, and the next run worth asking for.
-// When none does for long, and the origin is known, the origin itself is the offer: one without links.
+// bestOffer finds the newest epoch of an origin of which mesh peers offer more, and the next run worth asking for. If
+// none has offered more for long, and the origin is known, it returns an offer without links: the origin itself is
+// asked.
 func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (offer, bool) {
 	of, most := x.meshOffer(now, e, x.trusts)
 	if len(of.links) == 0 && x.doubted {
@@ -169,8 +170,8 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	return of, ok
 }
 
-// meshOffer finds the newest epoch of an origin that some mesh peers offer more of, and how many parts of it they hold
-// at most.
+// meshOffer finds the newest epoch of an origin of which some mesh peers offer more, and the most parts of it that one
+// of them holds.
 func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
 	ep, parts := e.Epoch()
 	of = offer{e: e, epoch: ep, from: parts}
@@ -190,7 +191,7 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 	return of, most
 }
 
-// mayFetch says whether an origin may be asked for directly: it is known, the mesh has brought nothing for long.
+// mayFetch reports whether an origin may be asked for directly: it is known, and the mesh has brought nothing for long.
 func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 	p := e.Newest()
 	if p != nil && x.within.Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.IsLinked(e.Peer()) {
@@ -200,13 +201,13 @@ func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 		now-e.Grown() >= fetchAfter && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
 }
 
-// mayDial says whether an origin itself can be asked.
+// mayDial reports whether an origin itself can be asked.
 func (x *Exchange) mayDial(e *origin) bool { return e.Record().Envelope != nil && e.DialFails() == 0 }
 
-// maxDirect is how many direct fetches may be under way: as many whole runs as the line carries in a second.
+// maxDirect returns the most direct fetches at a time: as many whole runs as the line carries in a second.
 func (x *Exchange) maxDirect() int { return max(1, int(x.down.rate)/maxRunBytes) }
 
-// size fixes the end, the bytes and the value of an offer; false when there is nothing to gain.
+// size sets the end, the bytes and the value of an offer. It returns false if there is nothing to gain.
 func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	p := of.e.At(of.epoch)
 	if p == nil { // a new origin, or a new epoch: its header and sample
@@ -214,7 +215,7 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 			return false
 		}
 		of.end, of.bytes = 1, unknownSample
-		if most <= fewParts { // perhaps all there is, and then they are small: one message less
+		if most <= fewParts { // perhaps all there is, and then small: one message less
 			of.end = most
 		}
 		of.value = firstValue / unknownSample
@@ -240,8 +241,8 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	return true
 }
 
-// step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to
-// find than the rest of planning.
+// step is the next run to ask for beyond a prefix, when up to most parts are on offer. It is kept, because it costs
+// more to find than the rest of planning.
 type step struct {
 	of              summary.Epoch
 	from, most, end int
@@ -259,7 +260,7 @@ func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
 	return step{p.Header().Epoch, from, most, end, bytes, plan.ExpectedRate(from) - plan.ExpectedRate(end)}
 }
 
-// take turns an offer into an ask: of the link with the least waiting, or of the origin itself.
+// take turns an offer into an ask: of the link that would deliver first, or of the origin itself.
 func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire.Item) {
 	if len(of.links) == 0 {
 		x.fetch(now, of)
@@ -282,7 +283,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire
 	asks[l.peer] = append(asks[l.peer], it)
 }
 
-// soonest returns the link that would deliver n bytes first, nil when all have as much to deliver as they should.
+// soonest returns the link that would deliver n bytes first; nil if all have enough to deliver.
 func soonest(links []*link, n int) *link {
 	var best *link
 	least := 0.0
@@ -298,11 +299,11 @@ func soonest(links []*link, n int) *link {
 	return best
 }
 
-// maxBacklog is how much may be asked of a link at a time, in time at its rate.
+// maxBacklog is the most that may be asked of a link at a time, as time at its rate.
 const maxBacklog = 2 * time.Second
 
-// askPatience is how long an ask may bring nothing before it goes to another link. bytes more are then in flight on its
-// link.
+// askPatience returns the time after which an ask that brought nothing goes to another link. bytes are added to those
+// in flight on its link.
 func askPatience(l *link, bytes int) time.Duration {
 	return 4*time.Second + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
-// lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough.
-// A plan costs what there is to look at, not what is known.
+// lookout holds the origins that the planner looks at: awake ones, and quiet ones whose time is over. A plan costs what
+// there is to look at, not what is known.
 type lookout struct {
 	awake marks   // directory indexes to look at in the next plan
-	asked marks   // those that something is asked about
-	quiet []int32 // those of the others that rest: a heap, the first to be looked at again first
+	asked marks   // directory indexes with an outstanding ask
+	quiet []int32 // directory indexes that rest: a heap, the first to be looked at again first
 }
 
-// rests are the resting origins as package heap sees them. Each origin knows its place.
+// rests gives package heap access to the resting origins. Each origin knows its place in the heap.
 type rests Exchange
 
 func (x *rests) Len() int { return len(x.lookout.quiet) }
@@ -31,11 +31,11 @@ func (x *rests) Swap(i, j int) {
 	x.origins[q[i]].rest, x.origins[q[j]].rest = int32(i+1), int32(j+1)
 }
 
-// Push and Pop are what package heap asks for. They would allocate for each rest: see hush and unrest.
+// Push and Pop are required by package heap. They would allocate for each rest: see hush and unrest.
 func (*rests) Push(any) {}
 func (*rests) Pop() any { return nil }
 
-// wake has an origin looked at in the next plan.
+// wake has the next plan look at an origin.
 func (x *Exchange) wake(e *origin) {
 	x.unrest(e)
 	e.quiet = 0
@@ -43,7 +43,7 @@ func (x *Exchange) wake(e *origin) {
 	x.due.By(duePlan, 0)
 }
 
-// hush has an origin passed over until a time.
+// hush has the planner pass over an origin until a time.
 func (x *Exchange) hush(e *origin, until time.Duration) {
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
@@ -54,7 +54,7 @@ func (x *Exchange) hush(e *origin, until time.Duration) {
 	heap.Fix((*rests)(x), int(e.rest-1))
 }
 
-// unrest takes an origin from those that rest.
+// unrest takes an origin out of the heap.
 func (x *Exchange) unrest(e *origin) {
 	if e.rest == 0 {
 		return
@@ -68,8 +68,7 @@ func (x *Exchange) unrest(e *origin) {
 	}
 }
 
-// rouse wakes the origins that have been quiet for long enough, and drops the rests of those that are not asked for any
-// more.
+// rouse wakes the origins whose rest is over, and takes origins that cannot be asked for any more out of the heap.
 func (x *Exchange) rouse(now time.Duration) {
 	for len(x.lookout.quiet) > 0 {
 		e := &x.origins[x.lookout.quiet[0]]
@@ -84,7 +83,7 @@ func (x *Exchange) rouse(now time.Duration) {
 	}
 }
 
-// nextRouse is when the first quiet origin is looked at again.
+// nextRouse returns the time at which the first quiet origin is looked at again.
 func (x *Exchange) nextRouse() time.Duration {
 	if len(x.lookout.quiet) == 0 {
 		return agenda.Never
@@ -92,5 +91,5 @@ func (x *Exchange) nextRouse() time.Duration {
 	return x.origins[x.lookout.quiet[0]].quiet
 }
 
-// has says whether an origin is looked at now or after its rest.
+// has reports whether an origin is looked at now or after its rest.
 func (l *lookout) has(e *origin) bool { return l.awake.has(e.Index()) || e.rest > 0 }

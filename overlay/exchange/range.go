@@ -8,14 +8,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A link hears of the origins in the range that its peer wants to hear of, and of no others. Where the range is
-// everybody, the pubsub mesh says which links announce to each other. Where it is a part, all links do whose ranges
-// meet: pubsub chooses its mesh without regard to ranges.
+// A link hears only of origins in the range that its peer wants. Where our range is everybody, the pubsub mesh
+// determines the links that announce to each other. Where it is a part, all links do whose ranges meet: pubsub chooses
+// its mesh without regard to ranges.
 
-// PlaceOf returns where a peer stands.
+// PlaceOf returns the place of a peer.
 func PlaceOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
 
-// SetRange says which places we want to hear of. At first all are.
+// SetRange sets the places that we want to hear of. At first these are all.
 func (x *Exchange) SetRange(r space.Range) {
 	x.within = r
 	x.due.By(duePlan, 0)
@@ -24,10 +24,10 @@ func (x *Exchange) SetRange(r space.Range) {
 	}
 }
 
-// reach is what a linked peer wants to hear of.
+// reach returns the range that a linked peer wants to hear of.
 func (l *link) reach() space.Range { return space.Around(l.place, l.hello.Depth) }
 
-// meets says whether a linked peer's range and ours have places in common.
+// meets reports whether a linked peer's range and ours have places in common.
 func (x *Exchange) meets(l *link) bool {
 	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
 }
@@ -37,15 +37,16 @@ func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }
 
-// fewDepths is how many links must say which range they want to hear of before that counts.
+// fewDepths is the number of links that must declare a range before these count.
 const fewDepths = 3
 
-// maxRefusals is how many fetches from links that should hold an origin may fail before it is dialled itself.
+// maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
+// itself.
 const maxRefusals = 2
 
-// holder returns the link to fetch an origin outside our range from. It is one that wants to hear of the origin,
-// because links into other ranges announce nothing to us of their own accord. Of several it is the one nearest to the
-// origin, for ranges are filled from the inside out. It returns nil where the origin itself is to be asked.
+// holder returns the link to fetch an origin outside our range from: one whose range contains the origin. Such a link
+// announces nothing to us of its own accord. Of several it is the one nearest to the origin, because ranges are filled
+// from the inside out. It returns nil if the origin itself is to be asked.
 func (x *Exchange) holder(e *origin) (best *link) {
 	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
 		return nil
@@ -58,8 +59,8 @@ func (x *Exchange) holder(e *origin) (best *link) {
 	return best
 }
 
-// tellAgain announces again to a link what its peer wants. That is what was outside of its range and, with all, also
-// what it had no room for before.
+// tellAgain announces to a link again what its peer wants: origins that were outside of its range and, with all, also
+// those that it had no room for before.
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
 	for i := x.owns; all && i < len(x.origins); i++ {
@@ -67,7 +68,7 @@ func (x *Exchange) tellAgain(l *link, all bool) {
 	}
 }
 
-// Meeting returns the linked peers of our range, and those whose range ours is a part of.
+// Meeting returns the linked peers whose ranges have places in common with ours.
 func (x *Exchange) Meeting() (out []wire.PeerID) {
 	for _, l := range x.order {
 		if l.heard && x.meets(l) {
@@ -77,8 +78,8 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 	return out
 }
 
-// UsualDepth returns the depth of the ranges that linked peers want to hear of: half of them say at least as much. It is 0
-// while few say anything.
+// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while fewer than
+// fewDepths have said hello.
 func (x *Exchange) UsualDepth() int {
 	var depths []int
 	for _, l := range x.order {
@@ -93,7 +94,7 @@ func (x *Exchange) UsualDepth() int {
 	return depths[(len(depths)-1)/2]
 }
 
-// Networks returns how many origins linked peers say there are in all.
+// Networks returns the numbers of origins in the whole network that linked peers estimate.
 func (x *Exchange) Networks() []float64 {
 	var out []float64
 	for _, l := range x.order {
@@ -114,10 +115,10 @@ func (x *Exchange) Spend(p wire.PeerID, n int) {
 	x.sent += uint64(n)
 }
 
-// Spare says whether the own line can send more now.
+// Spare reports whether our own line can send more now.
 func (x *Exchange) Spare() bool { return x.up.allows(0) }
 
-// Knows says whether a linked peer has our own newest epoch, as far as we know.
+// Knows reports whether a linked peer has announced our own newest epoch.
 func (x *Exchange) Knows(p wire.PeerID) bool {
 	l, ok := x.links[p]
 	ep, _ := x.origins[0].Epoch()

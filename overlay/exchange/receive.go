@@ -9,8 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Arrived counts a run or a delta that came against the line and against the link that it came on. of is the entry that
-// it is about, nil if there is none.
+// Arrived counts a run or a delta against the line and the link that it came on. of is its entry, nil if there is none.
 func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *directory.Entry) {
 	x.at(now)
 	l := x.links[in.From]
@@ -28,18 +27,18 @@ func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *direct
 	}
 }
 
-// Arrival is a run or a delta that is taken in, between [Exchange.Admit] and [Exchange.Took].
+// Arrival is a run or a delta that is being taken in, between [Exchange.Admit] and [Exchange.Took].
 type Arrival struct {
 	in   event.PartsReceived
 	of   *directory.Entry
 	mine bool // it answers the outstanding ask
 }
 
-// Entry returns the directory's entry that what came is about.
+// Entry returns the directory's entry of the run or delta.
 func (a Arrival) Entry() *directory.Entry { return a.of }
 
-// Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is
-// the sender's fault if it was not. What was foreseen for it is given back.
+// Admit reports whether a run or a delta was asked for; if not, it is the sender's fault. of is its entry, nil if it is
+// of no other peer's entry. Admit releases the bytes reserved for it.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
 	a.in, a.of = in, of
 	var e *origin
@@ -56,7 +55,7 @@ func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival
 	return x.admit(a, e), true
 }
 
-// AdmitMessage admits what came as an ordinary message: nobody needs to ask for that.
+// AdmitMessage admits parts that came as an ordinary message, which nobody needs to ask for.
 func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arrival {
 	return x.admit(Arrival{in: in, of: of}, &x.origins[of.Index()])
 }
@@ -64,18 +63,18 @@ func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arr
 func (x *Exchange) admit(a Arrival, e *origin) Arrival {
 	a.mine = e.answers(a.in)
 	if a.mine {
-		x.release(e) // what was foreseen; what came is counted already
+		x.release(e) // the reserved bytes; those that came are counted already
 	}
 	return a
 }
 
-// answers says whether a run or a delta answers the outstanding ask.
+// answers reports whether a run or a delta answers the outstanding ask.
 func (e *origin) answers(in event.PartsReceived) bool {
 	return e.ask.peer == in.From && e.ask.epoch == in.Group.Epoch()
 }
 
-// unasked returns what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
-// opened was, however late it is.
+// unasked returns the fault in sending a run or a delta; "" if it was asked for. What comes on a stream that this node
+// opened was asked for, however late it is.
 func (x *Exchange) unasked(in event.PartsReceived) event.Fault {
 	if in.Transport == event.Direct {
 		return ""
@@ -86,10 +85,10 @@ func (x *Exchange) unasked(in event.PartsReceived) event.Fault {
 	return event.FaultUnasked
 }
 
-// Took notes what became of a run or a delta that was admitted.
+// Took notes the outcome of an admitted run or delta.
 func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	l, e := x.links[a.in.From], x.originOf(a.of)
-	if e == nil { // removed by what came: there is nothing left to note
+	if e == nil { // removed meanwhile: there is nothing left to note
 		x.blameFor(a, r)
 		return
 	}
@@ -100,7 +99,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 		e.deltaBytes = max(a.in.Bytes, 1)
 	}
 	if a.in.Transport == event.Message {
-		l = nil // who passed it on need not hold it
+		l = nil // the peer that passed it on need not hold it
 	}
 	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {
@@ -109,7 +108,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	}
 }
 
-// judge reports the fault in what came, if there is one, and moves the outstanding ask forward or ends it.
+// judge reports the fault in a run or a delta, if there is one, and moves the outstanding ask forward or ends it.
 func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r directory.Result) {
 	useless := r.Unfit || a.in.Delta != nil && r.Learned == nil // parts are asked for instead
 	x.blameFor(a, r)
@@ -133,11 +132,11 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	}
 }
 
-// blameFor reports the fault in what came, if there is one.
+// blameFor reports the fault in a run or a delta, if there is one.
 func (x *Exchange) blameFor(a Arrival, r directory.Result) {
 	switch r.Fault {
 	case "":
-	case event.FaultTwin: // the origin's fault: whoever passed it on could not know
+	case event.FaultTwin: // the origin's fault: the peer that passed it on could not know
 		x.out.Emit(event.Report{Peer: a.of.Peer(), Fault: r.Fault})
 	default:
 		x.out.Emit(event.Report{Peer: a.in.From, Fault: r.Fault})
@@ -153,8 +152,7 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	}
 }
 
-// progress moves the outstanding ask forward, or ends it. An ask lives by growth: what is held already gives it no more
-// time.
+// progress moves the outstanding ask forward, or ends it. Only growth extends its deadline: parts already held do not.
 func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
 	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
@@ -170,11 +168,11 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 	x.reserve(l, e, e.ask.bytes)
 }
 
-// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a
+// FetchFailed notes that a direct fetch of an entry from a peer brought nothing. The origin is not fetched again for a
 // while.
 func (x *Exchange) FetchFailed(now time.Duration, from wire.PeerID, i int) {
 	e := &x.origins[i]
-	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted
+	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out: that was counted
 		if from != e.Peer() {
 			e.refusals++
 		}

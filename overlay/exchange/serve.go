@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// serve sends a link the parts that it wants, as far as its budget and the line's carry. It takes the wants from one
-// urgency to another, equally urgent ones in the order of arrival.
+// serve sends a link the parts that it wants, as far as its budget and the line's carry. It takes wants of urgency
+// first to last, equally urgent ones in the order of arrival.
 func (x *Exchange) serve(l *link, first, last int) {
 	for urgency := first; urgency <= last; urgency++ {
 		kept := l.queue[:0]
@@ -25,9 +25,9 @@ func (x *Exchange) serve(l *link, first, last int) {
 	}
 }
 
-// urgency ranks a want. 0 is our own summary, which nobody else can send first. 1 is a sample of another's or a
-// delta. 3 is deeper parts. Where nobody has a faster line that could send the samples, deeper parts of our own summary
-// come after them: 2.
+// urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
+// delta. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples. 3: deeper parts
+// of others.
 func (x *Exchange) urgency(w *want, index int) int {
 	switch {
 	case index == 0 && (w.from == 0 || !x.equals):
@@ -40,8 +40,8 @@ func (x *Exchange) urgency(w *want, index int) int {
 	return 3
 }
 
-// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says
-// whether it sent a run and something is left.
+// servePart sends one run of a link's want, and forgets the want when nothing is left of it. It reports whether it sent
+// a run and something is left.
 func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
 	e := x.origin(i)
@@ -78,16 +78,15 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	return true
 }
 
-// sendParts emits a message to a link, and marks the one before it in the same step.
+// sendParts emits a message to a link, and marks the one before it if both are of the same step.
 func (x *Exchange) sendParts(l *link, s event.SendParts) {
 	x.out.MarkMore(l.train)
 	l.train = x.out.Next()
 	x.out.Emit(s)
 }
 
-// cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one
-// message. A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits
-// now.
+// cut takes the longest run from..end-1 of a prefix that fits into one message and the budgets of the link and the
+// line. A run from part 0 brings the signed header and the origin's record. ok is false if not even one part fits now.
 func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (out wire.Parts, ok bool) {
 	if from == 0 {
 		out.Envelope, out.Record = e.Envelope(p), e.Record().Envelope

@@ -10,40 +10,39 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A claim is cheap: whoever says that it has newer epochs of all origins is asked for them before anybody who tells the
-// truth. So a link's claims are credit. Each ask that brings nothing spends some, each that brings what was claimed
-// gives some back, and time does. The claims of a link without credit count only where no link with credit offers
-// anything.
+// A claim is cheap: a peer that claims newer epochs of all origins is asked for them before any honest peer. So each
+// link has credit. An ask that brings nothing spends some, and an ask that brings what was claimed gives some back, as
+// does time. The claims of a link without credit count only if no link with credit offers anything.
 //
-// A peer sends what it was asked for, once. An ask adds its parts to what the peer owes of the origin; each message
-// pays for its parts. So the line pays for no more than was asked, however late it comes, and whatever was forgotten
+// A peer may send what it was asked for, once. An ask adds its parts to what the peer owes of the origin; each message
+// pays for its parts. So the line takes no more than was asked for, however late it comes, and whatever was forgotten
 // meanwhile.
 const (
 	fullCredit  = 8
-	creditEvery = time.Minute // time gives back one
+	creditEvery = time.Minute // after this time one unit of credit is given back
 	rememberFor = 10 * time.Minute
 	maxParted   = 64 // peers whose links have closed, and whose standing is remembered
 )
 
-// standing is what a peer was asked for, and what it left unkept. It outlives the sessions and the links of the peer.
+// standing is what a peer was asked for, and the asks that it left unkept. It outlives the peer's sessions and links.
 type standing struct {
 	peer   wire.PeerID
 	closed time.Duration      // when its last link closed
-	spent  float64            // credit that is used up
+	spent  float64            // used-up credit
 	last   time.Duration      // when time last gave some back
 	unkept int                // asks in a row that brought nothing
 	useful bool               // it has brought something
-	about  map[uint64]*matter // by tag: the origins that it was asked about of late
+	about  map[uint64]*matter // by tag: the origins that it was asked about lately
 }
 
-// matter is what a peer owes of one origin, and what speaks against asking it about that.
+// matter is what a peer owes of one origin, and what speaks against asking it about that origin.
 type matter struct {
-	oldest   summary.Epoch // that it owes parts of
+	oldest   summary.Epoch // the oldest epoch that it owes parts of
 	owed     int           // parts
 	shunned  time.Duration // not asked about this origin before then
-	failures uint8         // asks about this origin in a row that brought nothing
-	noDelta  summary.Epoch // it is asked for parts of this epoch, for a delta to it did not apply
-	end      time.Duration // all is forgotten then
+	failures uint8         // asks in a row about this origin that brought nothing
+	noDelta  summary.Epoch // it is asked for parts of this epoch, because a delta to it did not apply
+	end      time.Duration // all of it is forgotten then
 }
 
 // matter returns a peer's matter about an origin, to be changed. It lasts for rememberFor from now on.
@@ -60,13 +59,12 @@ func (x *Exchange) matter(l *link, tag uint64) *matter {
 	return m
 }
 
-// over reports whether nothing of a matter counts any more.
+// over reports whether no field of a matter counts any more.
 func (m *matter) over(now time.Duration) bool {
 	return now >= m.end || m.owed == 0 && now >= m.shunned && m.failures == 0 && m.noDelta == summary.Epoch{}
 }
 
-// owes adds the parts from..end-1 of an epoch to what a link may send of an origin. A delta takes the place of all up
-// to end.
+// owes adds the parts of an ask to what a link may send of an origin. A delta replaces all parts up to its end.
 func (x *Exchange) owes(l *link, e *origin, ask wire.Item) {
 	m := x.matter(l, e.Tag())
 	if m.owed == 0 {
@@ -78,7 +76,7 @@ func (x *Exchange) owes(l *link, e *origin, ask wire.Item) {
 	}
 }
 
-// pays counts what came against what its sender owes, and returns the fault if it owes less.
+// pays counts a message against what its sender owes, and returns the fault if it owes less.
 func (l *link) pays(now time.Duration, in event.PartsReceived) event.Fault {
 	first, end := directory.Span(in.Parts)
 	parts, m := max(1, end-first), l.about[in.Group.OriginTag()]
@@ -98,7 +96,7 @@ func (s *standing) shuns(now time.Duration, tag uint64) bool {
 	return m != nil && now < m.shunned
 }
 
-// appliesNo reports whether a delta of the peer to an epoch did not apply.
+// appliesNo reports whether a delta from the peer to an epoch did not apply.
 func (s *standing) appliesNo(tag uint64, epoch summary.Epoch) bool {
 	m := s.about[tag]
 	return m != nil && m.noDelta == epoch
@@ -124,7 +122,7 @@ func (s *standing) regain(now time.Duration) {
 	s.last = now
 }
 
-// age gives credit back, and forgets what is over.
+// age gives credit back, and forgets matters that are over.
 func (s *standing) age(now time.Duration) {
 	s.regain(now)
 	for tag, m := range s.about {
@@ -137,7 +135,7 @@ func (s *standing) age(now time.Duration) {
 // trusts reports whether a link has credit left, so that its claims compete with those of others.
 func (x *Exchange) trusts(l *link) bool { return l.spent <= x.cfg.Limits.Credit-1 }
 
-// part keeps the standing of a peer whose link closes, in the place of the oldest one if there are too many.
+// part keeps the standing of a peer whose link has closed. It drops the oldest one if there are too many.
 func (x *Exchange) part(now time.Duration, s *standing) {
 	if s.age(now); len(s.about) == 0 && s.spent == 0 && s.unkept == 0 {
 		return
@@ -148,7 +146,8 @@ func (x *Exchange) part(now time.Duration, s *standing) {
 	}
 }
 
-// recall returns the standing of a peer, which is remembered if its last link has closed of late.
+// recall returns the standing of a peer: the remembered one if its last link closed within Limits.Remember, else a new
+// one.
 func (x *Exchange) recall(now time.Duration, p wire.PeerID) *standing {
 	x.parted = slices.DeleteFunc(x.parted, func(s *standing) bool { return now >= s.closed+x.cfg.Limits.Remember })
 	i := slices.IndexFunc(x.parted, func(s *standing) bool { return s.peer == p })

@@ -4,7 +4,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// What the core plans with before it has a message. A message that is sent counts by its [Cost].
+// Sizes that the planner reckons with before there is a message, in bytes. A message that is sent counts by its [Cost].
 const (
 	rpcOverhead = 80       // a pubsub message around a catalogue or parts: topic, group, lengths
 	itemBytes   = 20       // a line of a catalogue
@@ -12,12 +12,12 @@ const (
 	maxRunBytes = 64 << 10 // parts in one message, unless a single part is larger
 	maxItems    = 400      // items in one message
 
-	// HelloRoom is what a hello without records takes at most.
+	// HelloRoom is the largest size of a hello without records, in bytes.
 	HelloRoom = 64
 )
 
-// Cost returns how many bytes a message counts against a budget: its own, and those that pubsub puts around catalogues
-// and parts.
+// Cost returns the number of bytes that a message counts against a budget: its own, and those that pubsub puts around
+// catalogues and parts.
 func Cost(m wire.Message) int {
 	switch m.(type) {
 	case wire.Catalogue, wire.Parts:
@@ -26,5 +26,5 @@ func Cost(m wire.Message) int {
 	return m.Size()
 }
 
-// RecordBytes is what a record in a hello counts against a budget.
+// RecordBytes returns the bytes that a record in a hello counts against a budget.
 func RecordBytes(r wire.Record) int { return len(r.Peer) + len(r.Envelope) + 8 }
