@@ -9,8 +9,8 @@ import (
 // MaxBits is the greatest depth of the ranges in a [Bitmap].
 const MaxBits = 10
 
-// Bitmap is a set of ranges of one depth, at most [MaxBits]: a bit for each. It takes 136 bytes, however many ranges it
-// holds. Equal bitmaps hold the same ranges. Make one with [NewBitmap].
+// Bitmap is a set of ranges of one depth, at most [MaxBits]: one bit for each. It takes 136 bytes, whatever it holds.
+// Equal bitmaps hold the same ranges. Make one with [NewBitmap].
 type Bitmap struct {
 	words [1 << MaxBits / 64]uint64 // the first range is the highest bit of the first word
 	depth uint8
@@ -31,7 +31,7 @@ func (b *Bitmap) bit(at Place) int { return int(at >> (64 - b.depth)) }
 // at returns the range with a number.
 func (b *Bitmap) at(bit int) Range { return Range{Place(uint64(bit) << (64 - b.depth)), b.depth} }
 
-// Add puts in the range of the bitmap's depth around the first place of r.
+// Add adds the range of the bitmap's depth around the first place of r.
 func (b *Bitmap) Add(r Range) {
 	i := b.bit(r.first)
 	b.words[i/64] |= 1 << (63 - i%64)
@@ -43,7 +43,7 @@ func (b *Bitmap) Has(at Place) bool {
 	return b.words[i/64]>>(63-i%64)&1 == 1
 }
 
-// Len is the number of ranges.
+// Len returns the number of ranges.
 func (b *Bitmap) Len() int {
 	n := 0
 	for _, w := range b.words {
@@ -65,7 +65,7 @@ func (b *Bitmap) All() iter.Seq[Range] {
 	}
 }
 
-// Within returns the bitmap of the ranges that lie in r, which must be no deeper than they.
+// Within returns the bitmap of the ranges that lie in r. r must not be deeper than they are.
 func (b *Bitmap) Within(r Range) Bitmap {
 	in := Bitmap{depth: b.depth}
 	first := b.bit(r.first)
@@ -76,7 +76,7 @@ func (b *Bitmap) Within(r Range) Bitmap {
 	return in
 }
 
-// Nth is the nth of the ranges in order, from 0. There must be more than n.
+// Nth returns the nth range in order, from 0. There must be more than n.
 func (b *Bitmap) Nth(n int) Range {
 	for r := range b.All() {
 		if n--; n < 0 {

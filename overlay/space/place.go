@@ -9,7 +9,8 @@ import (
 // every seed of a network.
 type Place uint64
 
-// Distance is the XOR of two places: the nearer, the more first bits they share. It is 0 for equal places only.
+// Distance returns the XOR of two places: the more first bits they share, the less it is. It is 0 for equal places
+// only.
 func (p Place) Distance(q Place) uint64 { return uint64(p ^ q) }
 
 // MaxDepth is the greatest depth of a range. Deeper ranges would need a network of 10^11 peers.
@@ -31,13 +32,13 @@ func Around(p Place, depth int) Range {
 // Depth returns the number of first bits that the places of the range share.
 func (r Range) Depth() int { return int(r.depth) }
 
-// First is the least place in the range.
+// First returns the least place in the range.
 func (r Range) First() Place { return r.first }
 
-// Contains says whether a place is in the range.
+// Contains reports whether a place is in the range.
 func (r Range) Contains(p Place) bool { return Around(p, r.Depth()) == r }
 
-// Covers says whether all of another range is in this one.
+// Covers reports whether all of another range is in this one.
 func (r Range) Covers(s Range) bool { return s.depth >= r.depth && r.Contains(s.first) }
 
 // Share returns the part of all places that lies in the range: 2^-depth.

@@ -39,13 +39,13 @@ func (s *Set) Add(r Range) {
 	s.ranges = slices.Replace(s.ranges, at, end, r)
 }
 
-// Covers says whether all of a range is in the set. O(log ranges).
+// Covers reports whether all of a range is in the set. O(log ranges).
 func (s *Set) Covers(r Range) bool {
 	at := s.from(r.first)
 	return at < len(s.ranges) && s.ranges[at].Covers(r) || at > 0 && s.ranges[at-1].Covers(r)
 }
 
-// Contains says whether a place is in the set. O(log ranges).
+// Contains reports whether a place is in the set. O(log ranges).
 func (s *Set) Contains(p Place) bool { return s.Covers(Around(p, MaxDepth)) }
 
 // Missing returns the part of all places that lies in r and not in the set. It is exact. O(ranges of the set in r).
@@ -72,7 +72,7 @@ func (s *Set) Share() float64 { return 1 - s.Missing(Range{}) }
 // Clone returns a copy that shares nothing with the set.
 func (s *Set) Clone() Set { return Set{slices.Clone(s.ranges)} }
 
-// String is the ranges of the set in order, such as "{00 1}".
+// String returns the ranges of the set in order, such as "{00 1}".
 func (s *Set) String() string {
 	names := make([]string, len(s.ranges))
 	for i, r := range s.ranges {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// countable is the number of origins that a range must hold to be counted. The relative standard error of the estimate
-// is then a quarter.
+// countable is the least number of origins that a range must hold to be counted. The relative standard error of the
+// estimate is then a quarter.
 const countable = 16
 
-// Origins estimates the number of origins in the network, from the known places near the own one, each counted once.
-// The nearer a range, the more of its origins are known. So it counts the narrowest range that holds at least 16. O(n).
+// Origins estimates the number of origins in the network, from the known places near our own, each counted once. The
+// nearer a range, the more of its origins are known, so it counts the narrowest range that holds at least 16. O(n).
 func Origins(self Place, places []Place) float64 {
 	if len(places) <= countable {
 		return float64(len(distinct(slices.Clone(places))))
 	}
-	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with the own place
+	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with self
 	for _, p := range places {
 		sharing[SharedBits(self, p)]++
 	}
@@ -48,8 +48,8 @@ func distinct(places []Place) []Place {
 	return slices.Compact(places)
 }
 
-// Median returns the middle of the estimates, so that a minority of liars cannot move it far. Of an even number it
-// returns the two middle ones. It sorts the estimates. Of none it returns 0.
+// Median returns the lower and the upper middle of the estimates, equal if their number is odd. A minority of liars
+// cannot move it far. It sorts the estimates. Of none it returns 0.
 func Median(estimates []float64) (lower, upper float64) {
 	n := len(estimates)
 	if n == 0 {
@@ -59,11 +59,11 @@ func Median(estimates []float64) (lower, upper float64) {
 	return estimates[(n-1)/2], estimates[n/2]
 }
 
-// Boasters is the part of the linked peers, one in this many, that may overstate how many peers they know.
+// Boasters is the number of linked peers of which one may overstate the peers that it knows.
 const Boasters = 3
 
-// MostSaid returns the highest number of known peers that a linked peer states; 0 without any. Of so many statements as
-// boasters it leaves out the highest. It sorts the words.
+// MostSaid returns the highest of the numbers of known peers that linked peers state, after the highest
+// len(words)/boasters are left out; 0 without any. It sorts the words.
 func MostSaid(words []int, boasters int) int {
 	if len(words) == 0 {
 		return 0
