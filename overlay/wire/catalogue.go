@@ -13,9 +13,10 @@ const (
 	MaxCatalogue = MaxItems*(groupBytes+3+3+1) + 32 // bytes of a catalogue
 )
 
-// Item is one line of a catalogue. Have is how many parts of an epoch the sender holds. Want is the part up to which it
-// asks the receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too, from which it can
-// make deltas. If it asks, they are those with at least Want parts, so that a delta may answer.
+// Item is one line of a catalogue. Have is the number of parts of an epoch that the sender holds. Want is the end of
+// the parts that it asks the receiver for: Have to Want-1 (0: it asks for nothing). Bases are the earlier epochs that
+// it holds too, from which it can make deltas. If it asks, they are the epochs of which it holds at least Want parts,
+// so that a delta may answer.
 type Item struct {
 	Group      group.ID
 	Have, Want uint16
@@ -25,13 +26,13 @@ type Item struct {
 // MaxBases is the largest value of [Bases]: it looks back over seven epochs.
 const MaxBases Bases = 1<<7 - 1
 
-// Bases says which earlier epochs of an origin somebody holds: bit i stands for the epoch i+1 sequence numbers before.
+// Bases is a set of earlier epochs of an origin: bit i stands for the epoch i+1 sequence numbers before.
 type Bases uint8
 
 // CatalogueGroup is the group id of the partial messages that carry catalogues.
 const CatalogueGroup = "c"
 
-// Catalogue says what a peer holds and wants: at most [MaxItems] items.
+// Catalogue lists what a peer holds and wants: at most [MaxItems] items.
 type Catalogue []Item
 
 // Append appends at most MaxItems items to b, in 18 to 23 bytes each.
@@ -103,7 +104,7 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 	return items, nil
 }
 
-// packed yields the n numbers of a packed field that are in b, or none of a field that was missing.
+// packed yields the n numbers of a packed field in b, or none if the field was missing.
 func (d *decoder) packed(b []byte, n int) iter.Seq2[int, uint16] {
 	return func(yield func(int, uint16) bool) {
 		if b == nil {

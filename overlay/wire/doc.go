@@ -7,10 +7,11 @@
 //
 //   - the message, and each of its fields, is within the limit that its Max constant states, checked before anything is
 //     allocated. A decoded message shares the memory of the bytes it was read from and allocates only its lists;
-//   - varints and tags are in their shortest form, a field that is not repeated stands at most once, in any order;
-//   - fields and bits of flags that it does not know are skipped, so that a later version may add some. A message that
-//     has none of the forms known here, and such fields, is of a later version: ErrLater;
-//   - on error it returns the zero value and an error that says which message and field, matched by errors.Is with
+//   - varints and tags are in their shortest form; fields come in any order, and a field that is not repeated stands at
+//     most once;
+//   - unknown fields and bits of flags are skipped, so that a later version may add some. A message that has unknown
+//     fields and none of the forms known here is of a later version: ErrLater;
+//   - on error it returns the zero value and an error that names the message and the field, matched by errors.Is with
 //     ErrMalformed, ErrLimit or ErrLater.
 //
 // Costs are linear in the length of the message.

@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	// ErrMalformed says that bytes are not a message of the kind expected.
+	// ErrMalformed reports that bytes are not a message of the kind expected.
 	ErrMalformed = errors.New("wire: malformed")
-	// ErrLimit says that a message, or a field of it, is longer or larger than the limit that its Max constant states.
+	// ErrLimit reports that a message, or a field of it, is above the limit that its Max constant states.
 	ErrLimit = errors.New("wire: over the limit")
-	// ErrLater says that a message has a form that only a later version knows. That is nobody's fault.
+	// ErrLater reports that a message has a form that only a later version knows. That is nobody's fault.
 	ErrLater = errors.New("wire: of a later version")
 )
 
-// decoder walks the fields of one message. Its first error sticks: next then returns false and every value is zero.
+// decoder reads the fields of one message. Its first error sticks: next then returns false and every value is zero.
 type decoder struct {
 	name string // of the message, for errors
 	rest []byte
@@ -30,10 +30,10 @@ type decoder struct {
 	seen uint64 // numbers, below 64, of the singular fields read
 
 	skips bool // the current field has not been read
-	later bool // a field before it was not
+	later bool // an earlier field has not been read
 }
 
-// decode begins to read a message of at most limit bytes.
+// decode starts to read a message of at most limit bytes.
 func decode(name string, b []byte, limit int) decoder {
 	d := decoder{name: name, rest: b}
 	if len(b) > limit {
@@ -120,7 +120,7 @@ func (d *decoder) fail(kind error, format string, args ...any) {
 	}
 }
 
-// lacks says that a message has none of the forms that are known here. If it has fields that are not, that is no fault.
+// lacks reports that a message has none of the forms known here: ErrLater if it has unknown fields, else ErrMalformed.
 func (d *decoder) lacks(format string, args ...any) {
 	if d.later {
 		d.fail(ErrLater, format, args...)
@@ -128,7 +128,7 @@ func (d *decoder) lacks(format string, args ...any) {
 	d.malformed(format, args...)
 }
 
-// is checks the type of the current field, which is known here.
+// is checks the type of the current field, which is a known one.
 func (d *decoder) is(typ protowire.Type) bool {
 	d.skips = false
 	if d.err == nil && d.typ != typ {
@@ -137,7 +137,7 @@ func (d *decoder) is(typ protowire.Type) bool {
 	return d.err == nil
 }
 
-// once checks the type of the current field and that it stands here for the first time.
+// once checks the type of the current field, and that it stands here for the first time.
 func (d *decoder) once(typ protowire.Type) bool {
 	if !d.is(typ) {
 		return false
@@ -150,7 +150,7 @@ func (d *decoder) once(typ protowire.Type) bool {
 	return true
 }
 
-// uint is the value of a singular varint field of at most limit.
+// uint returns the value of a singular varint field of at most limit.
 func (d *decoder) uint(limit uint64) uint64 {
 	if !d.once(protowire.VarintType) {
 		return 0
@@ -173,7 +173,7 @@ func (d *decoder) fixed64() uint64 {
 	return d.v
 }
 
-// double is the value of a singular field that holds a finite number of at least zero.
+// double returns the value of a singular field that holds a finite number of at least zero.
 func (d *decoder) double() float64 {
 	f := math.Float64frombits(d.fixed64())
 	if !(f >= 0 && f <= math.MaxFloat64) {
@@ -183,7 +183,7 @@ func (d *decoder) double() float64 {
 	return f
 }
 
-// bytes is the value of a singular field of least to most bytes.
+// bytes returns the value of a singular field of least to most bytes.
 func (d *decoder) bytes(least, most int) []byte {
 	if !d.once(protowire.BytesType) {
 		return nil
@@ -191,7 +191,7 @@ func (d *decoder) bytes(least, most int) []byte {
 	return d.sized(least, most)
 }
 
-// element is the value of one element of a repeated field. have elements are read already, and allowed is the most.
+// element returns one element of a repeated field, of which have elements were read and at most allowed may come.
 func (d *decoder) element(have, allowed, least, most int) []byte {
 	if !d.is(protowire.BytesType) {
 		return nil

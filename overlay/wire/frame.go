@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// WriteFrame writes a message behind its length, in one call of Write.
+// WriteFrame writes a message after its length, in one call of Write.
 func WriteFrame(w io.Writer, msg []byte) error {
 	b := binary.AppendUvarint(make([]byte, 0, len(msg)+binary.MaxVarintLen32), uint64(len(msg)))
 	_, err := w.Write(append(b, msg...))
 	return err
 }
 
-// ReadFrame reads a message of at most limit bytes that stands behind its length. Once the length is known to be within
-// the limit and before anything is allocated it calls reserve, which may refuse (it may be nil). At the end of the
-// stream it returns io.EOF, inside a message io.ErrUnexpectedEOF.
+// ReadFrame reads a message of at most limit bytes, preceded by its length. Once the length is known to be within the
+// limit and before anything is allocated it calls reserve, which may refuse (it may be nil). At the end of the stream
+// it returns io.EOF, inside a message io.ErrUnexpectedEOF.
 func ReadFrame(r io.Reader, limit int, reserve func(bytes int) error) ([]byte, error) {
 	n, err := readLength(r)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadFrame(r io.Reader, limit int, reserve func(bytes int) error) ([]byte, e
 	return b, nil
 }
 
-// readLength reads byte by byte, so as to take nothing that stands behind the length.
+// readLength reads byte by byte, so that it takes nothing of the message.
 func readLength(r io.Reader) (uint64, error) {
 	var n uint64
 	var b [1]byte

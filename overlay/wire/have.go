@@ -9,7 +9,7 @@ const (
 	MaxHaveAnswer = 128 + MaxHaveKeys/8 // bytes of a HaveAnswer
 )
 
-// HaveFits returns how many of the keys, from the first on, one HaveRequest carries. It is at least one if the first
+// HaveFits returns the number of keys, from the first on, that one HaveRequest carries. It is at least one if the first
 // has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {
 	size := 0
@@ -25,7 +25,7 @@ func HaveFits(keys [][]byte) int {
 // HaveRequest asks which of some keys the receiver holds.
 type HaveRequest [][]byte
 
-// Append appends the question which of the keys the receiver holds. There must be as many as HaveFits says.
+// Append appends the message to b. There must be no more keys than HaveFits returns.
 func (keys HaveRequest) Append(b []byte) []byte { return appendTo(b, keys) }
 
 // Size returns the number of bytes that Append appends.
@@ -54,10 +54,10 @@ func ParseHaveRequest(b []byte) (keys HaveRequest, err error) {
 	return keys, nil
 }
 
-// HaveAnswer says of each key of a [HaveRequest] whether it is held.
+// HaveAnswer reports for each key of a [HaveRequest] whether it is held.
 type HaveAnswer []bool
 
-// Append appends the answer: has[i] says whether key i is held.
+// Append appends the answer: has[i] reports whether key i is held.
 func (has HaveAnswer) Append(b []byte) []byte { return appendTo(b, has) }
 
 // Size returns the number of bytes that Append appends.

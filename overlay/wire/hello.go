@@ -11,7 +11,7 @@ const (
 	MaxHelloRecords = 16       // records in it
 )
 
-// Hello is what the two ends of a link tell each other: at its start, and again when something changed.
+// Hello is the message by which the two ends of a link tell each other their state: at its start, and after changes.
 type Hello struct {
 	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
 	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
@@ -20,26 +20,26 @@ type Hello struct {
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails), on streams of their own
-	Again        bool     // it had no room for some of its range, and has now: tell it all again
-	New          bool     // the first on a link of the sender, which has heard none: what was exchanged before counts no more
+	Again        bool     // the sender had no room for some of its range, and has now: announce it all again
+	New          bool     // first hello on a link of which the sender has heard none: earlier exchanges count no more
 	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
-	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
+	Network      int      // origins in the whole network, as the sender estimates; 0: not stated
 	Seed         uint32   // number of the seed of its summaries
-	Format       Format   // newest that the sender reads; less than FirstFormat: that
+	Format       Format   // newest that the sender reads; less than FirstFormat stands for FirstFormat
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }
 
-// Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest format
-// and the one before. What it writes to one peer is in the newest that both read. What it writes for all is in the one
-// before until all linked peers have said that they read its newest.
+// Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest
+// format and the one before. To one peer it writes the newest format that both read. To all it writes the one before
+// its newest, until all linked peers have declared that they read its newest.
 type Format uint8
 
 const (
-	// FirstFormat is that of peers whose hello names none.
+	// FirstFormat is the format of peers whose hello names none.
 	FirstFormat Format = 2
-	// NewestFormat is the newest that is read here.
+	// NewestFormat is the newest format that is read here.
 	NewestFormat = FirstFormat
 )
 

@@ -19,7 +19,7 @@ const (
 // Filter it asks for the set's filter. Else it asks for the keys in the filter that follows in pieces.
 type JoinRequest struct {
 	Params bloom.Params
-	Filter int // bytes of the message of the filter that follows
+	Filter int // bytes of the message of the filter that follows; 0: none follows
 }
 
 // Append appends the request. Its Params must have the default scheme.
@@ -70,16 +70,16 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 	return r, nil
 }
 
-// JoinSize is that of a set.
+// JoinSize is the size of a set.
 type JoinSize struct {
 	Keys  int
-	Bytes int // that ship all keys
+	Bytes int // bytes that carry all keys
 }
 
 // JoinPiece is a piece of a filter, or of the answer to a JoinRequest.
 type JoinPiece struct {
-	Set    JoinSize // its size
-	Filter []byte   // of its message, from where the last piece ended
+	Set    JoinSize // of the answering set
+	Filter []byte   // of the filter's message, from where the last piece ended
 	Keys   [][]byte // of 1 to MaxKey bytes each
 	Final  bool
 }

@@ -11,14 +11,14 @@ import (
 type Message interface {
 	// Append appends the bytes of the message to b.
 	Append(b []byte) []byte
-	// Size returns the number of bytes that Append appends. It makes none of them.
+	// Size returns the number of bytes that Append appends, without making them.
 	Size() int
 }
 
-// fields is a message as the list of its fields.
+// fields is a message that lists its fields.
 type fields interface{ fields(w *writer) }
 
-// writer appends fields, or only counts their bytes. It leaves out what has its zero value.
+// writer appends fields, or only counts their bytes. It leaves out zero values.
 type writer struct {
 	b        []byte
 	size     int

@@ -64,8 +64,8 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 	return r, nil
 }
 
-// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or a delta, with the header, and
-// with the record if the receiver has another. Or the word that nothing is sent.
+// Parts is a run of parts; if it has part 0, with the origin's signed header and PeerRecord. Or it is a delta, with the
+// header, and with the record if the receiver has another. Or it is a refusal: nothing is sent.
 type Parts struct {
 	Refused          bool
 	Envelope, Record []byte

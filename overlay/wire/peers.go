@@ -14,24 +14,24 @@ const (
 	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
 	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
 
-	knownBytes = 6 // of an origin that an asker knows
+	knownBytes = 6 // bytes of an origin that an asker knows
 )
 
 // Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
-// most like it.
+// most similar to it.
 type Inquiry struct {
 	Depth  int           // of the asker's own range
 	Near   bool          // it looks for peers of its own range
-	Nearer bool          // and only for those nearer to it than the sixteen nearest in Known
+	Nearer bool          // and only for peers nearer to it than the sixteenth nearest in Known
 	Meet   space.Place   // the meeting place that it looks up; 0: none
-	Lacks  []byte        // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
-	Least  uint16        // the least overlap that is of interest, in units of 1/65535 of the asker's collection
-	Known  []KnownOrigin // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
+	Lacks  []byte        // a bit for each range of that depth, the first highest; set: no contact there. Nil: none lacks
+	Least  uint16        // the least overlap of interest, in units of 1/65535 of the asker's collection
+	Known  []KnownOrigin // the similar origins that it keeps, and those near it, by place; at most [MaxKnown]
 	Own    []Parts       // its own summary, at most one; none if the peer has it
 }
 
-// KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of
-// its epoch.
+// KnownOrigin names an origin that an asker knows, by the first bits of its place and the last bits of its epoch's
+// sequence number.
 type KnownOrigin struct {
 	Place    uint32
 	Sequence uint16
@@ -39,9 +39,9 @@ type KnownOrigin struct {
 
 // Names answers an [Inquiry].
 type Names struct {
-	Depth   int     // of the range around the answerer for which it can vouch
+	Depth   int     // of the range around the answerer that it can vouch for
 	Peers   []Named // near the asker, or of ranges that it lacks; at most [MaxNamed]
-	Similar []Parts // the most like the asker first; at most [MaxSimilar]
+	Similar []Parts // most similar to the asker first; at most [MaxSimilar]
 }
 
 // Named is a peer that can be asked about its range.
@@ -134,7 +134,7 @@ func (d *decoder) known() []KnownOrigin {
 	return out
 }
 
-// Append appends the message to b. The ids of the named peers are left out: their records say whose they are.
+// Append appends the message to b. The ids of the named peers are left out: their records hold them.
 func (n Names) Append(b []byte) []byte { return appendTo(b, n) }
 
 // Size returns the number of bytes that Append appends.
@@ -153,7 +153,7 @@ func (n Names) fields(w *writer) {
 	w.introductions(4, n.Similar)
 }
 
-// ParseNames reads a whole message. The ids of the named peers are for the caller to fill in, from their records.
+// ParseNames reads a whole message. The caller fills in the ids of the named peers, from their records.
 func ParseNames(b []byte) (Names, error) {
 	var n Names
 	var depths []byte
@@ -193,8 +193,8 @@ func (w *writer) introductions(num protowire.Number, all []Parts) {
 	}
 }
 
-// introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and
-// record.
+// introduction reads one element of a repeated field of summaries that are passed on: a run from part 0, with header
+// and record.
 func (d *decoder) introduction(have, allowed int) Parts {
 	b := d.element(have, allowed, 1, MaxIntroduction)
 	if d.err != nil {

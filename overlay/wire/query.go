@@ -13,24 +13,24 @@ const (
 	MaxQuery         = 1536                              // bytes of a Query
 	MaxAnswerRecords = 64                                // records in an Answer
 	MaxAnswer        = 136 << 10                         // bytes of an Answer
-	MaxVisited       = 64                                // marks of peers that travel with a query; of more, the latest are kept
-	MaxHops          = 255                               // forwardings of a query
+	MaxVisited       = 64                                // marks of peers that travel with a query; the latest are kept
+	MaxHops          = 255                               // times that a query is forwarded
 	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
 )
 
-// Kind is what a peer asks of another on the query protocol.
+// Kind is the kind of a question on the query protocol.
 type Kind uint8
 
 const (
-	// Candidates: who may hold the key, from the directory alone.
+	// Candidates asks for peers that may hold the key, from the directory alone.
 	Candidates Kind = iota
-	// Search: look for holders, forwarding further within the budget.
+	// Search asks to look for holders, and to forward further within the budget.
 	Search
 )
 
 func (k Kind) String() string { return name(int(k), "candidates", "search") }
 
-// Mode says what ends a query.
+// Mode is the condition that ends a query.
 type Mode uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 
 func (m Mode) String() string { return name(int(m), "any", "all") }
 
-// Query asks for candidates, or to be forwarded. A Kind or Mode that is not known is to be answered empty.
+// Query asks for candidates, or to be forwarded. An unknown Kind or Mode is answered with no records.
 type Query struct {
 	Kind         Kind
 	Mode         Mode
@@ -76,11 +76,11 @@ func (q Query) fields(w *writer) {
 	w.uint(11, freshField(q.Fresh))
 }
 
-// count is a number that is not below 0, as far as it fits in a field.
+// count returns n, brought into the range of a field.
 func count(n int) uint64 { return uint64(min(max(n, 0), math.MaxInt32)) }
 
-// freshField is how old knowledge may be, as it travels: milliseconds and one, so that 0 leaves it to the receiver. 1
-// says that no knowledge will do.
+// freshField returns the greatest allowed age of knowledge as a field: milliseconds plus one; 0 leaves it to the
+// receiver, and 1 accepts no knowledge.
 func freshField(d time.Duration) uint64 {
 	if d == 0 {
 		return 0
@@ -99,12 +99,12 @@ func fresh(field uint64) time.Duration {
 	return time.Duration(field-1) * time.Millisecond
 }
 
-// milliseconds are those of a time that have passed, as many as fit in a field.
+// milliseconds returns the whole milliseconds of a duration, brought into the range of a field.
 func milliseconds(d time.Duration) uint64 {
 	return uint64(min(max(d, 0), MaxWithin) / time.Millisecond)
 }
 
-// markBytes are marks as they travel: four bytes each, the highest first.
+// markBytes returns marks as a field: four bytes each, the highest first.
 func markBytes(marks []uint32) (b []byte) {
 	for _, m := range marks {
 		b = binary.BigEndian.AppendUint32(b, m)
@@ -163,8 +163,8 @@ func ParseQuery(b []byte) (Query, error) {
 	return q, nil
 }
 
-// enumeration returns the value, counted from 0, of a singular enumeration, which travels counted from 1. A value that is
-// not known here is no fault: a later version may have it. All from 255 on are returned as 255.
+// enumeration returns a singular enumeration, counted from 0; on the wire it is counted from 1. An unknown value is no
+// fault: a later version may have it. Values from 255 on are returned as 255.
 func (d *decoder) enumeration() uint8 {
 	v := d.uint(math.MaxUint64)
 	if d.err == nil && v < 1 {
@@ -179,7 +179,7 @@ func (d *decoder) enumeration() uint8 {
 // Answer is one message of the answer to a query.
 type Answer struct {
 	Records  []Record
-	Messages int // that the request has cost so far, in all
+	Messages int // cost of the request so far, in all
 	Final    bool
 	Depth    int           // of the range around the sender that its directory covers; 0: everybody
 	AsOf     time.Duration // age of the oldest knowledge that the answer relies on, in whole milliseconds on the wire, rounded up

@@ -34,7 +34,7 @@ func (w *writer) records(num protowire.Number, records []Record) {
 	}
 }
 
-// record reads one of a repeated field of records.
+// record reads one element of a repeated field of records.
 func (d *decoder) record(have, allowed int) Record {
 	in := decode(d.name+": record", d.element(have, allowed, 1, maxRecordField), maxRecordField)
 	var r Record

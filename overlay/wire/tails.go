@@ -18,11 +18,11 @@ const (
 	maxTailItem  = MaxTails - 4 // bytes of an item
 )
 
-// TailItem is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks. Without
-// tails it also says from whom the sender gets those of the origin: Direct, Fed, Wants, or neither.
+// TailItem is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks.
+// Without tails it also tells from whom the sender gets the origin's tails: Direct, Fed, Wants, or none set.
 type TailItem struct {
 	Group  group.ID
-	Short  bool     // Group is only what [Abbreviate] leaves of it
+	Short  bool     // Group is abbreviated: see [Abbreviate]
 	Number uint32   // the state that the sender holds
 	Gap    bool     // the sender cannot use tails that start later than state 0
 	Direct bool     // the sender is linked with the origin
@@ -33,22 +33,22 @@ type TailItem struct {
 	Tails  [][]byte // signed, in order
 }
 
-// ShortGroup is how many bytes an abbreviated group has.
+// ShortGroup is the number of bytes of an abbreviated group.
 const ShortGroup = 4
 
-// Abbreviate leaves of a group three bytes of the origin's tag and one of the epoch, and zeros. Between peers that both
-// know an epoch that is enough. Where it fits two groups, an item speaks of both, and a tail belongs to the group whose
-// signature it has.
+// Abbreviate returns a group with only three bytes of the origin's tag and one of the epoch, the rest zeros. That is
+// enough between peers that both know the epoch. An item whose group fits two epochs is about both, and a tail belongs
+// to the group whose signature it has.
 func Abbreviate(g group.ID) (short group.ID) {
 	copy(short[:3], g[:3])
 	short[3] = g[11] + g[15]
 	return short
 }
 
-// Name gives an item a group, in short.
+// Name sets an item's group, abbreviated.
 func (it *TailItem) Name(g group.ID) { it.Group, it.Short = Abbreviate(g), true }
 
-// Names says whether an item's group is g.
+// Names reports whether an item's group is g.
 func (it *TailItem) Names(g group.ID) bool {
 	if it.Short {
 		g = Abbreviate(g)
@@ -56,7 +56,7 @@ func (it *TailItem) Names(g group.ID) bool {
 	return g == it.Group
 }
 
-// About says whether an item is of the origin with a tag, of whichever epoch.
+// About reports whether an item is about the origin with a tag, in any epoch.
 func (it *TailItem) About(tag uint64) bool {
 	if it.Short {
 		var b [8]byte
@@ -66,11 +66,11 @@ func (it *TailItem) About(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// Tails are updates, at most [MaxTailItems].
+// Tails is a message of updates, of at most [MaxTailItems] items.
 type Tails []TailItem
 
-// Append appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
-// its length and 3 bytes.
+// Append appends at most MaxTailItems items to b. An item takes 20 to 26 bytes, 12 less if Short, and for each tail its
+// length and 3 bytes.
 func (t Tails) Append(b []byte) []byte { return appendTo(b, t) }
 
 // Size returns the number of bytes that Append appends.
@@ -103,12 +103,12 @@ func tailGroup(it *TailItem) []byte {
 	return it.Group[:]
 }
 
-// tailFlags are the flags of an item, from field 4 on.
+// tailFlags returns the flags of an item, from field 4 on.
 func tailFlags(it *TailItem) [6]bool {
 	return [6]bool{it.Gap, it.Direct, it.Hides, it.Left, it.Fed, it.Wants}
 }
 
-// ParseTails reads a whole message. The tails are not looked into.
+// ParseTails reads a whole message. It does not parse the tails.
 func ParseTails(b []byte) (Tails, error) {
 	var items Tails
 	d := decode("tails", b, MaxTails)
