@@ -1,5 +1,5 @@
-// Package papers holds what venn's four papers say and venn itself does not use. It has the formulas that experiments
-// compare with, the intervals that the papers' tables print, and hash schemes with a floor.
+// Package papers holds formulas and schemes of venn's four papers that venn itself does not use. It has the formulas
+// that experiments compare with, the intervals that the papers' tables print, and hash schemes with a floor.
 //
 //   - Mitzenmacher, "Compressed Bloom Filters" (2002)
 //   - Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters" (2006)

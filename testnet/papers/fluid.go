@@ -2,8 +2,9 @@ package papers
 
 // FluidLimit returns the fractions of buckets with at least 0, 1, 2, … up to depth fingerprints, in the limit of many
 // buckets of unbounded size. load is the mean number of fingerprints a bucket, d the number of subtables (section 2.3
-// of the paper). The tail at one more than the cells of a bucket says how likely an overflow is. Steady is the state
-// after long removing and adding at random at this load (table 1); without it, only additions have led to the load.
+// of the paper). The tail at one more than the cells of a bucket is the probability of an overflow. steady selects the
+// state after long removing and adding at random at this load (table 1); without it, only additions have led to the
+// load.
 //
 // The family of differential equations, with s(i,j) the fraction of the buckets of subtable j that hold at least i:
 //
@@ -11,7 +12,7 @@ package papers
 //
 // where the second term is left out for additions only. It takes some tens of milliseconds.
 func FluidLimit(d, depth int, load float64, steady bool) []float64 {
-	f := fluid{d: d, levels: depth + 4} // beyond depth the tails no longer act on those before
+	f := fluid{d: d, levels: depth + 4} // beyond depth the tails no longer act on earlier ones
 	if steady {
 		f.load = load
 		f.integrate(f.start(load), 40*load)

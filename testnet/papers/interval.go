@@ -54,14 +54,15 @@ func (a Array) Common(t1, t2, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
 
-// CardinalityPrinted is the interval that Tables 3 and 6 follow. It extends on both sides by the smallest distance at
-// which both tails, as the tables take them, are together at most 1-confidence.
+// CardinalityPrinted returns the interval that Tables 3 and 6 follow. It extends on both sides by the smallest distance
+// at which both tails, as the tables take them, are together at most 1-confidence.
 func (a Array) CardinalityPrinted(t, confidence float64) Interval {
 	n, d := a.Elements(t), a.printedHalfWidth(t, 1-confidence)
 	return Interval{n, max(0, n-d), n + d}
 }
 
-// IntersectionPrinted is the interval that Tables 4 and 5 follow: Theorem 2 above the value, and as far below it.
+// IntersectionPrinted returns the interval that Tables 4 and 5 follow: Theorem 2 above the value, the same distance
+// below.
 func (a Array) IntersectionPrinted(c estimate.Counts, confidence float64) Interval {
 	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
 	n, high := a.Common(t1, t2, t), a.Common(t1, t2, moreOnes(t, math.Log(2/(1-confidence))))

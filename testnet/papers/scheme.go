@@ -10,8 +10,9 @@ import (
 // Mitzenmacher 2008). Hash functions are numbered through all blocks: i = block*Hashes + (hash within the block).
 //
 // Keys that share these numbers collide in every hash function, so the false-positive rate cannot fall below a floor,
-// however many there are. A standard filter, where m_b = m is large, seldom feels it (section 8). A block-partitioned
-// filter, where m_b is about n/ln 2, has a floor of about 1/(2n). That is why package bloom has none of these schemes.
+// however many functions there are. A standard filter, where m_b = m is large, seldom feels it (section 8). A
+// block-partitioned filter, where m_b is about n/ln 2, has a floor of about 1/(2n). So package bloom has no such
+// scheme.
 type Scheme uint8
 
 // The schemes. The partition scheme of section 5.1 is Double with one hash function in each of k blocks.
@@ -47,7 +48,7 @@ func (f *Filter) Contains(h bloom.Hash) bool {
 	return f.each(h, func(at uint64) bool { return f.words[at/64]>>(at%64)&1 == 1 })
 }
 
-// each visits the positions of a hash until visit says no, and reports whether it never did.
+// each visits the positions of a hash until visit returns false, and reports whether it never did.
 func (f *Filter) each(h bloom.Hash, visit func(at uint64) bool) bool {
 	p := newProgression(f.scheme, h, f.p.BlockBits)
 	for b := range uint64(f.p.Blocks) {

@@ -7,7 +7,7 @@
 // of processors.
 //
 // The model:
-//   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream carries one peer's messages to
+//   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream carries a peer's messages to
 //     another for upkeep, or for queries, or a handshake. A message is there when its last packet has come in. So it
 //     takes its time on the slower of two lines, and a packet's time on the other. Between lines a packet takes the
 //     latency of the two ends, which are points in a square: the least latency, and more with distance.

@@ -1,7 +1,7 @@
-// Package strategy is the frame in which ways of finding who holds a key are compared. Each system or paper that venn
-// is measured against is a package of its own below it, and so are venn itself and an oracle:
+// Package strategy is the frame in which ways of finding the holders of a key are compared. Each system or paper that
+// venn is measured against is a package of its own below it, and so are venn itself and an oracle:
 //
-//	strategy            Strategy, Peer, Host, Message, Input: what machine and host say to each other
+//	strategy            Strategy, Peer, Host, Message, Input: the interface between machine and host
 //	  venn              the cores that nodes run
 //	  flooding          Gnutella 0.4
 //	  randomwalk        Lv et al. 2002
@@ -12,8 +12,8 @@
 //	  bitswap           IPFS, its broadcast
 //	  tracker           one process that knows all
 //	  swim              Das, Gupta, Motivala 2002, with exact lists
-//	  oracle            who knows
-//	  probe, upkeep, filters, visits    what several of them need
+//	  oracle            perfect knowledge of the holders
+//	  probe, upkeep, filters, visits    parts that several of them share
 //	strategies          the list of all
 //	sim, drive          their hosts: in virtual time, and on real hosts
 //
@@ -23,10 +23,10 @@
 // calls of the Host. So a run can be repeated bit for bit (see package sim).
 //
 // To add a strategy of your own, write one file with a Peer and a value of type Strategy. Give that to runs.Simulate
-// beside those of strategies.All, as the example there does.
+// beside the ones of strategies.All, as the example there does.
 //
 // Counts are the same for all strategies. Every [Message] counts once, by its bytes on the wire with their framing, for
 // the query that it names or else as upkeep. Every [Host.Look] counts as a probe, and as a wasted one when the key
-// isn't there. Handshakes of connections are upkeep, those for queries, too: on a host nothing tells them apart. Tables have
-// them in a column of their own.
+// isn't there. All handshakes of connections are upkeep, even for a query: on a host nothing tells them apart. Tables
+// have a column for them.
 package strategy

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Host is where a peer runs: what it can see, and what it can do. It is used during [Peer.Step] only.
+// Host is the surroundings of a peer: what it can see and do. It is used during [Peer.Step] only.
 type Host interface {
 	Self() ID
 	Rand() *rand.Rand // this peer's own source
@@ -13,9 +13,10 @@ type Host interface {
 	// Links are the peers with an open connection, ascending. The slice is valid until the next call of Step and must
 	// not be changed.
 	Links() []ID
-	// Holds says whether this peer holds a key. It costs nothing: for one's own queries.
+	// Holds reports whether this peer holds a key. It costs nothing: for one's own queries.
 	Holds(Key) bool
-	// Look says whether this peer holds a key, for a query of another: a probe, and a wasted one if the answer is no.
+	// Look reports whether this peer holds a key, for a query of another: a probe, and a wasted one if the answer is
+	// no.
 	Look(QueryID, Key) bool
 
 	// Send sends a message to any peer. To one without a link it takes two round trips more, to connect. It arrives by
@@ -33,14 +34,14 @@ type Host interface {
 	// Found reports that a peer holds the key of one's own query. hops is the number of hops over which the query
 	// learned of it: 1 for a peer that was asked directly.
 	Found(q QueryID, holder ID, hops int)
-	// Covered says which share of the network's peers one's own query has asked, or knows the collections of. It comes
-	// before Done. A strategy in which nobody can tell does not call it.
+	// Covered reports the share of the network's peers that one's own query has asked, or whose collections it knows.
+	// It comes before Done. A strategy in which nobody can tell does not call it.
 	Covered(q QueryID, share float64)
-	// Done says that nothing more will be found of one's own query.
+	// Done reports that nothing more will be found for one's own query.
 	Done(QueryID)
 }
 
-// Message is what one peer tells another.
+// Message is a message from one peer to another.
 type Message struct {
 	Body  any     // the strategy's own, for upkeep a Named; not to be changed once sent, for sender and receiver share it
 	Bytes int     // on the wire, with framing

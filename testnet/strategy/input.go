@@ -6,26 +6,26 @@ type Input interface{ input() }
 // Joined is the first input of a peer: it is online. Links follow.
 type Joined struct{}
 
-// LinkOpened says that there is a connection to a peer, which this one asked for if Outbound.
+// LinkOpened reports a new connection to a peer, which this one asked for if Outbound.
 type LinkOpened struct {
 	Peer     ID
 	Outbound bool
 }
 
-// LinkClosed says that the connection to a peer is gone.
+// LinkClosed reports that the connection to a peer is gone.
 type LinkClosed struct{ Peer ID }
 
 // Received is a message that came. It is valid during Step only; the message's Body stays valid. As a single pointer it
 // becomes an Input without taking memory.
 type Received struct{ *Delivery }
 
-// Delivery is a message and who sent it.
+// Delivery is a message with its sender.
 type Delivery struct {
 	From    ID
 	Message Message
 }
 
-// Failed says that a peer couldn't be reached.
+// Failed reports that a peer couldn't be reached.
 type Failed struct {
 	To      ID
 	Message Message // that wasn't delivered; without Body: it was to be connected with
@@ -34,7 +34,8 @@ type Failed struct {
 // Started is a query of this peer's own user.
 type Started struct{ Query Query }
 
-// Changed says that this peer's collection has a key more, or one less. Host.Holds and World.Collection say so by now.
+// Changed reports that a key was added to this peer's collection, or removed. Host.Holds and World.Collection have the
+// change by now.
 type Changed struct {
 	Key  Key
 	Held bool

@@ -2,8 +2,8 @@ package strategy
 
 import "slices"
 
-// Parameter is what a user may set of a strategy, for all of its peers. Strategies that heed the same thing give it the
-// same name.
+// Parameter is a setting of a strategy, for all of its peers. Strategies that have the same setting give it the same
+// name.
 type Parameter struct {
 	Name      string
 	Unit      string  // what its values are
@@ -12,7 +12,7 @@ type Parameter struct {
 	Whole     bool    // whole numbers only
 }
 
-// The parameters that several strategies heed. Each says what its own default is, see [Parameter.By].
+// The parameters that several strategies have. Each strategy sets its own default, see [Parameter.By].
 var (
 	Upkeep     = Parameter{Name: "upkeep", Unit: "bytes a second that a peer may send for upkeep", Default: "no bound", High: 1e12}
 	BitsPerKey = Parameter{Name: "bits", Unit: "bits for every key in summaries and filters", High: 1e12}
@@ -20,13 +20,13 @@ var (
 	Origins    = Parameter{Name: "origins", Unit: "peers whose summaries one keeps", Low: 1, High: 1e12, Whole: true}
 )
 
-// By is the parameter with a default.
+// By returns the parameter with a default.
 func (p Parameter) By(fallback string) Parameter {
 	p.Default = fallback
 	return p
 }
 
-// Heeds says whether a strategy declares a parameter of a name.
+// Heeds reports whether a strategy declares a parameter of a name.
 func (s Strategy) Heeds(name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
 }
@@ -38,11 +38,11 @@ type Params struct {
 	Budget     int
 	Origins    int
 	Own        map[string]float64 // of other parameters, by name
-	Strong     float64            // share of the peers that know everybody, whatever Origins says: those that Drawn draws
+	Strong     float64            // share of the peers, chosen by Drawn, that know everybody, whatever Origins is
 	Undefended bool               // no limits hold for what others can do: for experiments
 }
 
-// Drawn says whether a peer is one of a share of all that a seed draws.
+// Drawn reports whether a peer belongs to a share of all peers that a seed draws.
 func Drawn(share float64, seed uint64, id ID) bool {
 	return float64(Scramble(seed^Scramble(uint64(id)))>>11) < share*(1<<53)
 }

@@ -15,7 +15,7 @@ func Stream(seed uint64, purpose string, number uint64) rand.PCG {
 	return s
 }
 
-// Random is a generator of a Stream.
+// Random returns a generator of a Stream.
 func Random(seed uint64, purpose string, number uint64) *rand.Rand {
 	s := Stream(seed, purpose, number)
 	return rand.New(&s)

@@ -10,13 +10,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Strategy is a way of finding who holds a key.
+// Strategy is a way of finding the holders of a key.
 type Strategy struct {
 	Name   string // in tables and on the command line
 	Source string // the paper or system that it follows
-	Model  string // what is modelled and what is left out, in a sentence or two
+	Model  string // the parts that are modelled and left out, in a sentence or two
 
-	// Parameters are what the strategy heeds of World.Params: experiments vary no others.
+	// Parameters are the fields of World.Params that the strategy uses: experiments vary no others.
 	Parameters []Parameter
 
 	// Open prepares a run: it is called once, before anything happens, and returns what makes the peers. It refuses
@@ -26,20 +26,19 @@ type Strategy struct {
 	// Older turns a peer that Open's Factory made into one of the version before this one; nil: there is none.
 	Older func(Peer) Peer
 
-	// Adversaries are ways in which peers of this strategy misbehave, by kind: each turns a peer that Open's Factory
-	// made into one that does. Kinds that are not of one strategy are those of package scenario.
+	// Adversaries are the ways in which peers of this strategy misbehave, by kind. Each wraps a peer from Open's
+	// Factory. Package scenario has the kinds that are not of one strategy.
 	Adversaries map[string]func(Peer, Invented) Peer
 
-	// Static says that the peers take no notice of changes of their collections: what they have said of them stays as
-	// it was.
+	// Static means that the peers ignore changes of their collections: what they have told of them stays as it was.
 	Static bool
 
-	// Connects says that the peers choose their links themselves, by Host.Connect. Links of the others are those of the
-	// topology, and one that is lost is replaced by one to a peer drawn at random.
+	// Connects means that the peers choose their links themselves, by Host.Connect. Otherwise links are the topology's,
+	// and a lost one is replaced by one to a peer drawn at random.
 	Connects bool
 }
 
-// Invented are the identities that an adversary makes up. Nobody is there of that name: what is sent to them fails.
+// Invented are the identities that an adversary makes up. No peer has them: messages to them fail.
 type Invented struct {
 	First  ID // of them; World.Peers or above
 	Number int
@@ -48,8 +47,8 @@ type Invented struct {
 // MisdeedEvery is the time between two misdeeds of an adversary that makes up few identities.
 const MisdeedEvery = 250 * time.Millisecond
 
-// Pace is the time between two misdeeds of an adversary that speaks of some identities in each: of all of them within a
-// minute.
+// Pace returns the time between two misdeeds of an adversary that uses this number of identities in each. All of them
+// have a turn within a minute.
 func (i Invented) Pace(each int) time.Duration {
 	return max(time.Millisecond, min(MisdeedEvery, time.Minute/time.Duration(max(1, i.Number/each))))
 }
@@ -64,7 +63,7 @@ type Peer interface {
 	Step(now time.Duration, in Input)
 }
 
-// Measured is a Peer that says what it knows of others.
+// Measured is a Peer that measures what it knows of others.
 type Measured interface {
 	// DirectoryBytes is the size of all that it keeps about other peers, as on the wire.
 	DirectoryBytes() int
@@ -75,7 +74,7 @@ type Measured interface {
 // ID names a peer of a run: they are numbered from 0.
 type ID int32
 
-// QueryID names a query of a run. 0 is none: what is not done for a query is upkeep.
+// QueryID names a query of a run. 0 is none: a message without a query is upkeep.
 type QueryID uint32
 
 // Key is a key that is looked for.
@@ -92,16 +91,16 @@ type Query struct {
 	ID       QueryID
 	Key      Key
 	All      bool          // every holder is wanted; else one
-	Deadline time.Duration // what is found later doesn't count
+	Deadline time.Duration // holders found later don't count
 }
 
-// World is what all peers of a run have in common. The functions are safe to call at any time and always give the same
-// answer, except Online, which changes between steps only.
+// World has the facts that all peers of a run share. The functions are safe to call at any time and always give the
+// same answer, except Online, which changes between steps only.
 type World struct {
 	Peers  int
 	Seed   uint64 // of the run
 	Params Params
-	Notes  bool // peers that can take notes of what they do, for those who watch the run: see Watched
+	Notes  bool // peers take notes if they can, for viewers of the run: see Watched
 	Star   bool // all begin at the same few peers: these have no more places for links than nodes have
 
 	Rates      func(ID) (up, down uint64)     // declared rates of a peer's line, bit/s
@@ -109,11 +108,11 @@ type World struct {
 
 	// What no peer can know: for oracles, and for models that begin in their steady state.
 	Holders func(Key) []ID              // all who hold a key, online or not, ascending; not to be changed
-	Online  func(ID) bool               // who is there
+	Online  func(ID) bool               // reports whether a peer is there
 	Latency func(a, b ID) time.Duration // one way, without queueing
 }
 
-// ErrUnknown is matched when a name is none of the strategies'.
+// ErrUnknown is matched when no strategy has a name.
 var ErrUnknown = errors.New("unknown strategy")
 
 // Find picks strategies by name, in the order of the names. Errors match ErrUnknown.

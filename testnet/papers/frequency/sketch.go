@@ -115,8 +115,8 @@ func (s *Sketch) Add(key uint64, n uint32) {
 	s.each(key, func(c *uint32) { *c = addSaturated(*c, n) })
 }
 
-// Estimate is how often key was counted. It is never less (up to 2³²-1). It is more than eps·Total too high with at
-// most the probability that ParamsForError was given. O(depth · copies).
+// Estimate returns an estimate of the count of key. It is never less than the count (up to 2³²-1). It is more than
+// eps·Total too high with at most the probability that ParamsForError was given. O(depth · copies).
 func (s *Sketch) Estimate(key uint64) uint32 {
 	least := uint32(math.MaxUint32)
 	s.each(key, func(c *uint32) { least = min(least, *c) })

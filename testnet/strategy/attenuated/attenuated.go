@@ -12,10 +12,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
 )
 
-// Strategy gives every peer, for each of its links, an array of filters: of what is one hop away over it, two hops,
-// three.
+// Strategy gives every peer, for each of its links, an array of filters: of the keys that are one hop away over it, two
+// hops, three.
 //
-// Upkeep doesn't grow with the network, but what lies further than the arrays reach is found by chance only.
+// Upkeep doesn't grow with the network, but keys beyond the reach of the arrays are found by chance only.
 var Strategy = strategy.Strategy{
 	Name:   "attenuated",
 	Source: "Rhea, Kubiatowicz, Probabilistic Location and Routing (INFOCOM 2002)",
@@ -53,7 +53,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}, nil
 }
 
-// length is the bits of a level.
+// length returns the number of bits of a level.
 func length(w strategy.World) (uint64, error) {
 	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
 		return 0, fmt.Errorf("strategy: attenuated: parameters %+v, below 0", w.Params)
@@ -87,7 +87,7 @@ func (a *peer) opening() int {
 	return bytes
 }
 
-// renew makes the array again from those of the neighbours.
+// renew makes the array again from the neighbours' arrays.
 func (a *peer) renew() (bytes int, changed bool) {
 	next := attenuation{a.told[0]}
 	bytes = strategy.Overhead
@@ -108,7 +108,7 @@ func (a *peer) renew() (bytes int, changed bool) {
 	return bytes, changed
 }
 
-// next is the neighbour over which the key is nearest, as far as is known.
+// next returns the neighbour over which the key is nearest, as far as is known.
 func (a *peer) next(w *walker) []strategy.ID {
 	h := filters.Hash(w.query.Key.Fingerprint)
 	best, at, equal := strategy.ID(-1), depth, 0

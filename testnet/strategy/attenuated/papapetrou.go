@@ -31,7 +31,7 @@ const (
 	reducedLeast  = 3  // blocks of a filter
 	reducedMost   = 32 // blocks of a whole filter
 	reducedRecord = 48
-	reducedNote   = 8 // that says how many blocks of a filter count from now on
+	reducedNote   = 8 // that tells the number of blocks of a filter that count from now on
 )
 
 // reducedRun is shared by all peers of a run. It has the whole filters; peers hold their first blocks.
@@ -55,10 +55,10 @@ func openPapapetrou(w strategy.World) (strategy.Factory, error) {
 	}, nil
 }
 
-// filter is a peer's whole filter.
+// filter returns a peer's whole filter.
 func (r *reducedRun) filter(p strategy.ID) *bloom.Filter { return r.cut(reducedFilter{p, reducedMost}) }
 
-// cut is the first blocks of a peer's filter, made when they are first asked for.
+// cut returns the first blocks of a peer's filter, and makes them when they are first used.
 func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
 	made := &r.filters[int(of.peer)*reducedMost+of.blocks-1]
 	if made.Load() == nil {
@@ -85,7 +85,7 @@ func (r *reducedRun) make(p strategy.ID) *bloom.Filter {
 	return f
 }
 
-// blockBits is the length of a block of a filter of n keys.
+// blockBits returns the length of a block of a filter of n keys.
 func (*reducedRun) blockBits(n int) uint64 { return uint64(math.Ceil(float64(max(1, n)) / math.Ln2)) }
 
 // reducedFilter is a peer's filter cut to its first blocks.
@@ -116,7 +116,7 @@ func (r *reducedPeer) renew() (bytes int, changed bool) {
 	return bytes, bytes > strategy.Overhead
 }
 
-// make puts the levels together from those of the neighbours: each peer once, where it is nearest.
+// make puts the levels together from the neighbours' levels: each peer once, where it is nearest.
 func (r *reducedPeer) make() reducedLevels {
 	self := r.host.Self()
 	levels := reducedLevels{r.fit([]reducedFilter{{self, reducedMost}})}
@@ -166,7 +166,7 @@ func (r *reducedPeer) fit(all []reducedFilter) []reducedFilter {
 	return all
 }
 
-// bytes is what it takes to tell of levels who knows the old ones.
+// bytes returns the size of a message about levels to a neighbour that knows the old ones.
 func (r *reducedPeer) bytes(old, now reducedLevels) int {
 	known := map[strategy.ID]int{}
 	for _, level := range old {
@@ -191,10 +191,10 @@ func (r *reducedPeer) bytes(old, now reducedLevels) int {
 	return bytes + reducedNote*len(known) // these are gone
 }
 
-// next are the peers whose filters match, as far as is known here.
+// next returns the peers whose filters match, as far as is known here.
 func (r *reducedPeer) next(w *walker) []strategy.ID {
 	type match struct{ peer, level, blocks int }
-	best := map[strategy.ID]match{} // the longest filter that is known of a peer is what counts
+	best := map[strategy.ID]match{} // the longest filter known of a peer counts
 	for _, p := range r.host.Links() {
 		for level, filters := range r.heard[p] {
 			for _, f := range filters {

@@ -24,14 +24,14 @@ func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) tel
 	}
 }
 
-// content is what the two kinds of filters differ in.
+// content is the part of the machine that differs between the two kinds of filters.
 type content interface {
 	// opening is the bytes of the state that a new neighbour receives.
 	opening() int
 	// renew computes the state to send from the state received. It returns whether that differs, and the bytes of the
 	// difference.
 	renew() (bytes int, changed bool)
-	// next is where a query goes.
+	// next returns the peers to which a query goes next.
 	next(*walker) []strategy.ID
 }
 

@@ -25,14 +25,14 @@ type peer struct {
 	prober probe.Prober
 }
 
-// Step is for [strategy.Peer].
+// Step implements [strategy.Peer].
 func (p *peer) Step(_ time.Duration, in strategy.Input) {
 	if p.prober.Step(in) {
 		return
 	}
 	if s, is := in.(strategy.Started); is {
 		q := s.Query
-		q.All = true // all are asked at once, whatever is wanted
+		q.All = true // all are asked at once, also for one holder
 		p.prober.Start(q, append([]strategy.ID(nil), p.host.Links()...), 1)
 	}
 }

@@ -1,4 +1,4 @@
-// Package filters makes Bloom filters of collections, and says how long they are when they are sent.
+// Package filters makes Bloom filters of collections, and computes their lengths on the wire.
 package filters
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Hash is the hash of a key for a Bloom filter.
+// Hash returns the hash of a key for a Bloom filter.
 func Hash(f summary.Fingerprint) bloom.Hash {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(f))
@@ -23,12 +23,12 @@ func Fill(f *bloom.Filter, collection []summary.Fingerprint) {
 	}
 }
 
-// Compressed is the length in bytes of a filter when it is entropy-coded.
+// Compressed returns the length in bytes of a filter when it is entropy-coded.
 func Compressed(f *bloom.Filter) int {
 	return f.Params().CodedBytes(f.OnesCount())
 }
 
-// Changed is the length in bytes of what differs between two filters of the same parameters, entropy-coded.
+// Changed returns the length in bytes of the entropy-coded difference between two filters of the same parameters.
 func Changed(a, b *bloom.Filter) int {
 	common, err := a.AndOnesCount(b)
 	if err != nil {
@@ -54,7 +54,7 @@ func Merge(into, f *bloom.Filter) {
 	}
 }
 
-// MeanSize is how many keys a peer holds on average, at least 1.
+// MeanSize returns the number of keys that a peer holds on average, at least 1.
 func MeanSize(w strategy.World) float64 {
 	sum := 0
 	for p := range w.Peers {

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy passes a query to all neighbours, which pass it on to theirs, as far as its time to live says.
+// Strategy passes a query to all neighbours, which pass it on to theirs, as far as its time to live allows.
 var Strategy = strategy.Strategy{
 	Name:   "flooding",
 	Source: "Gnutella 0.4 protocol specification (Clip2, 2000)",
@@ -33,8 +33,8 @@ const (
 type peer struct {
 	host   strategy.Host
 	budget int                       // messages of a query; 0: no bound
-	seen   visits.Table[strategy.ID] // from whom queries came by; from itself those of its own
-	old    visits.Table[strategy.ID] // likewise, before those in seen
+	seen   visits.Table[strategy.ID] // the peer from which a query came by; itself for its own
+	old    visits.Table[strategy.ID] // the same for queries before the ones in seen
 	turn   time.Duration             // when seen became old last
 }
 
@@ -67,7 +67,7 @@ func (f *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// ttl is how far an own query goes.
+// ttl returns the number of hops that an own query goes.
 func (f *peer) ttl() int {
 	if f.budget == 0 {
 		return timeToLive
@@ -122,7 +122,7 @@ func (f *peer) hit(q strategy.QueryID, b hit) {
 	}
 }
 
-// visited is from whom a query came by; nil: it did not.
+// visited returns the peer from which a query came by; nil: none.
 func (f *peer) visited(q strategy.QueryID) *strategy.ID {
 	if from := f.seen.At(q); from != nil {
 		return from

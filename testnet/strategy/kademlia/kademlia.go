@@ -61,7 +61,7 @@ const (
 	recordBytes = strategy.Overhead + 6 + strategy.KeyBytes + peerBytes
 )
 
-// run is what all peers of a run share: where they are in the space of hashes, and the truth that tables begin with.
+// run has what all peers of a run share: their places in the space of hashes, and the truth that tables begin with.
 type run struct {
 	world strategy.World
 	sweep bool
@@ -69,10 +69,10 @@ type run struct {
 	disks []records     // by peer: what outlives its sessions
 }
 
-// place is where a peer is in the space of hashes: 64 bits stand for SHA-256's 256.
+// place returns the place of a peer in the space of hashes: 64 bits stand for SHA-256's 256.
 func place(p strategy.ID) uint64 { return strategy.Scramble(uint64(p) + 1<<40) }
 
-// target is where a key is.
+// target returns the place of a key.
 func target(k strategy.Key) uint64 { return strategy.Scramble(uint64(k.Fingerprint) ^ 0x6b6164) }
 
 func open(w strategy.World, sweep bool) (strategy.Factory, error) {
@@ -186,7 +186,7 @@ func (k *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// DirectoryBytes is for [strategy.Measured]: the table, and the records of others' keys.
+// DirectoryBytes implements [strategy.Measured]: the table, and the records of others' keys.
 func (k *peer) DirectoryBytes() int {
 	k.records.sort()
 	bytes := len(k.records.list) * (strategy.KeyBytes + peerBytes)
@@ -196,7 +196,7 @@ func (k *peer) DirectoryBytes() int {
 	return bytes
 }
 
-// Covers is for [strategy.Measured]: a peer knows who has some keys, and nobody's collection.
+// Covers implements [strategy.Measured]: a peer knows holders of some keys, but no collection.
 func (k *peer) Covers() float64 { return -1 }
 
 // join fills the table: each bucket with peers drawn from those online in its part of the space, up to its size.
@@ -249,7 +249,7 @@ func (k *peer) forget(p strategy.ID) {
 	*b = slices.DeleteFunc(*b, func(o strategy.ID) bool { return o == p })
 }
 
-// nearest are the peers of the table that are nearest to a place, nearest first.
+// nearest returns the peers of the table that are nearest to a place, nearest first.
 func (k *peer) nearest(target uint64) []strategy.ID {
 	common := min(63, bits.LeadingZeros64(target^place(k.host.Self())))
 	out := append(make([]strategy.ID, 0, 4*bucketSize), k.buckets[common]...)
@@ -257,7 +257,7 @@ func (k *peer) nearest(target uint64) []strategy.ID {
 		slices.SortFunc(part, func(a, b strategy.ID) int { return cmp.Compare(place(a)^target, place(b)^target) })
 	}
 	byFar(out)
-	if n := len(out); n < bucketSize { // all whose first differing bit is later are as far as ourselves
+	if n := len(out); n < bucketSize { // peers that differ from us only in later bits are as far as we are
 		for _, b := range k.buckets[common+1:] {
 			out = append(out, b...)
 		}
@@ -375,7 +375,7 @@ func (k *peer) send(to strategy.ID, m strategy.Message) {
 	k.host.Send(to, m)
 }
 
-// next is the peer to ask next: the nearest. When the three nearest have answered, it is only from among the 20
+// next returns the peer to ask next: the nearest. When the three nearest have answered, it must be among the 20
 // nearest.
 func (l *lookup) next() *contact {
 	there, converged := 0, true // so far: contacts that haven't failed; the first three of them have answered
@@ -416,7 +416,7 @@ func (k *peer) receive(from strategy.ID, m strategy.Message) {
 	}
 }
 
-// answered takes in what a peer answered, or that it can't: the first that comes of it.
+// answered takes in a peer's answer, or that it can't answer: only the first time.
 func (k *peer) answered(lookup uint32, from strategy.ID, state state, b nearest) {
 	l, open := k.lookups[lookup]
 	if !open {

@@ -44,7 +44,7 @@ func (k *peer) publish() {
 	}
 }
 
-// parted is how many bits of a place say which part of a sweep it belongs to. There are no more parts than lookups at
+// parted returns the number of bits of a place that decide its part in a sweep. There are no more parts than lookups at
 // one time, and none is smaller than the region around ourselves.
 func (k *peer) parted() int {
 	self := place(k.host.Self())
@@ -66,7 +66,7 @@ func (k *peer) gather(l *lookup) {
 		k.provide(peers, l.work.keys)
 		return
 	}
-	complete := 0 // bits of the target that only peers known by now share: those nearer than the 20th
+	complete := 0 // peers that share this number of bits with the target are all known: nearer ones than the 20th
 	if len(there) >= bucketSize {
 		complete = bits.LeadingZeros64(there[bucketSize-1].far) + 1
 	}
@@ -150,7 +150,7 @@ func (r *records) sort() {
 	r.list, r.sorted = slices.Compact(r.list), true
 }
 
-// providers are those of a key, ascending.
+// providers returns the providers of a key, ascending.
 func (r *records) providers(key summary.Fingerprint) []strategy.ID {
 	r.sort()
 	var out []strategy.ID

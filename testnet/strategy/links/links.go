@@ -9,16 +9,16 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Links are those of one peer. The zero value has none.
+// Links are the links of one peer. The zero value has none.
 type Links struct {
 	open    []strategy.ID // ascending
 	dialing []strategy.ID // asked for
 }
 
-// Open are the peers with a link, ascending. The slice is valid until the next change and must not be changed.
+// Open returns the peers with a link, ascending. The slice is valid until the next change and must not be changed.
 func (l *Links) Open() []strategy.ID { return l.open }
 
-// Index is where a peer stands in Open.
+// Index returns the place of a peer in Open.
 func (l *Links) Index(p strategy.ID) (at int, linked bool) { return slices.BinarySearch(l.open, p) }
 
 // Dial notes that a link is asked for. It returns false if there is one, or one is being asked for.
@@ -52,8 +52,8 @@ func (l *Links) Remove(p strategy.ID) (at int, linked bool) {
 	return at, linked
 }
 
-// Draw draws a peer to open a link to, of those that are there; false: none was found in a few tries. Linked says
-// whether there is a link to a peer.
+// Draw draws one of the peers there to open a link to; false: none was found in a few tries. linked reports whether
+// there is a link to a peer.
 func Draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strategy.ID) bool) (strategy.ID, bool) {
 	return draw(rng, self, w, linked, 8)
 }
@@ -67,17 +67,16 @@ func draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strat
 	return 0, false
 }
 
-// Rules say how many links a peer opens.
+// Rules set the number of links that a peer opens.
 type Rules struct {
 	Degree   int  // links of a peer in the topology, on average
 	Connects bool // the strategy chooses its links itself
 }
 
-// bootstrap is how many links a peer opens when it comes, whose strategy then chooses its links itself.
+// bootstrap is the number of links that a peer opens when it comes, if its strategy then chooses links itself.
 const bootstrap = 2
 
-// Of are the rules for a strategy in a topology of some degree: one that chooses its links itself has few to begin
-// with.
+// Of returns the rules for a strategy in a topology of some degree: if it chooses its links itself, it begins with few.
 func Of(s *strategy.Strategy, degree int) Rules {
 	if s.Connects {
 		return Rules{2 * bootstrap, true}
@@ -85,13 +84,12 @@ func Of(s *strategy.Strategy, degree int) Rules {
 	return Rules{degree, false}
 }
 
-// Coming is how many links a peer opens when it comes, to peers drawn at random, as addresses kept from before would
-// lead to.
+// Coming returns the number of links that a peer opens when it comes. They lead to peers drawn at random, as addresses
+// kept from before would.
 func (r Rules) Coming() int { return max(1, r.Degree/2) }
 
-// Start are the links that open at the start: those of a topology between peers that are there. A peer whose links lack
-// an end because others are away opens links to random peers in their place. It stops at the number of links that a
-// newcomer opens.
+// Start returns the links that open at the start: the topology's between peers that are there. A peer that lacks links
+// because others are away opens links to random peers in their place, up to the number that a newcomer opens.
 func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.ID) bool, rng *rand.Rand) (open [][2]strategy.ID) {
 	all, has := make([]int, peers), make([]int, peers)
 	pairs := map[[2]strategy.ID]bool{}
@@ -122,7 +120,7 @@ func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.I
 	return open
 }
 
-// Least is below how many links a lost one is replaced, by one to a peer drawn at random.
+// Least returns the number of links below which a lost one is replaced, by one to a peer drawn at random.
 func (r Rules) Least() int {
 	if r.Connects {
 		return 1
@@ -130,5 +128,5 @@ func (r Rules) Least() int {
 	return r.Coming()
 }
 
-// Missing is how many links a peer has too few, those asked for counted.
+// Missing returns the number of links to open now, without the ones being opened.
 func (r Rules) Missing(l *Links) int { return max(0, r.Least()-len(l.open)-len(l.dialing)) }

@@ -1,4 +1,4 @@
-// Package oracle asks who is known to hold the key.
+// Package oracle asks peers that are known to hold the key.
 package oracle
 
 import (
@@ -50,7 +50,7 @@ func (o *peer) start(q strategy.Query) {
 	}
 }
 
-// holders are the peers to ask.
+// holders returns the peers to ask.
 func (o *peer) holders(q strategy.Query) []strategy.ID {
 	var out []strategy.ID
 	self := o.host.Self()

@@ -46,7 +46,7 @@ const (
 	slower     = 5 * time.Second
 	slowest    = time.Minute
 
-	// silent is how long a peer that was asked for records may send none of them: the slowest round.
+	// silent is the longest time for which a peer asked for records may send none of them: the slowest round.
 	silent = slowest
 
 	packet = 1500 // bytes of records in a message, unless one filter is larger
@@ -56,7 +56,7 @@ const (
 	record = 48 // address, state and version of a peer
 )
 
-// run is what all peers of a run share: their filters, which are the same wherever they are held.
+// run has what all peers of a run share: their filters, which are the same wherever they are held.
 type run struct {
 	world   strategy.World
 	params  func(n int) bloom.Params
@@ -84,8 +84,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	return r.newPeer, nil
 }
 
-// compressedLength is the length in bits of a filter of n keys and the given number of hash functions that compresses
-// to bitsPerKey.
+// compressedLength returns the length in bits of a filter of n keys, with this number of hash functions, that
+// compresses to bitsPerKey.
 func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
 	low, high := uint64(1), uint64(n)<<20
 	for low < high {
@@ -100,7 +100,7 @@ func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
 	return low
 }
 
-// filter is a peer's filter, made when it is first there.
+// filter returns a peer's filter, and makes it when it is first used.
 func (r *run) filter(p strategy.ID) *filter {
 	if f := r.filters[p].Load(); f != nil {
 		return f
@@ -142,14 +142,14 @@ type peer struct {
 	sum       uint64  // hash of the directory
 	recent    []news  // rumours learned last, the oldest first
 
-	asked map[strategy.ID]*asked // by who was asked
+	asked map[strategy.ID]*asked // by the peer asked
 
 	every  time.Duration // from round to round
 	rounds int
 	idle   int // rounds in a row without news
 }
 
-// entry is what is known of a peer: 6 bytes, for there are as many as pairs of peers.
+// entry is the knowledge of a peer: 6 bytes, for there are as many as pairs of peers.
 type entry struct {
 	version uint16 // of its record; 0: nothing is known
 	heat    uint8  // peers in a row that may still know of it before it isn't spread further
@@ -185,7 +185,7 @@ type (
 		rumours bool   // to be spread further
 	}
 	sum  struct{ sum uint64 }   // anti-entropy: is the directory the same?
-	list struct{ items []news } // no: this is what it holds
+	list struct{ items []news } // no: these are the sender's records
 )
 
 // Names of kinds of messages in published tables.
@@ -217,7 +217,7 @@ func (p *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// start asks all whose filters say that they hold the key, in an order by chance.
+// start asks all peers whose filters match the key, in a random order.
 func (p *peer) start(q strategy.Query) {
 	var candidates []strategy.ID
 	h := filters.Hash(q.Key.Fingerprint)
@@ -232,7 +232,7 @@ func (p *peer) start(q strategy.Query) {
 	p.prober.Start(q, candidates, 1)
 }
 
-// Covers is for [strategy.Measured]: the share of those there whose filters are here.
+// Covers implements [strategy.Measured]: the share of the peers there whose filters are here.
 func (p *peer) Covers() float64 {
 	known, there := 0, 0
 	for i := range p.directory {
@@ -245,7 +245,7 @@ func (p *peer) Covers() float64 {
 	return float64(known) / float64(max(1, there))
 }
 
-// DirectoryBytes is for [strategy.Measured]: the records of all peers known, and their filters as they are sent.
+// DirectoryBytes implements [strategy.Measured]: the records of all peers known, and their filters as they are sent.
 func (p *peer) DirectoryBytes() int {
 	bytes := 0
 	for i, e := range p.directory {
@@ -337,7 +337,7 @@ func (p *peer) receive(now time.Duration, from strategy.ID, body any) {
 	}
 }
 
-// wants are the entries that aren't known yet, and not on the way. They are now, from a peer.
+// wants returns the entries that aren't known yet, nor asked for elsewhere. It notes them as asked for from this peer.
 func (p *peer) wants(now time.Duration, from strategy.ID, items []news) []news {
 	var out []news
 	for _, n := range items {
@@ -361,7 +361,7 @@ func (p *peer) wants(now time.Duration, from strategy.ID, items []news) []news {
 	return out
 }
 
-// unask gives up what a peer was asked for and has not sent.
+// unask gives up the records that a peer was asked for and has not sent.
 func (p *peer) unask(from strategy.ID) {
 	if a := p.asked[from]; a != nil {
 		for _, id := range a.peers {
@@ -396,7 +396,7 @@ func (p *peer) want(now time.Duration, from strategy.ID, items []news) {
 	}
 }
 
-// replied hears which rumours were news to a peer: those stay hot, the others cool.
+// replied hears which rumours were news to a peer: these stay hot, the others cool.
 func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
 	for _, n := range b.told {
 		e := &p.directory[n.peer]
@@ -415,7 +415,7 @@ func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
 	p.want(now, from, b.recent)
 }
 
-// serve sends records, as far as the allowance goes: a filter a message, or as many as fit a packet.
+// serve sends records, as far as the allowance goes: a message has one filter, or more if they fit in a packet.
 func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bool) {
 	first, bytes := 0, header
 	for n, want := range wants {
@@ -472,7 +472,7 @@ func (p *peer) learn(n news, rumour bool) {
 	p.recent = p.recent[max(0, len(p.recent)-recent):]
 }
 
-// hashOf is the part of an entry in a directory's hash.
+// hashOf returns an entry's part of a directory's hash.
 func hashOf(p strategy.ID, version uint16) uint64 {
 	if version == 0 {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Prober asks peers whether they hold the key of an own query, and answers those who ask: for strategies that know
-// candidates. For one holder it asks them one after the other, for all holders all at once.
+// Prober asks peers whether they hold the key of an own query, and answers other peers' questions: for strategies that
+// know candidates. For one holder it asks one candidate after the other, for all holders all at once.
 type Prober struct {
 	host strategy.Host
 	open map[strategy.QueryID]*probing
@@ -60,7 +60,7 @@ func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bo
 	return open
 }
 
-// Asking says whether answers to a query are waited for.
+// Asking reports whether a query still waits for answers.
 func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
 
 // next asks whoever is due, or ends the query.
@@ -111,7 +111,7 @@ func (p *Prober) Step(in strategy.Input) bool {
 	return false
 }
 
-// answered takes in an answer. One that comes a second time says nothing new.
+// answered takes in an answer. It ignores one that comes a second time.
 func (p *Prober) answered(q strategy.QueryID, from strategy.ID, has bool) {
 	o, open := p.open[q]
 	if !open {

@@ -50,7 +50,7 @@ type run struct {
 	ultrapeers []strategy.ID
 }
 
-// listed says whether a peer is an ultrapeer.
+// listed reports whether a peer is an ultrapeer.
 func (r *run) listed(p strategy.ID) bool {
 	_, ok := slices.BinarySearch(r.ultrapeers, p)
 	return ok
@@ -118,7 +118,7 @@ type (
 	table   struct{ *bloom.Filter }
 	request struct{ query strategy.Query } // of a leaf, to run a query
 	end     struct{}                       // nothing more is to be found
-	enough  struct{}                       // the asker has what it wants
+	enough  struct{}                       // the asker has found enough
 	ask     struct {
 		query strategy.Query
 		asker strategy.ID
@@ -153,7 +153,7 @@ func (q *peer) Step(now time.Duration, in strategy.Input) {
 	q.work(now)
 }
 
-// ultras are the neighbours that are ultrapeers.
+// ultras returns the neighbours that are ultrapeers.
 func (q *peer) ultras() []strategy.ID {
 	return slices.DeleteFunc(slices.Clone(q.host.Links()), func(p strategy.ID) bool { return !q.run.listed(p) })
 }
@@ -176,14 +176,14 @@ func (q *peer) link() {
 	}
 }
 
-// change notes that the table of a neighbour has changed: an ultrapeer's is of its leaves too.
+// change notes that the table of a neighbour has changed: an ultrapeer's table covers its leaves too.
 func (q *peer) change(now time.Duration, of strategy.ID) {
 	if q.ultra && q.due == 0 && !q.run.listed(of) {
 		q.due = now + every
 	}
 }
 
-// work does what is due, and asks to be woken for what is next.
+// work does the work that is due, and asks to be woken for the next.
 func (q *peer) work(now time.Duration) {
 	if q.due > 0 && now >= q.due {
 		q.due = 0

@@ -41,12 +41,12 @@ type peer struct {
 	seen   visits.Visits[passed]
 }
 
-// passed is what a peer remembers of a query whose walkers came by.
+// passed is a peer's memory of a query whose walkers came by.
 type passed struct {
 	last   *[walkers]int32 // what each walker was at last, see again; nil: none came
 	looked bool
 	sent   []strategy.ID // neighbours that got one
-	enough bool          // an own query has found what it wants
+	enough bool          // an own query has found enough
 }
 
 // What a walker does at each step, in this order.
@@ -57,8 +57,8 @@ const (
 	doings // how many there are
 )
 
-// again says whether a message about a walker comes a second time: each is of a later step or a later doing than those
-// before it.
+// again reports whether a message about a walker comes a second time. Each new message is of a later step, or a later
+// doing, than the ones before it.
 func (p *passed) again(doing int, w *walker) bool {
 	if p.last == nil {
 		p.last = &[walkers]int32{}
@@ -119,7 +119,8 @@ func (r *peer) start(now time.Duration, q strategy.Query) {
 	}
 }
 
-// pass sends a walker on: to a neighbour that has got none of this query yet, if there is one, and rather not back.
+// pass sends a walker on: to a neighbour that this query's walkers have not gone to yet, if there is one, and rather
+// not back.
 func (r *peer) pass(now time.Duration, w walker, from strategy.ID) {
 	if w.left == 0 || now >= w.query.Deadline {
 		return

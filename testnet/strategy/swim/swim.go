@@ -1,4 +1,4 @@
-// Package swim has everybody know everybody's exact list of keys, by gossip on pings, as SWIM spreads who is a member.
+// Package swim has all peers know each other's exact list of keys, by gossip on pings, as SWIM spreads its membership.
 package swim
 
 import (
@@ -40,7 +40,7 @@ type run struct {
 	versions []uint32 // of each peer's list: they outlive its sessions. Each peer alone touches its own
 }
 
-// list is what a peer holds; it is not changed.
+// list is the list of a peer's keys; it is not changed.
 type list struct {
 	version uint32
 	keys    []summary.Fingerprint // ascending
@@ -52,7 +52,7 @@ type member struct {
 	dead    bool
 	asked   bool
 	changed bool // the last version differs by a key from the one before
-	tell    int  // times that its news is to be told yet
+	tell    int  // times that its news is still to be told
 }
 
 type peer struct {
@@ -64,7 +64,8 @@ type peer struct {
 	rounds  int
 }
 
-// news says which version of a peer's list is the newest. A change comes with the list, for who has the version before.
+// news tells the newest version of a peer's list, or that the peer is dead. A change comes with the list, for receivers
+// of the version before.
 type news struct {
 	peer    strategy.ID
 	version uint32
@@ -113,7 +114,7 @@ func (p *peer) renew(changed bool) {
 	p.hear(news{peer: self, version: m.list.version})
 }
 
-// hear takes in news; it is told further if it is new.
+// hear takes in news, and passes it on if it is new.
 func (p *peer) hear(n news) {
 	m, self := &p.members[n.peer], n.peer == p.host.Self()
 	if self && n.dead && n.version >= m.version { // not so
@@ -142,7 +143,7 @@ func (p *peer) died(id strategy.ID) {
 	}
 }
 
-// Step is for [strategy.Peer].
+// Step implements [strategy.Peer].
 func (p *peer) Step(now time.Duration, in strategy.Input) {
 	if p.prober.Step(in) {
 		return
@@ -204,7 +205,7 @@ func (p *peer) draw() (strategy.ID, bool) {
 	return 0, false
 }
 
-// sum is a hash of the versions of all lists that are here, never 0.
+// sum returns a hash of the versions of all lists that are here, never 0.
 func (p *peer) sum() (sum uint64) {
 	for id, m := range p.members {
 		if m.list != nil && !m.dead {
@@ -214,7 +215,7 @@ func (p *peer) sum() (sum uint64) {
 	return sum | 1
 }
 
-// news is what is to be told, a packet at most: the news told least so far.
+// news returns the news to tell, a packet at most: the news told least so far.
 func (p *peer) news() (out []news, bytes int) {
 	slices.SortStableFunc(p.hot, func(a, b strategy.ID) int { return p.members[b].tell - p.members[a].tell })
 	for _, id := range p.hot {
@@ -290,7 +291,7 @@ func (p *peer) take(from strategy.ID, told []news) {
 	}
 }
 
-// serve sends lists, one a message or as many as fit a packet, and says which it lacks.
+// serve sends lists, a message for each or for as many as fit in a packet; nil stands for a list that it lacks.
 func (p *peer) serve(to strategy.ID, peers []strategy.ID) {
 	var out lists
 	bytes := header
@@ -330,7 +331,7 @@ func (p *peer) start(q strategy.Query) {
 	p.prober.Start(q, holders, 1)
 }
 
-// DirectoryBytes is for [strategy.Measured].
+// DirectoryBytes implements [strategy.Measured].
 func (p *peer) DirectoryBytes() (bytes int) {
 	for _, m := range p.members {
 		if m.list != nil {
@@ -340,7 +341,7 @@ func (p *peer) DirectoryBytes() (bytes int) {
 	return bytes
 }
 
-// Covers is for [strategy.Measured].
+// Covers implements [strategy.Measured].
 func (p *peer) Covers() float64 {
 	known, there := 0, 0
 	for id, m := range p.members {

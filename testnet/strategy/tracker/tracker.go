@@ -32,10 +32,10 @@ const (
 	named     = 20 // holders in an answer, unless all are wanted
 	peerBytes = 64 // a peer's name and address
 	askBytes  = strategy.Overhead + strategy.KeyBytes + 2
-	again     = 10 * time.Second // until the tracker is told again that could not be reached
+	again     = 10 * time.Second // until a message to the tracker that failed is repeated
 )
 
-// run is what the tracker knows. Peer 0 alone touches holders and keys.
+// run is the tracker's knowledge. Peer 0 alone touches holders and keys.
 type run struct {
 	world   strategy.World
 	holders map[summary.Fingerprint][]strategy.ID // ascending
@@ -64,7 +64,7 @@ type (
 func (all) Kind() string    { return "all" }
 func (change) Kind() string { return "change" }
 
-// Step is for [strategy.Peer].
+// Step implements [strategy.Peer].
 func (p *peer) Step(now time.Duration, in strategy.Input) {
 	if p.prober.Step(in) {
 		return
@@ -122,7 +122,7 @@ func (p *peer) receive(from strategy.ID, m strategy.Message) {
 	}
 }
 
-// note takes in what a peer holds.
+// note takes in a peer's collection, or a change of it.
 func (p *peer) note(of strategy.ID, body any) {
 	r := p.run
 	switch b := body.(type) {
@@ -149,7 +149,7 @@ func (r *run) set(of strategy.ID, key summary.Fingerprint, held bool) {
 	}
 }
 
-// name are holders of a query's key besides who asks.
+// name returns holders of a query's key besides the asker.
 func (p *peer) name(asker strategy.ID, q strategy.Query) []strategy.ID {
 	out := slices.DeleteFunc(slices.Clone(p.run.holders[q.Key.Fingerprint]), func(h strategy.ID) bool { return h == asker })
 	p.host.Rand().Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -159,7 +159,7 @@ func (p *peer) name(asker strategy.ID, q strategy.Query) []strategy.ID {
 	return out
 }
 
-// DirectoryBytes is for [strategy.Measured]: what the tracker knows.
+// DirectoryBytes implements [strategy.Measured]: the tracker's knowledge.
 func (p *peer) DirectoryBytes() (bytes int) {
 	if p.host.Self() == server {
 		for _, h := range p.run.holders {
@@ -169,5 +169,5 @@ func (p *peer) DirectoryBytes() (bytes int) {
 	return bytes
 }
 
-// Covers is for [strategy.Measured]: no peer but the tracker knows a collection.
+// Covers implements [strategy.Measured]: no peer but the tracker knows a collection.
 func (p *peer) Covers() float64 { return -1 }

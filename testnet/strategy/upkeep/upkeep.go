@@ -1,4 +1,4 @@
-// Package upkeep bounds what a peer sends for upkeep.
+// Package upkeep bounds the bytes that a peer sends for upkeep.
 package upkeep
 
 import (
@@ -15,7 +15,7 @@ type Allowance struct {
 
 const burst = 10 * time.Second
 
-// Ready says whether something may be sent.
+// Ready reports whether something may be sent.
 func (a *Allowance) Ready(now time.Duration) bool {
 	if a.Rate == 0 {
 		return true
@@ -28,10 +28,10 @@ func (a *Allowance) Ready(now time.Duration) bool {
 // Covers reports whether bytes can be sent without overdrawing.
 func (a *Allowance) Covers(bytes int) bool { return a.Rate == 0 || float64(bytes) < a.saved }
 
-// Spend takes what is sent off.
+// Spend subtracts the bytes of a message.
 func (a *Allowance) Spend(bytes int) { a.saved -= float64(bytes) }
 
-// Wait is how long it takes until something may be sent.
+// Wait returns the time until something may be sent.
 func (a *Allowance) Wait(now time.Duration) time.Duration {
 	if a.Ready(now) {
 		return 0

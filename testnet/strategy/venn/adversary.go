@@ -63,7 +63,7 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 	}
 }
 
-// Step is for Peer.
+// Step implements Peer.
 func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	received, is := in.(strategy.Received)
 	if !is || !h.spoil(received) && !h.lies(received) {
@@ -80,7 +80,8 @@ func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
 }
 
-// lies answers what is asked about the made-up origins, and who holds a key: they do. It says whether it did.
+// lies answers questions about the made-up origins, and names them as holders of any key. It reports whether it
+// answered.
 func (h *hostile) lies(in strategy.Received) bool {
 	if h.of.Number == 0 {
 		return false
@@ -109,7 +110,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 	return false
 }
 
-// spoil answers who asks for the peer's own summary. It says whether it did.
+// spoil answers questions for the peer's own summary. It reports whether it answered.
 func (h *hostile) spoil(in strategy.Received) bool {
 	own := h.run.origin(h.host.Self()).epochs.Load()
 	if !h.spoils || own == nil {
@@ -137,8 +138,8 @@ func (h *hostile) spoil(in strategy.Received) bool {
 	return false
 }
 
-// spoiled are parts of an epoch: with a wrong signature, with a part that is not the one signed for, of a second
-// summary under the same number, or as they should be.
+// spoiled returns parts of an epoch: with a wrong signature, with a part that is not the one signed for, of a second
+// summary under the same number, or correct ones.
 func (h *hostile) spoiled(e *epoch, first, end int) parts {
 	p := parts{group: group.Of(e.stream.Header())}
 	if h.answered++; h.answered%2 == 0 {
@@ -165,7 +166,7 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 	return p
 }
 
-// announce says that the peer's own summary may be asked for.
+// announce offers the peer's own summary.
 func (h *hostile) announce(to strategy.ID) {
 	if own := h.run.origin(h.host.Self()).epochs.Load(); own != nil {
 		s := (*own)[len(*own)-1].stream
@@ -173,21 +174,21 @@ func (h *hostile) announce(to strategy.ID) {
 	}
 }
 
-// garbage is what says nothing. The types of messages end here.
+// garbage is no message of any type.
 type garbage struct{}
 
 func (garbage) Kind() string { return "garbage" }
 
-// garbageBytes are the sizes of what is sent in turn: a message on a stream, a length without its message, an RPC, and
+// garbageBytes are the sizes of garbage, sent in turn: a message on a stream, a length without its message, an RPC, and
 // one over the limit.
 var garbageBytes = []int{streamBytes + 50, streamBytes + 6, strategy.Overhead + 1000, strategy.Overhead + wire.MaxPartsRPC + 1}
 
-// garbage sends what is no message.
+// garbage sends bytes that are no message.
 func (h *hostile) garbage(to strategy.ID) {
 	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
 }
 
-// partsOf are parts of the summary of an identity of this peer's, if that is what a group names.
+// partsOf returns parts of the summary of one of the adversary's identities; mine is false if the group is another's.
 func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 	id, there := h.run.invented.named(g.OriginTag())
 	if !there || id < h.of.First || int(id-h.of.First) >= h.of.Number {
@@ -208,7 +209,7 @@ func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 	return p, true
 }
 
-// some are the next of those invented.
+// some returns records of the next n identities made up.
 func (h *hostile) some(n int) (out []wire.Record) {
 	for range min(n, h.of.Number) {
 		p := peerID(h.turn())
@@ -223,7 +224,7 @@ func (h *hostile) turn() strategy.ID {
 	return id
 }
 
-// introduce says hello in a new session, with a fast line, well informed, and with records of made-up peers.
+// introduce says hello in a new session, claiming a fast line and much knowledge, with records of made-up peers.
 func (h *hostile) introduce(to strategy.ID) {
 	said := wire.Hello{
 		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(wire.MaxHelloRecords),
@@ -295,7 +296,7 @@ func (i *invented) origin(p strategy.ID) *origin {
 	return i.origins[p]
 }
 
-// named is the origin of a tag.
+// named returns the origin of a tag.
 func (i *invented) named(tag uint64) (p strategy.ID, there bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -303,7 +304,7 @@ func (i *invented) named(tag uint64) (p strategy.ID, there bool) {
 	return p, there
 }
 
-// invent is the summary of one that there is not.
+// invent returns the summary of a made-up identity.
 func (r *run) invent(p strategy.ID) *epoch {
 	if e := r.origin(p).epoch(1); e != nil {
 		return e
@@ -314,10 +315,10 @@ func (r *run) invent(p strategy.ID) *epoch {
 	return r.origin(p).epoch(1)
 }
 
-// claimed is how many keys one that there is not claims to hold.
+// claimed is the number of keys that a made-up identity claims to hold.
 const claimed = 16
 
-// claims are the keys that a peer says it holds: its own, or of one that there is not those of another.
+// claims returns the keys that a peer claims to hold: its own. A made-up identity claims keys of a real peer.
 func (r *run) claims(p strategy.ID) []summary.Fingerprint {
 	if int(p) < len(r.origins) {
 		return r.world.Collection(p)

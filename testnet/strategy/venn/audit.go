@@ -15,7 +15,7 @@ type (
 	auditAnswer struct{ hits, misses int }
 )
 
-// ofKeys returns a question for so many keys.
+// ofKeys returns a question for n keys.
 func ofKeys(n int) wire.HaveRequest {
 	list := make(wire.HaveRequest, n)
 	for i := range list {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	reserve = 64 // sequence numbers reserved on disk at a time; a restart loses those that are left
+	reserve = 64 // sequence numbers reserved on disk at a time; a restart loses the unused ones
 
 	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
 	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
@@ -29,10 +29,10 @@ type origin struct {
 	last     uint32 // sequence number used
 	reserved uint32 // sequence numbers up to it may be used
 
-	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
+	// epochs are the ones published so far, ascending. Others read them while the peer itself adds one.
 	epochs  atomic.Pointer[[]*epoch]
 	sample  atomic.Pointer[compare.Sample] // the one asked for last, decoded: one an origin bounds what they take
-	changed bool                           // the collection is no longer that of the last epoch
+	changed bool                           // the collection differs from the last epoch's
 }
 
 // epoch is a summary that was published.
@@ -42,7 +42,7 @@ type epoch struct {
 	envelope, record []byte
 	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
 
-	twin *epoch // an adversary's second one under the same number; nil: none. Only those read it who were sent of it
+	twin *epoch // an adversary's second one under the same number; nil: none. Read only by peers that got parts of it
 }
 
 // The byte before the last signatureEnd-1 of an envelope stands for its signature.
@@ -56,7 +56,7 @@ const (
 
 var errSignature = errors.New("strategy: venn: wrong signature")
 
-// origin is a peer, or an identity that an adversary has made up, as the origin of summaries.
+// origin returns the origin of a peer's summaries, or of an identity that an adversary has made up.
 func (r *run) origin(p strategy.ID) *origin {
 	if int(p) < len(r.origins) {
 		return &r.origins[p]
@@ -71,7 +71,7 @@ func (o *origin) restart() uint64 {
 	return o.sessions << 32
 }
 
-// next is the sequence number of the next epoch.
+// next returns the sequence number of the next epoch.
 func (o *origin) next() uint32 {
 	if o.last++; o.last > o.reserved {
 		o.reserved = o.last + reserve - 1
@@ -79,7 +79,7 @@ func (o *origin) next() uint32 {
 	return o.last
 }
 
-// epoch is the one of a sequence number; nil: it was never published.
+// epoch returns the epoch of a sequence number; nil: it was never published.
 func (o *origin) epoch(sequence uint32) *epoch {
 	all := o.epochs.Load()
 	if all == nil {
@@ -141,7 +141,7 @@ func (r *run) make(p strategy.ID, number summary.Epoch, lifetime time.Duration, 
 	return e, nil
 }
 
-// twin is a second summary under the number of an epoch: a key is missing.
+// twin returns a second summary under the number of an epoch, without one of its keys.
 func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 	if e.twin != nil {
 		return e.twin
@@ -179,7 +179,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration,
 	})
 }
 
-// prefix is the first parts of an epoch: one for all who hold it.
+// prefix returns the first parts of an epoch: one value for all who hold them.
 func (r *run) prefix(h summary.Header, parts int) *summary.Prefix {
 	o := r.origin(idOf(wire.PeerID(h.Origin)))
 	e := o.epoch(h.Epoch.Sequence)
@@ -200,7 +200,7 @@ func (r *run) prefix(h summary.Header, parts int) *summary.Prefix {
 	})
 }
 
-// shared is what a pointer leads to, which is made if it leads nowhere.
+// shared returns the prefix that a pointer leads to. If there is none, it stores the result of do.
 func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summary.Prefix {
 	if known := p.Load(); known != nil {
 		return known
@@ -209,8 +209,8 @@ func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summa
 	return p.Load()
 }
 
-// peerID is the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory, for
-// every machine keeps those of its links and of all origins that it knows.
+// peerID returns the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory,
+// for every machine keeps the names of its links and of all origins that it knows.
 func peerID(p strategy.ID) wire.PeerID {
 	if 0 <= p && p < sharedNames {
 		all, at := allNames(), int(p)*peerIDBytes
@@ -235,7 +235,7 @@ func appendName(b []byte, p strategy.ID) []byte {
 	return binary.BigEndian.AppendUint32(append(b, make([]byte, peerIDBytes-4)...), uint32(p))
 }
 
-// idOf is the peer of that name.
+// idOf returns the peer of a name.
 func idOf(p wire.PeerID) strategy.ID {
 	return strategy.ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
 }
@@ -253,7 +253,7 @@ func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	return e.stream.Header(), nil
 }
 
-// sample is compare.Decode, done once for all who hold an origin's newest parts.
+// sample does compare.Decode, once for all who hold an origin's newest parts.
 func (r *run) sample(p *summary.Prefix) compare.Sample {
 	if p.Parts() == 0 {
 		return compare.Sample{}
@@ -271,10 +271,10 @@ func (r *run) openRecord(envelope []byte) (wire.PeerID, error) {
 	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
 }
 
-// newPrefix is the prefix of no parts.
+// newPrefix returns the prefix of no parts.
 func (r *run) newPrefix(h summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
 
-// extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
+// extend does p.Extend(run). All runs are cut from one stream of the origin, so all holders get the same prefix.
 func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
 	if run.First > p.Parts() || run.First+len(run.Parts) <= p.Parts() {
 		return p.Extend(run)
@@ -287,7 +287,7 @@ func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error
 	return r.prefix(p.Header(), run.First+len(run.Parts)), nil
 }
 
-// extendRelative is p.ExtendRelative(base, run): what it leads to is known.
+// extendRelative does p.ExtendRelative(base, run): the result is known.
 func (r *run) extendRelative(p, base *summary.Prefix, run summary.Relative) (*summary.Prefix, error) {
 	if run.First+run.Parts <= p.Parts() || run.First > p.Parts() || run.BaseParts > base.Parts() {
 		return p.ExtendRelative(base, run)

@@ -8,23 +8,24 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Watched is a peer that shows what it holds and what it did; those of [Venn] are. Between steps only.
+// Watched is a peer that shows what it holds and does, such as a peer of [Venn]. To be used between steps only.
 type Watched interface {
 	strategy.Peer
 	// Overlay is the peer's, to be read; nil before its first step.
 	Overlay() *overlay.Overlay
-	// Notes are those taken since the last call, in the order of time; none unless the run takes notes, see World.
+	// Notes returns the notes taken since the last call, in the order of time; none unless the run takes notes, see
+	// World.
 	Notes() []Note
 }
 
-// Note is something that a peer's machine was told or did: an event.Published, an event.Learned, or of a query of its own
-// a routing.Start, routing.Found or routing.Done.
+// Note is an input or an effect of a peer's machine: an event.Published, an event.Learned, or for its own queries a
+// routing.Start, routing.Found or routing.Done.
 type Note struct {
 	At   time.Duration
 	What any
 }
 
-// IDOf is the peer with that name in another's overlay.
+// IDOf returns the peer with this name in another's overlay.
 func IDOf(p wire.PeerID) strategy.ID { return idOf(p) }
 
 // note takes a note, where the run wants them.
@@ -34,7 +35,7 @@ func (v *node) note(now time.Duration, what any) {
 	}
 }
 
-// Overlay is for Watched.
+// Overlay implements Watched.
 func (v *node) Overlay() *overlay.Overlay {
 	if v.machine == nil {
 		return nil
@@ -42,7 +43,7 @@ func (v *node) Overlay() *overlay.Overlay {
 	return v.machine.Overlay
 }
 
-// DirectoryBytes is for [strategy.Measured].
+// DirectoryBytes implements [strategy.Measured].
 func (v *node) DirectoryBytes() int {
 	if v.machine == nil {
 		return 0
@@ -50,7 +51,7 @@ func (v *node) DirectoryBytes() int {
 	return v.machine.Overlay.DirectoryBytes()
 }
 
-// Covers is for [strategy.Measured]: the range that this peer vouches for.
+// Covers implements [strategy.Measured]: the range that this peer vouches for.
 func (v *node) Covers() float64 {
 	if v.machine == nil {
 		return 0
@@ -58,7 +59,7 @@ func (v *node) Covers() float64 {
 	return v.machine.Overlay.Covers().Share()
 }
 
-// Notes is for Watched.
+// Notes implements Watched.
 func (v *node) Notes() []Note {
 	taken := v.notes
 	v.notes = nil

@@ -10,13 +10,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// full says that the sender has no room for the link, or no longer, and names others.
+// full tells that the sender has no room for the link, or no longer, and names others.
 type full struct{ names wire.Names }
 
-// Kind is the name of its kind of message.
+// Kind returns the name of this kind of message.
 func (full) Kind() string { return "full" }
 
-// admit says whether there is a place for a link that another asked for. A link taken may have to give way for it.
+// admit reports whether there is a place for a link that another asked for. A link taken may have to give way for it.
 func (v *node) admit(now time.Duration, p strategy.ID) bool {
 	if !v.run.world.Star || v.ties.of(p).keeps { // no bound, or this peer wants it, too
 		return true

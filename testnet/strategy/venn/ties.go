@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// tie is what a peer keeps of another that it has a link to, or wants one to.
+// tie is the state of a link to another peer, or of one that is wanted.
 type tie struct {
 	peer    strategy.ID
 	keeps   bool          // it is a neighbour
@@ -21,14 +21,14 @@ type tie struct {
 	used    time.Duration // when a stream was last opened on a link
 }
 
-// ties are a peer's, ascending by the other. Every one says something of it.
+// ties are a peer's, ascending by the other peer. None has all flags clear.
 type ties []tie
 
 func (t ties) find(p strategy.ID) (at int, there bool) {
 	return slices.BinarySearchFunc(t, p, func(t tie, p strategy.ID) int { return cmp.Compare(t.peer, p) })
 }
 
-// of is the tie to a peer; if there is none, one that says nothing.
+// of returns the tie to a peer; if there is none, one with all flags clear.
 func (t ties) of(p strategy.ID) tie {
 	if at, there := t.find(p); there {
 		return t[at]
@@ -36,7 +36,7 @@ func (t ties) of(p strategy.ID) tie {
 	return tie{peer: p}
 }
 
-// change changes the tie to a peer. Of one that says nothing any more, nothing is left.
+// change changes the tie to a peer. It removes a tie that has all flags clear.
 func (t *ties) change(p strategy.ID, do func(*tie)) {
 	at, there := t.find(p)
 	if !there {
@@ -55,7 +55,7 @@ func (t ties) use(p strategy.ID, now time.Duration) {
 	}
 }
 
-// meshed is how many links are in the mesh.
+// meshed returns the number of links in the mesh.
 func (t ties) meshed() int {
 	n := 0
 	for i := range t {

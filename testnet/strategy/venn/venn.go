@@ -50,13 +50,13 @@ func undefended() strategy.Strategy {
 	return s
 }
 
-// memory bounds what is kept of others, as origins does.
+// memory bounds the bytes kept of others, as origins bounds their number.
 var memory = strategy.Parameter{Name: "memory", Unit: "bytes that a peer may keep of what others hold", Default: "64 MiB", Low: 1, High: 1e12, Whole: true}
 
-// deny is how many peers lie.
+// deny is the share of peers that lie.
 var deny = strategy.Parameter{Name: "deny", Unit: "share of peers that name nobody to those who ask them for holders", Default: "none", High: 1}
 
-// run is what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
+// run has what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
 type run struct {
 	world   strategy.World
 	seed    summary.Seed
@@ -65,7 +65,7 @@ type run struct {
 	origins []origin
 
 	invented invented    // made-up origins
-	spoiled  atomic.Bool // an adversary sends parts that are not those signed for: runs are verified
+	spoiled  atomic.Bool // an adversary sends parts that differ from the signed ones: runs are verified
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
@@ -141,7 +141,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	}
 }
 
-// configs are those of the machine.
+// configs returns the configurations of the machine.
 func (v *node) configs() (overlay.Config, routing.Config) {
 	r, self := v.run, v.host.Self()
 	up, down := r.world.Rates(self)
@@ -161,7 +161,7 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	return o, q
 }
 
-// Step is for Peer.
+// Step implements Peer.
 func (v *node) Step(now time.Duration, in strategy.Input) {
 	v.now = now
 	if v.machine == nil {
@@ -221,13 +221,13 @@ func (v *node) makeEpoch(now, lifetime time.Duration) {
 	v.touched = touched{}
 	p, err := v.run.publish(v.host.Self(), lifetime)
 	if err != nil {
-		panic(err) // a collection whose fingerprints are not those of a keyed hash
+		panic(err) // the collection's fingerprints are not a keyed hash's
 	}
 	v.note(now, p)
 	v.step(now, p)
 }
 
-// step gives the machine an input and carries out what it wants. Inputs that come up meanwhile follow.
+// step gives the machine an input and carries out its effects. Inputs that come up meanwhile follow.
 func (v *node) step(now time.Duration, in event.Input) {
 	v.todo = append(v.todo, in)
 	if v.busy {
@@ -287,7 +287,7 @@ const (
 	linksMost  = 24 // above which links that nothing needs are closed
 )
 
-// pubsub sends what pubsub says by itself. It counts against the peer's budget.
+// pubsub sends a message of pubsub's own. It counts against the peer's budget.
 func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Named, bytes int) {
 	v.send(to, body, bytes, 0)
 	v.step(now, event.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})

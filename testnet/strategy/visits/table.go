@@ -6,8 +6,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Table holds something about each of some queries. It is a hash table with linear probing, at most half full. Queries
-// of successive numbers stand beside each other, so what a peer keeps of those under way at one time lies in one or two
+// Table holds a value for each of some queries. It is a hash table with linear probing, at most half full. Queries of
+// successive numbers stand beside each other, so a peer's values for queries under way at one time lie in one or two
 // lines of a processor's cache. The zero value is empty.
 type Table[V any] struct {
 	slots []slot[V] // a power of two of them
@@ -22,7 +22,7 @@ type slot[V any] struct {
 // groupBits is the logarithm of the number of successive queries that stand beside each other.
 const groupBits = 3
 
-// At is what the table holds about a query; nil: nothing, as about query 0. It is valid until the next Put.
+// At returns the value of a query; nil: there is none, as for query 0. It is valid until the next Put.
 func (t *Table[V]) At(q strategy.QueryID) *V {
 	if len(t.slots) == 0 || q == 0 {
 		return nil
@@ -33,8 +33,8 @@ func (t *Table[V]) At(q strategy.QueryID) *V {
 	return nil
 }
 
-// Put sets what the table holds about a query. The result is valid until the next call. It panics if the query is 0,
-// which marks an empty slot.
+// Put sets the value of a query. The result is valid until the next call. It panics if the query is 0, which marks an
+// empty slot.
 func (t *Table[V]) Put(q strategy.QueryID, value V) *V {
 	if q == 0 {
 		panic("visits: Put of query 0")
@@ -51,8 +51,8 @@ func (t *Table[V]) Put(q strategy.QueryID, value V) *V {
 	return &s.value
 }
 
-// find is the slot of a query, or the empty one where it would go. Multiples of the golden ratio spread the groups of a
-// range of queries evenly.
+// find returns the slot of a query, or the empty one where it would go. Multiples of the golden ratio spread the groups
+// of a range of queries evenly.
 func (t *Table[V]) find(q strategy.QueryID) *slot[V] {
 	const golden, size = 0x9e3779b9, 1 << groupBits
 	group := uint32(q) >> groupBits * golden >> (32 + groupBits - bits.Len(uint(len(t.slots)-1)))

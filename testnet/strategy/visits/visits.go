@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Visits is what a peer remembers of queries that came by: for a minute at least, and two at most.
+// Visits is a peer's memory of queries that came by: for a minute at least, and two at most.
 type Visits[V any] struct {
 	young, old Table[V]
 	turn       time.Duration // when young became old last
@@ -15,8 +15,7 @@ type Visits[V any] struct {
 
 const forgotten = time.Minute
 
-// At is what is remembered of a query; the zero value of one that is new, which known says. It is valid until the next
-// call.
+// At returns the memory of a query; for a new one the zero value, and known is false. It is valid until the next call.
 func (v *Visits[V]) At(now time.Duration, q strategy.QueryID) (visit *V, known bool) {
 	if v.young.n == 0 || now-v.turn >= forgotten {
 		v.old, v.young, v.turn = v.young, Table[V]{}, now
