@@ -25,7 +25,7 @@ func cardinalityTasks(s *session) []task {
 	return tasks
 }
 
-// arrayOf is the filter that a vector is about.
+// arrayOf returns the filter that a vector is about.
 func arrayOf(p printed) estimate.Array {
 	if b := p.int("block_bits"); b != 0 {
 		return estimate.Array{Bits: uint64(b), Blocks: p.int("blocks"), Hashes: p.int("k_b")}
@@ -51,7 +51,7 @@ func (s *session) cardinalityFormulas() {
 	}
 }
 
-// trialsFor is how many filters of n keys are filled in a few seconds.
+// trialsFor returns the number of filters of n keys that are filled in a few seconds.
 func trialsFor(n int) int { return max(40, min(1000, 100_000_000/n)) }
 
 // estimateElements fills filters and estimates: the mean relative error, and the density.

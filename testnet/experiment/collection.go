@@ -16,12 +16,12 @@ import (
 
 // The experiments on collections and summaries of them, without a network.
 const (
-	Neighbours = "neighbours" // the peers that policies choose, and what those can answer
+	Neighbours = "neighbours" // the peers that policies choose, and the queries that they can answer
 	Overlaps   = "overlap"    // estimates against truth, beside other sketches of the same size
-	Budget     = "budget"     // what a directory of a number of bytes knows
+	Budget     = "budget"     // the knowledge in a directory of a number of bytes
 )
 
-// Collections are the experiments on collections; RunCollection runs one.
+// Collections lists the experiments on collections; RunCollection runs one.
 func Collections() []Info {
 	return []Info{
 		{Name: Neighbours, Title: "policies of choosing neighbours: what share of queries those alone answer", Paper: "none"},
@@ -30,9 +30,9 @@ func Collections() []Info {
 	}
 }
 
-// CollectionOptions say what RunCollection runs. Zero values mean the stated defaults.
+// CollectionOptions choose what RunCollection runs. Zero values mean the stated defaults.
 type CollectionOptions struct {
-	Peers    int    // 0: as many as the data has; more are dealt its files again
+	Peers    int    // 0: all of the data; more are dealt its files again
 	Data     string // "" or "debian", or a table or folder as package workload reads
 	Sweep    string // "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share, else none
 	Trials   int    // 0: 3
@@ -43,7 +43,7 @@ type CollectionOptions struct {
 	runs.Work
 }
 
-// CollectionStatus is how far an experiment is.
+// CollectionStatus is the progress of an experiment.
 type CollectionStatus struct {
 	Begun string  // the run that has just begun; empty when one has ended
 	Done  float64 // part of all runs that is done
@@ -52,7 +52,7 @@ type CollectionStatus struct {
 // CollectionRow is one number found: the mean of the trials.
 type CollectionRow struct {
 	Experiment string  `json:"experiment"`
-	Sweep      string  `json:"sweep"` // what is varied; empty for nothing
+	Sweep      string  `json:"sweep"` // the variable; empty for none
 	At         float64 `json:"at"`    // and its value here
 	Peers      int     `json:"peers"`
 	Case       string  `json:"case"` // a policy, a sketch
@@ -64,7 +64,7 @@ type CollectionRow struct {
 	Trials     int     `json:"trials"`
 }
 
-// CollectionResult is what RunCollection has found.
+// CollectionResult is the result of RunCollection.
 type CollectionResult struct {
 	Experiment string          `json:"experiment"`
 	Version    string          `json:"version,omitempty"`
@@ -72,7 +72,7 @@ type CollectionResult struct {
 	Files      []string        `json:"files,omitempty"`
 }
 
-// collectionSetting is what one run is made of: one trial at one point of the sweep.
+// collectionSetting has the settings of one run: one trial at one point of the sweep.
 type collectionSetting struct {
 	Experiment string
 	Data       string
@@ -81,7 +81,7 @@ type collectionSetting struct {
 	Sweep      string
 	At         float64
 	Slots      int     // of Neighbours
-	Bytes      int     // of a sketch; of a budget, unless Share says it
+	Bytes      int     // of a sketch; of a budget, unless Share sets it
 	Share      float64 // of a budget
 	Seed       uint64
 	Trial      int
@@ -118,7 +118,7 @@ type measure struct {
 	Value    float64
 }
 
-// collectionKind says how an experiment on collections is done.
+// collectionKind is a kind of experiment on collections.
 type collectionKind struct {
 	sweep string // when none is asked for
 	do    func(*collectionRun)
@@ -130,7 +130,7 @@ var collectionKinds = map[string]collectionKind{
 	Budget:     {"share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1", (*collectionRun).budget},
 }
 
-// RunCollection runs the named experiment, some runs at a time. Errors of options match runs.ErrOptions, or are those of
+// RunCollection runs the named experiment, some runs at a time. Errors of options match runs.ErrOptions, or come from
 // package workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows
 // of the trials done by then. With a folder, a later call of the same program with the same options and data goes on
 // from there.

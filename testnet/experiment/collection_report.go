@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// collectionRows are the means over the trials, in the order of the runs and of what each found.
+// collectionRows returns the means over the trials, in the order of the runs and of the measures in each.
 func collectionRows(settings []collectionSetting, found []*[]measure) []CollectionRow {
 	type key struct {
 		at       float64
@@ -55,7 +55,8 @@ func (r CollectionResult) Table() [][]string {
 	return append([][]string{t.Head}, t.Rows...)
 }
 
-// collectionTable has a line for each case, with the columns that say what it is about, and a column for each quantity.
+// collectionTable returns a table with a line for each case. It has columns that describe the case, and a column for
+// each quantity.
 func collectionTable(rows []CollectionRow) (t report.Table) {
 	if len(rows) == 0 {
 		return t
@@ -68,7 +69,7 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 		}
 		return about
 	}
-	var shown []int // columns that say something
+	var shown []int // columns that are not empty
 	for i, head := range []string{swept.Name, "case", "by", "bytes"} {
 		if slices.ContainsFunc(rows, func(r CollectionRow) bool { return said(r)[i] != "" }) {
 			shown, t.Head = append(shown, i), append(t.Head, head)
@@ -100,7 +101,7 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 	return t
 }
 
-// decimals are as many as a quantity's values want: none when all are whole.
+// decimals returns the number of decimals for a quantity's values: none when all are whole.
 func decimals(rows []CollectionRow, quantity string) int {
 	whole, greatest := true, 0.0
 	for _, r := range rows {
@@ -118,7 +119,7 @@ func decimals(rows []CollectionRow, quantity string) int {
 	return 3
 }
 
-// cell is the value with the half of its 95 % interval.
+// cell returns the value with the half of its 95 % interval.
 func (r CollectionRow) cell(decimals int) string {
 	if r.Trials < 2 {
 		return fixed(r.Value, decimals)
@@ -158,7 +159,7 @@ func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 	return out
 }
 
-// mean is the value with its interval.
+// mean returns the value with its interval.
 func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
 func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]string {
@@ -179,7 +180,7 @@ func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]s
 	return out
 }
 
-// collectionTerms say what the cases and quantities are.
+// collectionTerms explain the cases and quantities.
 var collectionTerms = map[string][][2]string{
 	Neighbours: {
 		{"by exact, by sample", "the policies know every overlap exactly, or estimate it from the first KiB of every summary, as peers do"},
@@ -203,8 +204,8 @@ var collectionTerms = map[string][][2]string{
 	},
 }
 
-// collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for
-// each.
+// collectionDrawings returns a figure of each quantity over the sweep with a line for each case, or a chart with a dot
+// for each.
 func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
 	var out []report.Drawing
 	for _, q := range results.Distinct(rows, func(r CollectionRow) string { return r.Quantity }) {
@@ -219,7 +220,7 @@ func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
 	return out
 }
 
-// title is a row's case, and how it came about.
+// title returns a row's case, with its method if it has one.
 func (r CollectionRow) title() string {
 	if r.By == "" {
 		return r.Case
@@ -227,7 +228,7 @@ func (r CollectionRow) title() string {
 	return r.Case + ", " + r.By
 }
 
-// isShare says whether 1 is the most, and reached.
+// isShare reports whether a quantity is a share that reaches 1.
 func isShare(quantity string) bool { return quantity == "recall" || quantity == "pairs connected" }
 
 func collectionChart(file, quantity string, rows []CollectionRow) report.DotChart {

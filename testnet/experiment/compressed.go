@@ -102,7 +102,7 @@ func compressedFigures(*session) []report.Figure {
 	return figures
 }
 
-// longest is the m/n at which a filter of k hash functions is compressed to z bits a key; the size grows with m/n.
+// longest returns the m/n at which a filter of k hash functions is compressed to z bits a key; the size grows with m/n.
 func longest(z, k float64) float64 {
 	low, high := z, 1e9
 	for range 200 {

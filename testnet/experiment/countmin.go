@@ -25,7 +25,7 @@ func countminTasks(s *session) []task {
 }
 
 // countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps.
-// The stream is Zipf's, and keys that never came are asked for: those have the most to gain from collisions.
+// The stream is Zipf's. It asks for keys that never came: collisions raise their estimates the most.
 func (s *session) countMin(eps float64) {
 	p := must(frequency.ParamsForError(eps, eps))
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)
@@ -77,7 +77,8 @@ func (s *session) atMost(row, quantity string, bound, measured, tolerance float6
 	s.note(r)
 }
 
-// copies checks the number of hash functions of section 9.2, 2⌈ln(1/δ)/ln(1/ε)⌉, and that it does what it is for.
+// copies checks the number of hash functions of section 9.2, 2⌈ln(1/δ)/ln(1/ε)⌉, and the probability of error that it
+// gives.
 func (s *session) copies() {
 	for _, form := range []struct{ eps, delta float64 }{{0.01, 1e-6}, {0.001, 1e-6}, {0.1, 1e-3}} {
 		p := must(frequency.ParamsForError(form.eps, form.delta))

@@ -63,7 +63,7 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 	return c, nil
 }
 
-// prefix is the whole summary of a collection.
+// prefix returns the whole summary of a collection.
 func prefix(fps []summary.Fingerprint) *summary.Prefix {
 	s, err := summary.Build(fps, summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Lifetime: time.Hour})
 	return must(s, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 
-// The setting of section 5.1: average load 6 in 4 subtables of 2048 buckets, and as many steps of removing and adding.
+// The setting of section 5.1: average load 6 in 4 subtables of 2048 buckets, and 2^20 steps of removing and adding.
 const (
 	dleftKeys  = 49152
 	dleftSteps = 1 << 20
@@ -39,8 +39,8 @@ func newDLeft(n, r int, seed uint64) *counting.DLeft {
 	return must(counting.NewDLeft(p))
 }
 
-// messages measures what a counting filter takes when it is sent (Mitzenmacher 2002, section V), beside the entropy of
-// what it says: which set of so many fingerprints, here each a member once.
+// messages measures the size of a counting filter when it is sent (Mitzenmacher 2002, section V), beside the entropy of
+// its content: a set of this number of fingerprints, here each a member once.
 func (s *session) messages() {
 	for _, q := range []int{24, 32, 48} {
 		least := float64(q) - math.Log2(dleftKeys) + math.Log2E
@@ -63,7 +63,7 @@ func (s *session) messages() {
 	}
 }
 
-// dleftUpper is the bound of section 4: 24 cells may hold a remainder of r bits.
+// dleftUpper returns the bound of section 4: 24 cells may hold a remainder of r bits.
 func dleftUpper(r float64) float64 { return 24 * math.Exp2(-r) }
 
 func (s *session) dleftFormulas() {
@@ -97,7 +97,7 @@ func (s *session) fluidLimits() {
 	s.formula("fluid_6.5_ge9", papers.FluidLimit(4, 9, 6.5, true)[9])
 }
 
-// churned is what one trial of section 5.1 leaves.
+// churned is the result of one trial of section 5.1.
 type churned struct {
 	tails     []float64 // fraction of buckets with at least i
 	positives float64   // part of 10,000 others taken for members

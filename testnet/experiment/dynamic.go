@@ -54,7 +54,7 @@ func (s *session) dynamicFormulas() {
 	}
 }
 
-// fewestBlocks is the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
+// fewestBlocks returns the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
 func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
 	most := d.Batch.Blocks
 	for d.Batch.Blocks = 1; d.Batch.Blocks < most && d.ExpectedRate(n) > target; d.Batch.Blocks++ {

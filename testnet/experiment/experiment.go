@@ -1,18 +1,18 @@
-// Package experiment runs experiments without a network. Run repeats those of the four papers that venn is built on, with
-// venn's own structures. It compares every number that the papers print with what is computed or measured here.
-// RunCollection runs what a peer does with collections and summaries of them: it chooses neighbours, estimates overlaps,
-// fills a directory. List names them all. Networks are scenarios, which package runs plays.
+// Package experiment runs experiments without a network. Run repeats the experiments of the four papers that venn is
+// built on, with venn's own structures. It compares every number that the papers print with one computed or measured
+// here. RunCollection runs a peer's work with collections and their summaries: it chooses neighbours, estimates
+// overlaps, fills a directory. List names all experiments. Networks are scenarios, which package runs plays.
 //
-// All rows follow from the options and their seed, except times and memory. With a folder, what a run has found is kept
-// there as soon as it is known. The same program with the same options and data goes on from there when it was
-// interrupted.
+// All rows follow from the options and their seed, except times and memory. With a folder, results of a run are kept
+// there as soon as they are known. After an interruption, the same program with the same options and data goes on from
+// there.
 //
 // Each comparison with a paper is a Row with a verdict. It is "agrees", "differs", or "paper misprints" when the number
 // printed is known to be wrong and ours agrees with the right one. The numbers printed, with tolerances and known
 // misprints, are in printed.json. A number that follows from a formula must agree within its tolerance there, nearly
-// always half of the last digit printed. One that is measured (its quantity says so) may be off by four standard errors
-// of our own mean besides. A size may be off by 0.2 % and 16 bytes. Our coder may lose that against the entropy, and
-// the paper's own coder added bytes to a message.
+// always half of the last digit printed. A number that is measured (its quantity says so) may be off by four standard
+// errors of our own mean besides. A size may be off by 0.2 % and 16 bytes. Our coder may lose that against the entropy,
+// and the paper's own coder added bytes to a message.
 //
 // Papers are cited by author:
 //   - M. Mitzenmacher, Compressed Bloom Filters, IEEE/ACM Transactions on Networking 10(5), 2002.
@@ -34,16 +34,16 @@ import (
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
-// ErrUnknown is matched when a name is neither All nor that of an experiment that repeats a paper.
+// ErrUnknown is matched when a name is neither All nor an experiment that repeats a paper.
 var ErrUnknown = errors.New("experiment: unknown experiment")
 
 // All is the name that stands for all experiments that repeat a paper.
 const All = "papers"
 
-// Info says what an experiment is.
+// Info describes an experiment.
 type Info struct {
 	Name  string `json:"name"`
-	Title string `json:"title"` // what it repeats
+	Title string `json:"title"` // the result that it repeats
 	Paper string `json:"paper"`
 }
 
@@ -84,7 +84,7 @@ type Row struct {
 	Measured   float64 `json:"measured"`
 	Tolerance  float64 `json:"tolerance"` // greatest distance of the two, in the quantity's own unit
 	Verdict    Verdict `json:"verdict"`
-	Reason     string  `json:"reason,omitempty"` // what is wrong with the number printed
+	Reason     string  `json:"reason,omitempty"` // the error in the number printed
 }
 
 // Result of a run.
@@ -93,7 +93,7 @@ type Result struct {
 	Files []string `json:"files,omitempty"` // written to Options.Out
 }
 
-// Count is the number of rows with a verdict.
+// Count returns the number of rows with a verdict.
 func (r Result) Count(v Verdict) int {
 	n := 0
 	for _, row := range r.Rows {
@@ -121,8 +121,7 @@ type task struct {
 	do   func()
 }
 
-// List tells what experiments there are: those that repeat a paper, which Run runs, then Collections.
-// The last is All.
+// List lists the experiments: first the ones that repeat a paper, which Run runs, then Collections. The last is All.
 func List() []Info {
 	var list []Info
 	for _, e := range experiments {
@@ -133,9 +132,9 @@ func List() []Info {
 }
 
 // Run runs the experiments of the given names, each once, in the order of List, on all processors. The names are All,
-// or some of those that repeat a paper. Another name, as one of Collections, is an error that matches
-// ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows finished by then. With a
-// folder, a later call of the same program with the same options goes on from there.
+// or experiments that repeat a paper. Another name, such as one of Collections, is an error that matches ErrUnknown,
+// before anything has run. When ctx ends, Run returns its error and the rows finished by then. With a folder, a later
+// call of the same program with the same options goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	chosen, err := choose(names)
 	if err != nil {

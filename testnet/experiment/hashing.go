@@ -33,7 +33,7 @@ var hashSchemes = []hashScheme{
 	{"enhanced double hashing, i³", standard, papers.EnhancedCube},
 }
 
-// filter is a filter of n random keys, which it is asked for by their hashes.
+// filter fills a filter with n random keys, and returns its test of membership by hash.
 func (h hashScheme) filter(rng *rand.Rand, p bloom.Params, n int) (contains func(bloom.Hash) bool) {
 	if h.name == "standard" {
 		return randomFilter(rng, p, n).ContainsHash
@@ -50,7 +50,7 @@ var (
 	hashingSizes  = []int{100, 500, 1000, 5000, 10000}
 )
 
-// hashesFor is the k of ⌊c ln 2⌋ and ⌈c ln 2⌉ with the lower p = (1-e^(-k/c))^k.
+// hashesFor returns the k of ⌊c ln 2⌋ and ⌈c ln 2⌉ with the lower p = (1-e^(-k/c))^k.
 func hashesFor(c int) (k int, p float64) {
 	below := math.Floor(float64(c) * math.Ln2)
 	k, p = int(below), papers.AsymptoticRate(float64(c), below)
@@ -212,7 +212,7 @@ func hashingFigures(s *session) []report.Figure {
 	return append(figures, f)
 }
 
-// named is a copy of a curve with another name, for a legend.
+// named returns a copy of a curve with another name, for a legend.
 func (s *session) named(curve, name string) report.Line {
 	l := *s.curve(curve)
 	l.Name = name

@@ -50,8 +50,8 @@ func (c *collectionRun) neighbours() {
 	c.judgeNeighbours("biggest", "exact", asks, c.biggest())
 }
 
-// mixes are the policies by name, for n slots. "mixed" is the overlay's default for 8 slots, and in the same proportion
-// for others.
+// mixes returns the policies by name, for n slots. "mixed" is the overlay's default for 8 slots, and in the same
+// proportion for other numbers.
 func mixes(n int) map[string]mix {
 	return map[string]mix{
 		"similar": {similar: n}, "complementary": {complementary: n}, "near": {near: n}, "random": {random: n},
@@ -68,8 +68,8 @@ type candidate struct {
 	lacks float64
 }
 
-// choose fills the slots by similarity, by what is lacked and by round trip, and the rest at random. Each takes from the
-// candidates that are not yet chosen.
+// choose fills the slots by similarity, by keys that the asker lacks and by round trip, and the rest at random. Each
+// takes from the candidates that are not yet chosen.
 func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate) {
 	left := make([]rank.Candidate, len(cands))
 	lacks := map[int]float64{}
@@ -94,7 +94,7 @@ func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate)
 	return chosen
 }
 
-// biggest are the peers with the largest collections, for everybody.
+// biggest returns for each peer the others with the largest collections.
 func (c *collectionRun) biggest() [][]int {
 	all := make([]int, len(c.fps))
 	for i := range all {
@@ -112,7 +112,7 @@ func (c *collectionRun) biggest() [][]int {
 	return chosen
 }
 
-// questions is what one peer forgets and asks for.
+// questions has the keys that one peer forgets and asks for.
 type questions struct {
 	kept     []summary.Fingerprint
 	withheld []uint32
@@ -141,8 +141,8 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 	return q
 }
 
-// candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where
-// peers are.
+// candidates returns all other peers as a peer sees them. Round trips are random: nothing here depends on where peers
+// are.
 func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []candidate {
 	var samples compare.Samples
 	if !exact {
@@ -205,8 +205,8 @@ func (c *collectionRun) judgeNeighbours(policy, by string, asks []questions, cho
 	c.add(policy, by, 0, "pairs connected", reached)
 }
 
-// graphOf measures the graph of links between those who chose and those chosen. It returns the mean clustering
-// coefficient, the mean length of the shortest paths, and the share of pairs that have one.
+// graphOf measures the graph of links from choosing to chosen peers. It returns the mean clustering coefficient, the
+// mean length of the shortest paths, and the share of pairs that have a path.
 func graphOf(chosen [][]int) (clustering, length, reached float64) {
 	n := len(chosen)
 	linked := make([][]bool, n)
@@ -250,7 +250,7 @@ func graphOf(chosen [][]int) (clustering, length, reached float64) {
 	return clustering, float64(steps) / float64(max(1, pairs)), float64(pairs) / float64(max(1, n*(n-1)))
 }
 
-// distances are the steps from a to all others, -1 where there is no path.
+// distances returns the steps from a to all others, -1 where there is no path.
 func distances(around [][]int, a int) []int {
 	d := make([]int, len(around))
 	for i := range d {

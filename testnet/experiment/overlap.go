@@ -48,12 +48,12 @@ func (c *collectionRun) overlaps() {
 	}
 }
 
-// cut is as much of a peer's summary as there is room for, with its header, in the shape that nodes publish. They
-// publish no sample below a kibibyte: where that has no room it is made smaller, to see what that would bring.
+// cut returns the part of a peer's summary that fits, with its header, in the shape that nodes publish. They publish no
+// sample below a kibibyte: if that does not fit, cut makes it smaller, to measure what a smaller one would bring.
 func (c *collectionRun) cut(peer int) *summary.Prefix {
 	p := c.prefixes()[peer]
 	room := c.Bytes - len(must(p.Header().AppendBinary(nil)))
-	for target := room; p.Truncate(1).EncodedBytes() > room && target > 0; target -= 8 { // what is built may be longer
+	for target := room; p.Truncate(1).EncodedBytes() > room && target > 0; target -= 8 { // the real size may be larger
 		shape := summary.DefaultShape(len(c.fps[peer]))
 		shape.SampleBytes = target
 		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape}))
@@ -66,7 +66,7 @@ func (c *collectionRun) cut(peer int) *summary.Prefix {
 	return p.Truncate(parts)
 }
 
-// sketches are those of one collection, of the same number of bytes each.
+// sketches has the sketches of one collection, each of the same number of bytes.
 type sketches struct {
 	lowest    []uint64 // theta: the smallest hashes, 8 bytes each
 	buckets   []uint8  // MinHash in one permutation: 8 bits of the smallest hash of each bucket; 0: none
@@ -98,7 +98,7 @@ func sketch(fps []summary.Fingerprint, bytes int, salt uint64) sketches {
 	return s
 }
 
-// mixed is Stafford's thirteenth mix.
+// mixed returns Stafford's thirteenth mix of z.
 func mixed(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
@@ -127,7 +127,7 @@ func theta(a, b []uint64) float64 {
 	return float64(both) / (float64(limit) / math.MaxUint64)
 }
 
-// minHash estimates an intersection from the share of buckets that agree, less those that do by chance.
+// minHash estimates an intersection from the share of buckets that agree, less the share that does by chance.
 func minHash(a, b []uint8, n1, n2 float64) float64 {
 	same, used := 0.0, 0.0
 	for i := range a {

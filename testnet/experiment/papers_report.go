@@ -59,7 +59,7 @@ func (r *run) write() ([]string, error) {
 	return out.Files, out.Err
 }
 
-// rowTable is what one reads first: few digits, and the reason where a paper is wrong.
+// rowTable returns the table to read first: few digits, and the reason where a paper is wrong.
 func rowTable(rows []Row) report.Table {
 	t := report.Table{Head: []string{"table", "row", "quantity", "printed", "ours", "tolerance", "verdict"}}
 	for _, r := range rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// Variable is what a sweep can vary.
+// Variable is a setting that a sweep can vary.
 type Variable struct {
 	Name string
 	Unit string // what its values are
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// Sweeps are what a sweep of an experiment on collections can vary; none for those that repeat a paper.
+// Sweeps returns the variables of an experiment on collections; none for an experiment that repeats a paper.
 func Sweeps(experiment string) []Variable {
 	return map[string][]Variable{Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps}[experiment]
 }
@@ -68,7 +68,7 @@ func parseSweep(variables []Variable, sweep string) (values []value, err error) 
 	return values, nil
 }
 
-// variable is the one of that name.
+// variable returns the variable of a name.
 func variable(of []Variable, name string) Variable {
 	if i := slices.IndexFunc(of, func(v Variable) bool { return v.Name == name }); i >= 0 {
 		return of[i]
@@ -90,7 +90,7 @@ func (v Variable) parse(item string) (float64, error) {
 	return x, nil
 }
 
-// label is a value as it is written in tables.
+// label formats a value for tables.
 func (v Variable) label(x float64) string {
 	if v.Name == "" {
 		return ""

@@ -21,7 +21,7 @@ type run struct {
 	sessions []*session
 
 	total float64 // cost of all tasks
-	done  float64 // cost of those finished
+	done  float64 // cost of the finished ones
 
 	mu   sync.Mutex
 	told float64 // last progress reported: trials end in any order
@@ -32,14 +32,14 @@ type session struct {
 	*run
 	experiment
 	todo    []task
-	first   int // number of its first task among those of all sessions
+	first   int // number of its first task among the tasks of all sessions
 	rows    []Row
 	curves  map[string]*report.Line // of the figures, by name
 	current float64                 // cost of the task that runs
 	ended   int                     // tasks
 }
 
-// taskFound is what a task has found.
+// taskFound is the result of a task.
 type taskFound struct {
 	Rows   []Row
 	Curves map[string]*report.Line
@@ -76,8 +76,8 @@ func (s *session) id(i int) string {
 	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, runs.Program())
 }
 
-// work does the tasks, except those known from before and those of other parts. What one that was interrupted has found
-// is dropped.
+// work does the tasks, except tasks known from before and tasks of other parts. It drops the results of an interrupted
+// task.
 func (s *session) work() error {
 	for i, t := range s.todo {
 		s.current = t.cost
@@ -104,10 +104,10 @@ func (s *session) work() error {
 	return nil
 }
 
-// whole says whether all tasks are done.
+// whole reports whether all tasks are done.
 func (s *session) whole() bool { return s.ended == len(s.todo) }
 
-// try does a task and returns what it adds.
+// try does a task and returns the rows and curves that it adds.
 func (s *session) try(t task) taskFound {
 	rows, curves := s.rows, s.curves
 	s.rows, s.curves = nil, map[string]*report.Line{}
@@ -140,7 +140,7 @@ func (s *session) progress(part float64) {
 // trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a
 // source of its own, that follows from the seed, the label and the trial's number.
 func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
-	const least = 5 // a standard error from fewer says nothing
+	const least = 5 // a standard error from fewer means nothing
 	if s.options.Trials > 0 {
 		n = max(least, s.options.Trials)
 	}
@@ -179,7 +179,7 @@ func (s *session) measured(name string, x sample) {
 func (s *session) bitsPerKey(name string, bytes sample, keys float64) {
 	const (
 		besides = 16    // bytes of a message besides the code, as in the paper's simulation
-		loss    = 0.002 // what the coder may lose against the entropy
+		loss    = 0.002 // the coder's loss against the entropy
 	)
 	p := printedByName(name)
 	tolerance := p.tolerance(0) + 8*(besides+bytes.margin)/keys + loss*p.Printed[0]
@@ -219,11 +219,11 @@ func sampleOf(xs []float64) sample {
 	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
 }
 
-// standardError is that of the mean.
+// standardError returns the standard error of the mean.
 func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
 
-// spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is
-// a part of the true deviation, not of ours, the margin is wider than it says.
+// spread returns the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as
+// that is a part of the true deviation, not of ours, the margin is made wider.
 func (x sample) spread(kurtosis float64) sample {
 	n := float64(x.trials)
 	off := min(0.9, fourErrors(n-1)*math.Sqrt((kurtosis-1)/(4*n)))
@@ -232,8 +232,9 @@ func (x sample) spread(kurtosis float64) sample {
 
 const normalKurtosis = 3
 
-// fourErrors is what four standard errors are for Student's distribution with the given degrees of freedom (the
-// Cornish–Fisher expansion). The standard error itself is only known from the trials.
+// fourErrors returns the number of estimated standard errors that stand for four true ones, by Student's distribution
+// with the given degrees of freedom (the Cornish–Fisher expansion). The standard error itself is only known from the
+// trials.
 func fourErrors(freedom float64) float64 {
 	const z = 4.0
 	return z + (z*z*z+z)/(4*freedom) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*freedom*freedom)

@@ -19,7 +19,7 @@ type Ahead struct {
 	Figures  string `json:"figures"`
 }
 
-// ahead lists who beats the first strategy where.
+// ahead lists the cases in which a strategy beats the first one.
 func (g group) ahead() (out []Ahead) {
 	for _, c := range g.cases {
 		i := slices.IndexFunc(g.cases, func(f situation) bool {
@@ -35,7 +35,7 @@ func (g group) ahead() (out []Ahead) {
 	return out
 }
 
-// beats says by what a strategy beats another one in the same case: "recall", "cost", or "" for nothing.
+// beats returns the measure by which a strategy beats another one in the same case: "recall", "cost", or "" for none.
 func (c situation) beats(other situation) string {
 	a, b := other.rows["recall"], c.rows["recall"]
 	m := statistics.Difference(a.Mean, b.Mean)
@@ -52,7 +52,7 @@ func (c situation) beats(other situation) string {
 	return ""
 }
 
-// beside gives the figures by which strategies are compared, those of the other one last.
+// beside returns the figures by which strategies are compared, the other one's in brackets.
 func (c situation) beside(other situation) string {
 	of := func(name string) string {
 		return fmt.Sprintf("%.4g (%.4g)", c.rows[name].Mean.Value, other.rows[name].Mean.Value)

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// AnswersOf are answers in the form of a scenario's file. For each strategy they give the interval in which the mean of
-// the same number of other trials would lie with 95 % confidence. The figures are those that the file has, or else
+// AnswersOf returns answers in the form of a scenario's file. For each strategy they give the interval in which the
+// mean of the same number of other trials would lie with 95 % confidence. The figures are the file's own, or else
 // recall, messages and upkeep.
 func AnswersOf(s *scenario.Scenario, rows []Row) string {
 	var b strings.Builder
@@ -32,7 +32,7 @@ func AnswersOf(s *scenario.Scenario, rows []Row) string {
 	return b.String()
 }
 
-// answered says whether a figure is among the answers for a strategy.
+// answered reports whether a figure is among the answers for a strategy.
 func answered(s *scenario.Scenario, strategy, figure string) bool {
 	if a := s.Answers[strategy]; len(a) > 0 {
 		_, there := a[figure]
@@ -58,7 +58,7 @@ func rounded(x float64, round func(float64) float64) string {
 	return s
 }
 
-// WithAnswers is the text of a scenario's file with other answers in place of those that it has. They stand at the end.
+// WithAnswers returns the text of a scenario's file with these answers at its end, in place of its own.
 func WithAnswers(text, answers string) string {
 	var kept []string
 	inside := false

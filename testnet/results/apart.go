@@ -2,7 +2,7 @@ package results
 
 import "github.com/venn-p2p/venn/testnet/scenario"
 
-// Apart is how far two engines are apart that have played one plan.
+// Apart compares two engines that have played one plan.
 type Apart struct {
 	Recall [2]float64 // simulated and real
 	Ratios []Ratio
@@ -14,7 +14,7 @@ type Ratio struct {
 	Simulated, Real float64
 }
 
-// Apart is by which part of the real one the simulated quantity is larger.
+// Apart returns the excess of the simulated quantity over the real one, as a part of the real one.
 func (r Ratio) Apart() float64 { return r.Simulated/r.Real - 1 }
 
 // Engines compares runs of one plan: recall, messages and bytes of a query, upkeep of a peer, latencies until the first

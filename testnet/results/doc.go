@@ -1,4 +1,4 @@
-// Package results sums up what runs of scenarios have shown, on either engine, and writes it.
+// Package results sums up the runs of scenarios, on either engine, and writes the sums.
 //
 // [Rows] are the figures of runs, with 95 % intervals over the trials. [Result.WriteText] writes them for a terminal.
 // [Result.Write] writes them to a folder: as rows (JSON, CSV), as drawings, and as one page that holds everything; and

@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Measured is what one run of something real, such as a testnet, has shown. Runs of one case are trials of it.
+// Measured is the result of one run of something real, such as a testnet. Runs of one case are trials of it.
 type Measured struct {
 	Case    string   `json:"case"` // the settings, except the seed
 	Seed    uint64   `json:"seed"`
@@ -30,9 +30,9 @@ type Figure struct {
 	Value    float64 `json:"value"`
 }
 
-// AddRun adds a run to those that a folder has, and writes rows, plots with intervals over the trials, and a report of
-// all. It takes the place of one of the same case and seed: the two are no independent trials. AddRun makes the folder,
-// and returns the files. A run that is cut short is not to be added.
+// AddRun adds a run to the runs in a folder, and writes rows, plots with intervals over the trials, and a report of
+// all. It replaces a run of the same case and seed: the two are no independent trials. AddRun makes the folder, and
+// returns the files. A run that is cut short is not to be added.
 func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -115,7 +115,7 @@ func measuredOutcomes(runs []Measured) (out []Outcome) {
 	return out
 }
 
-// measuredDrawings are a chart of each quantity with a dot for each case.
+// measuredDrawings returns a chart of each quantity with a dot for each case.
 func measuredDrawings(name string, outcomes []Outcome) (out []report.Drawing) {
 	cases := Distinct(outcomes, func(o Outcome) string { return o.Case })
 	for i, q := range Distinct(outcomes, func(o Outcome) string { return o.Quantity }) {

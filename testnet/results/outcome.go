@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// rowsFile is what every experiment writes to its folder, and Compare reads.
+// rowsFile is the file that every experiment writes to its folder, and Compare reads.
 const rowsFile = "rows.json"
 
 // Outcome is one quantity that an experiment has found in one case, over its trials.
@@ -27,7 +27,7 @@ type Outcome struct {
 	Values   []float64 `json:"values,omitempty"` // of the trials, in the order of the seeds
 }
 
-// OutcomeOf is a mean of trials as an outcome.
+// OutcomeOf returns a mean of trials as an outcome.
 func OutcomeOf(of, quantity string, m statistics.Mean) Outcome {
 	return Outcome{Case: of, Quantity: quantity, Value: m.Value, Half: m.Half, Trials: m.N}
 }
@@ -55,7 +55,7 @@ type Found struct {
 // Write writes rows.json.
 func (f Found) Write(o *report.Folder) { o.JSON(rowsFile, f) }
 
-// Difference is how one outcome differs between two folders.
+// Difference compares one outcome in two folders.
 type Difference struct {
 	Case     string  `json:"case"`
 	Quantity string  `json:"quantity"`
@@ -63,13 +63,13 @@ type Difference struct {
 	B        Outcome `json:"b"`
 	Value    float64 `json:"difference"`        // B minus A
 	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known, for a side has one trial
-	Paired   bool    `json:"paired,omitempty"`  // both sides have the same trials: the interval is of the differences in pairs
+	Paired   bool    `json:"paired,omitempty"`  // the same trials on both sides: the interval is of their differences
 }
 
-// Apart says that the interval is known and 0 is not in it.
+// Apart reports whether the interval is known and does not contain 0.
 func (d Difference) Apart() bool { return d.Half > 0 && (d.Value > d.Half || d.Value < -d.Half) }
 
-// Comparison is what Compare returns.
+// Comparison is the result of Compare.
 type Comparison struct {
 	Differences []Difference `json:"differences"`
 	OnlyA       int          `json:"only_a"` // outcomes that the other folder lacks
@@ -79,8 +79,8 @@ type Comparison struct {
 // ErrNoRows is matched when a folder has no rows.json of an experiment.
 var ErrNoRows = errors.New("results: no rows of an experiment")
 
-// Compare compares what two experiments have written to folders: case by case, quantity by quantity, in the order of a.
-// The errors: ErrNoRows, those of reading files.
+// Compare compares the folders of two experiments: case by case, quantity by quantity, in the order of a. The errors:
+// ErrNoRows, errors of reading files.
 func Compare(a, b string) (Comparison, error) {
 	var c Comparison
 	before, err := readOutcomes(a)
@@ -133,7 +133,7 @@ func readOutcomes(dir string) ([]Outcome, error) {
 	return f.Outcomes, nil
 }
 
-// Distinct are the names of rows, each once, in the order of the first that has it.
+// Distinct returns the names of rows, each once, in the order of the first row of each name.
 func Distinct[R any](rows []R, name func(R) string) []string {
 	var names []string
 	for _, r := range rows {

@@ -12,13 +12,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Scenarios is the name of what is kept in a folder of scenarios whose rows are figures.
+// Scenarios is the name of the files in a folder of scenarios whose rows are figures.
 const Scenarios = "scenarios"
 
-// Result is what runs of scenarios have shown, on either engine.
+// Result is the result of runs of scenarios, on either engine.
 type Result struct {
 	Version   string               // of the program
-	Scenarios []*scenario.Scenario // those with a sweep as their points
+	Scenarios []*scenario.Scenario // a scenario with a sweep as its points
 	Runs      []*scenario.Run
 	Rows      []Row
 	Slopes    []Slope // of scenarios that vary the number of peers, and nothing else
@@ -33,7 +33,7 @@ func (r *Result) Sum() {
 	}
 }
 
-// whole is the scenario itself, of a point of its sweep, too.
+// whole returns the whole scenario that a point of a sweep belongs to, or the scenario itself.
 func whole(s *scenario.Scenario) *scenario.Scenario {
 	if s.Whole != nil {
 		return s.Whole
@@ -41,14 +41,14 @@ func whole(s *scenario.Scenario) *scenario.Scenario {
 	return s
 }
 
-// Trials reports whether rows are trials: where all runs are of one scenario that wants them.
+// Trials reports whether rows are trials: all runs are of one scenario that asks for that.
 func (r Result) Trials() bool {
 	return len(r.Scenarios) > 0 && !slices.ContainsFunc(r.Scenarios, func(s *scenario.Scenario) bool {
 		return s.Rows != scenario.Trials || whole(s).Name != whole(r.Scenarios[0]).Name
 	})
 }
 
-// Name is what files of the result begin with.
+// Name returns the beginning of the names of the result's files.
 func (r Result) Name() string {
 	if r.Trials() {
 		return whole(r.Scenarios[0]).Name
@@ -77,7 +77,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// rows are those of JSON.
+// rows returns the rows for JSON.
 func (r Result) rows() any {
 	if !r.Trials() {
 		return r.Rows
@@ -89,13 +89,13 @@ func (r Result) rows() any {
 	return trials
 }
 
-// scenario is the one that a run is of.
+// scenario returns the scenario of a run.
 func (r Result) scenario(run *scenario.Run) *scenario.Scenario {
 	i := slices.IndexFunc(r.Scenarios, func(s *scenario.Scenario) bool { return s.Name == run.Scenario })
 	return r.Scenarios[i]
 }
 
-// group is what is shown together: a scenario at all points of its sweep.
+// group is a scenario at all points of its sweep, which are shown together.
 type group struct {
 	of    *scenario.Scenario
 	cases []situation
@@ -121,7 +121,7 @@ func (r Result) groups() (out []group) {
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.cases) == 0 })
 }
 
-// situations are those of a scenario that have runs.
+// situations returns the cases of a scenario that have runs.
 func (r Result) situations(s *scenario.Scenario) (out []situation) {
 	for _, run := range r.Runs {
 		if run.Scenario != s.Name {
@@ -144,7 +144,7 @@ func (r Result) situations(s *scenario.Scenario) (out []situation) {
 	return out
 }
 
-// at is where a case is on the sweeps, as "loss=0.1, budget=10"; empty without a sweep.
+// at returns the place of a case on the sweeps, as "loss=0.1, budget=10"; empty without a sweep.
 func (c situation) at() string { return joined(c.of.At, ", ") }
 
 func joined(at []scenario.Coordinate, by string) string {
@@ -157,7 +157,7 @@ func joined(at []scenario.Coordinate, by string) string {
 
 func (c situation) name() string { return strings.TrimSuffix(c.strategy+", "+c.at(), ", ") }
 
-// figures are those that one of the cases at least has.
+// figures returns the figures that at least one of the cases has.
 func (g group) figures() []scenario.Figure {
 	return slices.DeleteFunc(g.of.Figures(), func(f scenario.Figure) bool {
 		return !slices.ContainsFunc(g.cases, func(c situation) bool { _, has := c.rows[f.Name]; return has })
@@ -213,16 +213,17 @@ func (g group) strategies() []string {
 	return Distinct(g.cases, func(c situation) string { return c.strategy })
 }
 
-// short is the name of a figure over a column.
+// short returns the name of a figure over a column.
 func short(f scenario.Figure) string {
 	return strings.ToUpper(strings.TrimSpace(strings.ReplaceAll(f.Name, "_", " ") + " " + f.Unit))
 }
 
-// title is the name of a figure in full.
+// title returns the full name of a figure.
 func title(f scenario.Figure) string { return strings.TrimSuffix(f.Title+", "+f.Unit, ", ") }
 
-// lines is what peers know by the rate of their lines: a line for every case and rate, with means over the trials. A
-// trial without peers of a rate counts as 0 in their number, and in nothing else. Empty where all lines are the same.
+// lines tabulates what peers know by the rate of their lines: a line for every case and rate, with means over the
+// trials. A trial without peers of a rate counts as 0 in their number, and in nothing else. Empty where all lines are
+// the same.
 func (g group) lines() report.Table {
 	t := report.Table{Head: []string{"strategy", "peers", "sweep", "line kbit/s", "of them", "covers", "directory kB"}}
 	for _, c := range g.cases {
@@ -240,7 +241,7 @@ func (g group) lines() report.Table {
 	return t
 }
 
-// known is what the peers on lines of a rate know: how many they are, the share that they cover, their directory.
+// known returns the cells for the peers on lines of a rate: their number, the share that they cover, their directory.
 func (c situation) known(rate uint64) []string {
 	peers := 0
 	var covers, bytes []float64
@@ -268,7 +269,7 @@ func (c situation) known(rate uint64) []string {
 // unknown stands for a figure that a strategy does not tell.
 const unknown = "–"
 
-// kinds is what peers send for upkeep by kind of message: the mean over the trials.
+// kinds tabulates the peers' upkeep by kind of message: the mean over the trials.
 func (g group) kinds() report.Table {
 	t := report.Table{Head: []string{"case", "kind of message", "messages a peer", "kB a peer", "share"}}
 	for _, c := range g.cases {
@@ -291,7 +292,7 @@ func (g group) kinds() report.Table {
 	return t
 }
 
-// traces is what repeats a run, and shows that it was the same.
+// traces tabulates all that is needed to repeat each run, with its trace to compare.
 func (g group) traces() report.Table {
 	t := report.Table{Head: []string{"run", "trial", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
 	for _, c := range g.cases {

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Row is one figure of a strategy in a scenario: the mean of the trials, and what the scenario's file says that it is.
+// Row is one figure of a strategy in a scenario: the mean of the trials, and the answer in the scenario's file.
 type Row struct {
 	Scenario string          `json:"scenario"`
 	Strategy string          `json:"strategy"`
@@ -68,7 +68,7 @@ func rowsOf(s *scenario.Scenario, strategy, engine string, runs []*scenario.Run)
 	return out
 }
 
-// RowRecords are rows as a table.
+// RowRecords returns rows as a table.
 func RowRecords(rows []Row) [][]string {
 	out := [][]string{{"scenario", "strategy", "engine", "figure", "unit", "mean", "half_95", "least", "most", "trials", "answer_low", "answer_high", "holds"}}
 	for _, r := range rows {
@@ -84,7 +84,7 @@ func RowRecords(rows []Row) [][]string {
 	return out
 }
 
-// digits are six, and nothing for what is not a number.
+// digits formats a number with six digits, and returns "" for infinities and NaN.
 func digits(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -98,7 +98,8 @@ type RecallAt struct {
 	Mean statistics.Mean // over the trials
 }
 
-// RecallOverTime is the recall by when queries began, in steps of 5 s or more, so that each has queries enough.
+// RecallOverTime returns the recall by the time at which queries began, in steps of 5 s or more, so that each has
+// enough queries.
 func RecallOverTime(runs []*scenario.Run) []RecallAt {
 	end := 0.0
 	for _, r := range runs {

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Slope is how a figure of a strategy grows with the network. It is 1 where the figure grows as the number of peers
-// does, 0 where it stays.
+// Slope measures how a figure of a strategy grows with the network. It is 1 where the figure grows as the number of
+// peers does, 0 where it stays.
 type Slope struct {
 	Strategy string   `json:"strategy"`
 	Quantity string   `json:"quantity"`
@@ -19,8 +19,8 @@ type Slope struct {
 	scenario string
 }
 
-// slopes are those of all figures, where nothing but the number of peers is varied. Zeros have no logarithm and are
-// left out.
+// slopes returns the slopes of all figures, if nothing but the number of peers is varied. Zeros have no logarithm and
+// are left out.
 func (g group) slopes() (out []Slope) {
 	for _, s := range g.strategies() {
 		for _, f := range g.figures() {
@@ -47,7 +47,7 @@ func (g group) slopes() (out []Slope) {
 	return out
 }
 
-// slopeOf is a slope as it is written in tables and legends.
+// slopeOf formats a slope for tables and legends.
 func slopeOf(slopes []Slope, of, strategy string, f scenario.Figure) string {
 	for _, s := range slopes {
 		if s.scenario == of && s.Strategy == strategy && s.Quantity == title(f) {

@@ -12,15 +12,15 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns,
-// and each begins with those that name the run: scenario, strategy, engine, trial, seed.
+// Table is one of the three tables with the details of runs. As CSV and as NDJSON it has the same columns. The first
+// ones name the run: scenario, strategy, engine, trial, seed.
 type Table struct {
 	Name    string // queries, seconds or kinds
 	columns []string
 	rows    [][]any
 }
 
-// Tables are all tables of some runs: a row for every query, for every second, for every kind of message.
+// Tables returns all tables of some runs: a row for every query, for every second, for every kind of message.
 func Tables(runs []*scenario.Run) []Table {
 	queries, seconds, kinds := newTable[sim.Query]("queries"), newTable[sim.Second]("seconds"), newTable[sim.Sent]("kinds")
 	for _, r := range runs {
@@ -54,7 +54,7 @@ func (t *Table) add(r *scenario.Run, of any) {
 	t.rows = append(t.rows, row)
 }
 
-// Records are the rows for CSV, the names of the columns first.
+// Records returns the rows for CSV, the names of the columns first.
 func (t Table) Records() [][]string {
 	out := [][]string{t.columns}
 	for _, row := range t.rows {
@@ -71,7 +71,7 @@ func (t Table) Records() [][]string {
 	return out
 }
 
-// Lines are the rows as NDJSON.
+// Lines returns the rows as NDJSON.
 func (t Table) Lines() []byte {
 	var b bytes.Buffer
 	for _, row := range t.rows {

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
-// WriteText writes what the runs have shown, for people: a table for each scenario, the recall over time, and which
-// answers are not what they were. Tables have a column for each strategy, and a line for each where there are many.
+// WriteText writes the results for people: a table for each scenario, the recall over time, and the answers that have
+// changed. Tables have a column for each strategy, or a line for each if there are many.
 func (r Result) WriteText(w io.Writer) error {
 	for _, g := range r.groups() {
 		if err := r.write(w, g); err != nil {
@@ -71,7 +71,7 @@ func (g group) writeAhead(w io.Writer) error {
 	return err
 }
 
-// upper is a table with a head in capitals.
+// upper returns a table with a head in capitals.
 func upper(t report.Table) report.Table {
 	for i := range t.Head {
 		t.Head[i] = strings.ToUpper(t.Head[i])
@@ -79,7 +79,7 @@ func upper(t report.Table) report.Table {
 	return t
 }
 
-// transposed is a table with a column for each row; what a scenario says of all its cases is left out.
+// transposed returns a table with a column for each row. It leaves out what is the same in all cases of a scenario.
 func transposed(t report.Table) report.Table {
 	out := report.Table{Head: []string{t.Head[0]}}
 	for _, row := range t.Rows {

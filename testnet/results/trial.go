@@ -18,7 +18,7 @@ type column struct {
 	value any
 }
 
-// trialOf is a run's row. What is not known is null. Hops and latencies are 0 where nothing was found.
+// trialOf returns a run's row. Unknown values are null. Hops and latencies are 0 where nothing was found.
 func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 	v := s.Values(r)
 	found := func(name string) float64 {
@@ -72,7 +72,8 @@ func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 	return out
 }
 
-// single is how many columns, from the first on, are in CSV. The others are in tables of their own, or not in all rows.
+// single is the number of columns, from the first on, that are in CSV. The others are in tables of their own, or not in
+// all rows.
 const single = 28
 
 // MarshalJSON writes an object with the columns in their order.
@@ -90,7 +91,7 @@ func (t trial) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// trialRecords are trials as a table, with a column for each sweep but that of the peers, which have one.
+// trialRecords returns trials as a table, with a column for each sweep besides the column of peers.
 func (r Result) trialRecords() (out [][]string) {
 	for i, run := range r.Runs {
 		s := r.scenario(run)
@@ -126,7 +127,7 @@ func head(t trial, swept []string) (out []string) {
 	return out
 }
 
-// cell is a value in CSV; empty for what is not known.
+// cell formats a value for CSV; empty for an unknown one.
 func cell(value any) string {
 	switch x := value.(type) {
 	case float64:

@@ -16,7 +16,7 @@ const (
 	maxQueries = 10_000_000       // of all crowds, too
 	maxSize    = 1 << 28          // of collections: each of their numbers
 	maxChanges = 20_000_000       // of collections, about
-	longest    = 1000 * time.Hour // of a run, and of what an event says
+	longest    = 1000 * time.Hour // of a run, and of times in events
 )
 
 // check returns every fault.
@@ -102,7 +102,7 @@ func (s *Scenario) check() (faults []error) {
 }
 
 func (s *Scenario) checkAdversaries(fault func(bool, string, string, ...any), oneOf func(string, string, ...string)) {
-	number, identities := 0, 0 // of those before
+	number, identities := 0, 0 // of the earlier ones
 	for i, a := range s.Adversaries {
 		key := fmt.Sprintf("adversaries.%d.", i)
 		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Explain says in words what the scenario does, and what its first trial draws. Errors are those of Plan.
+// Explain describes the scenario in words, and the draws of its first trial. Errors are those of Plan.
 func (s *Scenario) Explain() (string, error) {
 	p, err := s.Plan(0)
 	if err != nil {

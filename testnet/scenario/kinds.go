@@ -18,7 +18,7 @@ const (
 	Older     = "older"
 )
 
-// The kinds of adversaries. The first four are of any strategy.
+// The kinds of adversaries. Any strategy can have the first four.
 const (
 	Silent    = "silent"
 	FreeRider = "free-rider"
@@ -34,7 +34,7 @@ const (
 	Faulty     = "faulty"
 )
 
-// Doc says what a kind of event or adversary is.
+// Doc describes a kind of event or adversary.
 type Doc struct{ Kind, Keys, Does string }
 
 // Events are the kinds of events.
@@ -64,18 +64,18 @@ var AdversaryDocs = []Doc{
 	{Faulty, "number, identities", "all of these in turn, from garbage on; venn"},
 }
 
-// ghosts is how many identities an adversary makes up that is not asked for more.
+// ghosts is the default number of identities that an adversary makes up.
 const ghosts = 32
 
-// maxIdentities is how many identities all adversaries make up at most.
+// maxIdentities is the largest number of identities that all adversaries together make up.
 const maxIdentities = 1_000_000
 
-// invents says whether an adversary makes up identities.
+// invents reports whether an adversary makes up identities.
 func (a *Adversary) invents() bool {
 	return slices.Contains([]string{Ghosts, Identities, Faulty}, a.Kind)
 }
 
-// OfAny says whether any strategy can have adversaries of a kind.
+// OfAny reports whether any strategy can have adversaries of a kind.
 func OfAny(kind string) bool { return slices.Contains([]string{Silent, FreeRider, Censor, Liar}, kind) }
 
 func kinds(of []Doc) (out []string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// latency is that between two of n peers, one way: whole microseconds.
+// latency returns a function for the one-way latency between two of n peers, in whole microseconds.
 func (p *Plan) latency(n int) (func(a, b strategy.ID) time.Duration, error) {
 	l, rng := p.Scenario.Latency, p.random(placing, 0)
 	p.least = time.Duration(l.Least)
@@ -43,7 +43,7 @@ func (p *Plan) latency(n int) (func(a, b strategy.ID) time.Duration, error) {
 	}, nil
 }
 
-// between is the latency between two regions.
+// between returns the latency between two regions.
 func (l Latency) between(a, b int) time.Duration {
 	if a == b {
 		return time.Duration(l.Region[a].Within)

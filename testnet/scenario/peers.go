@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Strategy is a strategy whose peers misbehave, have clocks that jump, or are of the version before, where the plan
-// says so. Both engines run it in place of the strategy. Errors match ErrScenario.
+// Strategy returns the strategy with the plan's peers that misbehave, have clocks that jump, or are of the version
+// before. Both engines run it in place of the strategy. Errors match ErrScenario.
 func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
 	if slices.Contains(p.Older, true) && s.Older == nil {
 		return s, p.source.fault("events", "%s has no version before this one", s.Name)
@@ -67,7 +67,7 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	return peer
 }
 
-// Claimed has liars claim as many keys of others as they hold.
+// Claimed has each liar claim, besides its own keys, as many random ones.
 func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
 	if !slices.Contains(p.Adversaries, Liar) {
 		return of
@@ -86,7 +86,7 @@ func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy
 	}
 }
 
-// silent is a peer that takes everything in and says nothing.
+// silent is a peer that takes everything in and never answers.
 type silent struct{}
 
 func (silent) Step(time.Duration, strategy.Input) {}
@@ -97,7 +97,7 @@ type dishonest struct {
 	kind string
 }
 
-// Holds is wrong for what the peer denies or claims.
+// Holds denies the keys that a censor denies.
 func (d dishonest) Holds(k strategy.Key) bool {
 	if d.kind == Censor {
 		return k.Fingerprint%10 != 0 && d.Host.Holds(k)
@@ -105,7 +105,7 @@ func (d dishonest) Holds(k strategy.Key) bool {
 	return d.Host.Holds(k)
 }
 
-// Look is wrong as Holds is, and true of everything at a liar.
+// Look denies as Holds does at a censor, and answers yes to everything at a liar.
 func (d dishonest) Look(q strategy.QueryID, k strategy.Key) bool {
 	held := d.Host.Look(q, k)
 	if d.kind == Censor {
@@ -142,7 +142,7 @@ type clock struct {
 
 func newClock(h strategy.Host, jumps []Jump) *clock { return &clock{Host: h, jumps: jumps} }
 
-// ahead is how much the clock is ahead at an instant of the run.
+// ahead returns the time by which the clock is ahead at an instant of the run.
 func (c *clock) ahead(now time.Duration) time.Duration {
 	sum := time.Duration(0)
 	for _, j := range c.jumps {

@@ -38,17 +38,17 @@ type Plan struct {
 	least  time.Duration // latency
 	raised int           // latencies of a matrix that are below the least
 
-	extra [][]byte // of Keys, those that nobody holds at the start
+	extra [][]byte // the end of Keys: keys that nobody holds at the start
 	peers [][]span // when each is there
 }
 
 // Jump is that a clock jumps ahead.
 type Jump struct{ At, By time.Duration }
 
-// Network is the name under which the keys are hashed: that of a testnet's nodes.
+// Network is the name of the network, under which testnets' nodes hash their keys, too.
 const Network = "testnet"
 
-// purpose names what a source of randomness is for. Only plans draw from these.
+// purpose names the use of a source of randomness. Only plans draw from these.
 type purpose string
 
 const (
@@ -68,7 +68,7 @@ func (p *Plan) random(of purpose, number int) *rand.Rand {
 	return strategy.Random(p.Seed, string(of), uint64(number))
 }
 
-// Plan draws the plan of a trial, numbered from 0. Errors match ErrScenario, or are those of the data.
+// Plan draws the plan of a trial, numbered from 0. Errors match ErrScenario, or come from reading the data.
 func (s *Scenario) Plan(trial int) (*Plan, error) {
 	p := &Plan{Scenario: s, Trial: trial, Seed: strategy.TrialSeed(s.Seed, trial)}
 	if err := p.hold(); err != nil {
@@ -77,7 +77,7 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	n := p.Data.Peers()
 	p.Class = p.mix().Assign(n, p.random(lining, 0))
 	if p.Strong > 0 {
-		for i := range p.Class { // those that strategies know as strong
+		for i := range p.Class { // the peers that strategies know as strong
 			p.Class[i] = map[bool]int{true: 0, false: 1}[strategy.Drawn(p.Strong, p.Seed, strategy.ID(i))]
 		}
 	}
@@ -99,7 +99,7 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	return p, nil
 }
 
-// mix is the classes of lines by their shares.
+// mix returns the classes of lines by their shares.
 func (s *Scenario) mix() link.Mix {
 	var mix link.Mix
 	for _, l := range s.Lines {
@@ -108,10 +108,10 @@ func (s *Scenario) mix() link.Mix {
 	return mix
 }
 
-// Line is that of a peer.
+// Line returns the line of a peer.
 func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
 
-// hold makes or reads the collections, and as many new keys as changes may need.
+// hold makes or reads the collections, and enough new keys for all changes.
 func (p *Plan) hold() error {
 	c, rng := p.Collections, p.random(holding, 0)
 	if c.Data == Clusters {
@@ -162,18 +162,18 @@ func (p *Plan) hold() error {
 	return nil
 }
 
-// changes is how many changes of collections there are at most, about.
+// changes returns about the largest number of changes of collections.
 func (p *Plan) changes() float64 {
 	return p.Changes.Share * float64(p.Data.Holdings()) * p.End().Minutes()
 }
 
-// newKeys is how many keys that nobody holds at the start changes take in at most.
+// newKeys returns the largest number of keys, held by nobody at the start, that changes add.
 func (p *Plan) newKeys() int {
 	minutes := p.End().Minutes()
 	return int(p.Changes.Share * p.Changes.New * float64(p.Data.Holdings()) * minutes * 1.2)
 }
 
-// madeUp is a key of 32 bytes.
+// madeUp returns a key of 32 bytes.
 func madeUp(seed uint64, number int) []byte {
 	b := binary.BigEndian.AppendUint64([]byte("scenario key "), seed)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(number)))
@@ -259,7 +259,7 @@ func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
 	p.peers[peer] = left
 }
 
-// events draws what the scenario's events do to which peers.
+// events draws the peers of the scenario's events, and what the events do to them.
 func (p *Plan) events(n int) {
 	p.Jumps, p.Older = make([][]Jump, n), make([]bool, n)
 	for i, e := range p.Events {

@@ -11,13 +11,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// act is something that is drawn when its time has come, for it depends on who is there and who holds what.
+// act is drawn when its time has come, for it depends on which peers are there and hold which keys.
 type act struct {
 	at time.Duration
 	do func(at time.Duration)
 }
 
-// stage is what a plan is drawn from as its time goes on.
+// stage is the state from which a plan is drawn as its time goes on.
 type stage struct {
 	*Plan
 	online []bool
@@ -59,7 +59,7 @@ func (p *Plan) play() error {
 	return nil
 }
 
-// changing are the changes of collections, each peer's evenly spread from the first query on.
+// changing returns the changes of collections, each peer's evenly spread from the first query on.
 func (s *stage) changing() (acts []act) {
 	if s.Changes.Share == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *stage) exchange(at time.Duration, p strategy.ID, rng *rand.Rand) {
 		s.new++
 		return
 	}
-	for range 50 { // who holds nearly everything takes in less
+	for range 50 { // a peer that holds nearly all keys adds fewer
 		of := s.held.Collection(strategy.ID(rng.IntN(len(s.online))))
 		if k := of[rng.IntN(len(of))]; !s.held.Holds(p, k) {
 			s.change(sim.Change{At: at, Peer: p, Key: k, Held: true})
@@ -101,7 +101,7 @@ func (s *stage) change(c sim.Change) {
 	}
 }
 
-// asking are the queries: those of a log, or drawn by the rule, evenly spread.
+// asking returns the queries: read from a log, or drawn by the rule, evenly spread.
 func (s *stage) asking() (acts []act, err error) {
 	if s.Queries.Log != "" {
 		return s.log(s.Queries.Log)
@@ -120,14 +120,15 @@ func (s *stage) draw(at time.Duration, rng *rand.Rand) {
 	}
 }
 
-// good says whether a peer is there that does not misbehave: such peers ask, and count as holders of what is asked for.
+// good reports whether a peer is there and does not misbehave. Only good peers ask, and count as holders of queries'
+// keys.
 func (s *stage) good(p strategy.ID) bool { return s.online[p] && s.Adversaries[p] == "" }
 
 func (s *stage) mayAsk(p strategy.ID, key uint32) bool { return s.good(p) && !s.held.Holds(p, key) }
 
 func (s *stage) findable(key uint32) bool { return slices.ContainsFunc(s.held.Holders(key), s.good) }
 
-// crowd are many queries for one key, which is drawn when the first begins.
+// crowd returns the queries of a crowd for one key, which is drawn when the first begins.
 func (s *stage) crowd(e Event, rng *rand.Rand) (acts []act) {
 	key := -1
 	for i := range e.Queries {

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// Rate is that of a line in bit/s, written like "2mbit".
+// Rate is the rate of a line in bit/s, written like "2mbit".
 type Rate uint64
 
 // UnmarshalText reads a rate.

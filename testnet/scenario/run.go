@@ -10,14 +10,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Status is how far several runs are.
+// Status is the progress of several runs.
 type Status struct {
 	Run, Runs int
 	What      string
 	Done      float64 // part of all
 }
 
-// Run is what one strategy has shown in one trial, on either engine.
+// Run is the result of one strategy in one trial, on either engine.
 type Run struct {
 	Scenario string
 	Strategy string
@@ -48,7 +48,7 @@ type Figure struct {
 	Maybe bool // not every run has it
 }
 
-// figures are those of every run, in the order of tables.
+// figures are the figures of every run, in the order of tables.
 var figures = []Figure{
 	{Name: "recall", Title: "recall", Share: true},
 	{Name: "messages", Title: "messages a query", Log: true},
@@ -68,10 +68,10 @@ var figures = []Figure{
 	{Name: "wrong", Title: "wrong holders a query"},
 }
 
-// RecallOf is the figure of a window.
+// RecallOf returns the name of the figure of a window.
 func RecallOf(window string) string { return "recall_" + window }
 
-// Figures are those that a run of the scenario has.
+// Figures returns the figures that a run of the scenario has.
 func (s *Scenario) Figures() []Figure {
 	out := slices.Clone(figures)
 	for _, w := range slices.Sorted(maps.Keys(s.Windows)) {
@@ -88,7 +88,7 @@ func (s *Scenario) figureNames() []string {
 	return names
 }
 
-// QueriesOf is about how many queries of a trial a recall is of.
+// QueriesOf estimates the number of a trial's queries that a recall figure covers.
 func (s *Scenario) QueriesOf(figure string) float64 {
 	n := float64(s.Queries.Number)
 	w, part := s.Windows[strings.TrimPrefix(figure, RecallOf(""))]
@@ -99,7 +99,7 @@ func (s *Scenario) QueriesOf(figure string) float64 {
 	return max(1, n*float64(to-from)/float64(s.Asking))
 }
 
-// Values are the run's figures by name. A latency or hop count is NaN if nothing was found.
+// Values returns the run's figures by name. A latency or hop count is NaN if nothing was found.
 func (s *Scenario) Values(r *Run) map[string]float64 {
 	v := map[string]float64{"recall": Recall(r.Queries), "wrong": float64(r.Wrong) / float64(max(1, len(r.Queries)))}
 	var latencies []float64
@@ -138,7 +138,7 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 	return v
 }
 
-// counts are those that are known.
+// counts adds up the known ones of some counts.
 type counts struct{ sum, number int }
 
 func (c *counts) add(n int) {
@@ -147,10 +147,10 @@ func (c *counts) add(n int) {
 	}
 }
 
-// mean is not a number where none is known.
+// mean returns the mean of the known counts; NaN if there are none.
 func (c *counts) mean() float64 { return float64(c.sum) / float64(c.number) }
 
-// known is a figure that is not 0; not a number if it is not known.
+// known returns a figure that is known and not 0, else NaN.
 func known(x *float64) float64 {
 	if x == nil || *x == 0 {
 		return math.NaN()
@@ -158,7 +158,7 @@ func known(x *float64) float64 {
 	return *x
 }
 
-// within are the queries that began in a window.
+// within returns the queries that began in a window.
 func within(all []sim.Query, w Window) []sim.Query {
 	return slices.DeleteFunc(slices.Clone(all), func(q sim.Query) bool {
 		at := time.Duration(q.At * float64(time.Second))
@@ -166,7 +166,8 @@ func within(all []sim.Query, w Window) []sim.Query {
 	})
 }
 
-// Recall is the share of what could be found that was; NaN of no queries. Of a query for one holder, one can be found.
+// Recall returns the share of the findable holders that were found; NaN without queries. For a query that wants one
+// holder one is findable.
 func Recall(queries []sim.Query) float64 {
 	found, findable := 0, 0
 	for _, q := range queries {
@@ -175,7 +176,7 @@ func Recall(queries []sim.Query) float64 {
 	return float64(found) / float64(findable)
 }
 
-// Quantile is the smallest value that a share of all do not exceed; NaN of none.
+// Quantile returns the smallest value that a share of all do not exceed; NaN without values.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

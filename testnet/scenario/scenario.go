@@ -20,7 +20,7 @@ import (
 // ErrScenario is matched by every error about a scenario.
 var ErrScenario = errors.New("scenario: bad scenario")
 
-// Scenario is what a file says. Zero values mean the stated defaults.
+// Scenario is the content of a file. Zero values mean the stated defaults.
 type Scenario struct {
 	Name   string `toml:"-"` // of the file, without folder and suffix
 	Folder string `toml:"-"` // of the file: paths in it are relative to that
@@ -30,7 +30,7 @@ type Scenario struct {
 
 	Question   string   `toml:"question"`   // that it answers; required
 	Strategies []string `toml:"strategies"` // that are run; none: venn
-	Peers      int      `toml:"peers"`      // 0: 100, or as many as the data has
+	Peers      int      `toml:"peers"`      // 0: 100, or all of the data
 	Trials     int      `toml:"trials"`     // each with a seed of its own, drawn from Seed; 0: 5
 	Seed       uint64   `toml:"seed"`
 	Warmup     Duration `toml:"warmup"`   // before the first query; 0: 60 s
@@ -65,7 +65,7 @@ type Scenario struct {
 	files  fs.FS // nil: the machine's
 }
 
-// Collections say who holds what.
+// Collections set the keys that each peer holds.
 type Collections struct {
 	Data    string  `toml:"data"`    // "clusters" or "": made up; "debian"; or a table or folder as package workload reads
 	Keys    int     `toml:"keys"`    // clusters: of every peer; 0: 200
@@ -92,15 +92,15 @@ type Latency struct {
 	Region []Region `toml:"region"`
 }
 
-// Region is where a share of the peers is.
+// Region is the place of a share of the peers.
 type Region struct {
 	Name   string              `toml:"name"`
 	Share  float64             `toml:"share"`  // of the peers, relative to the others; 0: 1
 	Within Duration            `toml:"within"` // one way between two of its peers
-	To     map[string]Duration `toml:"to"`     // to those of another region, said in one of the two
+	To     map[string]Duration `toml:"to"`     // to the peers of another region, given in one of the two
 }
 
-// Links are those that the peers have at the start.
+// Links are the links of the peers at the start.
 type Links struct {
 	Kind   string  `toml:"kind"`   // random, small-world, power-law or star; "": random
 	Degree int     `toml:"degree"` // 0: 8; star: the first peers, at which all others begin; 0: 1
@@ -109,7 +109,7 @@ type Links struct {
 	File   string  `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
 }
 
-// Queries say what is asked for.
+// Queries set which keys peers ask for.
 type Queries struct {
 	Rule    string  `toml:"rule"`    // interest, uniform, popular or zipf; "": interest
 	Outside float64 `toml:"outside"` // interest: share of the queries for what any peer holds; 0: 0.1
@@ -118,7 +118,7 @@ type Queries struct {
 	Log     string  `toml:"log"`     // CSV of seconds, peer, key: replayed in place of a rule
 }
 
-// Sessions say how peers come and go.
+// Sessions set how peers come and go.
 type Sessions struct {
 	Median Duration `toml:"median"` // of a session; 0: nobody leaves
 	Away   Duration `toml:"away"`   // of an absence; 0: a tenth of a session
@@ -126,7 +126,7 @@ type Sessions struct {
 	Log    string   `toml:"log"`    // CSV of peer, from, to in seconds: when each is there, in place of a distribution
 }
 
-// Changes say how collections change: a peer drops a key and takes in another.
+// Changes set how collections change: a peer drops a key and adds another.
 type Changes struct {
 	Share float64 `toml:"share"` // of every collection, in a minute
 	New   float64 `toml:"new"`   // share of the keys taken in that nobody held before
@@ -137,7 +137,7 @@ type Event struct {
 	At      Duration `toml:"at"`
 	Kind    string   `toml:"kind"`
 	Share   float64  `toml:"share"`   // of the peers
-	Of      string   `toml:"of"`      // only those of a class of lines
+	Of      string   `toml:"of"`      // only peers of a class of lines
 	Parts   int      `toml:"parts"`   // partition: into which the network falls; 0: 2
 	Back    Duration `toml:"back"`    // kill: after which the peers come back; 0: never
 	Queries int      `toml:"queries"` // crowd: for one key
@@ -158,7 +158,7 @@ type Adversary struct {
 // Window is from one time to another.
 type Window [2]Duration
 
-// Answer is what a strategy has shown: an interval for each figure.
+// Answer is the expected result of a strategy: an interval for each figure.
 type Answer map[string][2]float64
 
 // Duration is a time like "90s".
@@ -193,10 +193,11 @@ func Load(path string) (*Scenario, error) {
 
 const maxFile = 1 << 20
 
-// Parse is Load of what a file holds.
+// Parse loads a scenario from the text of a file.
 func Parse(path, text string) (*Scenario, error) { return ParseIn(nil, path, text) }
 
-// ParseIn is Parse of a file in a file system, where the files are that it names; nil is the machine's.
+// ParseIn loads a scenario from the text of a file in a file system, which has the files that it names; nil is the
+// machine's.
 func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	s := &Scenario{
 		Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Folder: filepath.Dir(path), source: source{path, text}, files: files,
@@ -211,7 +212,7 @@ func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	}
 	var faults []error
 	for _, key := range meta.Undecoded() {
-		if key[0] == "sweep" { // what it names is checked at each of its points
+		if key[0] == "sweep" { // its keys are checked at each of its points
 			continue
 		}
 		faults = append(faults, s.source.fault(key.String(), "there is no such key"))
@@ -299,7 +300,7 @@ func (s *Scenario) defaults() {
 // strong is the class of lines of strong peers.
 const strong = "strong"
 
-// Figures and Trials are what rows of reports say.
+// Figures and Trials are the kinds of rows in reports.
 const (
 	Figures = "figures"
 	Trials  = "trials"
@@ -326,7 +327,7 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// End is when the last query has ended.
+// End returns the time at which the last query has ended.
 func (s *Scenario) End() time.Duration { return time.Duration(s.Warmup + s.Asking + s.Patience) }
 
 // open opens a file that the scenario names.
@@ -337,7 +338,7 @@ func (s *Scenario) open(name string) (io.ReadCloser, error) {
 	return os.Open(s.Path(name))
 }
 
-// Files are the files and folders that the scenario names, without those that the program holds.
+// Files returns the paths of the files and folders that the scenario names, without the program's own.
 func (s *Scenario) Files() (paths []string) {
 	if d := s.Collections.Data; d != Clusters && d != Debian {
 		paths = append(paths, s.Path(d))
@@ -350,7 +351,7 @@ func (s *Scenario) Files() (paths []string) {
 	return paths
 }
 
-// Path is that of a file or folder that the scenario names.
+// Path returns the path of a file or folder that the scenario names.
 func (s *Scenario) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -17,11 +17,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// SimulateOptions say how Simulate runs. What it finds does not depend on them.
+// SimulateOptions set how Simulate runs. The result does not depend on them.
 type SimulateOptions struct {
 	Each     func(n int, do func(i int)) // as of sim.Config
 	Progress func(share float64)         // receives the progress of the run, from 0 to 1; may be nil
-	Upkeep   float64                     // bytes a second that a peer may send for upkeep; 0: as the scenario says
+	Upkeep   float64                     // bytes a second that a peer may send for upkeep; 0: the scenario's
 	Trace    io.Writer                   // is written the run's trace, see sim.Record; nil: none is kept
 	// Ended is called when the run has ended and its peers still are in memory; may be nil.
 	Ended func()
@@ -90,7 +90,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	}, nil
 }
 
-// leastLatency is that of the simulator's windows.
+// leastLatency returns the least latency, which bounds the simulator's windows.
 func (p *Plan) leastLatency() Duration {
 	least := Duration(p.least)
 	for _, r := range p.Scenario.Latency.Region {
@@ -102,7 +102,7 @@ func (p *Plan) leastLatency() Duration {
 	return least
 }
 
-// Params are the parameters of strategies that the scenario sets.
+// Params returns the parameters of strategies that the scenario sets.
 func (s *Scenario) Params() strategy.Params {
 	p := strategy.Params{Undefended: s.Undefended, Strong: s.Strong}
 	for name, x := range s.Parameters {
@@ -111,7 +111,7 @@ func (s *Scenario) Params() strategy.Params {
 	return p
 }
 
-// Forget takes out parameters that none of the strategies declares: others may run than those of the file.
+// Forget drops parameters that none of the strategies declares: other strategies may run than the file's.
 func (s *Scenario) Forget(of []strategy.Strategy) {
 	heeded := func(name string) bool {
 		return slices.ContainsFunc(of, func(by strategy.Strategy) bool { return by.Heeds(name) })
@@ -120,8 +120,7 @@ func (s *Scenario) Forget(of []strategy.Strategy) {
 	maps.DeleteFunc(s.Parameters, func(name string, _ float64) bool { return !heeded(name) })
 }
 
-// Heeded returns an error when the scenario sets a parameter that none of the strategies declares, or to a value out of
-// its range.
+// Heeded returns an error when the scenario sets a parameter that no strategy declares, or a value out of its range.
 func (s *Scenario) Heeded(of []strategy.Strategy) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		x := s.Parameters[name]

@@ -9,15 +9,15 @@ import (
 // source is the text of a scenario, for errors that name a line.
 type source struct{ path, text string }
 
-// Text is the scenario's file.
+// Text returns the scenario's file.
 func (s *Scenario) Text() string { return s.source.text }
 
-// fault is an error about a key, which is named as in "events.1.share": a list's elements by their number, from 0.
+// fault returns an error about a key, named as in "events.1.share": a list's elements by their number, from 0.
 func (s source) fault(key, format string, args ...any) error {
 	return fmt.Errorf("%w: %s:%d: %s: "+format, append([]any{ErrScenario, s.path, s.line(key), key}, args...)...)
 }
 
-// line is where a key stands, or where the nearest table does that it belongs to; 1 when neither stands anywhere.
+// line returns the line of a key, or of the nearest table around it; 1 if there is neither.
 func (s source) line(key string) int {
 	best, length := 1, 0
 	table, seen := "", map[string]int{}
@@ -48,7 +48,7 @@ func (s source) line(key string) int {
 	return best
 }
 
-// prefixes says whether a path is another, or leads to it. Elements that the other does not number match the first.
+// prefixes reports whether path is key, or a table around it. If key has no numbers, path's are ignored.
 func prefixes(path, key string) bool {
 	plain := func(s string) string {
 		var out []string

@@ -13,9 +13,9 @@ import (
 // maxPoints is the most combinations of a sweep.
 const maxPoints = 1000
 
-// Points are the scenarios of a sweep, one for each combination of the values, the first key's changing last. Each is a
-// scenario of its own, without answers, named after its values. Without a sweep the scenario is its only point. Errors
-// match ErrScenario.
+// Points returns the scenarios of a sweep, one for each combination of the values, the first key's changing last. Each
+// is a scenario of its own, without answers, named after its values. Without a sweep the scenario is its only point.
+// Errors match ErrScenario.
 func (s *Scenario) Points() ([]*Scenario, error) {
 	if len(s.sweeps) == 0 {
 		return []*Scenario{s}, nil
@@ -59,7 +59,7 @@ func (s *Scenario) swept(key toml.Key) (Setting, error) {
 	return Setting{strings.Join(key[1:], "."), values}, nil
 }
 
-// table is the scenario's text as nested tables.
+// table returns the scenario's text as nested tables.
 func (s *Scenario) table() (map[string]any, error) {
 	all := map[string]any{}
 	if _, err := toml.Decode(s.Text(), &all); err != nil {
@@ -69,7 +69,7 @@ func (s *Scenario) table() (map[string]any, error) {
 	return all, nil
 }
 
-// encoded is the scenario that nested tables and sweeps say.
+// encoded returns the scenario of nested tables and sweeps.
 func (s *Scenario) encoded(all map[string]any, name string, sweeps []Setting) (*Scenario, error) {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(all); err != nil {
@@ -95,7 +95,7 @@ func (s *Scenario) encoded(all map[string]any, name string, sweeps []Setting) (*
 	return out, nil
 }
 
-// at is the scenario at a point.
+// at returns the scenario at a point.
 func (s *Scenario) at(values []any) (*Scenario, error) {
 	all, err := s.table()
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Scenario) Varies(key string) bool {
 	return slices.ContainsFunc(s.sweeps, func(k Setting) bool { return k.Key == key })
 }
 
-// SweptBy returns the scenario's sweeps, of which that over a key has these values.
+// SweptBy returns the scenario's sweeps, with these values for the one over a key.
 func (s *Scenario) SweptBy(key string, values []any) []Setting {
 	out := slices.Clone(s.sweeps)
 	for i := range out {

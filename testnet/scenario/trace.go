@@ -41,7 +41,7 @@ func (p *Plan) table(key, path string, columns int, row func(cells []string) err
 	}
 }
 
-// named is the number of a peer that a table names, by its name or by its number.
+// named returns the number of a peer that a table names, by its name or by its number.
 func (p *Plan) named(name string) (strategy.ID, bool) {
 	at := slices.Index(p.Names, name)
 	if i, err := strconv.Atoi(name); at < 0 && err == nil && i >= 0 && i < len(p.Names) {
@@ -50,7 +50,7 @@ func (p *Plan) named(name string) (strategy.ID, bool) {
 	return strategy.ID(at), at >= 0
 }
 
-// edges reads who opens links to whom at the start; nil: no file says so.
+// edges reads the links at the start, opener first; nil: there is no file of them.
 func (p *Plan) edges() (out [][2]strategy.ID, err error) {
 	if p.Links.File == "" {
 		return nil, nil
@@ -73,8 +73,8 @@ func (p *Plan) edges() (out [][2]strategy.ID, err error) {
 	return out, err
 }
 
-// sessions reads when peers are there: rows of a peer, and the seconds from which and to which it is. A peer may have
-// several rows, one after the other; who has none is away.
+// sessions reads the sessions of peers: rows of a peer, and the seconds from which and to which it is there. A peer may
+// have several rows, one after the other; a peer without a row is away.
 func (p *Plan) sessions() error {
 	return p.table("sessions.log", p.Sessions.Log, 3, func(cells []string) error {
 		id, known := p.named(cells[0])

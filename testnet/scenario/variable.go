@@ -36,7 +36,7 @@ var variables = []Variable{
 
 const parameters = "parameters."
 
-// Variables are those of all scenarios, then the parameters that strategies declare.
+// Variables returns the variables of all scenarios, then the parameters that strategies declare.
 func Variables(of []strategy.Strategy) []Variable {
 	out := slices.Clone(variables)
 	for _, s := range of {
@@ -49,7 +49,7 @@ func Variables(of []strategy.Strategy) []Variable {
 	return out
 }
 
-// variableOf is the variable of a key; one that has no short name is named by its key.
+// variableOf returns the variable of a key; one that has no short name is named by its key.
 func variableOf(key string) Variable {
 	if i := slices.IndexFunc(variables, func(v Variable) bool { return v.Key == key }); i >= 0 {
 		return variables[i]
@@ -98,7 +98,7 @@ func ParseSetting(variables []Variable, text string) (Setting, error) {
 	return out, nil
 }
 
-// value is a value of TOML. Durations are written in one way; a number of them is in seconds.
+// value returns a value for TOML. Durations are written in one way; a number of them is in seconds.
 func (v Variable) value(item string) any {
 	if x, err := strconv.ParseFloat(item, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
 		switch {
@@ -115,7 +115,7 @@ func (v Variable) value(item string) any {
 	return item
 }
 
-// Coordinate is where a scenario is on one of its sweeps.
+// Coordinate is the place of a scenario on one of its sweeps.
 type Coordinate struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"` // a number, in seconds of a time, or a text
@@ -139,7 +139,7 @@ func coordinate(key string, value any) Coordinate {
 	return c
 }
 
-// short is a duration without zeros at its end.
+// short formats a duration without zeros at its end.
 func short(d time.Duration) string {
 	s := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -153,26 +153,27 @@ func short(d time.Duration) string {
 	return s
 }
 
-// String is the coordinate in tables and names, as "churn=10m".
+// String returns the coordinate for tables and names, as "churn=10m".
 func (c Coordinate) String() string { return c.Name + "=" + c.label }
 
-// Label is the value in tables.
+// Label returns the value for tables.
 func (c Coordinate) Label() string { return c.label }
 
-// Unit says what values there are.
+// Unit describes the possible values.
 func (c Coordinate) Unit() string { return c.unit }
 
 // Time reports whether the value is a time.
 func (c Coordinate) Time() bool { return c.Name == "churn" || strings.HasSuffix(c.label, "s") }
 
-// Number is the value, if it is one.
+// Number returns the value, if it is a number.
 func (c Coordinate) Number() (float64, bool) {
 	x, is := c.Value.(float64)
 	return x, is
 }
 
-// With is the scenario with other values of some keys, and with sweeps in place of its own if there are any. A key of its
-// own sweep that is fixed varies no more. Its answers are left out, for they are of other runs. Errors match ErrScenario.
+// With returns the scenario with other values of some keys, and with sweeps in place of its own if there are any. A key
+// of its own sweep that is fixed varies no more. Its answers are left out, for they are of other runs. Errors match
+// ErrScenario.
 func (s *Scenario) With(fixed, sweeps []Setting) (*Scenario, error) {
 	if len(fixed)+len(sweeps) == 0 {
 		return s, nil

@@ -18,7 +18,7 @@ var files embed.FS
 // ErrUnknown is matched when no scenario has a name.
 var ErrUnknown = errors.New("scenarios: no such scenario")
 
-// Names are those of all, in their order.
+// Names returns the names of all scenarios, in their order.
 func Names() []string {
 	found, err := fs.Glob(files, "*.toml")
 	if err != nil {
@@ -30,7 +30,7 @@ func Names() []string {
 	return found
 }
 
-// Text is the file of a scenario.
+// Text returns the file of a scenario.
 func Text(name string) (string, error) {
 	b, err := files.ReadFile(name + ".toml")
 	if err != nil {
@@ -48,7 +48,7 @@ func Load(name string) (*scenario.Scenario, error) {
 	return scenario.ParseIn(files, name+".toml", text)
 }
 
-// All are all scenarios.
+// All returns all scenarios.
 func All() ([]*scenario.Scenario, error) {
 	var out []*scenario.Scenario
 	for _, name := range Names() {

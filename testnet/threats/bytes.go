@@ -45,8 +45,8 @@ var byteAttacks = []attack{
 	},
 }
 
-// fullArray is what share of keys an origin is believed to hold that signs the array of 1,500 keys as that of one. The
-// undefended receiver decodes the array as if it were of as many keys as it shows.
+// fullArray returns the share of keys that an origin is believed to hold after it signed the array of 1,500 keys as the
+// array of one. The undefended receiver decodes the array with the number of keys that it shows.
 func fullArray(_ context.Context, defended bool) (float64, error) {
 	seed := summary.Seed{Network: "venn"}
 	h := seed.Hasher()
@@ -86,7 +86,7 @@ func fullArray(_ context.Context, defended bool) (float64, error) {
 	return float64(hits) / 1000, nil
 }
 
-// allocated is how many bytes f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -95,7 +95,8 @@ func allocated(f func()) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// claimedFrame is how many bytes a frame makes its reader allocate that claims 64 MiB and has none, under a limit.
+// claimedFrame returns the number of bytes that a reader allocates, under a limit, for a frame that claims 64 MiB and
+// has none.
 func claimedFrame(limit int) (float64, error) {
 	var err error
 	bytes := allocated(func() { _, err = wire.ReadFrame(bytes.NewReader(binary.AppendUvarint(nil, 64<<20)), limit, nil) })
@@ -105,8 +106,8 @@ func claimedFrame(limit int) (float64, error) {
 	return bytes, nil
 }
 
-// worstHeader is what planning for the most and deepest blocks costs. The undefended plan is made again for each block
-// that is added, so that it grows with the square of their number.
+// worstHeader measures the time of planning the most and deepest blocks. The undefended plan is made again for each
+// block that is added, so that its time grows with the square of their number.
 func worstHeader(_ context.Context, defended bool) (float64, error) {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
@@ -134,7 +135,7 @@ func worstHeader(_ context.Context, defended bool) (float64, error) {
 	return plan.Seconds() / verified.Seconds(), nil
 }
 
-// quickest is the shortest of many times that f takes: what it costs when nothing else runs.
+// quickest returns the shortest time of many calls of f: its cost when nothing else runs.
 func quickest(f func()) time.Duration {
 	best := time.Hour
 	for range 50 {
@@ -145,8 +146,8 @@ func quickest(f func()) time.Duration {
 	return best
 }
 
-// junkRun is how many bytes a message allocates that extends a compact summary by junk. The undefended receiver encodes
-// what it holds first.
+// junkRun returns the number of bytes allocated for a message that extends a compact summary by junk. The undefended
+// receiver encodes what it holds first.
 func junkRun(_ context.Context, defended bool) (float64, error) {
 	var held [][]byte
 	for i := range uint64(100_000) {
@@ -173,8 +174,8 @@ func junkRun(_ context.Context, defended bool) (float64, error) {
 	return bytes, err
 }
 
-// overflow is how many of 100 keys a table with a seed refuses that may not grow. The keys are crafted for seed 0, under
-// which all have the same bucket in each subtable.
+// overflow returns the number of 100 keys that a table of fixed size with a seed refuses. The keys are crafted for seed
+// 0: under it, all have the same bucket in each subtable.
 func overflow(seed uint64) (float64, error) {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
 	table, err := counting.NewDLeft(counting.Params{

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// directoryAttacks fill what a peer remembers of others. Tests of overlay/directory show more of them.
+// directoryAttacks fill a peer's memory of others. Tests of overlay/directory show more of them.
 var directoryAttacks = []attack{
 	{
 		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
@@ -26,7 +26,7 @@ var directoryAttacks = []attack{
 	},
 }
 
-// memoryOf is the most memory that 500 identities bring a directory to take, under a limit.
+// memoryOf returns the most memory, in bytes, that 500 identities make a directory take, under a limit.
 func memoryOf(limit int) (float64, error) {
 	s, err := overlaylab.NewScene(500, 20, overlay.Config{Memory: limit})
 	if err != nil {
@@ -43,7 +43,7 @@ func memoryOf(limit int) (float64, error) {
 	return float64(most), nil
 }
 
-// visitors is what memory 1,000 visitors of a meeting place take that each show a summary.
+// visitors returns the memory taken by 1,000 visitors of a meeting place that each show a summary.
 func visitors(l overlay.Limits) (float64, error) {
 	taken := [2]int{}
 	for visits := range uint64(2) {

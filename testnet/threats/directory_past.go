@@ -40,7 +40,7 @@ var pastAttacks = []attack{
 	},
 }
 
-// past is a directory linked with an honest peer; extend is what it decodes relative runs by.
+// past returns a directory linked with an honest peer; extend decodes its relative runs.
 func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: overlaylab.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
@@ -51,7 +51,7 @@ func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Pre
 	return d
 }
 
-// epochOf is an epoch of an origin's.
+// epochOf returns an epoch of an origin.
 func epochOf(fps []summary.Fingerprint, number uint32) (overlaylab.Origin, error) {
 	return overlaylab.NewOrigin("origin", fps, summary.Header{
 		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
@@ -63,7 +63,7 @@ func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) direct
 	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
 }
 
-// replayed says whether an origin's latest summary is still believed after its first one came again. The undefended
+// replayed measures whether an origin's latest summary is still believed after its first one came again. The undefended
 // receiver takes the first one in as if it were later.
 func replayed(_ context.Context, defended bool) (float64, error) {
 	d := past((*summary.Prefix).ExtendRelative)
@@ -86,8 +86,8 @@ func replayed(_ context.Context, defended bool) (float64, error) {
 	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), err
 }
 
-// wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as
-// its sender means it.
+// wrongDelta returns the share believed of the keys that the sender of a delta chose. The undefended receiver applies
+// it under the forged header, as the sender intends.
 func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	before := overlaylab.Fingerprints(500, 0, 1)
 	chosen := overlaylab.Fingerprints(200, 0, 66)
@@ -128,8 +128,8 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	return float64(believed) / float64(len(chosen)), nil
 }
 
-// pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted
-// no more. It holds none of the keys of an audit.
+// pretender returns the number of queries that ask a peer in vain before it is no longer trusted. Its summary shows all
+// keys of the searcher. It holds none of the keys of an audit.
 func pretender(l directory.Limits) (float64, error) {
 	s, err := overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
 	if err != nil {
@@ -163,7 +163,7 @@ func pretender(l directory.Limits) (float64, error) {
 	return 100, nil
 }
 
-// pretended is how many neighbours by overlap hold nothing of what they claim.
+// pretended returns the number of neighbours by overlap that hold none of the keys that they claim.
 func pretended(l directory.Limits) (float64, error) {
 	const honests, boasters = 20, 20
 	configs := make([]overlay.Config, honests+boasters)

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// diskAttacks are what befalls a store.
+// diskAttacks are the mishaps of a store.
 var diskAttacks = []attack{
 	{
 		name: "power fails after a change was acknowledged", where: Disk, measured: "of 200 keys acknowledged, those lost", target: atMost(0),
@@ -40,7 +40,7 @@ type volatile struct {
 	deaf    bool
 
 	mu  sync.Mutex
-	log []func(context.Context) error // what is not in lasting yet
+	log []func(context.Context) error // writes that are not in lasting yet
 }
 
 func newVolatile(lasting ds.Batching, deaf bool) (*volatile, error) {
@@ -100,7 +100,7 @@ func powerFails(ctx context.Context, defended bool) (float64, error) {
 			return 0, err
 		}
 	}
-	defer func() { _ = s.Close() }() // it writes to what is gone
+	defer func() { _ = s.Close() }() // it writes to a store that is gone
 	again, err := store.Open(ctx, disk, testSeed)
 	if err != nil {
 		return 0, err
@@ -138,8 +138,8 @@ func numbersTwice(ctx context.Context, defended bool) (float64, error) {
 	return float64(twice), nil
 }
 
-// setBack is how many of 100 starts begin with a number that is no later than the last one. The undefended node takes
-// the time.
+// setBack returns the number of 100 starts that begin with a number no later than the last one. The undefended node
+// takes the time.
 func setBack(ctx context.Context, defended bool) (float64, error) {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	var last summary.Epoch

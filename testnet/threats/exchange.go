@@ -18,7 +18,7 @@ const (
 	origins = 120 // that the honest link offers
 )
 
-// exchangeAttacks are those of one hostile link beside an honest one.
+// exchangeAttacks are attacks by one hostile link beside an honest one.
 var exchangeAttacks = []attack{
 	{
 		name: "claims of newer epochs, every 5 s", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
@@ -40,7 +40,7 @@ var exchangeAttacks = []attack{
 	},
 }
 
-// liedTo is how many origins are known after a minute beside a liar.
+// liedTo returns the number of origins known after a minute beside a liar.
 func liedTo(every time.Duration, sessions bool) func(exchange.Limits) (float64, error) {
 	return func(l exchange.Limits) (float64, error) {
 		n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
@@ -48,8 +48,8 @@ func liedTo(every time.Duration, sessions bool) func(exchange.Limits) (float64, 
 	}
 }
 
-// narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended,
-// it does not say how slow it is.
+// narrow measures how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones.
+// Undefended, the peer does not declare its rate.
 func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 	return either(func(declared uint64) (float64, error) {
 		configs := make([]overlay.Config, 20)

@@ -35,8 +35,8 @@ var hostileAttacks = []attack{
 	},
 }
 
-// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside one that
-// says nothing.
+// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside a silent
+// one.
 func hostileLink(_ context.Context, defended bool) (float64, error) {
 	quiet, err := timeToLearn(false, overlay.Config{})
 	if err != nil {
@@ -48,7 +48,7 @@ func hostileLink(_ context.Context, defended bool) (float64, error) {
 	return attacked.Seconds() / quiet.Seconds(), err
 }
 
-// timeToLearn is how long it takes to learn all origins whole from when an honest link offers them, ten minutes at
+// timeToLearn returns the time from an honest link's offer of all origins until they are learned whole, ten minutes at
 // most.
 func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
@@ -71,7 +71,7 @@ func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 	return most - offered, nil
 }
 
-// learned says whether all parts of all origins are held.
+// learned reports whether all parts of all origins are held.
 func learned(s *overlaylab.Scene) bool {
 	for i := range s.Origins {
 		if p, ok := s.Overlay.Held(s.Origins[i].ID); !ok || p.Parts() < s.Origins[i].Parts() {
@@ -104,8 +104,8 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 	}
 }
 
-// inventedOrigins is how many false matches a directory expects that knows 20 origins well, and has heard of others
-// from a liar.
+// inventedOrigins returns the number of false matches that a directory expects, which knows 20 origins well and has
+// heard of others from a liar.
 func inventedOrigins(cfg overlay.Config) (float64, error) {
 	s, err := amongFour(cfg)
 	if err != nil {
@@ -122,7 +122,7 @@ func inventedOrigins(cfg overlay.Config) (float64, error) {
 	return s.Overlay.FalseMatches(), nil
 }
 
-// boasts says whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
+// boasts measures whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
 func boasts(cfg overlay.Config) (float64, error) {
 	s, err := amongFour(cfg)
 	if err != nil {
@@ -135,7 +135,7 @@ func boasts(cfg overlay.Config) (float64, error) {
 	return truth(s.Overlay.Incomplete()), nil
 }
 
-// amongFour is a scene with 20 origins that the node knows, two more honest links and a liar.
+// amongFour returns a scene with 20 origins that the node knows, two more honest links and a liar.
 func amongFour(cfg overlay.Config) (*overlaylab.Scene, error) {
 	s, err := overlaylab.NewScene(20, 1000, cfg)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// hostAttacks are those by strangers, on a node on a real host.
+// hostAttacks are attacks by strangers, on a node on a real host.
 var hostAttacks = []attack{
 	{
 		name: "a stranger asks for a private key", where: Hosts, measured: "1 if the answer is yes", target: atMost(0),
@@ -83,7 +83,7 @@ func (c *cast) node(opts ...node.Option) (*node.Node, error) {
 	return c.nodeOn(h, opts...)
 }
 
-// linked is a host without a node that has said hello to n.
+// linked returns a host without a node that has said hello to n.
 func (c *cast) linked(ctx context.Context, n *node.Node) (host.Host, error) {
 	h, err := c.host()
 	if err != nil {
@@ -154,7 +154,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// reaches says whether a node can dial a peer and find what it holds, within some seconds.
+// reaches measures whether a node can dial a peer and find a key that it holds, within 5 s.
 func (c *cast) reaches(ctx context.Context, n *node.Node) (float64, error) {
 	holder, err := c.node()
 	if err != nil {
@@ -178,8 +178,8 @@ func (c *cast) reaches(ctx context.Context, n *node.Node) (float64, error) {
 	return 0, nil
 }
 
-// tried runs an attack until it shows what is expected. On a busy machine what holds an undefended node up ends before
-// the last of it has begun: there are five tries. A dial may take too long there, too: a defended node has one more try.
+// tried runs an attack until its result is as expected. On a busy machine the load on an undefended node ends before
+// all of it has begun: there are five tries. A dial may take too long there, too: a defended node has one more try.
 func tried(run func(ctx context.Context, defended bool) (float64, error)) func(context.Context, bool) (float64, error) {
 	return func(ctx context.Context, defended bool) (reached float64, err error) {
 		tries := 5

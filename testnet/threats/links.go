@@ -21,13 +21,13 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// linkAttacks are those by peers that have a link with a node, or a stream.
+// linkAttacks are attacks by peers that have a link with a node, or a stream.
 var linkAttacks = []attack{
 	{
 		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp()),
 		defence: "shares of work for each peer", slow: true,
 		run: func(ctx context.Context, defended bool) (asked float64, err error) {
-			for range 5 { // a busy machine may not look up so many
+			for range 5 { // a busy machine may not look up this number
 				if asked, err = haveFlood(ctx, defended); defended || err != nil || asked > mostLookedUp() {
 					break
 				}
@@ -134,7 +134,7 @@ func inLoop(keys keystore.Keys) func(*core.Config) {
 	}
 }
 
-// hanging says whether a node goes on while its key store hangs, which a search by a linked peer has asked: 1 or 0.
+// hanging measures whether a node goes on while its key store hangs in a search of a linked peer: 1 or 0.
 func hanging(ctx context.Context, defended bool) (float64, error) {
 	var c cast
 	defer c.close()
@@ -211,7 +211,7 @@ func falseKeys(ctx context.Context, defended bool) (float64, error) {
 	})
 }
 
-// filterOf is the message of a filter of some keys; nil if there is no such filter.
+// filterOf returns the message of a filter of some keys; nil if there is no such filter.
 func filterOf(p bloom.Params) []byte {
 	f, err := bloom.New(p)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
-// queryAttacks are those on searches.
+// queryAttacks are attacks on searches.
 var queryAttacks = []attack{
 	{
 		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
@@ -116,7 +116,7 @@ func (p *place) find(at wire.PeerID, key string) routing.Stats {
 	return done[len(done)-1].Stats
 }
 
-// findAsAsked is find, in which p.later is given to the searcher as it comes up.
+// findAsAsked does as find, and gives the inputs of p.later to the searcher as they come up.
 func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	p.last++
 	n := len(p.node(at).Done)
@@ -133,8 +133,8 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	return done[len(done)-1].Stats
 }
 
-// inventor is how many of two holders a query for all finds that first asks a contact with made-up names. Only
-// another one knows of the second.
+// inventor returns the number of two holders that a query for all finds. It first asks a contact with made-up names.
+// Only another contact knows of the second holder.
 func inventor(limits routing.Limits) (float64, error) {
 	p := newPlace(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
@@ -152,8 +152,8 @@ func inventor(limits routing.Limits) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor
-// names comes when it is asked.
+// named returns a place where a searcher of poor knowledge has an inventor and an honest peer to ask. The inventor's
+// names come when it is asked.
 func named(limits routing.Limits, names ...wire.PeerID) *place {
 	p := newPlace(routing.Config{Limits: limits}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
@@ -209,8 +209,8 @@ func namedAgain(limits routing.Limits) (float64, error) {
 	return float64(vain), nil
 }
 
-// boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not
-// boast.
+// boasting returns the number of messages that a find costs. Of ten linked peers only one is well informed, and it does
+// not boast.
 func boasting(limits routing.Limits) (float64, error) {
 	limits.Fade = 1 // whoever boasts is heard each time
 	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
@@ -259,7 +259,7 @@ func grandchild(limits routing.Limits) (float64, error) {
 	return float64(vain), nil
 }
 
-// crowd is a peer that knows 60 others, which all match every key, and a stranger with a link to it.
+// crowd returns a peer that knows 60 others, which all match every key, and a stranger with a link to it.
 func crowd(cfg routing.Config) (p *place, spent *int) {
 	p, spent = newPlace(cfg, "stranger-b"), new(int)
 	for i := range 60 {
@@ -282,7 +282,8 @@ func search(key string, request uint64, budget int, within time.Duration) event.
 	}}
 }
 
-// flood is how many messages a second a peer spends on the searches of one that sends a hundred a second.
+// flood returns the number of messages a second that a peer spends on the searches of a peer that sends a hundred a
+// second.
 func flood(cfg routing.Config) (float64, error) {
 	p, spent := crowd(cfg)
 	const seconds = 30
@@ -293,14 +294,14 @@ func flood(cfg routing.Config) (float64, error) {
 	return float64(*spent) / seconds, nil
 }
 
-// greedy is how many messages one search causes that says that it may spend a million.
+// greedy returns the number of messages that one search causes which claims that it may spend a million.
 func greedy(cfg routing.Config) (float64, error) {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
 	for i := range 600 {
 		n := p.node(wire.PeerID(fmt.Sprintf("q%03d", i)))
 		p.node("b").Knows[n.ID] = 1
-		for _, l := range p.node("b").Links { // none of them knows more
+		for _, l := range p.node("b").Links { // none of the links knows more
 			p.node(l).Knows[n.ID] = 1
 		}
 	}
@@ -309,7 +310,7 @@ func greedy(cfg routing.Config) (float64, error) {
 	return float64(*spent), nil
 }
 
-// claimant is how many of 100 finds ask a peer first whose summary, the best one known, matches everything.
+// claimant returns the number of 100 finds that first ask a peer whose summary, the best one known, matches everything.
 func claimant(limits routing.Limits) (float64, error) {
 	p := newPlace(routing.Config{Limits: limits}, "")
 	p.node("a").Knows["claimant"] = 0.0001
@@ -329,7 +330,7 @@ func claimant(limits routing.Limits) (float64, error) {
 	return float64(asked), nil
 }
 
-// popular is how many names a second a peer receives that asks for all holders of a key ten times a second.
+// popular returns the number of names a second sent to a peer that asks for all holders of a key ten times a second.
 func popular(cfg routing.Config) (float64, error) {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {
@@ -354,7 +355,7 @@ func popular(cfg routing.Config) (float64, error) {
 	return float64(named) / seconds, nil
 }
 
-// impatient is routing without that defence: it waits for everybody until a query ends.
+// impatient returns a configuration of routing; undefended, it waits for every answer until a query ends.
 func impatient(defended bool) (cfg routing.Config) {
 	if !defended {
 		cfg.HedgeAfter, cfg.ConfirmTimeout = time.Hour, time.Hour
@@ -362,7 +363,7 @@ func impatient(defended bool) (cfg routing.Config) {
 	return cfg
 }
 
-// sixty is a place where a knows sixty peers.
+// sixty returns a place where a knows sixty peers.
 func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
 	p = newPlace(cfg, "")
 	for i := range 60 {
@@ -373,8 +374,8 @@ func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
 	return p, all
 }
 
-// dying is the share of findable keys found when dead of sixty peers have just ended without a word. Three of the sixty
-// hold each key.
+// dying returns the share of findable keys found when dead of sixty peers have just ended without a word. Three of the
+// sixty hold each key.
 func dying(dead int) func(context.Context, bool) (float64, error) {
 	return func(_ context.Context, defended bool) (float64, error) {
 		p, all := sixty(impatient(defended))
@@ -398,8 +399,8 @@ func dying(dead int) func(context.Context, bool) (float64, error) {
 	}
 }
 
-// losing is the share of keys found when a query does not reach three in ten of sixty peers. Five of the sixty hold
-// each key.
+// losing returns the share of keys found when a query does not reach three in ten of sixty peers. Five of the sixty
+// hold each key.
 func losing(_ context.Context, defended bool) (float64, error) {
 	const keys = 200
 	p, all := sixty(impatient(defended))

@@ -1,8 +1,8 @@
 // Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. An attack that
-// does not hurt the undefended system proves nothing, so its row fails as one does whose defence is too weak.
+// does not hurt the undefended system proves nothing, so its row fails, as does the row of a defence that is too weak.
 //
-// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback. Each row
-// says where. Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits), or a
+// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback (the row's
+// Where). Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits), or a
 // parameter that the defence rests on.
 package threats
 
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Row is what became of one attack.
+// Row is the result of one attack.
 type Row struct {
 	Attack     string  `json:"attack"`
 	Where      Where   `json:"where"`
@@ -28,7 +28,7 @@ type Row struct {
 	Err        string  `json:"error,omitempty"` // why the attack could not be run
 }
 
-// Where says what an attack runs on.
+// Where names the system on which an attack runs.
 type Where string
 
 // The places.
@@ -39,7 +39,7 @@ const (
 	Disk   Where = "disk"   // a store on a datastore
 )
 
-// target is what a measurement must reach.
+// target is the range that a measurement must lie in.
 type target struct {
 	least, most float64
 }
@@ -75,7 +75,7 @@ type Options struct {
 	Done  func(Row)      // called after each attack; may be nil
 }
 
-// Run runs the attacks, one after the other. When ctx ends it returns those that were run by then, and its error.
+// Run runs the attacks, one after the other. When ctx ends it returns the rows so far, and its error.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	for i, a := range all {
 		if o.Quick && a.slow || o.Part != nil && !o.Part(i) {
@@ -132,7 +132,7 @@ func limited[L any](run func(L) (float64, error), loose L) func(context.Context,
 	return either(run, *new(L), loose)
 }
 
-// unless returns loose limits for an undefended run, and those of every node otherwise.
+// unless returns loose limits for an undefended run, else every node's defaults.
 func unless[L any](defended bool, loose L) (l L) {
 	if !defended {
 		l = loose

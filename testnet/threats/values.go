@@ -25,7 +25,7 @@ var valueAttacks = []attack{
 // keyOf names key number i.
 func keyOf(i uint64) []byte { return binary.BigEndian.AppendUint64([]byte("key "), i) }
 
-// summaryOf is a summary of some keys under a seed, as deep as the first three parts.
+// summaryOf returns a summary of some keys under a seed, as deep as the first three parts.
 func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
 	h := seed.Hasher()
 	fps := make([]summary.Fingerprint, len(keys))
@@ -41,7 +41,7 @@ func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
 	return s, nil
 }
 
-// crafted is the share of keys crafted under one seed that match the summary that the victim publishes. A defended
+// crafted returns the share of keys crafted under one seed that match the summary that the victim publishes. A defended
 // victim publishes under the next seed.
 func crafted(defended bool) (float64, error) {
 	var held [][]byte
@@ -76,7 +76,7 @@ func crafted(defended bool) (float64, error) {
 	return float64(matches) / float64(max(1, len(evil))), nil
 }
 
-// guessed is which share of a hundred secret keys somebody finds out who holds the summary and guesses well.
+// guessed returns the share of a hundred secret keys found out by somebody who holds the summary and guesses well.
 func guessed(defended bool) (float64, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var public, secret [][]byte

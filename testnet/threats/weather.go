@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// weather is what networks do to peers, though nobody means harm.
+// weather is the harm that networks do to peers without anybody's intent.
 var weather = []attack{
 	{
 		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
@@ -25,7 +25,7 @@ var weather = []attack{
 	},
 }
 
-// hundred is a searcher that knows a hundred peers. Each key has the given number of holders.
+// hundred returns a searcher that knows a hundred peers. Each key has the given number of holders.
 func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.PeerID) {
 	p = newPlace(routing.Config{Limits: limits}, "")
 	for i := range 100 {
@@ -42,8 +42,8 @@ func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.P
 	return p, peers
 }
 
-// partition is which share of the keys is found in the fifteenth second after those who hold them are back. All were
-// looked for every ten seconds while they were cut off, and are every second then.
+// partition returns the share of the keys found in the fifteenth second after their holders are back. Each key was
+// looked for every ten seconds while they were cut off, and is every second then.
 func partition(limits routing.Limits) (float64, error) {
 	p, peers := hundred(limits, 200, 1)
 	cut := func(mute bool) {
@@ -75,7 +75,7 @@ func partition(limits routing.Limits) (float64, error) {
 	return float64(found) / 200, nil
 }
 
-// churn is the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
+// churn returns the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
 // online.
 func churn(limits routing.Limits) (float64, error) {
 	const (

@@ -16,7 +16,7 @@ import (
 type DotChart struct {
 	Name, Title string
 	Log         bool
-	Share       bool // of which the most is 1
+	Share       bool // the numbers are shares, 1 at most
 	Dots        []Dot
 }
 
@@ -112,7 +112,8 @@ func (d DotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 	return l, nil
 }
 
-// span is where the numbers lie. A logarithmic axis begins below the least that is not 0 when there are zeros, too.
+// span returns the range of the numbers. A logarithmic axis begins below the least that is not 0 if there are zeros,
+// too.
 func (d DotChart) span() (low, high float64) {
 	zero := false
 	low, high = math.Inf(1), math.Inf(-1)

@@ -14,9 +14,9 @@ type Figure struct {
 	Name, Title, X, Y string
 	LogX, LogY        bool
 	Marks             bool     // on every point of a line: there are few
-	Share             bool     // what is drawn is a share, 1 at most
+	Share             bool     // Y is a share, 1 at most
 	From, To          float64  // of the vertical axis; both 0: as the points want it
-	places            []string // of a horizontal axis that is none of numbers: what stands at 0, 1, …
+	places            []string // the labels at 0, 1, … of a horizontal axis without numbers
 	Lines             []Line
 }
 
@@ -46,7 +46,7 @@ func CurveOf(name string, from, to float64, steps int, f func(float64) float64) 
 	return l
 }
 
-// Records are the points as a table.
+// Records returns the points as a table.
 func (f Figure) Records() [][]string {
 	records := [][]string{{"line", f.X, f.Y, "half_95"}}
 	if !f.intervals() {
@@ -60,7 +60,7 @@ func (f Figure) Records() [][]string {
 	return records
 }
 
-// intervals says whether any point has an interval.
+// intervals reports whether any point has an interval.
 func (f Figure) intervals() bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool { return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 }) })
 }
@@ -99,7 +99,7 @@ func (f *Figure) LayOut(axis string, zeroIsMost bool, label func(float64) string
 	return func(x float64) float64 { return float64(slices.Index(values, x)) }
 }
 
-// Drawable says whether there is anything to draw: on a logarithmic axis there is no place for 0.
+// Drawable reports whether there is anything to draw: on a logarithmic axis there is no place for 0.
 func (f Figure) Drawable() bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
 		return slices.ContainsFunc(l.Points, func(p Point) bool { return !f.LogY || p.Y > 0 })

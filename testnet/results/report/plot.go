@@ -25,7 +25,7 @@ const (
 	plotMargin  = 6 // points
 )
 
-// Drawing is what becomes an SVG file.
+// Drawing can be drawn as an SVG file.
 type Drawing interface {
 	file() string // its name, without a suffix
 	// SVG draws it.
@@ -117,7 +117,7 @@ func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error 
 	return nil
 }
 
-// newPlot is an empty plot, dark on white.
+// newPlot returns an empty plot, dark on white.
 func newPlot(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = title, vg.Points(8)
@@ -164,7 +164,7 @@ func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, 
 	return err
 }
 
-// colour is that of line i: dark enough on white.
+// colour returns the colour of line i: dark enough on white.
 func colour(i int) color.Color {
 	of := []uint32{
 		0xc62828, 0x1565c0, 0x2e7d32, 0x6a1b9a, 0xd86600, 0x00838f, 0x8d4a2f, 0xad1457, 0x424242, 0x827717, 0x000000,
@@ -173,13 +173,13 @@ func colour(i int) color.Color {
 	return color.RGBA{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c), A: 0xff}
 }
 
-// dashes are those of line i.
+// dashes returns the dashes of line i.
 func dashes(i int) []vg.Length {
 	of := [][]vg.Length{nil, {6, 3}, {2, 2}, {9, 3, 2, 3}}
 	return of[i%len(of)]
 }
 
-// shape is that of the marks of line i.
+// shape returns the shape of the marks of line i.
 func shape(i int) draw.GlyphDrawer {
 	of := []draw.GlyphDrawer{
 		draw.CircleGlyph{},
@@ -194,7 +194,7 @@ func shape(i int) draw.GlyphDrawer {
 	return of[i%len(of)]
 }
 
-// scaleAxis leaves some room around what is drawn, and sets marks on round numbers.
+// scaleAxis leaves some room around the values, and sets marks on round numbers.
 func scaleAxis(a *plot.Axis, log bool) {
 	const room = 0.03 // of the whole
 	if log {
@@ -224,7 +224,7 @@ func endAtOne(a *plot.Axis) {
 	a.Min = min(a.Min, 0.99)
 }
 
-// ticks are about six round numbers, with others between them.
+// ticks returns about six round numbers, with others between them.
 func ticks(low, high float64) []plot.Tick {
 	const wanted = 6
 	unit := math.Pow10(int(math.Floor(math.Log10((high - low) / wanted))))
@@ -247,7 +247,7 @@ func ticks(low, high float64) []plot.Tick {
 	return out
 }
 
-// tickLabel has as many decimals as the step between labels wants, and commas between thousands.
+// tickLabel formats a label with as many decimals as the step between labels needs, and commas between thousands.
 func tickLabel(x, step float64) string {
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	s := strconv.FormatFloat(x, 'f', decimals, 64)

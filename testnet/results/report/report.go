@@ -20,7 +20,7 @@ var reportText string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
-// Page is what an experiment leaves to be read: one page that holds everything.
+// Page is an experiment's report to read: one page that holds everything.
 type Page struct {
 	Name, Title, Version string
 	Parameters           [][2]string
@@ -28,7 +28,7 @@ type Page struct {
 	Terms                [][2]string // what names in the tables mean; may be empty
 }
 
-// Machine is what the page was made on, such as "linux/amd64, 2 processors, go1.26".
+// Machine names the machine on which the page was made, such as "linux/amd64, 2 processors, go1.26".
 func (Page) Machine() string {
 	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }
@@ -48,7 +48,7 @@ type Table struct {
 	Rows [][]string
 }
 
-// Unfinished is what a report says of an experiment that was interrupted.
+// Unfinished returns a report's note about an experiment that was interrupted.
 func Unfinished(done, of int) [][2]string {
 	if done == of {
 		return nil
@@ -64,7 +64,7 @@ type Cell struct {
 
 var numeric = regexp.MustCompile(`^[-+]?[0-9.]+(e[-+]?[0-9]+)?( ±.*)?$`)
 
-// Cells are the rows. A column is one of numbers if all its cells are numbers or empty. The head is the first row.
+// Cells returns the rows, with the head first. A column is numeric if all its cells are numbers or empty.
 func (t Table) Cells() [][]Cell {
 	out := [][]Cell{make([]Cell, len(t.Head))}
 	for range t.Rows {
@@ -149,7 +149,7 @@ func (o *Folder) Report(r Page) {
 	o.Write("report.html", b.Bytes())
 }
 
-// inline is an SVG file without what must not stand within a page.
+// inline returns an SVG file without the prologue that must not stand within a page.
 func inline(svg []byte) template.HTML {
 	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
 		svg = svg[i:]
