@@ -24,21 +24,21 @@ const (
 	addedBytes  = 32               // of a key
 )
 
-// Adds is what a run has shown of keys that peers added while queries ran.
+// Adds measures how soon keys are found that peers added while queries ran.
 type Adds struct {
 	Rate    float64              `json:"keys_per_second"`                    // that each peer was to add
 	Minutes float64              `json:"minutes"`                            // until the last lookup was over
 	Added   int                  `json:"keys_added"`                         // fewer where the machine could not keep up
-	Changed int                  `json:"keys_changed"`                       // with those of churn
+	Changed int                  `json:"keys_changed"`                       // with churn's
 	Within  float64              `json:"within_seconds"`                     // a finder waits for a key as long
-	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // of All.Bytes, those of messages of tails
-	Asked   float64              `json:"messages_a_key"`                     // confirmations and queries sent meanwhile by all, those of other queries included, for each key waited for
+	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // of All.Bytes, messages of tails
+	Asked   float64              `json:"messages_a_key"`                     // confirmations and queries that all sent meanwhile, for each key waited for
 	All     Freshness            `json:"all"`
 	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
 }
 
-// Freshness says how soon the peers of some links found keys that others had just added. A time that is null is longer
-// than Adds.Within.
+// Freshness measures how soon the peers of some links found keys that others had just added. A time that is null is
+// longer than Adds.Within.
 type Freshness struct {
 	Keys      int      `json:"keys"`          // waited for
 	Never     int      `json:"never_found"`   // in the time that there was
@@ -68,9 +68,9 @@ type adds struct {
 	sought []sought // by class of the finder's link
 }
 
-// sought is what the lookups by peers of one class of link have found.
+// sought counts the lookups by peers of one class of link.
 type sought struct {
-	took         []time.Duration // of those that found the holder
+	took         []time.Duration // of lookups that found the holder
 	never, wrong int
 
 	bytes uint64  // of summaries sent to these peers
@@ -183,7 +183,7 @@ func (a *adds) look(run context.Context, finder, holder *member, key []byte, beg
 	}
 }
 
-// tailBytes is how many bytes all peers have sent in messages of tails.
+// tailBytes returns the number of bytes that all peers have sent in messages of tails.
 func (r *run) tailBytes(ctx context.Context) (sum uint64) {
 	for _, s := range r.poll(ctx) {
 		sum += s.TailBytes
@@ -191,7 +191,7 @@ func (r *run) tailBytes(ctx context.Context) (sum uint64) {
 	return sum
 }
 
-// queryMessages is how many messages of confirmations and queries all peers have sent.
+// queryMessages returns the number of messages of confirmations and queries that all peers have sent.
 func (r *run) queryMessages() uint64 {
 	return r.sent(func(id protocol.ID) bool { return is(id, node.HaveID, node.QueryID) }).messages
 }
@@ -267,8 +267,8 @@ func (s *sought) report(received float64) Freshness {
 	return f
 }
 
-// quantile is the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have. The
-// times are sorted.
+// quantile returns the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have.
+// The times are sorted.
 func (s *sought) quantile(share float64) *float64 {
 	n := int(math.Ceil(share * float64(len(s.took)+s.never)))
 	if n == 0 || n > len(s.took) {

@@ -12,14 +12,15 @@ type asked struct {
 	Wrong int  `json:"wrong"` // peers named that hold nothing of the kind
 }
 
-// ended is a query whose answer has a mark, begun and ended so many seconds after an instant.
+// ended returns the record of a query whose answer has a mark. It began at began, in seconds after an instant, and took
+// latency, in milliseconds.
 func (q query) ended(m judge.Mark, began, latency float64) asked {
 	return asked{Query: sim.Query{At: began, Asker: int(q.Peer), Key: q.Key, Findable: m.Findable, Found: m.Found, Latency: latency}, All: q.all, Wrong: m.Wrong}
 }
 
-// sums are of queries.
+// sums adds up queries.
 type sums struct {
-	queries, answered int // answered: those that found at least one holder
+	queries, answered int // answered: the queries that found a holder
 	judge.Mark
 	probes, wasted, messages int
 }
@@ -43,7 +44,7 @@ func anyKind(asked) bool  { return true }
 func forOne(q asked) bool { return !q.All }
 func forAll(q asked) bool { return q.All }
 
-// recall is nil where there was nothing to find.
+// recall returns the recall; nil where there was nothing to find.
 func (s sums) recall() *float64 {
 	if s.Findable == 0 {
 		return nil
@@ -51,7 +52,7 @@ func (s sums) recall() *float64 {
 	return pointer(float64(s.Found) / float64(s.Findable))
 }
 
-// costs are nil where there were no queries.
+// costs returns the means over the queries; nil if there were none.
 func (s sums) costs() Costs {
 	if s.queries == 0 {
 		return Costs{}
@@ -60,7 +61,7 @@ func (s sums) costs() Costs {
 	return Costs{ProbesPerQuery: mean(s.probes), FalseProbes: mean(s.wasted), MessagesPerQuery: mean(s.messages), HoldersPerQuery: mean(s.Found)}
 }
 
-// latency is the time in milliseconds that a share of the queries did not exceed; 0 of none.
+// latency returns the time in milliseconds that a share of the queries did not exceed; 0 without queries.
 func latency(queries []asked, share float64) float64 {
 	all := make([]float64, len(queries))
 	for i, q := range queries {

@@ -28,7 +28,7 @@ import (
 type cast interface {
 	// join makes the peers part of a network, as far as the system separates that from announcing. Hosts are open.
 	join(ctx context.Context) error
-	// begin has peers that are there announce what they hold; of systems that pay for each key, those given by peer.
+	// begin has peers that are there announce their keys; in systems that pay for each key, only these, by peer.
 	begin(ctx context.Context, keys [][][]byte) error
 	// settle waits until that is done as far as it will be, or for a time.
 	settle(ctx context.Context, most time.Duration) error
@@ -41,13 +41,13 @@ type cast interface {
 	ask(ctx context.Context, p int, key uint32, all bool) (Answer, error)
 	// heal notes that a partition is over.
 	heal()
-	// upkeep and query say which protocols are for what. The same may be for both.
+	// upkeep and query report whether a protocol is for upkeep, and for queries. One may be for both.
 	upkeep(protocol.ID) bool
 	query(protocol.ID) bool
 	close()
 }
 
-// Answer is what a query has brought.
+// Answer is the result of a query.
 type Answer struct {
 	Holders []peer.ID
 	First   time.Duration    // until the first of them was known; 0 where a comparison has no use for it
@@ -55,11 +55,11 @@ type Answer struct {
 	Over    time.Duration    // until the asker knew that there was nothing more to wait for; 0: it never does
 	Hops    int              // to the first of them; unknown, or 0 where a comparison has no use for it
 	Probes  int              // questions for the key
-	Wasted  int              // of them, those that found nothing
-	Stats   *node.QueryStats // what a node knows of it; nil: no node has asked
+	Wasted  int              // of the probes, those that found nothing
+	Stats   *node.QueryStats // a node's figures of it; nil: no node has asked
 }
 
-// unknown is what nobody can say of a query.
+// unknown stands for a count of a query that nobody knows.
 const unknown = sim.Unknown
 
 // nodes are venn's nodes.
@@ -97,7 +97,7 @@ func (t *stage) nodes(undefended bool) (cast, error) {
 	return v, nil
 }
 
-// upkeep is what nodes send unasked.
+// upkeep reports whether nodes send a protocol's messages unasked.
 func (v *nodes) upkeep(id protocol.ID) bool {
 	return carriesSummaries(id) || is(id, node.HelloID, node.PeersID)
 }
@@ -139,7 +139,7 @@ func (v *nodes) begin(ctx context.Context, _ [][][]byte) error {
 	return nil
 }
 
-// settled is how long nothing more has been learned when a peer has announced itself.
+// settled is the time without news after which a peer has announced itself.
 const settled = 5 * time.Second
 
 // settle waits until every peer knows every other and has learned nothing more for some seconds.
@@ -166,13 +166,14 @@ func (v *nodes) settle(ctx context.Context, most time.Duration) error {
 	})
 }
 
-// isNode says whether a peer runs a node: not if it is silent, or speaks the protocols wrongly.
+// isNode reports whether a peer runs a node: not if it is silent, or speaks the protocols wrongly.
 func (v *nodes) isNode(p int) bool {
 	kind := v.plan.Adversaries[p]
 	return kind != scenario.Silent && (kind == "" || scenario.OfAny(kind))
 }
 
-// beginnings are the peers that one begins at: the first others that are there, and at the start have begun before it.
+// beginnings returns the peers that a peer begins at: the first others that are there. At the start of the run they
+// must have begun before it.
 func (v *nodes) beginnings(p int) (begin []peer.AddrInfo) {
 	for j, info := range v.all {
 		if len(begin) == v.cfg.Begin || !v.began && j >= p {
@@ -293,14 +294,14 @@ func (v *nodes) misbehave(p strategy.ID, kind string) error {
 	return err
 }
 
-// dishonest is the store of a peer that says otherwise than is true, where its kind does.
+// dishonest is the store of a peer that denies or claims keys, as its kind does.
 type dishonest struct {
 	*keys
 	plan *scenario.Plan
 	kind string
 }
 
-// Has says whether the key is held; the error is always nil.
+// Has returns the answer that the peer gives; the error is always nil.
 func (d *dishonest) Has(key []byte) (bool, error) {
 	number, known := d.lookup(key)
 	if d.kind == scenario.Liar || known && d.kind == scenario.Censor && d.data.Key(number).Fingerprint%10 == 0 {
@@ -309,7 +310,7 @@ func (d *dishonest) Has(key []byte) (bool, error) {
 	return d.keys.Has(key)
 }
 
-// Fingerprints are those of the keys held, and of those that a liar claims.
+// Fingerprints returns the fingerprints of the keys held, and of the keys that a liar claims.
 func (d *dishonest) Fingerprints() iter.Seq[summary.Fingerprint] {
 	return slices.Values(d.plan.Claimed(d.fingerprints)(d.of))
 }

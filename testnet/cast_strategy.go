@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	linksEach     = 8   // that a peer has on average where no scenario says otherwise
+	linksEach     = 8   // that a peer has on average by default
 	mostDrawnOnce = 100 // topologies until one is in one piece
 )
 
@@ -25,7 +25,7 @@ type driven struct {
 	network *drive.Network
 }
 
-// driven has a strategy play; whole says that its links connect all peers. Errors match ErrConfig, or are those of the
+// driven has a strategy play; with whole, its links must connect all peers. Errors match ErrConfig, or come from the
 // strategy's Open.
 func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	d, opened := &driven{stage: t}, t.edges(&s)
@@ -51,7 +51,7 @@ func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	return d, nil
 }
 
-// edges are the links at the start: those of the plan, or of a topology in one piece, if there is one among many drawn.
+// edges returns the links at the start: the plan's, or a topology's in one piece, if there is one among many drawn.
 func (t *stage) edges(s *strategy.Strategy) [][2]strategy.ID {
 	rules, n := links.Of(s, t.plan.Links.Degree), t.plan.Data.Peers()
 	rng, edges := t.cfg.random(wiring), t.plan.Edges
@@ -79,7 +79,7 @@ func (d *driven) join(ctx context.Context) error {
 	return d.network.Link(ctx)
 }
 
-// begin starts all: what a strategy announces is a matter of its own.
+// begin starts all peers: a strategy announces keys by itself.
 func (d *driven) begin(context.Context, [][][]byte) error {
 	d.network.Start()
 	return nil

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// changeEvery is how often a collection changes a little. Peers begin at different times.
+	// changeEvery is the time between two small changes of a collection. Peers begin at different times.
 	changeEvery = 5 * time.Second
 	changeTick  = 100 * time.Millisecond
-	// changeGrace is how long a change may take to be known everywhere: a summary is published at most every 20 s, and
-	// has to travel. A holder counts once it has held the key for as long.
+	// changeGrace is the time that a change may take to be known everywhere: a summary is published at most every 20 s,
+	// and has to travel. A holder counts once it has held the key for that time.
 	changeGrace = 30 * time.Second
 )
 
-// Churn is what a run has shown while collections changed.
+// Churn is the result of a run while collections changed.
 type Churn struct {
 	Share        float64        `json:"share_per_minute"`
 	Minutes      float64        `json:"minutes"`
@@ -35,8 +35,8 @@ type MinuteRecall struct {
 	FindAll *float64 `json:"find_all"`
 }
 
-// churn changes the collections of a run. Every peer removes a number of keys a minute, and takes in as many that
-// others hold.
+// churn changes the collections of a run. Every peer removes a number of keys a minute, and adds the same number of
+// keys that others hold.
 type churn struct {
 	r      *run
 	rng    *rand.Rand
@@ -50,13 +50,13 @@ type churn struct {
 	after          traffic
 }
 
-// changer is when a peer's collection changes next, and by how much more than a whole number of keys.
+// changer is the time of a peer's next change, and the fraction of a key carried over to it.
 type changer struct {
 	next  time.Duration
 	carry float64
 }
 
-// traffic is what had been sent at some time.
+// traffic counts the bytes sent by some time.
 type traffic struct{ summaries, spared uint64 }
 
 func newChurn(r *run) *churn {

@@ -21,7 +21,7 @@ import (
 // ErrBroken is matched by errors that end a system's run.
 var ErrBroken = errors.New("the system cannot go on")
 
-// Comparison is what several systems have shown, one after the other, with the same peers, collections and queries.
+// Comparison is the result of several systems, one after the other, with the same peers, collections and queries.
 type Comparison struct {
 	Peers     int         `json:"peers"`
 	Keys      int         `json:"keys"`
@@ -33,7 +33,7 @@ type Comparison struct {
 	Stopped   string      `json:"interrupted,omitempty"` // why it ended before its end
 }
 
-// SystemRow is what one system has shown. Messages are writes to its streams, and bytes what is written, both counted
+// SystemRow is the result of one system. Messages are writes to its streams, and bytes are written ones, both counted
 // where they are sent. Below that are multiplexing, encryption and TCP or QUIC, the same for all.
 type SystemRow struct {
 	System           string    `json:"strategy"`
@@ -49,8 +49,8 @@ type SystemRow struct {
 	HostBytes        float64   `json:"memory_bytes_per_host"` // more in use after announcing than before the hosts were opened
 }
 
-// FindStats are of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and for
-// upkeep: some systems cannot tell the two apart.
+// FindStats are figures of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and
+// for upkeep: some systems cannot tell the two apart.
 type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
@@ -62,15 +62,14 @@ type FindStats struct {
 	Bytes    float64 `json:"bytes_per_query"`
 }
 
-// Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends,
-// it returns what is known by then, and Comparison.Stopped says why. The errors are those of Run, of a Config with
-// Churn, Adds, Faulty or Hold besides, and those of a system that cannot go on. Then the rows of the systems before it
-// are returned.
+// Compare runs systems one after the other on the same hosts, with the same draws from the seed. When ctx ends, it
+// returns the rows so far, and Comparison.Stopped has the reason. The errors are those of Run, of a Config with Churn,
+// Adds, Faulty or Hold besides, and those of a system that cannot go on, with the rows of the systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	switch { // what a comparison would leave out
+	switch { // settings that a comparison does not support
 	case cfg.Churn > 0:
 		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
 	case cfg.Adds > 0:
@@ -115,7 +114,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	return out, nil
 }
 
-// comparison is what all systems of a comparison have in common.
+// comparison is the state that all systems of a comparison share.
 type comparison struct {
 	cfg      Config
 	plan     *scenario.Plan
@@ -155,9 +154,9 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	return row, err
 }
 
-// query runs the queries of both kinds in turns, so that each kind finds as many connections open as the other. Which
-// kind comes first in a turn follows the Thue–Morse sequence: fewer and fewer connections are cold, and it makes up for
-// a steady fall as for one that slows down.
+// query runs the queries of both kinds in turns, so that each kind finds the same number of connections open. The order
+// in a turn follows the Thue–Morse sequence. Fewer and fewer connections are cold: the sequence makes up for a steady
+// fall, and for one that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
 	kinds := [2]*series{{queries: t.of.one}, {queries: t.of.all}}
 	const turns = 16
@@ -174,7 +173,7 @@ func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
 	return kinds[0].stats(), kinds[1].stats(), nil
 }
 
-// announce has all peers announce what is to be announced.
+// announce has all peers announce the keys to be announced.
 func (t *contest) announce(ctx context.Context, row *SystemRow) error {
 	what := t.announced()
 	keys := make([][][]byte, len(t.members))
@@ -208,7 +207,7 @@ func (t *contest) announce(ctx context.Context, row *SystemRow) error {
 	return nil
 }
 
-// announcement is what announcing has cost.
+// announcement is the cost of an announcement.
 type announcement struct {
 	holdings int
 	volume
@@ -230,7 +229,7 @@ func (t *contest) spread(ctx context.Context, keys [][][]byte) (announcement, er
 	return a, nil
 }
 
-// half is about half of the keys of each peer, drawn at random.
+// half returns about half of the keys of each peer, drawn at random.
 func (t *contest) half(keys [][][]byte) [][][]byte {
 	rng := t.cfg.random(sampling)
 	out := make([][][]byte, len(keys))
@@ -244,7 +243,7 @@ func (t *contest) half(keys [][][]byte) [][][]byte {
 	return out
 }
 
-// announced are the keys to be announced: those that will be looked for, and others by chance. nil: all.
+// announced returns the keys to be announced: the keys that will be looked for, and random others. nil: all.
 func (t *contest) announced() map[uint32]bool {
 	if t.system.Announce == 0 {
 		return nil
@@ -263,7 +262,7 @@ func (t *contest) announced() map[uint32]bool {
 	return keys
 }
 
-// series is what queries of one kind have brought so far.
+// series collects the answers to the queries of one kind.
 type series struct {
 	queries []query
 	asked   []asked
@@ -298,7 +297,7 @@ func (t *contest) ask(ctx context.Context, a *series, from, to int) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// find runs a query, and says when the asker knew that it was over.
+// find runs a query, and returns the time until the asker knew that it was over.
 func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.FindTimeout)
 	defer cancel()
@@ -315,7 +314,7 @@ func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, erro
 	return q.ended(mark, 0, millis(took)), found.Over, err
 }
 
-// median is the middle one of durations, where 0 counts as endless; 0 of none.
+// median returns the middle one of durations, where 0 counts as endless; 0 if there are none.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -324,7 +323,7 @@ func median(all []time.Duration) time.Duration {
 	return all[(len(all)-1)/2]
 }
 
-// inUse is the memory in use, without what is only waiting to be collected.
+// inUse returns the memory in use, without garbage.
 func inUse() float64 {
 	runtime.GC()
 	runtime.GC() // pools let go at the second

@@ -47,7 +47,7 @@ func (f FindStats) row(name, kind string) []string {
 	}
 }
 
-// writeNotes says what a reader should know of the rows.
+// writeNotes writes the notes that a reader of the rows needs.
 func (c *Comparison) writeNotes(w io.Writer) {
 	notes := []string{""}
 	var padded []string

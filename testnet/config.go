@@ -16,9 +16,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// Config says what to run. The zero value of each field is a default.
+// Config describes a run. The zero value of each field is a default.
 type Config struct {
-	Peers   int    // 0: as many as the data has; else at least 2
+	Peers   int    // 0: all of the data; else at least 2
 	Data    string // path of a table or folder of collections, see package workload; "": the Debian data
 	Chunk   uint64 // bytes of a file per key; 0: 16 KiB
 	Queries int    // of each kind; 0: 1000
@@ -28,7 +28,7 @@ type Config struct {
 	Begin        int           // the first peers, at which all others begin; 0: 1
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
-	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can
+	Shape        bool          // lines of TCP have their classes' rates, and take 10 ms; else the machine's
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
@@ -41,7 +41,7 @@ type Config struct {
 	Minutes      float64       // of Churn and Adds; 0: 5. Queries are spread over them. Without either they run as fast as they can
 	Faulty       int           // further peers that misbehave, see package fault
 	FindTimeout  time.Duration // of one query; 0: DefaultFindTimeout
-	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
+	Timeout      time.Duration // of the whole run, which then reports its figures so far; 0: none
 	Part         Part          // of the peers, that run in this process; the zero value: all
 
 	// Progress, if not nil, receives how far the run is. It is called from Run's goroutine.
@@ -52,7 +52,7 @@ type Config struct {
 	Observer Observer
 }
 
-// Transport is what peers talk over.
+// Transport is the transport between peers.
 type Transport string
 
 // The transports.
@@ -76,12 +76,13 @@ const (
 	MinConnections = 13 // five eighths of them are links, for eight neighbours
 )
 
-// slowLine is the rate, in bit/s, up to which a network of such lines alone takes twice as long to warm up.
+// slowLine is the rate, in bit/s, up to which lines are slow: a network of slow lines alone takes twice as long to warm
+// up.
 const slowLine = 1_000_000
 
-// DefaultWarmup is the warm-up for the given number of peers. It is 30 s, and beyond 120 peers in proportion, because a
-// slow line takes that long to carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as long:
-// nobody carries more than that for the others.
+// DefaultWarmup returns the warm-up for the given number of peers. It is 30 s, and beyond 120 peers in proportion,
+// because a slow line takes that long to carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as
+// long: nobody carries more than that for the others.
 func DefaultWarmup(peers int, links link.Mix) time.Duration {
 	warmup := 30 * time.Second * time.Duration(max(peers, 120)) / 120
 	if slices.ContainsFunc(links, func(c link.Class) bool { return c.Rate > slowLine }) {
@@ -93,7 +94,7 @@ func DefaultWarmup(peers int, links link.Mix) time.Duration {
 // leastRate is the slowest line, in bit/s, that a node declares: see node.WithBandwidth.
 const leastRate = 8000
 
-// ErrConfig is what a Config that cannot be run matches.
+// ErrConfig is matched by the error for a Config that cannot be run.
 var ErrConfig = errors.New("testnet: bad configuration")
 
 // check puts in the defaults and returns every fault.
@@ -189,7 +190,7 @@ func (t Transport) Check() error {
 	return fmt.Errorf("%w: unknown transport %q, want one of %v", ErrConfig, string(t), Transports)
 }
 
-// random is the source of randomness for one purpose: what one purpose draws does not shift what another does.
+// random returns the source of randomness for one purpose: draws for one purpose do not shift those for another.
 func (c *Config) random(purpose purpose) *rand.Rand {
 	return rand.New(rand.NewPCG(c.Seed, uint64(purpose)))
 }

@@ -35,7 +35,7 @@ type crew struct {
 	members []*member // ascending
 }
 
-// member is one peer: its host, and what is known of it from outside.
+// member is one peer: its host, and its facts as known from outside.
 type member struct {
 	number int
 	name   string
@@ -61,7 +61,7 @@ func (c *crew) open(at site, since time.Time) (*member, error) {
 	return m, nil
 }
 
-// info is how to reach a member.
+// info returns the id and addresses of a member.
 func (m *member) info() peer.AddrInfo { return *host.InfoFromHost(m.host) }
 
 // numbers are those of peers, or stranger.
@@ -72,7 +72,7 @@ func (c *crew) numbers(of []peer.ID) (out []strategy.ID) {
 	return out
 }
 
-// volume is what was sent: writes, and their bytes.
+// volume counts writes, and their bytes.
 type volume struct{ messages, bytes uint64 }
 
 func (v volume) plus(o volume) volume  { return volume{v.messages + o.messages, v.bytes + o.bytes} }
@@ -111,7 +111,7 @@ func (c *crew) each(do func(i int, m *member)) {
 	_ = group.Wait()
 }
 
-// closing is how many peers are closed at one time: a node mostly waits while its goodbye goes out.
+// closing is the number of peers closed at a time: a node mostly waits while its goodbye goes out.
 var closing = 32 * runtime.GOMAXPROCS(0)
 
 // closeNodes ends all nodes. Hosts are closed afterwards: a node that runs makes up for each link that it loses.
@@ -139,7 +139,7 @@ func (c *crew) close() {
 	}
 }
 
-// nodeOptions are those of all nodes of a run.
+// nodeOptions returns the options of all nodes of a run.
 func (c *Config) nodeOptions(peers int) []node.Option {
 	options := []node.Option{node.WithSummaryShare(c.SummaryShare)}
 	if !c.NoShare {
@@ -174,10 +174,10 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 	return ids, err
 }
 
-// connections counts those of a host.
+// connections counts the connections of a host.
 type connections struct{ now, most, opened atomic.Int64 }
 
-// bytes is what this end sent to open them, as the simulator counts it.
+// bytes returns the number of bytes that this end sent to open them, as the simulator counts it.
 func (c *connections) bytes() int64 { return sim.HandshakeBytes * c.opened.Load() }
 
 // Connected counts a connection.

@@ -36,8 +36,8 @@ type faulty struct {
 	every  time.Duration // between two misdeeds; 0: strategy.MisdeedEvery
 }
 
-// start has the peer misbehave. It is linked with some of the members that may be harmed, and claims what the first of
-// them holds. Where nobody may be harmed it does nothing, and the peer is nil.
+// start has the peer misbehave. It is linked with some of the members that may be harmed, and claims the keys of the
+// first of them. Where nobody may be harmed it does nothing, and the peer is nil.
 func (f *faulty) start(c *crew, rng *rand.Rand, harmed func(number int) bool) (*fault.Peer, error) {
 	cfg, err := f.config(rng)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *faulty) start(c *crew, rng *rand.Rand, harmed func(number int) bool) (*
 	return p, nil
 }
 
-// claimed are the fingerprints of a member's keys.
+// claimed returns the fingerprints of a member's keys.
 func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
 	for f := range m.keys.Fingerprints() {
 		fps = append(fps, f)
@@ -70,7 +70,7 @@ func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
 	return fps
 }
 
-// config is what the peer has to go by, except victims and claims.
+// config returns the peer's configuration, except victims and claims.
 func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
 	key := f.host.Peerstore().PrivKey(f.host.ID())
 	own, err := sealed(key, f.host.Addrs())
@@ -94,7 +94,7 @@ func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
 	return c, err
 }
 
-// madeUp are records of made-up peers. They give the addresses of h, which is none of them.
+// madeUp returns records of made-up peers. They give the addresses of h, which is none of them.
 func madeUp(h host.Host, n int, rng *rand.Rand) (out []wire.Record, err error) {
 	for range n {
 		key, err := identity(rng)
@@ -110,7 +110,7 @@ func madeUp(h host.Host, n int, rng *rand.Rand) (out []wire.Record, err error) {
 	return out, nil
 }
 
-// sealed is a peer's signed record.
+// sealed returns a peer's signed record.
 func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {

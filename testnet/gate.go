@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// gate says between which peers there may be connections: those that are there, on the same side of a partition.
+// gate decides between which peers there may be connections: peers that are there, on the same side of a partition.
 type gate struct {
 	roster *roster
 	mu     sync.RWMutex
@@ -48,7 +48,7 @@ func (g *gate) online(p strategy.ID) bool {
 	return !g.away[p]
 }
 
-// there is how many peers are there.
+// there returns the number of peers that are there.
 func (g *gate) there() (n int) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -60,10 +60,10 @@ func (g *gate) there() (n int) {
 	return n
 }
 
-// lets says whether a peer may have a connection to another.
+// lets reports whether a peer may have a connection to another.
 func (g *gate) lets(p int, to peer.ID) bool {
 	q := g.roster.number(to)
-	if q == stranger || p >= len(g.away) { // peers beside those of the plan are always there
+	if q == stranger || p >= len(g.away) { // peers outside of the plan are always there
 		return true
 	}
 	g.mu.RLock()
@@ -77,16 +77,16 @@ type gater struct {
 	of int
 }
 
-// InterceptPeerDial is asked before a peer is dialled.
+// InterceptPeerDial is called before a peer is dialled.
 func (g gater) InterceptPeerDial(p peer.ID) bool { return g.lets(g.of, p) }
 
 // InterceptAddrDial has nothing against addresses.
 func (g gater) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
 
-// InterceptAccept does not know yet who it is.
+// InterceptAccept lets all in: the peer is not known yet.
 func (g gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-// InterceptSecured is asked when it is known who is at the other end.
+// InterceptSecured is called when the peer at the other end is known.
 func (g gater) InterceptSecured(_ network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	return g.lets(g.of, p)
 }

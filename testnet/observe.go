@@ -12,9 +12,9 @@ import (
 // Observer receives what happens in a run as it happens. Its methods are called from several goroutines at once and
 // should return soon: the run waits for them.
 type Observer interface {
-	// Started says that a peer runs. Peers start in the order of their numbers.
+	// Started reports that a peer runs. Peers start in the order of their numbers.
 	Started(Running)
-	// Answered says how a query ended.
+	// Answered reports how a query ended.
 	Answered(Answered)
 }
 
@@ -25,8 +25,8 @@ type Running struct {
 	Class  string // of its line
 	Rate   uint64 // of its line, bit/s
 	Node   *node.Node
-	// Change removes some of its keys and adds some that other peers hold, drawn by chance, and returns how many. The
-	// judge does not know of these changes: what is reported after them is not right.
+	// Change removes some of its keys and adds some that other peers hold, drawn at random, and returns the numbers.
+	// The judge does not know of these changes: later figures are not right.
 	Change func(ctx context.Context, add, remove int) (added, removed int, err error)
 }
 

@@ -17,25 +17,25 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// Part says which peers of a testnet run in this process, one of several on any machines. They are those whose number
-// leaves I when divided by Of. All parts have the same Config except I, and draw the same from its seed. So each knows
-// who all peers are, where they listen and what is asked of them.
+// Part selects the peers of a testnet that run in this process, one of several on any machines. They are those whose
+// number leaves I when divided by Of. All parts have the same Config except I, and draw the same from its seed. So each
+// knows all peers, the addresses on which they listen and their queries.
 type Part struct {
 	I, Of int
-	// At is where the parts are: HOST:PORT, or several of them, separated by commas, that parts take in turns. "%d" in
-	// one stands for the part's number, "%03d" for it with three digits. A part listens on the port for the others, and
-	// on the ports above it for its peers, one each. Parts of the same host and port take their ports one part after
-	// the other.
+	// At has the addresses of the parts: HOST:PORT, or several of them, separated by commas, that parts take in turns.
+	// "%d" in one stands for the part's number, "%03d" for it with three digits. A part listens on the port for the
+	// others, and on the ports above it for its peers, one each. Parts of the same host and port take their ports one
+	// part after the other.
 	At string
 }
 
-// DefaultAt is where parts are that all run on one machine.
+// DefaultAt is the address of parts that all run on one machine.
 const DefaultAt = "127.0.0.1:9400"
 
 // MaxParts is the most parts that a testnet may have: each asks all others how far they are.
 const MaxParts = 1024
 
-// String is "I/N"; empty for the zero value.
+// String returns "I/N"; empty for the zero value.
 func (p Part) String() string {
 	if p.Of == 0 {
 		return ""
@@ -43,7 +43,7 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.I, p.Of)
 }
 
-// has says whether a peer is one of the part's.
+// has reports whether a peer is one of the part's.
 func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
 
 // peers returns how many of all peers are the part's.
@@ -54,7 +54,7 @@ func (p Part) peers(all int) int {
 	return (all - p.I + p.Of - 1) / p.Of
 }
 
-// checkPart returns what is wrong with the part, or does not go with parts.
+// checkPart returns the faults of the part, and of settings that do not go with parts.
 func (c *Config) checkPart() (faults []error) {
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
@@ -73,7 +73,7 @@ func (c *Config) checkPart() (faults []error) {
 	return faults
 }
 
-// place is where a part is: it listens for other parts on the port, for its peers on those above.
+// place is the address of a part: it listens for other parts on the port, for its peers on the ports above it.
 type place struct {
 	host string
 	port int
@@ -81,10 +81,10 @@ type place struct {
 
 func (p place) String() string { return net.JoinHostPort(p.host, strconv.Itoa(p.port)) }
 
-// numbered is where the number of a part comes in.
+// numbered matches the places for the number of a part.
 var numbered = regexp.MustCompile(`%(0[1-9])?d`)
 
-// places are those of all parts of a testnet with the given number of peers. Errors match ErrConfig.
+// places returns the addresses of all parts of a testnet with the given number of peers. Errors match ErrConfig.
 func (p Part) places(peers int) ([]place, error) {
 	if p.Of > peers {
 		return nil, fmt.Errorf("%w: %d parts for %d peers", ErrConfig, p.Of, peers)
@@ -133,7 +133,7 @@ func resolve(ctx context.Context, host string) (netip.Addr, error) {
 	}
 }
 
-// listen is where a peer listens.
+// listen returns the address on which a peer listens.
 func (p *parts) listen(number int) netip.AddrPort {
 	if p == nil {
 		return netip.AddrPort{}
@@ -142,7 +142,7 @@ func (p *parts) listen(number int) netip.AddrPort {
 	return netip.AddrPortFrom(p.addresses[part], uint16(p.places[part].port+1+number/p.part.Of))
 }
 
-// peer is a peer of another part.
+// peer returns the id and address of a peer of another part.
 func (p *parts) peer(number int, key crypto.PrivKey) (peer.AddrInfo, error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// partial is what is known of the peers of one process. It holds sums, so that those of several processes add up.
+// partial is the report of the peers of one process. It holds sums, so that several processes' add up.
 type partial struct {
 	Phase       Phase
 	Interrupted string        // why the run ended before its end
@@ -37,7 +37,7 @@ type classSums struct {
 
 const reportTime = 10 * time.Second
 
-// partial sums up what is known of the run.
+// partial sums up the run so far.
 func (r *run) partial(reached Phase, cause error) *partial {
 	// The run's context may have ended; the nodes are still there to be asked.
 	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
@@ -73,7 +73,7 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	return p
 }
 
-// addNode adds what a node of a class says of itself.
+// addNode adds the status of a node of a class.
 func (p *partial) addNode(class int, s node.Status) {
 	c := &p.Classes[class]
 	c.Peers++
@@ -99,7 +99,7 @@ func addTo(sums, counts map[string]uint64) {
 // phases in their order.
 var phases = []Phase{Starting, Meshing, Spreading, Querying, Closing}
 
-// merge adds what is known of other peers of the same run.
+// merge adds the report of other peers of the same run.
 func (p *partial) merge(o *partial) {
 	p.Phase = phases[min(slices.Index(phases, p.Phase), max(0, slices.Index(phases, o.Phase)))]
 	p.Interrupted = cmp.Or(p.Interrupted, o.Interrupted)
@@ -140,11 +140,11 @@ func (c *classSums) merge(o *classSums) {
 	c.Asked = append(c.Asked, o.Asked...)
 }
 
-// summaryBytes is what all peers have sent of summaries, with all that pubsub needs.
+// summaryBytes returns the bytes that all peers have sent of summaries, with all that pubsub needs.
 func (r *run) summaryBytes() uint64 { return r.sent(carriesSummaries).bytes }
 
-// budgetUse is the worst use of its budget among the links on which the peer sends. It compares the bytes of summaries
-// in a window with the link's rate × the window + its declared burst.
+// budgetUse returns the worst use of its budget among the links on which the peer sends. It compares the bytes of
+// summaries in a window with the link's rate × the window + its declared burst.
 func (r *run) budgetUse(m *member) float64 {
 	use := 0.0
 	for to, bytes := range m.meter.worst() {
@@ -155,7 +155,7 @@ func (r *run) budgetUse(m *member) float64 {
 	return use
 }
 
-// linkUse is the share that the bytes in a window are of the budget from a member to a peer.
+// linkUse returns the share of the budget from a member to a peer that the bytes in a window take.
 func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.plan.Class[to]].Rate
 	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
@@ -183,7 +183,7 @@ func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	return judge.Chosen(r.data.Keys(), collections, chosen)
 }
 
-// memory is what the process has got from the system, which is at least what it ever used at one time.
+// memory returns the bytes that the process has got from the system, at least the most that it ever used at one time.
 func memory() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// step is how far a part is. Parts wait for each other before they go on.
+// step is the progress of a part. Parts wait for each other before they go on.
 type step int
 
 const (
@@ -57,12 +57,12 @@ const (
 	partSlow   = time.Minute      // that a part may give no answer
 )
 
-// partLost is how long a part may not be there at all: nothing listens, or its host is gone.
+// partLost is the longest time for which a part may be gone: nothing listens, or its host is gone.
 var partLost = 10 * time.Second // less in tests
 
-// partState is what a part says of itself at GET /part.
+// partState is a part's answer to GET /part.
 type partState struct {
-	Run    string          `json:"run"` // of which it is a part: stands for the options and the data
+	Run    string          `json:"run"` // of the whole run: stands for the options and the data
 	Part   int             `json:"part"`
 	Start  uint64          `json:"start"` // drawn when it started: another one is another process
 	Step   step            `json:"phase"`
@@ -146,7 +146,7 @@ func (r *run) id() string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// say notes that this part has come to a step, for the others to see.
+// say notes that this part has reached a step, for the others to see.
 func (p *parts) say(s step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,11 +192,11 @@ func (p *parts) look(ctx context.Context, i int) {
 	}
 }
 
-// every is the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a second
-// at most.
+// every returns the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a
+// second at most.
 func (p *parts) every() time.Duration { return partsLook * time.Duration(1+p.part.Of/fewParts) }
 
-// patience is how long to wait for an answer in place of an error.
+// patience returns the time to wait for an answer after an error.
 func patience(came bool, err error) time.Duration {
 	var slow net.Error
 	switch {
@@ -211,7 +211,7 @@ func patience(came bool, err error) time.Duration {
 // errOtherRun is matched when a part has other options, or other data.
 var errOtherRun = errors.New("it has other options or other data")
 
-// errRestarted is matched when a part was there before in another process: what it had done is gone.
+// errRestarted is matched when a part was there before in another process: its earlier work is gone.
 var errRestarted = errors.New("it was started again")
 
 // ask asks a part how far it is.
@@ -233,7 +233,7 @@ func (p *parts) ask(ctx context.Context, i int) (s partState, err error) {
 	return p.parse(i, b)
 }
 
-// parse reads what a part says of itself.
+// parse reads a part's answer.
 func (p *parts) parse(i int, b []byte) (s partState, err error) {
 	if len(b) > maxReport {
 		return s, fmt.Errorf("it says more than %d bytes", maxReport)
@@ -295,13 +295,13 @@ func (p *parts) over(i int) bool {
 	return p.others[i].Step >= last
 }
 
-// tellAll wakes those who wait for a change. The mutex is held.
+// tellAll wakes everybody who waits for a change. The mutex is held.
 func (p *parts) tellAll() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// reach says that this part has come to a step, and waits until all others have.
+// reach notes that this part has reached a step, and waits until all others have.
 func (p *parts) reach(ctx context.Context, s step) error {
 	if p == nil {
 		return ctx.Err()
@@ -330,8 +330,8 @@ func (p *parts) until(ctx context.Context, of func(i int) bool) error {
 	}
 }
 
-// told makes the report of the run. That of part 0 has the others' in it. The others make one of their own peers, and
-// wait until part 0 has it.
+// told makes the report of the run. Part 0's report has the others' in it. The others report their own peers, and wait
+// until part 0 has that.
 func (r *run) told(own *partial) *Report {
 	p := r.parts
 	if p == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// plan loads the data and draws what follows from the seed: a plan in which nothing happens, but by what a run adds.
+// plan loads the data and draws from the seed: a plan without events, besides those that a run adds.
 func (c *Config) plan() (*scenario.Plan, *workload.Data, *truth, error) {
 	data, err := workload.Load(workload.Config{Path: c.Data, Chunk: c.Chunk, Peers: c.Peers, Rand: c.random(dealing)})
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Config) plan() (*scenario.Plan, *workload.Data, *truth, error) {
 	return p, data, now, c.draw(p, data)
 }
 
-// latency is what lines have that are not the machine's own.
+// latency returns the latency of lines that are not the machine's own.
 func (c *Config) latency() time.Duration {
 	if c.Shape || c.Transport == Sim {
 		return lineLatency

@@ -29,8 +29,8 @@ func beginnings(l scenario.Links) int {
 
 // Stage plays a plan on real hosts, over lines of TCP with the rates and latencies of the plan. It takes as much time
 // as the scenario. A peer that is away, or beyond a partition, refuses connections. The strategy called venn is venn's
-// nodes themselves; others run as in [StrategySystem]. When ctx ends, it returns what is known by then and ctx's error.
-// Errors match [ErrConfig] where the scenario has what cannot be staged.
+// nodes themselves; others run as in [StrategySystem]. When ctx ends, it returns the result so far and ctx's error.
+// Errors match [ErrConfig] if the scenario has something that cannot be staged.
 func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress func(Progress)) (*scenario.Run, error) {
 	if p.Loss > 0 || p.Reordered > 0 || p.Duplicated > 0 {
 		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing and keep the order, its loss, reordered and duplicated are for the simulator", ErrConfig, p.Name)
@@ -56,7 +56,7 @@ func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress 
 	return t.report(s), err
 }
 
-// castOf is what plays: venn's nodes, or a strategy on package drive.
+// castOf returns the cast: venn's nodes, or a strategy on package drive.
 func (t *stage) castOf(s strategy.Strategy) (cast, error) {
 	if s.Name == venn.Strategy.Name || s.Name == venn.Undefended.Name {
 		return t.nodes(s.Name == venn.Undefended.Name)
@@ -115,7 +115,7 @@ func (t *play) play(ctx context.Context) error {
 	return sleep(ctx, time.Until(t.began.Add(t.plan.End())))
 }
 
-// scenes are the whole script in order of time.
+// scenes returns the whole script in order of time.
 func (t *play) scenes(ctx context.Context, asking *errgroup.Group) []scene {
 	var out []scene
 	add := func(at time.Duration, do func(ctx context.Context) error) { out = append(out, scene{at, do}) }
@@ -181,12 +181,12 @@ func (t *play) ask(ctx context.Context, q sim.Ask) error {
 	return nil
 }
 
-// findable are the holders of a key that are there, besides the asker.
+// findable returns the holders of a key that are there, besides the asker.
 func (t *play) findable(q sim.Ask) []strategy.ID {
 	return slices.DeleteFunc(slices.Clone(t.holders(q.Key)), func(p strategy.ID) bool { return p == q.Peer || !t.gate.online(p) })
 }
 
-// tally is what all peers have sent so far.
+// tally counts what all peers have sent so far.
 type tally struct {
 	upkeep, query int64
 	messages      int
@@ -209,8 +209,8 @@ func (t *play) count(ctx context.Context) {
 	}
 }
 
-// tally adds up what was sent: what the protocols wrote, the framing below as the simulator counts it, and what
-// connections take.
+// tally adds up the bytes sent: by the protocols, for the framing below them as the simulator counts it, and to open
+// connections.
 func (t *play) tally() (s tally) {
 	for id, k := range t.kinds() {
 		switch {
@@ -227,7 +227,7 @@ func (t *play) tally() (s tally) {
 	return s
 }
 
-// kinds are what was sent by each protocol of the system.
+// kinds counts what was sent by each protocol of the system.
 func (t *play) kinds() map[protocol.ID]sim.Sent {
 	out := map[protocol.ID]sim.Sent{}
 	for id, v := range t.volumes() {
@@ -248,7 +248,7 @@ func (t *play) report(s strategy.Strategy) *scenario.Run {
 	}
 	slices.SortStableFunc(r.Queries, func(a, b sim.Query) int { return cmp.Compare(a.At, b.At) })
 	n := float64(max(1, len(r.Queries)))
-	told := 0 // messages that the askers know of: the meter cannot tell those of audits from those of confirmations
+	told := 0 // messages that the askers know of: the meter cannot tell audits from confirmations
 	for _, q := range r.Queries {
 		told += max(0, q.Messages)
 	}

@@ -22,7 +22,7 @@ type query struct {
 	all bool // all holders are wanted; else one
 }
 
-// queries are those of a plan, of both kinds in turn.
+// queries returns the queries of a plan, of both kinds in turn.
 func queries(p *scenario.Plan) (out []query) {
 	for i, a := range p.Script.Asks {
 		out = append(out, query{a, i%2 == 1})
@@ -30,11 +30,11 @@ func queries(p *scenario.Plan) (out []query) {
 	return out
 }
 
-// queriesLike is the rule by which queries are drawn, or the log that they come from.
+// queriesLike returns the rule by which queries are drawn, or the log that they come from.
 func (c *Config) queriesLike() string { return cmp.Or(c.QueriesLike, holdings.Uniform) }
 
-// draw draws as many queries of each kind as are wanted, or reads the log that Config.QueriesLike names: peers by name or
-// number, keys as they are. What a peer holds itself it does not ask for.
+// draw draws Config.Queries queries of each kind, or reads the log that Config.QueriesLike names: peers by name or
+// number, keys as they are. A peer does not ask for a key that it holds.
 func (c *Config) draw(p *scenario.Plan, data *workload.Data) error {
 	anybody := func(strategy.ID) bool { return true }
 	if holdings.CheckRule(c.queriesLike()) == nil {

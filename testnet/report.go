@@ -8,14 +8,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/judge"
 )
 
-// Report is what a run has shown. A null figure is one that is not known.
+// Report is the result of a run. A null figure is not known.
 type Report struct {
 	Peers     int       `json:"peers"`
 	Keys      int       `json:"keys"` // distinct
 	Holdings  int       `json:"holdings"`
 	Seed      uint64    `json:"seed"`
 	Transport Transport `json:"transport"`
-	Shaped    bool      `json:"shaped,omitempty"` // lines carried what their classes say, both ways
+	Shaped    bool      `json:"shaped,omitempty"` // lines had their classes' rates, both ways
 
 	Parts  int    `json:"parts,omitempty"`  // processes that the peers ran in, where these were several
 	Part   string `json:"part,omitempty"`   // "I/N" where all figures are of the peers of one part alone
@@ -30,7 +30,7 @@ type Report struct {
 
 	Queries          int     `json:"queries"`
 	QueriesLike      string  `json:"queries_like"`  // rule by which they were drawn, or log
-	QueryErrors      int     `json:"query_errors"`  // of them, those that ended with an error
+	QueryErrors      int     `json:"query_errors"`  // of the queries, those that ended with an error
 	WrongHolders     int     `json:"wrong_holders"` // named by answers, but without the key
 	FindOne          FindOne `json:"find_one"`
 	FindAll          FindAll `json:"find_all"`
@@ -52,7 +52,7 @@ type Report struct {
 // Sums are figures of the peers of one process or of several: they add up, or the greatest counts.
 type Sums struct {
 	PubsubBytes   uint64            `json:"pubsub_bytes"`        // of parts of summaries that came by pubsub
-	DirectBytes   uint64            `json:"direct_bytes"`        // of those fetched directly
+	DirectBytes   uint64            `json:"direct_bytes"`        // of parts fetched directly
 	LinkBudgetUse float64           `json:"link_budget_use_max"` // worst window of any pair of peers and direction
 	ProtocolBytes map[string]uint64 `json:"protocol_bytes"`      // sent, by libp2p protocol
 
@@ -74,7 +74,7 @@ type Sums struct {
 // Costs are means over queries; nil where there were none.
 type Costs struct {
 	ProbesPerQuery   *float64 `json:"probes_per_query"`       // confirmations asked
-	FalseProbes      *float64 `json:"false_probes_per_query"` // of them, those that found nothing
+	FalseProbes      *float64 `json:"false_probes_per_query"` // of the probes, those that found nothing
 	MessagesPerQuery *float64 `json:"messages_per_query"`     // requests and answers
 	HoldersPerQuery  *float64 `json:"holders_per_query"`      // found
 }
@@ -111,7 +111,7 @@ type Class struct {
 	Costs
 }
 
-// report makes the report of all peers from what is known of them.
+// report makes the report of all peers.
 func (r *run) report(p *partial) *Report {
 	rep := &Report{
 		Peers: len(r.data.Peers()), Keys: r.data.Keys(), Holdings: r.data.Holdings(),
@@ -162,7 +162,7 @@ func (c *classSums) report(rate uint64) Class {
 	}
 }
 
-// reason says why a run ended early; "" if it didn't.
+// reason returns the reason why a run ended early; "" if it didn't.
 func reason(cause error) string {
 	switch {
 	case cause == nil:

@@ -17,13 +17,13 @@ import (
 
 const (
 	meshLinks   = 2                      // links that every peer has once the mesh has formed
-	meshTimeout = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
+	meshTimeout = 30 * time.Second       // for the mesh to form; then the run goes on, with a note
 	pollEvery   = 500 * time.Millisecond // of the nodes' status
 	parallel    = 16                     // queries under way at one time, and nodes asked for their status
 	settleTime  = time.Minute            // for goroutines to end: it is waited for only while some are left
 )
 
-// Phase is what a run is at.
+// Phase is a phase of a run.
 type Phase string
 
 // The phases, in their order.
@@ -35,13 +35,13 @@ const (
 	Closing   Phase = "peers close"
 )
 
-// Progress says how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Phase       Phase
 	Done, Total int // peers started, peers linked, pairs with one holding the other's sample, queries answered
 }
 
-// Address is how to reach a peer.
+// Address has the address of a peer.
 type Address struct{ Name, Class, Multiaddr string }
 
 // run is a run under way.
@@ -62,11 +62,11 @@ type run struct {
 }
 
 // Run runs a testnet: peers start, their mesh forms, summaries spread, queries run, all is closed. When ctx ends
-// before, what is known by then is reported, and Report.Interrupted says so. Errors: a Config that cannot be run
+// before, it reports the figures so far, with the reason in Report.Interrupted. Errors: a Config that cannot be run
 // (ErrConfig), data that cannot be loaded (see package workload), peers that cannot be started.
 //
-// Where Config.Part says so, the peers run in several processes. Part 0 reports on all of them; see Report.Part for the
-// others. When a part is lost, or has ended early, all end and report what is known.
+// With Config.Part, the peers run in several processes. Part 0 reports on all of them; see Report.Part for the others.
+// When a part is lost, or has ended early, all end and report their figures so far.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	r, err := newRun(cfg)
 	if err != nil {
@@ -205,8 +205,8 @@ func (r *run) poll(ctx context.Context) []node.Status {
 	return all
 }
 
-// held counts the pairs of peers in which one holds the other's sample. wanted is how many there may be: a peer keeps
-// those of the peers that it is linked with, and [Config.Origins] of others.
+// held counts the pairs of peers in which one holds the other's sample. wanted is the largest possible number: a peer
+// keeps the samples of the peers that it is linked with, and of [Config.Origins] others.
 func (r *run) held(all []node.Status) (held, wanted int) {
 	for _, s := range all {
 		most := len(r.all) - 1
@@ -326,8 +326,8 @@ func (r *run) query(ctx context.Context, q query) {
 	r.asked[m.class] = append(r.asked[m.class], e)
 }
 
-// goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get
-// time.
+// goroutinesLeft counts the goroutines that the run has started and that have not ended. It gives those that are about
+// to end some time.
 func (r *run) goroutinesLeft() int {
 	for end := time.Now().Add(settleTime); ; time.Sleep(10 * time.Millisecond) {
 		left := runtime.NumGoroutine() - r.before

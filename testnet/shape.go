@@ -27,7 +27,7 @@ func (s shaper) Upgrade(ctx context.Context, t transport.Transport, c manet.Conn
 	return s.Upgrader.Upgrade(ctx, t, c, dir, p, scope)
 }
 
-// UpgradeGatedMaListener upgrades those that come in.
+// UpgradeGatedMaListener upgrades the connections that come in.
 func (s shaper) UpgradeGatedMaListener(t transport.Transport, l transport.GatedMaListener) transport.Listener {
 	return s.Upgrader.UpgradeGatedMaListener(t, shapedListener{l, s})
 }

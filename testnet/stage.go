@@ -23,10 +23,10 @@ type stage struct {
 	plan  *scenario.Plan
 	gate  *gate
 	parts *parts          // nil: all peers are members
-	all   []peer.AddrInfo // peers, those of other processes too
+	all   []peer.AddrInfo // peers, also of other processes
 	cast  cast            // nil: none has been opened yet
-	aside []*outsider     // faulty peers beside those of the plan
-	began time.Time       // of what is counted
+	aside []*outsider     // faulty peers beside the plan's
+	began time.Time       // of the counts
 }
 
 // newStage makes a stage without hosts. Whoever makes one closes it.
@@ -36,13 +36,13 @@ func newStage(cfg Config, p *scenario.Plan, t *truth) *stage {
 	return s
 }
 
-// here says whether a peer is one of this process.
+// here reports whether a peer is one of this process.
 func (t *stage) here(peer int) bool { return t.cfg.Part.has(peer) }
 
-// member is a peer of this process by its number.
+// member returns a peer of this process by its number.
 func (t *stage) member(peer int) *member { return t.members[peer/max(1, t.cfg.Part.Of)] }
 
-// class is what a member's class of lines is called.
+// class returns the name of a member's class of lines.
 func (t *stage) class(m *member) string { return t.plan.Lines[m.class].Name }
 
 func (t *stage) progress(p Phase, done, total int) {
@@ -51,7 +51,7 @@ func (t *stage) progress(p Phase, done, total int) {
 	}
 }
 
-// open opens a host for every peer of this process, and says how to reach the others.
+// open opens a host for every peer of this process, and notes the addresses of the others.
 func (t *stage) open(ctx context.Context) error {
 	t.wires = newWires(t.cfg.Transport, &t.roster)
 	t.wires.gate = t.gate
@@ -129,7 +129,7 @@ func feed(ctx context.Context, queries, limit int, every time.Duration, query fu
 	return group.Wait()
 }
 
-// latency is that of the plan, between peers that it has.
+// latency returns the plan's latency between peers; lineLatency if one is not the plan's.
 func (t *stage) latency(from, to int) time.Duration {
 	if from == stranger || to == stranger {
 		return lineLatency

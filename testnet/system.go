@@ -17,28 +17,28 @@ import (
 // System is a way of finding holders that runs on libp2p hosts, to be compared with others by [Compare].
 type System struct {
 	Name string
-	Note string // what a reader should know of how it is run
+	Note string // a note on how it is run, for readers
 
-	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package
-	// drive.
+	// Padded means that messages are padding of their sizes, and their contents are passed within the process: see
+	// package drive.
 	Padded bool
 
-	// Announce is how many holdings of the whole network are announced at most, besides those of the keys that will be
-	// looked for. It is for systems that pay for each. 0: all of them.
+	// Announce is the largest number of holdings of the whole network that are announced, besides the holdings of keys
+	// that will be looked for. It is for systems that pay for each. 0: all of them.
 	Announce int
-	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two
+	// Marginal means that a holding costs less the more there are. Its cost is then the slope between two
 	// announcements: of half of Announce and of Announce, one after the other.
 	Marginal bool
-	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
+	// Upkeep and Query report whether a protocol is for announcing, and for queries. One may be for both.
 	Upkeep, Query func(protocol.ID) bool
 
-	// Open makes the peer of a place. It knows nothing of others but those to begin from.
+	// Open makes the peer of a place. It knows no others but the ones to begin from.
 	Open func(Place) (Peer, error)
 
 	cast func(*stage) (cast, error) // in place of Upkeep, Query and Open
 }
 
-// Place is where a peer of a System runs.
+// Place is the surroundings of a peer of a System.
 type Place struct {
 	Number int
 	Host   host.Host
@@ -60,8 +60,8 @@ type Peer interface {
 	Close() error
 }
 
-// VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary. That is done
-// when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
+// VennSystem returns venn itself: nodes as Run starts them. They announce all that they hold in one summary. That is
+// done when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
 func VennSystem() System {
 	return System{
 		Name: "venn", Note: "one summary a peer of all it holds; holders are confirmed",
@@ -69,10 +69,10 @@ func VennSystem() System {
 	}
 }
 
-// StrategySystem is any strategy of package strategy, or of one's own, with its default parameters: package drive runs
-// it on the hosts. Its links are those that package sim would give it: 8 a peer in a random topology. A strategy that
-// chooses its links itself has 4 to begin with. Announcing is over when no peer sends or plans anything any more, or
-// after Config.Warmup: gossip never ends.
+// StrategySystem returns a system of any strategy, of package strategy or your own, with its default parameters:
+// package drive runs it on the hosts. It has the links that package sim would give it: 8 a peer in a random topology. A
+// strategy that chooses its links itself has 4 to begin with. Announcing is over when no peer sends or plans anything
+// any more, or after Config.Warmup: gossip never ends.
 func StrategySystem(s strategy.Strategy) System {
 	return System{Name: s.Name, Note: s.Source, Padded: true, cast: func(t *stage) (cast, error) { return t.driven(s, true) }}
 }

@@ -154,7 +154,7 @@ func (r *Report) writeChurn(p *page.Page) {
 	}
 }
 
-// writeAdds writes a line for each link class of those that looked for new keys, and one for all.
+// writeAdds writes a line for each class of links of the peers that looked for new keys, and one for all.
 func (r *Report) writeAdds(p *page.Page) {
 	a := r.Adds
 	if a == nil {
@@ -182,7 +182,7 @@ func (r *Report) writeAdds(p *page.Page) {
 	}
 }
 
-// time is a quantile of times to find, in ms.
+// time formats a quantile of times to find, in ms.
 func (a *Adds) time(f Freshness, ms *float64) string {
 	switch {
 	case f.Keys == 0:

@@ -29,7 +29,7 @@ func carriesSummaries(id protocol.ID) bool {
 	return isPubsub(id) || is(id, node.PartsID, node.TailsID)
 }
 
-// is says whether a protocol is one of nodes' with the given names.
+// is reports whether a protocol is one of nodes' with the given names.
 func is(id protocol.ID, names ...protocol.ID) bool {
 	return slices.Contains(names, protocolName(id))
 }
@@ -49,8 +49,8 @@ func protocolID(name protocol.ID) protocol.ID { return wire.ProtocolIn(Network, 
 
 func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 
-// meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream,
-// whoever wrote it; bytes are counted once, by their sender. It is safe for concurrent use.
+// meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream; bytes
+// are counted once, by their sender. It is safe for concurrent use.
 type meter struct {
 	metrics.Reporter // nil: nobody asks
 	start            time.Time
@@ -106,7 +106,7 @@ func (m *meter) worst() map[peer.ID]uint64 {
 	return worst
 }
 
-// marked is what a line has carried since the meter's mark.
+// marked counts what a line has carried since the meter's mark.
 type marked struct{ bytes, worst uint64 }
 
 // mark has marked begin to count.

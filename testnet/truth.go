@@ -16,10 +16,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// errForeign says that a peer of the testnet was given a key that the data does not have.
+// errForeign means that a peer of the testnet was given a key that the data does not have.
 var errForeign = errors.New("testnet: no key of the data")
 
-// truth is who holds what as a run goes on. All peers share it, and their keys. It is safe for concurrent use.
+// truth has the collections of all peers as a run goes on. All peers share it, and their keys. It is safe for
+// concurrent use.
 type truth struct {
 	data   *sim.Data                       // at the start
 	key    func(number uint32) []byte      // of the data
@@ -48,7 +49,7 @@ func truthOf(d *workload.Data) (*truth, error) {
 	return newTruth(data, d.Key, d.Lookup), nil
 }
 
-// planned begins with what a plan says.
+// planned returns the truth at the start of a plan.
 func planned(p *scenario.Plan) *truth {
 	numbers := make(map[string]uint32, len(p.Keys))
 	for k, key := range p.Keys {
@@ -60,7 +61,7 @@ func planned(p *scenario.Plan) *truth {
 // takeStrangers has peers take in keys that the data does not have.
 func (t *truth) takeStrangers() { t.strange = make([]map[string]summary.Fingerprint, t.data.Peers()) }
 
-// holds says whether a peer holds a key of the data now.
+// holds reports whether a peer holds a key of the data now.
 func (t *truth) holds(p strategy.ID, key uint32) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -81,7 +82,7 @@ func (t *truth) holders(key uint32) []strategy.ID {
 	return t.held.Holders(key)
 }
 
-// fingerprints are those of the keys of the data that a peer holds.
+// fingerprints returns the fingerprints of a peer's keys that are in the data.
 func (t *truth) fingerprints(p strategy.ID) []summary.Fingerprint {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -95,7 +96,7 @@ func (t *truth) change(p strategy.ID, key uint32, held bool) bool {
 	return t.held.Now.Change(p, key, held)
 }
 
-// keys is a peer's store of keys, a keystore.Keys: what the truth says that it holds.
+// keys is a peer's store of keys, a keystore.Keys: the peer's collection in the truth.
 type keys struct {
 	*truth
 	of strategy.ID
@@ -133,7 +134,7 @@ func (k *keys) Remove(key []byte) (bool, error) {
 	return len(k.strangers()) < n, nil
 }
 
-// strangers are the peer's keys that the data does not have. The mutex is held.
+// strangers returns the peer's keys that the data does not have. The mutex is held.
 func (k *keys) strangers() map[string]summary.Fingerprint {
 	if k.strange == nil {
 		return nil
@@ -141,7 +142,7 @@ func (k *keys) strangers() map[string]summary.Fingerprint {
 	return k.strange[k.of]
 }
 
-// Has says whether the key is held; the error is always nil.
+// Has reports whether the key is held; the error is always nil.
 func (k *keys) Has(key []byte) (bool, error) {
 	if number, known := k.lookup(key); known {
 		return k.holds(k.of, number), nil
@@ -161,17 +162,17 @@ func (k *keys) any(rng *rand.Rand) (number uint32, ok bool) {
 	return held[rng.IntN(len(held))], true
 }
 
-// Len is count; the error is always nil.
+// Len returns count; the error is always nil.
 func (k *keys) Len() (int, error) { return k.count(), nil }
 
-// count is the number of keys held.
+// count returns the number of keys held.
 func (k *keys) count() int {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return len(k.held.Collection(k.of)) + len(k.strangers())
 }
 
-// Keys are those held when the iteration begins; the error is always nil.
+// Keys yields the keys held when the iteration begins; the error is always nil.
 func (k *keys) Keys(context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		k.mu.RLock()
@@ -190,7 +191,7 @@ func (k *keys) Keys(context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Fingerprints are those of the keys held when the iteration begins.
+// Fingerprints yields the fingerprints of the keys held when the iteration begins.
 func (k *keys) Fingerprints() iter.Seq[summary.Fingerprint] {
 	return func(yield func(summary.Fingerprint) bool) {
 		k.mu.RLock()

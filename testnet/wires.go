@@ -61,7 +61,7 @@ func (r *roster) add(id peer.ID, number int) {
 	r.numbers[id] = number
 }
 
-// number returns that of a peer, or stranger.
+// number returns the number of a peer, or stranger.
 func (r *roster) number(id peer.ID) int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -101,7 +101,7 @@ func (w *wires) close() {
 	}
 }
 
-// site is where a host is.
+// site has the settings of a host.
 type site struct {
 	number   int
 	key      crypto.PrivKey
@@ -149,7 +149,7 @@ func (w *wires) host(at site, m *meter) (host.Host, *link.Line, error) {
 	return h, line, nil
 }
 
-// address is how libp2p writes an address of the transport, TCP or QUIC.
+// address returns libp2p's form of an address of the transport, TCP or QUIC.
 func (t Transport) address(at netip.AddrPort) ma.Multiaddr {
 	version, form := "ip4", "/%s/%s/tcp/%d"
 	if at.Addr().Is6() {
@@ -191,9 +191,9 @@ func (w *wires) taken(address string, by int) time.Duration {
 	return w.latency(from, by)
 }
 
-// muxer is yamux for many hosts in one process. A host that ends closes its connections, and on one machine that is
-// seen at once. So idle connections, thousands of them, are not pinged. Their queues of new streams are short, for
-// these are most of what an idle session takes.
+// muxer returns yamux for many hosts in one process. A host that ends closes its connections, and on one machine that
+// is seen at once. So idle connections, thousands of them, are not pinged. Their queues of new streams are short, for
+// these take most of an idle session's memory.
 func muxer() libp2p.Option {
 	config := *yamux.DefaultTransport.Config()
 	config.EnableKeepAlive = false
@@ -206,8 +206,8 @@ func muxer() libp2p.Option {
 // megabytes, which a slow line would take minutes to carry.
 const systemBuffer = 32 << 10
 
-// shaped puts a connection on a line. It asks for the latency when the first bytes have come: by then it is known who
-// dialled.
+// shaped puts a connection on a line. It asks for the latency when the first bytes have come: by then the dialler is
+// known.
 func shaped(c manet.Conn, line *link.Line, latency func() time.Duration) manet.Conn {
 	if b, ok := c.(interface {
 		SetReadBuffer(int) error

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// WriteApart says how far the simulator and real hosts are apart, of runs of one plan.
+// WriteApart compares the simulator and real hosts, by runs of one plan.
 func WriteApart(w io.Writer, runs []*scenario.Run) error {
 	for _, simulated := range runs {
 		for _, real := range runs {

@@ -18,13 +18,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// override is a flag that says a key of scenarios.
+// override is a flag that sets a key of scenarios.
 type override struct {
 	flag cli.Flag
 	key  string
 }
 
-// overrides are all: flags hold what they are set to, so every command has its own.
+// overrides returns all of them: flags hold their values, so every command has its own.
 func overrides() []override {
 	return []override{
 		{&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers; of a sweep over them, the most", HideDefault: true}, "peers"},
@@ -43,7 +43,7 @@ func overrides() []override {
 	}
 }
 
-// Flags are those that say keys of scenarios in place of their files.
+// Flags returns the flags that set keys of scenarios in place of their files.
 func Flags() []cli.Flag {
 	out := []cli.Flag{
 		&cli.StringSliceFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary, in place of the scenario's sweep; again for a grid"},
@@ -55,7 +55,7 @@ func Flags() []cli.Flag {
 	return out
 }
 
-// Sweeps are the sweeps that are asked for: a comma separates values as well as sweeps.
+// Sweeps returns the sweeps of the command line: a comma separates values as well as sweeps.
 func Sweeps(c *cli.Command) (sweeps []string) {
 	for _, item := range c.StringSlice("sweep") {
 		if last := len(sweeps) - 1; last >= 0 && !strings.Contains(item, "=") {
@@ -83,8 +83,8 @@ func SweepHelp(of []strategy.Strategy) string {
 	return b.String()
 }
 
-// Override is a scenario with what the flags say in place of its file. Its strategies, of those known, are to be set
-// before.
+// Override returns a scenario with the flags' values in place of its file's. Its strategies, of those known, are to be
+// set before.
 func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (*scenario.Scenario, error) {
 	chosen, err := strategy.Find(known, s.Strategies...)
 	if err != nil {
@@ -138,7 +138,7 @@ func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (
 	return out, nil
 }
 
-// setting is what a flag says; without values if it is not set.
+// setting returns the setting of a flag; without values if the flag is not set.
 func (o override) setting(c *cli.Command) (out scenario.Setting, err error) {
 	name := o.flag.Names()[0]
 	if !c.IsSet(name) {
@@ -177,7 +177,7 @@ func (o override) setting(c *cli.Command) (out scenario.Setting, err error) {
 	return out, err
 }
 
-// lines are classes of lines as the flag has them.
+// lines returns the flag's classes of lines.
 func lines(text string) (out []map[string]any, err error) {
 	mix, err := link.ParseMix(text)
 	for _, class := range mix {
@@ -187,7 +187,7 @@ func lines(text string) (out []map[string]any, err error) {
 	return out, err
 }
 
-// sizes are those of networks up to a size: three to a decade from 100 on, and that.
+// sizes returns sizes of networks: three to a decade from 100 up to most, and most.
 func sizes(most int) (out []any) {
 	const least = 100.0
 	for exact := least; ; exact *= math.Cbrt(10) {
@@ -199,7 +199,7 @@ func sizes(most int) (out []any) {
 	}
 }
 
-// heeded refuses to sweep what a strategy ignores: its rows would all be the same.
+// heeded refuses to sweep a setting that a strategy ignores: its rows would all be the same.
 func heeded(key string, of []strategy.Strategy) error {
 	name, isParameter := strings.CutPrefix(key, "parameters.")
 	var heed, ignore []string

@@ -21,7 +21,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// IsScenario says whether an argument names a scenario: a file of one, or one that the program comes with.
+// IsScenario reports whether an argument names a scenario: a file of one, or one that the program comes with.
 func IsScenario(name string) bool { return isFile(name) || slices.Contains(scenarios.Names(), name) }
 
 func isFile(name string) bool { return strings.HasSuffix(name, ".toml") }
@@ -42,7 +42,7 @@ func loadScenario(name string) (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// Scenario is the command about scenarios. They may name strategies of one's own, too.
+// Scenario returns the command about scenarios. They may name your own strategies, too.
 func Scenario(own ...strategy.Strategy) *cli.Command {
 	return &cli.Command{
 		Name:  "scenario",
@@ -189,8 +189,8 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// Scenarios are those that the arguments of a command name: all that the program comes with and that have answers, or
-// files and names. One with a sweep stands for all of its points. Change, if it is not nil, changes each before.
+// Scenarios returns the scenarios that the arguments of a command name: all with answers that the program comes with,
+// or files and names. One with a sweep stands for all of its points. change, if it is not nil, changes each before.
 func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenario, error)) (out []*scenario.Scenario, err error) {
 	every := len(names) == 1 && names[0] == results.Scenarios
 	if every {

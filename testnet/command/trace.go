@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Trace is the command that reads traces.
+// Trace returns the command that reads traces.
 func Trace() *cli.Command {
 	return &cli.Command{
 		Name:  "trace",

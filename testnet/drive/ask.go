@@ -10,15 +10,15 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Answer is what a query has brought.
+// Answer is the result of a query.
 type Answer struct {
-	Holders []strategy.ID // in the order in which they were found; one at least suffices who wanted one
+	Holders []strategy.ID // in the order in which they were found; may be more than one for a query that wants one
 	First   time.Duration // until the first of them was known
-	Found   time.Duration // until the last of them was known; who wanted one: the first
+	Found   time.Duration // until the last of them was known; the first, for a query that wants one
 	Over    time.Duration // until the strategy said that nothing more would be found; 0: it didn't
-	Hops    int           // to the first of them, as the strategy says; 0: none was found
+	Hops    int           // to the first of them, by the strategy; 0: none was found
 	Probes  int           // looks into collections, as the simulator counts them
-	Wasted  int           // of them, those that found nothing
+	Wasted  int           // of the probes, those that found nothing
 }
 
 // ask is a query under way.
@@ -41,14 +41,14 @@ type asks struct {
 	open map[strategy.QueryID]*ask
 }
 
-// patience is how long a query goes on when none of its messages are under way but peers still wait to be woken. It
-// bounds queries that their strategy does not declare over.
+// patience is the time that a query goes on when none of its messages are under way but peers still wait to be woken.
+// It bounds queries that their strategy does not declare over.
 const patience = 3 * time.Second
 
 // Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. A caller
 // that wants one holder had it Answer.Found after it had asked. For a strategy that never declares a query over, it
-// waits while messages are sent, and 3 s more if any peer waits. When ctx ends, what is known by then is returned,
-// without an error; errors are what ended the run.
+// waits while messages are sent, and 3 s more if any peer waits. When ctx ends, it returns the answer so far, without
+// an error; an error is the one that ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
 	if !n.started.Load() || asker < 0 || int(asker) >= len(n.peers) {
 		return Answer{}, fmt.Errorf("%w: peer %d asks before there are peers", ErrConfig, asker)
@@ -71,7 +71,7 @@ func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key,
 	return a.answer, err
 }
 
-// over says whether nothing more will come of the query.
+// over reports whether nothing more will come of the query.
 func (a *ask) over(now time.Duration, waking bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// frame is what is written at a time: a message, or what opens or closes a link.
+// frame is written at a time: a message, or the opening or closing of a link.
 type frame struct {
 	from, to strategy.ID
 	kind     kind
@@ -19,7 +19,7 @@ type frame struct {
 // headBytes is the least size of a frame. A stream's first frame begins with the number of its pipe.
 const headBytes = 4
 
-// bytes is the frame's size.
+// bytes returns the frame's size.
 func (f *frame) bytes() int { return max(headBytes, f.message.Bytes-strategy.Overhead) }
 
 // deliver gives the frame to its receiver, and fail gives it back to its sender: whichever comes first.
@@ -44,10 +44,10 @@ type pipe struct {
 	gone     chan struct{} // closed when nobody reads any more
 }
 
-// pipeFrames is how many frames of a stream are under way at most.
+// pipeFrames is the largest number of frames of a stream that are under way.
 const pipeFrames = 64
 
-// pipes are those of streams that have been opened and not yet been read from, by number.
+// pipes has the pipes of streams that have been opened and not yet been read from, by number.
 type pipes struct {
 	mu   sync.Mutex
 	last uint32
@@ -67,7 +67,7 @@ func (p *pipes) add(from, to strategy.ID) (number uint32, made *pipe) {
 	return p.last, made
 }
 
-// take hands a pipe to whoever reads its stream, once; nil: there is none of that number between the two.
+// take hands a pipe to the reader of its stream, once; nil: there is none of that number between the two.
 func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,8 +80,7 @@ func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 	return made
 }
 
-// leave waits until a pipe into which nothing more is put has been taken. If that doesn't come, what is in it has
-// failed.
+// leave waits until a pipe that is no longer written to has been taken. If that doesn't come, the frames in it fail.
 func (p *pipes) leave(n *Network, number uint32, left *pipe) {
 	timeout := time.NewTimer(headTimeout)
 	defer timeout.Stop()
@@ -95,7 +94,7 @@ func (p *pipes) leave(n *Network, number uint32, left *pipe) {
 	}
 }
 
-// shut says that nobody reads any more, and fails what is in the pipe.
+// shut notes that nobody reads any more, and fails the frames in the pipe.
 func (p *pipe) shut(n *Network) {
 	close(p.gone)
 	p.drain(n)

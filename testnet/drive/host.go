@@ -51,13 +51,13 @@ func (m *member) do(e *effect) {
 	}
 }
 
-// Self is for strategy.Host, and so are all below.
+// Self implements strategy.Host, and so do all methods below.
 func (m *member) Self() strategy.ID { return m.id }
 
-// Rand is the machine's own source.
+// Rand returns the machine's own source.
 func (m *member) Rand() *rand.Rand { return m.rng }
 
-// Links are those open.
+// Links returns the open links.
 func (m *member) Links() []strategy.ID { return m.links.Open() }
 
 // Holds looks into the peer's collection.
@@ -94,7 +94,7 @@ func (m *member) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	m.note(effect{what: found, peer: holder, hops: hops, message: strategy.Message{Query: q}})
 }
 
-// Covered is for simulated runs: those of real hosts have no such figure.
+// Covered does nothing: real hosts report no such figure.
 func (m *member) Covered(strategy.QueryID, float64) {}
 
 // Done notes that a query is over.
@@ -127,7 +127,7 @@ func (m *member) push(to strategy.ID, id protocol.ID, f *frame) {
 	}
 }
 
-// outbox is the one to a peer for a protocol.
+// outbox returns the outbox to a peer for a protocol.
 func (m *member) outbox(to strategy.ID, id protocol.ID) *outbox {
 	w := way{to, id}
 	if m.outboxes[w] == nil {

@@ -22,14 +22,14 @@ type member struct {
 	id       strategy.ID
 	host     host.Host
 	address  peer.AddrInfo
-	inbox    chan event   // from elsewhere: who puts something in waits for room
+	inbox    chan event   // from elsewhere: a sender waits for room
 	own      chan event   // from this peer to itself: without room the run ends
 	refusals atomic.Int32 // of links, before the start
 	gone     *network.NotifyBundle
 
 	machine strategy.Peer // nil: it hasn't joined yet
 	rng     *rand.Rand    // the machine's
-	chance  *rand.Rand    // for what is not the machine's choice
+	chance  *rand.Rand    // for choices that are not the machine's
 	now     time.Duration
 	effects []effect // of the step under way
 
@@ -42,7 +42,7 @@ type member struct {
 	timer  *time.Timer
 }
 
-// way is where an outbox leads.
+// way is the destination of an outbox.
 type way struct {
 	to strategy.ID
 	id protocol.ID
@@ -94,7 +94,7 @@ func (m *member) post(e event) {
 	m.put(e)
 }
 
-// put is post of what has entered before.
+// put posts an event that has been entered before.
 func (m *member) put(e event) {
 	select {
 	case m.inbox <- e:
@@ -102,7 +102,7 @@ func (m *member) put(e event) {
 	}
 }
 
-// later is post to oneself.
+// later posts an event to oneself.
 func (m *member) later(e event) {
 	m.net.enter(e.message.Query)
 	select {
@@ -178,7 +178,7 @@ func (m *member) join() {
 	}
 }
 
-// leave ends the machine. What it says last goes out if its connections last long enough.
+// leave ends the machine. Its last messages go out if its connections last long enough.
 func (m *member) leave() {
 	m.step(strategy.Leaving{})
 	for _, p := range m.links.Open() {
@@ -216,7 +216,7 @@ func (m *member) setWake(at time.Duration) {
 	m.wakeAt = at
 }
 
-// step steps the machine and does what it wants.
+// step steps the machine and carries out its effects.
 func (m *member) step(in strategy.Input) {
 	if m.machine == nil { // before the start: only links have been tried
 		return
@@ -298,11 +298,11 @@ func (m *member) repair() {
 	}
 }
 
-// giveUp is how long a link that cannot be opened is tried, as in the simulator: where nobody is there, real dials fail
-// at once.
+// giveUp is the time for which a link that cannot be opened is tried, as in the simulator: where nobody is there, real
+// dials fail at once.
 const giveUp = 3 * time.Second
 
-// repairSoon is repair, after a while.
+// repairSoon repairs links after a while.
 func (m *member) repairSoon() {
 	if m.machine == nil || m.net.rules.Missing(&m.links) == 0 {
 		return

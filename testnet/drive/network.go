@@ -21,7 +21,7 @@ import (
 
 // The protocols.
 const (
-	UpkeepID protocol.ID = "/venn/compare/upkeep/1.0.0" // what is sent for no query, and to open and close links
+	UpkeepID protocol.ID = "/venn/compare/upkeep/1.0.0" // of messages for no query, and to open and close links
 	QueryID  protocol.ID = "/venn/compare/query/1.0.0"
 )
 
@@ -32,16 +32,16 @@ var (
 	ErrClosed   = errors.New("drive: closed")
 )
 
-// Config says what is run, and what its peers know. All but Links is required.
+// Config describes a run, and the knowledge of its peers. All but Links is required.
 type Config struct {
 	Strategy strategy.Strategy
 	// World is the strategy's view of the run. Online and Latency may be nil: all peers are online, and equally near.
 	World strategy.World
-	// Holds says whether a peer holds a key. It is called from many goroutines.
+	// Holds reports whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
-	// Away says who is not there when the run starts; nil: nobody. See Come.
+	// Away reports whether a peer is away when the run starts; nil: none is. See Come.
 	Away func(strategy.ID) bool
-	// Links lists who opens a link to whom at the start. Degree is the mean number of links a peer. A peer with less
+	// Links lists the links at the start, opener first. Degree is the mean number of links a peer. A peer with less
 	// than half of Degree replaces links that it loses.
 	Links  [][2]strategy.ID
 	Degree int
@@ -88,7 +88,7 @@ type Network struct {
 	work   sync.WaitGroup
 }
 
-// New prepares a run. Errors match ErrConfig, or are those of the strategy's Open.
+// New prepares a run. Errors match ErrConfig, or come from the strategy's Open.
 func New(cfg Config) (*Network, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (n *Network) Add(h host.Host) error {
 	return nil
 }
 
-// random is a peer's source for one purpose.
+// random returns a peer's source for one purpose.
 func (n *Network) random(id strategy.ID, purpose string) *rand.Rand {
 	return strategy.Random(n.cfg.World.Seed, purpose, uint64(id))
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// claim is a signed summary of what the peer does not hold.
+// claim is a signed summary of keys that the peer does not hold.
 type claim struct {
 	stream   *summary.Prefix
 	envelope []byte
 }
 
-// sign makes the summary of what the peer claims to hold, and a second one under the same number if it has a twin.
+// sign makes the summary of the keys that the peer claims, and a second one under the same number if it has a twin.
 func (p *Peer) sign() (err error) {
 	if p.claim, err = p.signed(p.cfg.Claims); err == nil && p.cfg.Twin {
 		p.twin, err = p.signed(p.cfg.Claims[:max(0, len(p.cfg.Claims)-1)])
@@ -47,7 +47,7 @@ func (p *Peer) signed(claims []summary.Fingerprint) (c claim, err error) {
 // group names the claim, and its twin.
 func (p *Peer) group() group.ID { return group.Of(p.claim.stream.Header()) }
 
-// announceClaim says that the summary may be asked for.
+// announceClaim offers the summary.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
 	p.announce(to, wire.Item{Group: p.group(), Have: uint16(p.claim.stream.Parts())})
 }
@@ -75,7 +75,7 @@ func (p *Peer) announce(to peer.ID, items ...wire.Item) {
 	p.publish(to, []byte(wire.CatalogueGroup), wire.Catalogue(items).Append(nil), nil)
 }
 
-// parts is what a holder of the summary would answer.
+// parts returns the answer of an honest holder of the summary.
 func (c claim) parts(it wire.Item, record []byte) wire.Parts {
 	run, err := c.stream.Run(int(it.Have), min(int(it.Want), c.stream.Parts()))
 	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
@@ -88,8 +88,8 @@ func (c claim) parts(it wire.Item, record []byte) wire.Parts {
 	return a
 }
 
-// answer returns the parts sent to a peer that asks. Its signature may be wrong, its parts others than those signed
-// for, or it may be the twin's.
+// answer returns the parts sent to a peer that asks. Its signature may be wrong, its parts may differ from the signed
+// ones, or it may be the twin's.
 func (p *Peer) answer(it wire.Item) wire.Parts {
 	c := p.claim
 	if p.bad++; p.cfg.Twin && p.bad%2 == 0 {

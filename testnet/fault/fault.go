@@ -1,10 +1,10 @@
-// Package fault is peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
+// Package fault has peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
 //
 // A [Peer] is linked with some victims and, at intervals, does one of its misdeeds to one of them. It sends garbage or
 // lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures or
-// parts. It claims epochs that do not exist, and to hold what it does not, perhaps with a second summary under the same
-// number (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). What it does
-// follows from its source of randomness; when and whether it arrives does not.
+// parts. It claims epochs that do not exist, and keys that it does not hold, perhaps with a second summary under the
+// same number (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). Its
+// misdeeds follow from its source of randomness; when and whether they arrive does not.
 package fault
 
 import (
@@ -29,18 +29,18 @@ import (
 const (
 	Garbage = "garbage" // bytes that are no messages, and lengths over all limits
 	Unasked = "unasked" // parts that nobody asked for
-	Claims  = "claims"  // a summary of what the peer has not, with wrong signatures and parts
+	Claims  = "claims"  // a summary of keys that the peer does not hold, with wrong signatures and parts
 	Future  = "future"  // newer epochs of others
 	Ghosts  = "ghosts"  // made-up peers
 )
 
-// Config is what a faulty peer has to go by. All fields are required, except Misdeeds and Twin.
+// Config is the configuration of a faulty peer. All fields are required, except Misdeeds and Twin.
 type Config struct {
 	Topic    string                                            // of the network's summaries
 	Gossip   pubsub.Option                                     // has pubsub speak the network's protocols
 	Hello    protocol.ID                                       // under which a link begins
 	Have     protocol.ID                                       // under which it is asked for keys: it holds none
-	Query    protocol.ID                                       // under which it is asked who holds a key
+	Query    protocol.ID                                       // under which it is asked for holders of a key
 	Streams  []protocol.ID                                     // that take garbage
 	Victims  []peer.AddrInfo                                   // the peers it is linked with
 	Seed     summary.SeedTag                                   // of the network
@@ -115,7 +115,7 @@ func (p *Peer) misbehave(ctx context.Context) {
 	}
 }
 
-// misdeeds are those of the kinds chosen.
+// misdeeds returns the misdeeds of the kinds chosen.
 func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 	for _, m := range []struct {
 		kind string
@@ -137,7 +137,8 @@ func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 	return out
 }
 
-// link connects to a victim if it is not connected, and says hello: a fast line, well informed, a neighbour already.
+// link connects to a victim if it is not connected, and says hello: with a fast line, well informed, a neighbour
+// already.
 func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if p.h.Network().Connectedness(victim.ID) == network.Connected {
 		return nil

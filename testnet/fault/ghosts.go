@@ -12,13 +12,13 @@ import (
 
 const ghostsInHello = 16
 
-// greet says hello with some records: a fast line, well informed, a neighbour already.
+// greet says hello with some records: with a fast line, well informed, a neighbour already.
 func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...wire.Record) error {
 	hello := wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
 	return p.send(ctx, to, p.cfg.Hello, frame(hello.Append(nil)))
 }
 
-// some are made up.
+// some returns n records of made-up peers.
 func (p *Peer) some(n int) []wire.Record {
 	n = min(n, len(p.cfg.Ghosts))
 	first := p.cfg.Rand.IntN(len(p.cfg.Ghosts) - n + 1)

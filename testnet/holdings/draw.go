@@ -11,8 +11,8 @@ import (
 
 // The rules by which peers choose what they ask for.
 const (
-	Interest = "interest" // nine in ten for what a peer of the same interest holds; without interests as popular
-	Uniform  = "uniform"  // every key alike
+	Interest = "interest" // nine in ten for a key of a peer of the same interest; without interests as popular
+	Uniform  = "uniform"  // every key with the same probability
 	Popular  = "popular"  // in proportion to its holders
 	Zipf     = "zipf"     // by the rank of its popularity
 )
@@ -24,7 +24,7 @@ const ZipfExponent = 0.8
 // Rules are all of them.
 var Rules = []string{Interest, Uniform, Popular, Zipf}
 
-// CheckRule returns an error where a rule is none of Rules.
+// CheckRule returns an error if a rule is none of Rules.
 func CheckRule(rule string) error {
 	if !slices.Contains(Rules, rule) {
 		return fmt.Errorf("%q is none of %s", rule, strings.Join(Rules, ", "))
@@ -40,7 +40,7 @@ type Drawer[P ~int32] struct {
 	Rule     string
 	Exponent float64     // of Zipf
 	Outside  float64     // of Interest: share drawn from all peers; 0: a tenth
-	Held     *Now[P]     // who holds what
+	Held     *Now[P]     // the present holders
 	Alike    func(P) []P // peers that share an interest with one, itself included; nil: nothing is known of interests
 
 	sums   []int    // of the collections' sizes at the start, up to each peer
@@ -64,7 +64,7 @@ func (d *Drawer[P]) prepare() {
 	})
 }
 
-// Key draws what a peer asks for, of the first keys only. It may hold the key itself, and nobody else may.
+// Key draws the key of a query, of the first keys only. The peer may hold it itself, and nobody else may.
 func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 	if d.sums == nil {
 		d.prepare()
@@ -86,7 +86,7 @@ func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 	return pick(d.Held.Collection(P(at)), rng)
 }
 
-// tries is how often a query is drawn until it is one.
+// tries is the largest number of draws for one query.
 const tries = 200
 
 // Query draws an asker, a peer that may ask, and a key. The key is one of the first keys that the asker lacks and a

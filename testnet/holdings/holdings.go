@@ -1,4 +1,5 @@
-// Package holdings keeps who holds what, as it is at the start and as it changes, and draws what peers ask for.
+// Package holdings keeps the holders of all keys, at the start and as they change, and draws the keys that peers ask
+// for.
 //
 // The simulator, scenarios and the judge all rest on it: there is one truth. No node reads it. It costs four bytes for
 // each key, and eight for each holding.
@@ -14,7 +15,8 @@ import (
 // ErrHoldings is matched by every error about collections.
 var ErrHoldings = errors.New("holdings: bad collections")
 
-// Table is who holds what. Peers and keys are numbered from 0. It is read-only and safe for concurrent use.
+// Table has the keys of every peer, and the holders of every key. Peers and keys are numbered from 0. It is read-only
+// and safe for concurrent use.
 type Table[P ~int32] struct {
 	collections [][]uint32 // key numbers, ascending
 	holders     []P        // of key 0, then of key 1, …, each ascending
@@ -50,7 +52,7 @@ func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
 	return h, nil
 }
 
-// WithKeys is the same with more keys, which nobody holds.
+// WithKeys returns the same table with more keys, which nobody holds.
 func (h *Table[P]) WithKeys(keys int) *Table[P] {
 	out := *h
 	out.starts = slices.Clone(h.starts)
@@ -60,23 +62,24 @@ func (h *Table[P]) WithKeys(keys int) *Table[P] {
 	return &out
 }
 
-// Peers is how many peers there are.
+// Peers returns the number of peers.
 func (h *Table[P]) Peers() int { return len(h.collections) }
 
-// Keys is how many keys there are.
+// Keys returns the number of keys.
 func (h *Table[P]) Keys() int { return len(h.starts) - 1 }
 
-// Holdings is the number of pairs of a peer and a key that it holds.
+// Holdings returns the number of pairs of a peer and a key that it holds.
 func (h *Table[P]) Holdings() int { return len(h.holders) }
 
 // Collection lists the numbers of the keys that a peer holds, ascending. Not to be changed.
 func (h *Table[P]) Collection(p P) []uint32 { return h.collections[p] }
 
-// Holders are the peers that hold a key, ascending. Not to be changed.
+// Holders returns the peers that hold a key, ascending. Not to be changed.
 func (h *Table[P]) Holders(key uint32) []P { return h.holders[h.starts[key]:h.starts[key+1]] }
 
-// Holds says whether a peer holds a key. It takes time logarithmic in the number of the key's holders: when all are
-// asked for one key, these are in the processor's cache, and collections are not. Nobody holds a key that there is not.
+// Holds reports whether a peer holds a key. It takes time logarithmic in the number of the key's holders: when all
+// peers are asked for one key, its holders are in the processor's cache, and collections are not. Nobody holds an
+// unknown key.
 func (h *Table[P]) Holds(p P, key uint32) bool {
 	if int(key) >= h.Keys() {
 		return false
@@ -85,7 +88,7 @@ func (h *Table[P]) Holds(p P, key uint32) bool {
 	return held
 }
 
-// Others is how many peers besides one hold a key.
+// Others returns the number of other peers that hold a key.
 func (h *Table[P]) Others(p P, key uint32) int {
 	n := len(h.Holders(key))
 	if h.Holds(p, key) {
@@ -94,7 +97,7 @@ func (h *Table[P]) Others(p P, key uint32) int {
 	return n
 }
 
-// Common is how many keys two peers both hold. It takes time linear in the sizes of their collections.
+// Common returns the number of keys that two peers both hold. It takes time linear in the sizes of their collections.
 func (h *Table[P]) Common(a, b P) int {
 	n, left, right := 0, h.collections[a], h.collections[b]
 	for len(left) > 0 && len(right) > 0 {

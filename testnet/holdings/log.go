@@ -25,7 +25,7 @@ const (
 	maxLogged = 10_000_000
 )
 
-// shortLines passes on what it reads until a line is too long: a file that is no table may have no end of line at all.
+// shortLines passes on its input until a line is too long: a file that is no table may have no end of line at all.
 type shortLines struct {
 	r    io.Reader
 	line int // bytes of the line that has not ended

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Now is who holds what while collections change: at first what a Table says. It is not safe for concurrent use while
-// it changes.
+// Now has the holders of all keys while collections change, from a Table on. It is not safe for concurrent use while it
+// changes.
 type Now[P ~int32] struct {
 	start       *Table[P]
 	collections map[P][]uint32 // that have changed, ascending
 	holders     map[uint32][]P // of keys that have been changed, ascending
 }
 
-// NewNow begins with what a Table says.
+// NewNow begins with the holders of a Table.
 func NewNow[P ~int32](h *Table[P]) *Now[P] { return &Now[P]{start: h} }
 
-// Peers is how many peers there are.
+// Peers returns the number of peers.
 func (n *Now[P]) Peers() int { return n.start.Peers() }
 
 // Collection lists the numbers of the keys that a peer holds now, ascending. Not to be changed.
@@ -27,13 +27,13 @@ func (n *Now[P]) Collection(p P) []uint32 {
 	return n.start.Collection(p)
 }
 
-// Changed says whether a collection is no longer what it was at the start.
+// Changed reports whether a collection differs from the start.
 func (n *Now[P]) Changed(p P) bool {
 	_, changed := n.collections[p]
 	return changed
 }
 
-// Holds says whether a peer holds a key now.
+// Holds reports whether a peer holds a key now.
 func (n *Now[P]) Holds(p P, key uint32) bool {
 	if own, changed := n.collections[p]; changed {
 		_, held := slices.BinarySearch(own, key)
@@ -42,7 +42,7 @@ func (n *Now[P]) Holds(p P, key uint32) bool {
 	return n.start.Holds(p, key)
 }
 
-// Holders are the peers that hold a key now, ascending. Not to be changed.
+// Holders returns the peers that hold a key now, ascending. Not to be changed.
 func (n *Now[P]) Holders(key uint32) []P {
 	if now, changed := n.holders[key]; changed {
 		return now
@@ -63,7 +63,7 @@ func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	return true
 }
 
-// with is a sorted list with an element or without it. The list stays as it is.
+// with returns a sorted list with an element or without it. The list stays as it is.
 func with[T cmp.Ordered](list []T, x T, in bool) []T {
 	at, _ := slices.BinarySearch(list, x)
 	out := append(make([]T, 0, len(list)+1), list[:at]...)

@@ -1,7 +1,7 @@
 // Package page prints words and figures for people, within the width of their terminal.
 //
-// Lines break by one rule. A line that is too wide breaks at blanks. What follows is indented to where the text after
-// the first gap of two blanks begins, if that is in the left half, else by four more than the line. A word that is wider
+// Lines break by one rule. A line that is too wide breaks at blanks. The rest is indented to where the text after the
+// first gap of two blanks begins, if that is in the left half, else by four more than the line. A word that is wider
 // than the terminal stays whole, so that it can be copied. A table that is too wide has each row in several lines, at
 // the same columns.
 package page
@@ -73,7 +73,7 @@ func (p *Page) Write(b []byte) (int, error) {
 	return len(b), p.Err
 }
 
-// fold writes a line in as many as a width needs.
+// fold writes a line in as many lines as a width needs.
 func fold(out *strings.Builder, line string, width int) {
 	own := len(line) - len(strings.TrimLeft(line, " "))
 	less, hang := own+4, own+4
@@ -121,8 +121,8 @@ func cut(line string, width int) (first, rest string) {
 // Left is for tables whose columns all have their text on the left.
 const Left = math.MaxInt
 
-// Table writes rows, the first of which is the head, in columns that are two blanks apart. From the numbered column on,
-// from 0, text is on the right of its column; if that is 0, there are two blanks before it.
+// Table writes rows, with the head first, in columns that are two blanks apart. From column right on, numbered from 0,
+// text is on the right of its column; if right is 0, there are two blanks before it.
 func Table(w io.Writer, right int, rows ...[]string) error {
 	var widths []int
 	for _, row := range rows {

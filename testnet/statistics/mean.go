@@ -45,8 +45,9 @@ func MeanOf(values []float64) Mean {
 	return m
 }
 
-// ShareOf is MeanOf shares of a number of cases in all, as a recall is of queries. Its interval is no narrower than the
-// score interval of Wilson of the share of all cases: trials that all show 1 do not show that it is 1.
+// ShareOf returns MeanOf of shares of a number of cases in all, such as a recall over queries. Its interval is no
+// narrower than the score interval of Wilson of the share of all cases: trials that all show 1 do not show that it is
+// 1.
 func ShareOf(shares []float64, cases int) Mean {
 	m := MeanOf(shares)
 	if m.N == 0 || cases < 1 || m.Value < 0 || m.Value > 1 {
@@ -57,7 +58,7 @@ func ShareOf(shares []float64, cases int) Mean {
 	return m
 }
 
-// Wilson is the 95 % score interval of a share of a number of cases, at least 1, within 0 and 1.
+// Wilson returns the 95 % score interval of a share of a number of cases, at least 1, within 0 and 1.
 func Wilson(share float64, cases int) (low, high float64) {
 	const z = 1.959964
 	n := float64(cases)
@@ -66,7 +67,7 @@ func Wilson(share float64, cases int) (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// Paired is the mean of b minus a, where both took the same trials in the same order: by the differences in pairs.
+// Paired returns the mean of b minus a, where both took the same trials in the same order: by the differences in pairs.
 func Paired(a, b []float64) Mean {
 	differences := make([]float64, len(a))
 	for i := range a {
@@ -75,7 +76,7 @@ func Paired(a, b []float64) Mean {
 	return MeanOf(differences)
 }
 
-// MeanWith is a mean of n trials with a known standard error.
+// MeanWith returns a mean of n trials with a known standard error.
 func MeanWith(value, standardError float64, n int) Mean {
 	m := Mean{Value: value, Least: value, Most: value, N: n}
 	if n > 1 {
@@ -84,8 +85,8 @@ func MeanWith(value, standardError float64, n int) Mean {
 	return m
 }
 
-// Difference is the mean of b minus that of a. Its interval is Welch's, for trials that follow from different seeds; it
-// is not known when one of them has a single trial.
+// Difference returns the mean of b minus the mean of a. Its interval is Welch's, for trials with different seeds; it is
+// not known when one of them has a single trial.
 func Difference(a, b Mean) Mean {
 	d := Mean{Value: b.Value - a.Value, N: min(a.N, b.N)}
 	if a.N < 2 || b.N < 2 {
@@ -101,13 +102,13 @@ func Difference(a, b Mean) Mean {
 	return d
 }
 
-// square is that of the standard error.
+// square returns the square of the standard error.
 func (m Mean) square() float64 {
 	e := m.Half / student(m.N-1)
 	return e * e
 }
 
-// student is the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10 it is
+// student returns the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10 it is
 // printed to three decimals. From there it is the expansion of Cornish and Fisher, off by less than 0.001.
 func student(freedom int) float64 {
 	printed := []float64{0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}
@@ -120,12 +121,12 @@ func student(freedom int) float64 {
 		(3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*v*v*v)
 }
 
-// Next is the interval in which the mean of as many other trials would lie with 95 % confidence.
+// Next returns the interval in which the mean of the same number of other trials would lie with 95 % confidence.
 func (m Mean) Next() (low, high float64) {
 	return m.Value - m.Half*math.Sqrt2, m.Value + m.Half*math.Sqrt2
 }
 
-// String is the mean with the half width of its interval, to as many decimals as that has meaning.
+// String returns the mean with the half width of its interval, to as many decimals as that has meaning.
 func (m Mean) String() string {
 	if m.N == 0 {
 		return "–"
@@ -141,7 +142,7 @@ func (m Mean) String() string {
 	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
 }
 
-// MarshalJSON leaves out what is not a number.
+// MarshalJSON leaves out infinities and NaN.
 func (m Mean) MarshalJSON() ([]byte, error) {
 	part := func(name string, x float64) string {
 		if s := digits(x); s != "" {
@@ -152,7 +153,7 @@ func (m Mean) MarshalJSON() ([]byte, error) {
 	return []byte("{" + part("value", m.Value) + part("half_95", m.Half) + part("least", m.Least) + part("most", m.Most) + fmt.Sprintf(`"trials":%d}`, m.N)), nil
 }
 
-// digits are six, and nothing for what is not a number.
+// digits formats a number with six digits, and returns "" for infinities and NaN.
 func digits(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
