@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// now is the processor time that this thread has used: other programs on the machine do not count.
+// now returns the processor time that this thread has used: other programs on the machine do not count.
 func now() time.Duration {
 	const thisThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage

@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// now is the time that has passed.
+// now returns the time since the start.
 func now() time.Duration { return time.Since(started) }

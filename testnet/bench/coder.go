@@ -76,5 +76,5 @@ func coderSpeed(b *bench, p float64) {
 	}))
 }
 
-// entropy is the binary entropy of p in bits.
+// entropy returns the binary entropy of p in bits.
 func entropy(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }

@@ -12,9 +12,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// indexArea measures who may hold a key among many peers, what an update takes, and memory. The rival is a loop over
-// one Bloom filter a peer, of the same false-positive rate, with the key hashed once. Its update fills a new such
-// filter.
+// indexArea measures how fast the peers that may hold a key are found among many, the time of an update, and memory.
+// The rival is a loop over one Bloom filter a peer, of the same false-positive rate, with the key hashed once. Its
+// update fills a new filter.
 func indexArea(b *bench) {
 	matching(b, 10_000, 5_000, 100)
 	matching(b, 100_000, 500, 0)
@@ -123,7 +123,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	relaying(b, c, size)
 }
 
-// relaying is what it takes to serve parts that are not kept encoded, beside those that are.
+// relaying measures the time to serve parts that are not kept encoded, beside parts that are.
 func relaying(b *bench, c *crowd, size string) {
 	some := c.prefixes[:100]
 	serve := func(form func(*summary.Prefix) *summary.Prefix) side {
@@ -141,7 +141,7 @@ func relaying(b *bench, c *crowd, size string) {
 		serve((*summary.Prefix).Compact), serve(func(p *summary.Prefix) *summary.Prefix { return p }))
 }
 
-// inVain compares the false matches of the rows alone with those of the prefixes.
+// inVain compares the matches of the rows alone with the matches of the prefixes.
 func inVain(b *bench, c *crowd, fps []summary.Fingerprint) {
 	var found []int
 	matched, contained := 0, 0

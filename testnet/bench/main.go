@@ -3,14 +3,14 @@
 //	go run . [AREA…] [--json]
 //	go run . sizes [--json]
 //
-// sizes prints a table of structures in as many bytes, with a line of advice each. Otherwise:
+// sizes prints a table of structures of the same number of bytes, with a line of advice each. Otherwise:
 //
 // The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and
 // theirs do the same work in turn, at least five rounds. A row prints the median of each, in a unit where less is
-// better, and the median of the rounds' ratios, theirs to ours. The ratio is how many times better ours is. Times are
-// of the processor, where the system tells them (Linux). Absolute times decide nothing. A target is the ratio that is
-// to be reached; rows without one are there to compare. The exit code is 0 though a target is missed, 1 when a
-// measurement failed, 2 for wrong usage.
+// better, and the median of the rounds' ratios, theirs to ours. The ratio tells how many times better ours is. Times
+// are of the processor, if the system counts them (Linux). Absolute times decide nothing. A target is the ratio to
+// reach; rows without one are for comparison. The exit code is 0 though a target is missed, 1 when a measurement
+// failed, 2 for wrong usage.
 //
 // The libraries run with the best settings that they document: their own hash functions, scratch space used again, and
 // the memory that the rate needs. It is a module of its own so that they stay out of venn's.

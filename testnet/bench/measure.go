@@ -38,7 +38,7 @@ type bench struct {
 // side does some work once and returns how long it took, without what was needed to prepare it.
 type side func() time.Duration
 
-// timed is a side that needs no preparation.
+// timed returns a side that needs no preparation.
 func timed(work func()) side {
 	return func() time.Duration {
 		start := now()
@@ -55,7 +55,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 		if b.stopping() {
 			return
 		}
-		runtime.GC() // what the last side left is not this one's cost
+		runtime.GC() // the last side's garbage is not this one's cost
 		a, z := ours, theirs
 		if round%2 == 1 {
 			a, z = z, a
@@ -73,7 +73,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 	b.add(Row{Name: name, Ours: median(us), Theirs: median(them), Unit: unit, Ratio: median(ratios), Target: target})
 }
 
-// stopping says whether the user wants no more.
+// stopping reports whether the user has interrupted.
 func (b *bench) stopping() bool {
 	select {
 	case <-b.interrupt:
@@ -138,7 +138,7 @@ func randomKeys(seed uint64, n int) [][]byte {
 	return keys
 }
 
-// must is for parameters that stand in this program.
+// must returns v; it panics on an error, which parameters fixed in this program cannot cause.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

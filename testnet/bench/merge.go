@@ -42,7 +42,7 @@ func halfFull(seed uint64, p bloom.Params) *bloom.Filter {
 	return f
 }
 
-// wordsOf are the bits of a filter of whole words, from its binary form.
+// wordsOf returns the bits of a filter of whole words, from its binary form.
 func wordsOf(f *bloom.Filter) []uint64 {
 	b := must(f.MarshalBinary())
 	words := make([]uint64, f.Params().Bits()/64)

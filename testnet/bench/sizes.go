@@ -32,7 +32,8 @@ type Sized struct {
 	Advice    string  `json:"advice"`
 }
 
-// sizes measures structures that people choose between, in as many bytes, each through its own library.
+// sizes measures structures of the same number of bytes, for people who choose between them, each through its own
+// library.
 func sizes() []Sized {
 	keys := randomKeys(1, streamKeys)
 	hashes := make([]uint64, len(keys))
@@ -42,7 +43,7 @@ func sizes() []Sized {
 	return append(filterSizes(keys, hashes), sketchSizesAt()...)
 }
 
-// filterSizes are structures that answer for keys, in sizesBytes at most.
+// filterSizes returns structures that answer for keys, in sizesBytes at most.
 func filterSizes(keys [][]byte, hashes []uint64) []Sized {
 	deep := build(keys, deepShape())
 	parts := deep.Parts()
@@ -116,7 +117,7 @@ func bestBlocked() *bloom.Blocked {
 	return best
 }
 
-// largestSet is the Golomb-coded set of the least rate within sizesBytes.
+// largestSet returns the Golomb-coded set of the least rate within sizesBytes.
 func largestSet(keys [][]byte) (*gcs.Filter, [gcs.KeySize]byte) {
 	var key [gcs.KeySize]byte
 	at := func(m float64) *gcs.Filter {
@@ -144,7 +145,7 @@ func gcsRate(set *gcs.Filter, key [gcs.KeySize]byte) float64 {
 	return -math.Log1p(-float64(hits)/calls) / each
 }
 
-// sketchSizesAt are structures that tell overlaps, in sketchKiB.
+// sketchSizesAt returns structures that estimate overlaps, in sketchKiB.
 func sketchSizesAt() []Sized {
 	var ours, theta, hll, fromCPC float64
 	for trial := range uint64(sketchRepeat) {

@@ -18,18 +18,18 @@ const (
 	confidence   = 0.95
 )
 
-// sketchShares are the shares of a set that the other set has too. target is how many times smaller than a theta
-// sketch's our error should be.
+// sketchShares are the shares of a set that the other set has too. target is the factor by which our error should be
+// smaller than a theta sketch's.
 var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 0.6}, {0.5, 1}}
 
 // sketchSizes are KiB of a sketch.
 var sketchSizes = []int{4, 16, 64}
 
-// sketchArea estimates how many keys two sets have in common from the same bytes of each. Ours are the first parts of a
-// summary as nodes publish it. These are a theta sketch, HyperLogLog, CPC, and b-bit MinHash of the best b. Ours have
-// never more bytes than theirs, the header counted and signatures for nobody. All know the sizes of the sets. Errors
-// are relative to the truth, in the mean. The coverage is how often, in 1,000 trials, the 95 % confidence interval
-// holds the truth. "ours" is its distance from 95 % in points, "theirs" the three that are allowed.
+// sketchArea estimates the number of keys that two sets have in common, from the same number of bytes of each. Ours are
+// the first parts of a summary as nodes publish it. The rivals are a theta sketch, HyperLogLog, CPC, and b-bit MinHash
+// of the best b. Ours never have more bytes, with the header counted and signatures for nobody. All know the sizes of
+// the sets. Errors are relative to the truth, in the mean. The coverage is the share of 1,000 trials in which the 95 %
+// confidence interval holds the truth. "ours" is its distance from 95 % in points, "theirs" the three that are allowed.
 func sketchArea(b *bench) {
 	b.kibibyte()
 	all := b.trials("4, 16 and 64 KiB", sketchTrials, func(trial int) []sketched {
@@ -51,7 +51,7 @@ func sketchArea(b *bench) {
 	}
 }
 
-// kibibyte is the sample that every summary begins with: 1 KiB, a tenth in common.
+// kibibyte measures the sample that every summary begins with: 1 KiB, a tenth in common.
 func (b *bench) kibibyte() {
 	const share, bytes = 0.1, 1 << 10
 	errors := b.trials("1 KiB", rivalTrials, func(trial int) []sketched {
@@ -107,7 +107,7 @@ func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 	return out
 }
 
-// sumUp is the mean errors of one share and size, and by how many points the intervals' coverage is off.
+// sumUp returns the mean errors of one share and size, and the error of the intervals' coverage, in points.
 func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 	held := 0
 	for trial, t := range all {
@@ -147,7 +147,7 @@ func (b *bench) trials(name string, n int, work func(trial int) []sketched) [][]
 	return out
 }
 
-// published is what a node publishes of a collection.
+// published returns the summary that a node publishes of a collection.
 func published(fps []summary.Fingerprint) *summary.Prefix {
 	return must(summary.Build(fps, summary.Header{Origin: "bench"}))
 }
@@ -170,7 +170,7 @@ func randomFingerprints(rng *rand.Rand, n int) []summary.Fingerprint {
 	return fps
 }
 
-// sharing is as many random fingerprints, a share of them fps's own.
+// sharing returns the same number of random fingerprints, of which a share are fps's own.
 func sharing(rng *rand.Rand, fps []summary.Fingerprint, share float64) []summary.Fingerprint {
 	both := int(share * float64(len(fps)))
 	return append(randomFingerprints(rng, len(fps)-both), fps[:both]...)

@@ -12,13 +12,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// thetaOverlap is the estimate from two theta sketches of the given bytes: 8 a hash, and a preamble.
+// thetaOverlap returns the estimate from two theta sketches of the given bytes: 8 a hash, and a preamble.
 func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	i := theta.NewIntersection()
 	for _, set := range [][]summary.Fingerprint{a, b} {
 		s := must(theta.NewQuickSelectUpdateSketch(theta.WithUpdateSketchLgK(uint8(bits.Len(uint(bytes/8)) - 1))))
 		for _, f := range set {
-			_ = s.UpdateUint64(uint64(f)) // says that it kept the hash, or not
+			_ = s.UpdateUint64(uint64(f)) // reports whether it kept the hash
 		}
 		s.Trim()
 		c := s.CompactOrdered()
@@ -32,7 +32,7 @@ func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	return must(i.Result(false)).Estimate()
 }
 
-// hllOverlap is the sizes of both less the union's, as two HyperLogLog sketches of a byte a register tell it.
+// hllOverlap returns the sum of both sizes less the union's, by two HyperLogLog sketches of a byte a register.
 func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	s := must(hyperloglog.NewSketch(uint8(bits.Len(uint(bytes))-1), false))
 	for _, set := range [][]summary.Fingerprint{a, b} { // merging is inserting both
@@ -46,7 +46,7 @@ func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	return max(0, float64(len(a)+len(b))-float64(s.Estimate()))
 }
 
-// cpcOverlap is the sizes of both sets less the union's, estimated from CPC sketches. It takes the largest sketches
+// cpcOverlap returns the sum of both sizes less the union's, estimated from CPC sketches. It takes the largest sketches
 // within the given bytes, and returns the bytes of the larger.
 func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took int) {
 	for lgK := bits.Len(uint(bytes)); ; lgK-- {
@@ -73,9 +73,9 @@ func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took in
 // minHashBins is the bins of one permutation: so few that none stays empty.
 const minHashBins = 1 << 13
 
-// minHashOverlap is the estimate from the low bits of the minima that fit into the bytes (Li and König, "b-Bit minwise
-// hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang, "One permutation hashing",
-// 2012).
+// minHashOverlap returns the estimate from the low bits of the minima that fit into the bytes (Li and König, "b-Bit
+// minwise hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang, "One permutation
+// hashing", 2012).
 func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) float64 {
 	minima := 8 * bytes / width
 	bins := min(minima, minHashBins)
@@ -91,8 +91,7 @@ func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) f
 	return jaccard / (1 + jaccard) * float64(len(a)+len(b))
 }
 
-// leastHashes is the least hash in every bin; a hash's bin is its lowest bits, the rest orders it. What is returned is
-// without the bits of the bin.
+// leastHashes returns the least hash in every bin. A hash's bin is its lowest bits; the result has the other bits.
 func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
 	shift := bits.Len(uint(bins)) - 1
 	least := slices.Repeat([]uint64{math.MaxUint64}, bins)
@@ -105,7 +104,7 @@ func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
 	return least
 }
 
-// bestWidth is the b of least variance in b-bit MinHash, for equal bytes, where two sets of one size share a part.
+// bestWidth returns the b of least variance in b-bit MinHash, for equal bytes, where two sets of one size share a part.
 func bestWidth(share float64) int {
 	jaccard := share / (2 - share)
 	best, least := 0, math.Inf(1)
@@ -119,7 +118,7 @@ func bestWidth(share float64) int {
 	return best
 }
 
-// mix is a bijection that spreads x over all bits: the finalizer of MurmurHash3.
+// mix returns a bijection of x that spreads it over all bits: the finalizer of MurmurHash3.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53

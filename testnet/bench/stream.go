@@ -20,8 +20,8 @@ const (
 var streamHasher = summary.Seed{Network: "bench"}.Hasher()
 
 // streamArea measures the whole stream of a summary and cuts of it, with the signed header. The rivals are other
-// structures that answer the same question at the same false-positive rate, or in the same bytes. Rows that say "at
-// most" have the limit for "theirs".
+// structures that answer the same question at the same false-positive rate, or in the same bytes. Rows with "at most"
+// have the limit for "theirs".
 func streamArea(b *bench) {
 	keys := randomKeys(1, streamKeys)
 	full := build(keys, summary.Shape{})
@@ -36,12 +36,12 @@ func streamArea(b *bench) {
 	b.hostileHeader()
 }
 
-// build is the way from keys to a whole summary.
+// build makes a whole summary of keys.
 func build(keys [][]byte, s summary.Shape) *summary.Prefix {
 	return buildOf(fingerprints(keys), s, 1)
 }
 
-// deepShape is a shape for a false-positive rate of 1e-6.
+// deepShape returns a shape for a false-positive rate of 1e-6.
 func deepShape() summary.Shape {
 	s, _, err := summary.ShapeForRate(streamKeys, 1e-6)
 	if err != nil {
@@ -63,13 +63,13 @@ func fingerprints(keys [][]byte) []summary.Fingerprint {
 	return fps
 }
 
-// decode is the way from the bytes of all parts to a prefix.
+// decode makes a prefix from the bytes of all parts.
 func decode(p *summary.Prefix) *summary.Prefix {
 	none := must(summary.NewPrefix(p.Header()))
 	return must(none.Extend(must(p.Run(0, p.Parts()))))
 }
 
-// wireBytes is a prefix as it is stored or sent.
+// wireBytes returns the size of a prefix as it is stored or sent.
 func wireBytes(p *summary.Prefix) float64 {
 	run := must(p.Run(0, p.Parts()))
 	return float64(len(summary.File{Envelope: make([]byte, envelope), Run: run}.AppendBinary(nil)))
@@ -148,7 +148,7 @@ func (b *bench) million() {
 	b.within("decode, 1M keys, at most 0.25 s", "s", 0.25, timed(func() { sink += decode(p).Parts() }))
 }
 
-// deltas are those at 8 bits a key after some of the keys were exchanged.
+// deltas measures deltas at 8 bits a key after some of the keys were exchanged.
 func (b *bench) deltas() {
 	keys := randomKeys(1, streamKeys)
 	old := buildOf(fingerprints(keys), summary.Shape{}, 1)
@@ -166,7 +166,7 @@ func (b *bench) deltas() {
 	}
 }
 
-// hostileHeader is 1 KiB that is no header.
+// hostileHeader measures the refusal of 1 KiB that is no header.
 func (b *bench) hostileHeader() {
 	good := must(buildOf(fingerprints(randomKeys(1, 1000)), summary.Shape{}, 1).Header().AppendBinary(nil))
 	junk := append(good[:1], make([]byte, 1023)...) // of the version that there is

@@ -28,14 +28,14 @@ func newStreamRivals(keys [][]byte, rate float64) *streamRivals {
 	return r
 }
 
-// newSet is a Golomb-coded set of numbers below n/rate. The low bits of their differences are written as they are. The
-// number of low bits is the one that needs the fewest bytes.
+// newSet returns a Golomb-coded set of numbers below n/rate. The low bits of their differences are written as they are.
+// The number of low bits is the one that needs the fewest bytes.
 func (r *streamRivals) newSet(keys [][]byte) *gcs.Filter {
 	low := math.Round(math.Log2(math.Ln2 / r.rate))
 	return must(gcs.BuildGCSFilter(uint8(low), uint64(math.Round(1/r.rate)), r.key, keys))
 }
 
-// newBloom is a plain Bloom filter in its library's form.
+// newBloom returns a plain Bloom filter in its library's form.
 func (r *streamRivals) newBloom(keys [][]byte) []byte {
 	f := bitsblooms.NewWithEstimates(uint(len(keys)), r.rate)
 	for _, key := range keys {
@@ -44,7 +44,7 @@ func (r *streamRivals) newBloom(keys [][]byte) []byte {
 	return must(f.MarshalBinary())
 }
 
-// sparseBytes is the size of what zstd makes of a filter with one hash function: long, and nearly all zeros.
+// sparseBytes returns the size of a filter with one hash function, long and nearly all zeros, compressed by zstd.
 func (r *streamRivals) sparseBytes() int {
 	f := bitsblooms.New(uint(float64(len(r.keys))/r.rate), 1)
 	for _, key := range r.keys {

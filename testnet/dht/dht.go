@@ -20,11 +20,11 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// prefix is of the protocols, so that no other DHT is met.
+// prefix begins the names of the protocols, so that no other DHT is met.
 const prefix = "/venn-testnet"
 
-// Classic is the DHT with a lookup for every key announced. Each costs tens of kilobytes, so only what is looked for is
-// announced: what a holding costs doesn't depend on how many there are.
+// Classic returns the DHT with a lookup for every key announced. Each costs tens of kilobytes, so only keys that are
+// looked for are announced: the cost of a holding doesn't depend on their number.
 func Classic() testnet.System {
 	return system("kademlia-classic", "go-libp2p-kad-dht, Provide for every key", 1, provide) // each key by itself: no slope
 }

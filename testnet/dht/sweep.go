@@ -17,7 +17,7 @@ import (
 // region costs the same however many keys it is for.
 const sweepHoldings = 20_000
 
-// Kademlia is the DHT with the sweeping provider, which visits the space of keys region by region.
+// Kademlia returns the DHT with the sweeping provider, which visits the space of keys region by region.
 func Kademlia() testnet.System {
 	s := system("kademlia", "go-libp2p-kad-dht, sweeping provider; what a holding costs is the slope between two samples", sweepHoldings, sweepAll)
 	s.Marginal = true

@@ -1,4 +1,4 @@
-// Package heap says how far the heap of a run grows between collections.
+// Package heap sets how far the heap of a run grows between collections.
 package heap
 
 import (

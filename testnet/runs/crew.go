@@ -7,20 +7,20 @@ import (
 )
 
 // Crew does the tasks of a simulated run on several processors: its Each is sim.Config's. A run has ten thousand groups
-// of tasks, of some 100 µs each, and on a virtual machine waking a processor takes as long. So who waits looks again and
-// again for a while before it sleeps, and nobody waits for one who sleeps.
+// of tasks, of some 100 µs each, and on a virtual machine waking a processor takes as long. So a processor that waits
+// looks again and again for a while before it sleeps, and nobody waits for a sleeping one.
 //
-// A processor begins with the same tasks in every group: what they change is in its cache then, and to fetch it from
-// another processor's may take as long as the tasks. When it has done them it does what others have not begun.
+// A processor begins with the same tasks in every group: their memory is in its cache then, and to fetch it from
+// another processor's may take as long as the tasks. When it has done them it does tasks that others have not begun.
 type Crew struct {
 	size   int
 	round  atomic.Pointer[round] // the latest; nil: none yet
 	asleep atomic.Int32
-	mu     sync.Mutex // of those who fall asleep, and of waking them
+	mu     sync.Mutex // of falling asleep, and of waking
 	awake  *sync.Cond
 }
 
-// awakeFor is how long one looks before it sleeps.
+// awakeFor is the time for which a processor looks before it sleeps.
 const awakeFor = 300 * time.Microsecond
 
 // round is a call of Each.
@@ -37,7 +37,7 @@ type share struct {
 	_    [112]byte // no two shares are in one line of a cache
 }
 
-// NewCrew starts a crew of a number of processors, that of who calls Each among them. Close ends it.
+// NewCrew starts a crew of a number of processors, the caller of Each among them. Close ends it.
 func NewCrew(processors int) *Crew {
 	c := &Crew{size: 1}
 	c.awake = sync.NewCond(&c.mu)
@@ -45,7 +45,7 @@ func NewCrew(processors int) *Crew {
 	return c
 }
 
-// Grow makes it a crew of more processors, unless it has as many. It is not called during Each.
+// Grow makes it a crew of more processors, unless it has that number. It is not called during Each.
 func (c *Crew) Grow(processors int) {
 	for ; c.size < processors; c.size++ {
 		go c.work(c.size)
@@ -90,7 +90,7 @@ func (c *Crew) work(processor int) {
 	}
 }
 
-// take does the tasks of a processor's share, and then those of others.
+// take does the tasks of a processor's share, and then the others'.
 func (c *Crew) take(r *round, processor int) {
 	done := int64(0)
 	for k := range r.shares {
@@ -126,7 +126,7 @@ func (c *Crew) await(so func() bool) {
 	}
 }
 
-// wake wakes all who sleep. Whoever counts as asleep after this has looked after it, too.
+// wake wakes all that sleep. A processor that counts as asleep only later looks again before it sleeps.
 func (c *Crew) wake() {
 	if c.asleep.Load() > 0 {
 		c.mu.Lock()

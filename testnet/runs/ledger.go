@@ -20,7 +20,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each. So an
+// Ledger keeps the results of an experiment's runs in its folder as they become known, a line of JSON each. So an
 // experiment that was interrupted goes on. Without a folder it keeps nothing.
 type Ledger[T any] struct {
 	part  Part
@@ -32,14 +32,14 @@ type Ledger[T any] struct {
 }
 
 type ledgerLine[T any] struct {
-	Sweep string `json:"sweep"` // of which the run is one
+	Sweep string `json:"sweep"` // stands for all runs of the experiment
 	Run   string `json:"run"`
 	Found T      `json:"found"`
 }
 
-// Open opens the ledger of the named experiment, which consists of the runs given, and reads those of all its
-// parts. It makes the folder. Errors say that the folder can't be read or written. They match ErrOptions where a part's
-// ledger is of other runs: another program's, or those of other options.
+// Open opens the ledger of the named experiment, which consists of the runs given, and reads the ledgers of all its
+// parts. It makes the folder. Errors: the folder can't be read or written; ErrOptions, if a part's ledger is of other
+// runs, from another program or with other options.
 func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
 	l := &Ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
 	if w.Lines != nil {
@@ -71,7 +71,7 @@ func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
 	return l, nil
 }
 
-// readFile reads a ledger. All lines of a part's must be of this sweep; the whole one may keep those of others.
+// readFile reads a ledger. All lines of a part's must be of this sweep; the whole one may keep other sweeps' lines.
 func (l *Ledger[T]) readFile(path string, part bool) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,8 +85,8 @@ func (l *Ledger[T]) readFile(path string, part bool) error {
 	return err
 }
 
-// read takes in the lines of a ledger, and says whether some are of another sweep. A line cut short by a crash is run
-// again.
+// read takes in the lines of a ledger, and reports whether some are of another sweep. A line cut short by a crash is
+// run again.
 func (l *Ledger[T]) read(r io.Reader) (other bool, err error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -108,7 +108,7 @@ func (l *Ledger[T]) read(r io.Reader) (other bool, err error) {
 	}
 }
 
-// Get returns what a run has found, if it is known.
+// Get returns the result of a run, if it is known.
 func (l *Ledger[T]) Get(run string) (T, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *Ledger[T]) Get(run string) (T, bool) {
 	return found, ok
 }
 
-// Add notes what a run has found. The line begins with a line break, in case the last one was cut short.
+// Add notes the result of a run. The line begins with a line break, in case the last one was cut short.
 func (l *Ledger[T]) Add(run string, found T) error {
 	if l.lines == nil {
 		return nil
@@ -140,15 +140,15 @@ func (l *Ledger[T]) Close() {
 	}
 }
 
-// Todo says whether run k of that name is to be done: it belongs to the ledger's part and is not known.
+// Todo reports whether run k of that name is to be done: it belongs to the ledger's part and is not known.
 func (l *Ledger[T]) Todo(k int, run string) bool {
 	_, known := l.Get(run)
 	return !known && l.part.has(k)
 }
 
-// Each does the runs of the ledger's part that it doesn't know, atOnce at a time. It returns what is known in the
-// end, in their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in
-// which a strategy panicked leaves the others: its error comes when these are done.
+// Each does the unknown runs of the ledger's part, atOnce at a time. It returns all known results in the order of the
+// runs: nil for a run that wasn't done. The first error ends it; results so far are kept. A run in which a strategy
+// panicked leaves the others: its error comes when these are done.
 func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -190,7 +190,7 @@ type Recent[T any] struct {
 	made map[string]func() (T, error)
 }
 
-// Get returns what a key stands for, which do makes if it is not kept.
+// Get returns the value of a key, which do makes if it is not kept.
 func (r *Recent[T]) Get(key string, do func() (T, error)) (T, error) {
 	r.mu.Lock()
 	get := r.made[key]
@@ -232,7 +232,7 @@ var Program = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:8])
 })
 
-// sumOf is the SHA-256 of a file.
+// sumOf returns the SHA-256 of a file.
 func sumOf(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -244,8 +244,8 @@ func sumOf(path string) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// Contents stands for what is in the data of a name, to the byte. A run with a table or folder that has changed finds
-// something else. Empty for debian, which is a part of the program.
+// Contents returns a text that stands for the bytes of a name's data: a run with a table or folder that has changed has
+// other results. Empty for debian, which is a part of the program.
 func Contents(data string) (string, error) {
 	if data == scenario.Debian {
 		return "", nil
@@ -254,7 +254,7 @@ func Contents(data string) (string, error) {
 	if entries, err := os.ReadDir(data); err == nil {
 		files = nil
 		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves those out
+			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves them out
 				files = append(files, filepath.Join(data, e.Name()))
 			}
 		}

@@ -15,21 +15,21 @@ import (
 // ErrOptions is matched by the errors of options that make no sense, found before anything is run.
 var ErrOptions = errors.New("experiment: bad options")
 
-// Work says which runs of an experiment are done, how many at one time, and where they are noted. The zero value does
-// all of them, as many at one time as processors and memory allow. What a run finds depends on none of its fields.
+// Work sets which runs of an experiment are done, how many at one time, and where they are noted. The zero value does
+// all of them, as many at one time as processors and memory allow. The result of a run depends on none of its fields.
 type Work struct {
-	// Part is what is done of the runs; the zero value is all. A part writes no tables and no report. It notes its runs
-	// in a ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all ledgers there,
-	// of whatever parts, does the runs that are missing, and reports.
+	// Part is the part of the runs that is done; the zero value is all. A part writes no tables and no report. It notes
+	// its runs in a ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all
+	// ledgers there, of whatever parts, does the runs that are missing, and reports.
 	Part Part
-	// Jobs is how many runs go at one time, or trials where an experiment repeats a paper; 0: as many as processors and
-	// memory allow.
+	// Jobs is the number of runs at one time, or of trials where an experiment repeats a paper; 0: as many as
+	// processors and memory allow.
 	Jobs int
 	// Lines, if not nil, takes the lines of a ledger in place of a file in Out: then nothing is known from before.
 	Lines io.Writer
 }
 
-// Check returns what is wrong; the error matches ErrOptions.
+// Check returns the fault of w; the error matches ErrOptions.
 func (w Work) Check() error {
 	if w.Jobs < 0 {
 		return fmt.Errorf("%w: %d jobs, want 1 or more", ErrOptions, w.Jobs)
@@ -40,13 +40,13 @@ func (w Work) Check() error {
 	return nil
 }
 
-// Reports says whether tables and a report are written: all runs are known then, unless one failed.
+// Reports reports whether tables and a report are written: all runs are known then, unless one failed.
 func (w Work) Reports() bool { return w.Part == Part{} }
 
-// jobs is how many runs go at one time; otherwise is the number when Jobs is 0.
+// jobs returns the number of runs at one time; otherwise is the number when Jobs is 0.
 func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
 
-// Workers is how many trials are done at one time, which have a processor each.
+// Workers returns the number of trials done at one time, each of which has a processor.
 func (w Work) Workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
 
 // Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value
@@ -66,7 +66,7 @@ func ParsePart(text string) (Part, error) {
 	return p, nil
 }
 
-// String is what ParsePart reads; empty for the zero value.
+// String returns the text that ParsePart reads; empty for the zero value.
 func (p Part) String() string {
 	if p.Of == 0 {
 		return ""
@@ -74,10 +74,10 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.I, p.Of)
 }
 
-// has says whether run k belongs to the part.
+// has reports whether run k belongs to the part.
 func (p Part) has(k int) bool { return p.Of == 0 || k%p.Of == p.I }
 
-// file is the name of the part's ledger.
+// file returns the name of the part's ledger.
 func (p Part) file(experiment string) string {
 	if p.Of == 0 {
 		return experiment + ".runs.jsonl"

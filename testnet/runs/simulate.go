@@ -22,12 +22,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// Options say what Simulate runs. Zero values mean the stated defaults.
+// Options choose what Simulate runs. Zero values mean the stated defaults.
 type Options struct {
 	Scenarios  []*scenario.Scenario
 	Known      []strategy.Strategy   // that a scenario may name; nil: strategies.Named
-	Strategies []string              // to run in place of each scenario's own; nil: those
-	Trials     int                   // in place of each scenario's own; 0: those
+	Strategies []string              // to run in place of each scenario's own; nil: its own
+	Trials     int                   // in place of each scenario's own; 0: its own
 	Out        string                // folder for tables, plots and report, made when missing; empty for none
 	Traces     string                // folder for the trace of every run that is not known from before, made when missing; empty for none
 	Version    string                // of the program, for the report
@@ -46,7 +46,7 @@ type trial struct {
 	paced    int // number of the run whose upkeep is the most that this one may send; -1: none
 }
 
-// id names all that the run follows from. Of the files that the scenario names it has what is in them.
+// id names all that the run follows from, with the contents of the files that the scenario names.
 func (r trial) id(inside string) string {
 	return ID(struct {
 		Scenario, Text, Contents, Strategy string
@@ -60,15 +60,15 @@ func (r trial) String() string {
 	return fmt.Sprintf("%s, %s, trial %d", r.of.Name, r.strategy.Name, r.number+1)
 }
 
-// traceName is a file's name for the trace of the run.
+// traceName returns the name of the file for the run's trace.
 func (r trial) traceName(seed uint64) string {
 	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
 }
 
 // Simulate plays scenarios in the simulator: every strategy of each, every trial. Of small networks there are as many
 // runs at a time as processors; a run of a large one has all of them, and so has the last run. When ctx ends, Simulate
-// returns its error and what is known by then. With a folder, a later call of the same program goes on from there.
-// Errors before anything is run match ErrOptions or scenario.ErrScenario.
+// returns its error and the results so far. With a folder, a later call of the same program goes on from there. Errors
+// before anything is run match ErrOptions or scenario.ErrScenario.
 func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	result := results.Result{Version: o.Version, Scenarios: o.Scenarios}
 	trials, ids, err := o.trials()
@@ -113,12 +113,12 @@ func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	return result, err
 }
 
-// parameters are what all runs have in common.
+// parameters returns the settings that all runs share.
 func (o *Options) parameters() [][2]string {
 	return [][2]string{{"program", Program()}, {"simulator", sim.Model}}
 }
 
-// terms say what the strategies are.
+// terms explains the strategies.
 func (o *Options) terms(trials []trial) (out [][2]string) {
 	for _, name := range results.Distinct(trials, func(r trial) string { return r.strategy.Name }) {
 		i := slices.IndexFunc(trials, func(r trial) bool { return r.strategy.Name == name })
@@ -138,7 +138,7 @@ func gcPercent(peers int) int {
 	return 100
 }
 
-// together is how many runs of networks of the given size go at one time.
+// together returns the number of runs at one time, for networks of the given size.
 func together(peers int) int {
 	const most = 2500 // peers
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
@@ -150,13 +150,13 @@ type processors struct {
 	left   atomic.Int32 // runs that are not done
 }
 
-// each is how many processors a run has. The last ones have those of runs that are done.
+// each returns the number of processors that a run has. The last runs have the processors of runs that are done.
 func (p *processors) each() int {
 	const most = 8 // a run has work for no more of them
 	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(p.atOnce, int(p.left.Load())))))
 }
 
-// check returns what is wrong with the options as such.
+// check returns the fault of the options themselves.
 func (o *Options) check() error {
 	names := map[string]bool{}
 	for _, s := range o.Scenarios {
@@ -197,7 +197,8 @@ func (o *Options) trials() (trials []trial, ids []string, err error) {
 	return trials, ids, err
 }
 
-// trialsOf are those of a scenario, the first of them with a number among all. Inside stands for what is in its files.
+// trialsOf returns the trials of a scenario, numbered from first among all. inside stands for the contents of its
+// files.
 func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside string, err error) {
 	if o.Strategies != nil {
 		s.Strategies = o.Strategies
@@ -226,7 +227,7 @@ func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside
 	if s.Parameters[strategy.Upkeep.Name] > 0 {
 		pacer = -1 // a number goes before
 	}
-	for n := range s.Trials { // strategies are compared on the same plan: those follow each other
+	for n := range s.Trials { // strategies are compared on the same plan, one after the other
 		for i, by := range chosen {
 			r := trial{of: s, strategy: by, number: n, paced: -1}
 			if pacer >= 0 && i != pacer && by.Heeds(strategy.Upkeep.Name) {
@@ -274,7 +275,7 @@ type once struct {
 	err error
 }
 
-// run is what a run has found, which is done now if it is not known.
+// run returns the result of a run, which is done now if it is not known.
 func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
 	r := &n.once[i]
 	r.Do(func() {
@@ -286,8 +287,8 @@ func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
 	return r.run, r.err
 }
 
-// pace is the bytes a second that a run's peers may send for upkeep: those that another run's have sent while they were
-// there, to connect included. 0: nothing bounds them but the scenario. That run is done first.
+// pace returns the bytes a second that a run's peers may send for upkeep: as many as the peers of another run have sent
+// while they were there, to connect included. 0: only the scenario bounds them. The other run is done first.
 func (n *simulated) pace(ctx context.Context, r trial) (float64, error) {
 	if r.paced < 0 {
 		return 0, nil
@@ -337,7 +338,7 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 	return *out, nil
 }
 
-// live is the memory in use, without what is only waiting to be collected; 0 where runs are beside each other.
+// live returns the memory in use, without garbage; 0 while other runs go on.
 func (n *simulated) live() float64 {
 	if n.atOnce > 1 {
 		return 0

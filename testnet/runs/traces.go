@@ -34,7 +34,7 @@ func newTrace(dir, name string) (t traceFile, err error) {
 	return t, nil
 }
 
-// writer is what the simulator writes to; nil: nothing.
+// writer returns the writer for the simulator's trace; nil: there is none.
 func (t *traceFile) writer() io.Writer {
 	if t.file == nil {
 		return nil
