@@ -16,10 +16,10 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// maxWithin bounds the time for a query of others, whatever they say.
+// maxWithin bounds the time for a query of another peer, whatever it asks for.
 const maxWithin = 60 * time.Second
 
-// reply is where a stream waits for the core's answers. The loop closes answers behind the last one.
+// reply is the queue of the core's answers for a waiting stream. The loop closes answers behind the last one.
 type reply struct {
 	answers chan wire.Message
 	gone    context.Context // ends when the stream no longer waits
@@ -76,7 +76,8 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	return n.relay(s, asked{question: q, held: holds}, maxAnswers, q.Within+time.Second)
 }
 
-// relay hands a question of a peer to the loop, and sends the core's answers as they come: at most so many within a time.
+// relay hands a question of a peer to the loop, and sends the core's answers as they come, up to a number within a
+// time.
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
@@ -146,7 +147,7 @@ func (n *Node) ask(e event.Ask) {
 }
 
 // query puts a query to a peer and returns the last answer, with its bytes. Earlier answers of a search go to the loop
-// at once. That to who may hold the key is one, however many messages it takes.
+// at once. An answer that names candidates is one, however many messages it takes.
 func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err error) {
 	if err := n.reachContact(e.To, q.Within, errandOf(e)); err != nil {
 		return all, 0, err
@@ -175,8 +176,8 @@ func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) erro
 // maxAnswers is the most messages of one answer: one for each holder, and the last.
 const maxAnswers = routing.MaxNamesAll + 1
 
-// answersTo sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the
-// question at the first.
+// answersTo sends a query and reads answers until the final one. size is the bytes of an answer; the first one's
+// include the question's.
 func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()

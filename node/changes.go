@@ -7,13 +7,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// atOnce is how many keys go to the store at a time. They are enough to make up for the wait for a disk, and few enough
-// that a context that ends is heeded soon.
+// atOnce is the number of keys that go to the store at a time: enough to make up for the wait for a disk, and few
+// enough that the end of a context is soon noticed.
 const atOnce = 1 << 14
 
-// Add takes in keys, each of 1 to wire.MaxKey bytes, and says how many are new. It hashes in the caller's goroutine.
-// Others learn of the keys within a second, by a tail or a new summary, which is made in the background. If a key has
-// another length, none is taken in. On error, of the key store or of ctx, the keys before are held.
+// Add adds keys, each of 1 to wire.MaxKey bytes, and returns the number of new ones. It hashes in the caller's
+// goroutine. Others learn of the keys within a second, by a tail or a new summary, which is made in the background. If
+// a key has another length, none is added. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	store := keystore.InBatches(n.keys)
 	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))
@@ -26,8 +26,8 @@ func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	})
 }
 
-// Remove drops keys, private ones too, and says how many were there. It is announced to others as Add is. The errors
-// are those of Add.
+// Remove drops keys, private ones too, and returns the number that were there. It is announced to others as Add is. The
+// errors are those of Add.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	removed, err = n.change(ctx, keys, keystore.InBatches(n.keys).RemoveMany)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err err
 	return removed + private, err
 }
 
-// change gives keys to f, some at a time, and has a new summary made if f says that some have changed.
+// change gives keys to f, some at a time, and has a new summary made if f reports changes.
 func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err

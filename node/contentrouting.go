@@ -18,9 +18,9 @@ var (
 
 var errNoCID = errors.New("node: undefined CID")
 
-// Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn
-// of it as with Add. broadcast has no meaning here, since no announcement is made of a single key. The errors are those
-// of Add, and one for a CID that is not defined.
+// Provide adds the key that c names: c's multihash, whatever its version and codec. Others learn of it as with Add.
+// broadcast has no meaning here, since no announcement is made of a single key. The errors are those of Add, and one
+// for a CID that is not defined.
 func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	if !c.Defined() {
 		return errNoCID
@@ -29,28 +29,29 @@ func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	return err
 }
 
-// ProvideMany is Provide for many multihashes at a time. Its errors are those of Add.
+// ProvideMany adds many multihashes at a time. Its errors are those of Add.
 func (n *Node) ProvideMany(ctx context.Context, keys []mh.Multihash) error {
 	_, err := n.Add(ctx, bytesOf(keys)...)
 	return err
 }
 
-// StartProviding is ProvideMany without a context, in the form that providers for a DHT have. What is held needs no
-// announcing again, so force has no meaning here. Its errors are those of Add.
+// StartProviding does ProvideMany without a context, in the form that providers for a DHT have. Keys held need no
+// second announcement, so force has no meaning here. Its errors are those of Add.
 func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 	return n.ProvideMany(n.ctx, keys)
 }
 
-// ProvideOnce is StartProviding: what is held stays announced, at no further cost, until StopProviding.
+// ProvideOnce does StartProviding: a key held stays announced, at no further cost, until StopProviding.
 func (n *Node) ProvideOnce(keys ...mh.Multihash) error { return n.ProvideMany(n.ctx, keys) }
 
 // Clear drops what waits to be announced, and returns how many keys these were: 0, for none waits.
 func (n *Node) Clear() int { return 0 }
 
-// RefreshSchedule looks for keys that are not announced yet. There are none. The error is why the node is closed.
+// RefreshSchedule would look for keys that are not announced yet. There are none. The error is the reason why the node
+// is closed.
 func (n *Node) RefreshSchedule() error { return n.alive(n.ctx) }
 
-// StopProviding says that the node no longer holds what has these multihashes. The errors are those of Remove.
+// StopProviding drops the keys with these multihashes. The errors are those of Remove.
 func (n *Node) StopProviding(keys ...mh.Multihash) error {
 	_, err := n.Remove(n.ctx, bytesOf(keys)...)
 	return err
@@ -59,8 +60,8 @@ func (n *Node) StopProviding(keys ...mh.Multihash) error {
 // readyEvery is the time between two looks of WaitReady.
 const readyEvery = 50 * time.Millisecond
 
-// WaitReady waits until the node is linked, and knows whom its links know: from then on a find of a key that nobody
-// holds says so. The errors: ErrClosed, that of ctx. A node that has nobody to link with waits until ctx ends.
+// WaitReady waits until the node is linked, and knows the peers that its links know. From then on a find can tell that
+// nobody holds a key. The errors: ErrClosed, ctx's. A node that has nobody to link with waits until ctx ends.
 func (n *Node) WaitReady(ctx context.Context) error {
 	for {
 		ready := false
@@ -74,14 +75,14 @@ func (n *Node) WaitReady(ctx context.Context) error {
 	}
 }
 
-// Ready says whether the node can provide: from New until Close, except while the key store fails.
+// Ready reports whether the node can provide: from New until Close, except while the key store fails.
 func (n *Node) Ready() bool { return n.ctx.Err() == nil && n.fault() == nil }
 
-// FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count
-// is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx
-// ends. It is closed at once if c is undefined, count is negative, or the node is closed. All is what the budget of such
-// a query finds, some 320: see QueryOptions. Who has registered for query events with ctx hears of each provider, and at
-// the end whom the query asked.
+// FindProvidersAsync looks for peers that hold the key that c names, its multihash: for count of them, or for all if
+// count is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over
+// or ctx ends. It is closed at once if c is undefined, count is negative, or the node is closed. All means as many as
+// the budget of such a query finds, some 320: see QueryOptions. A caller that has registered for query events with ctx
+// gets an event for each provider, and at the end one for each peer asked.
 func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-chan peer.AddrInfo {
 	out := make(chan peer.AddrInfo)
 	if !c.Defined() || count < 0 {
@@ -118,7 +119,7 @@ func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-c
 	return out
 }
 
-// tellOf tells who has registered for query events with ctx whom a query asked, when it is over.
+// tellOf publishes, when a query is over, events for the peers that it asked, if ctx is registered for query events.
 func tellOf(ctx context.Context, r *Results) {
 	if !routing.SubscribesToQueryEvents(ctx) {
 		return

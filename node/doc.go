@@ -1,17 +1,17 @@
 // Package node runs a venn node on a libp2p host. It advertises a summary of its keys over pubsub, and collects the
-// summaries of others within the declared bandwidth. It keeps neighbours, and finds who holds a key.
+// summaries of others within the declared bandwidth. It keeps neighbours, and finds the holders of a key.
 //
 // The decisions are those of packages overlay and routing; this package carries them out. One goroutine, the loop, owns
-// them. Streams, pubsub's callbacks and the API hand it what they have through bounded queues (see inbox). What it
-// orders is done by other goroutines, which report back the same way. All of them end with Close.
+// them. Streams, pubsub's callbacks and the API hand it their inputs through bounded queues (see inbox). Other
+// goroutines carry out its orders, and report back the same way. All of them end with Close.
 //
-// Two peers are linked when they have said hello on a connection. Connections made only to confirm who holds a key, or
-// to fetch parts, carry no hello and join no mesh. They are closed first when there are too many.
+// Two peers are linked when they have said hello on a connection. Connections made only to confirm a key, or to fetch
+// parts, carry no hello and join no mesh. They are closed first when there are too many.
 //
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/2. Its group 'c' carries catalogues,
-// which say what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to one
-// peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish
-// theirs so.
+// which list what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to
+// one peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may
+// publish theirs so.
 //
 // A node with no keys and no connections costs about 17 goroutines and 150 KiB above its host (TestIdleCost).
 package node

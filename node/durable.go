@@ -29,13 +29,13 @@ func WithDatastore(d ds.Batching, opts ...store.Option) Option {
 	}
 }
 
-// WithStore is WithDatastore for a store that is open already and stays the caller's. New fails if its seed is not that
-// of WithNetwork.
+// WithStore does the same as WithDatastore with a store that is open already and stays the caller's. New fails if its
+// seed is not the network's.
 func WithStore(s *store.Store) Option {
 	return func(c *config) error { c.store = s; return nil }
 }
 
-// checkStore settles where the node keeps what it must not lose.
+// checkStore decides where the node keeps its keys, private keys and epochs.
 func (c *config) checkStore() error {
 	if c.store != nil && c.datastore != nil || c.keys != nil && (c.store != nil || c.datastore != nil) {
 		return errors.New("node: only one of WithKeys, WithDatastore and WithStore may be given")
@@ -159,7 +159,7 @@ func (n *Node) saveKnown() {
 	}
 }
 
-// known returns the peers whose summary and record are held, as many entries in a turn of the loop as savedInTurn says.
+// known returns the peers whose summary and record are held. It takes savedInTurn entries in a turn of the loop.
 func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
 	for from, more := 0, true; more && err == nil; more = from > 0 {
 		err = n.view(ctx, func(l *loop) {

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// carryOut does what the core wants done, or has it done by another goroutine.
+// carryOut carries out an effect of the core, or has another goroutine do it.
 func (l *loop) carryOut(e event.Effect) {
 	switch e := e.(type) {
 	case event.SendCatalogue:
@@ -63,7 +63,7 @@ func (l *loop) carryOut(e event.Effect) {
 	}
 }
 
-// show shows those who wait for keys that more is known of a peer: by a tail, or by its summary.
+// show tells watchers of keys that more is known of a peer: by a tail, or by its summary.
 func (l *loop) show(p wire.PeerID, tail bool) {
 	for w := range l.watchers {
 		w.show(p, tail)
@@ -86,7 +86,7 @@ func (l *loop) learn(e event.Learned) {
 }
 
 func (l *loop) sendCatalogue(e event.SendCatalogue) {
-	if l.links[peer.ID(e.To)] == nil { // it ended by what the core ordered before
+	if l.links[peer.ID(e.To)] == nil { // an earlier order of the core ended it
 		return
 	}
 	for items := e.Items; len(items) > 0; {
@@ -105,7 +105,7 @@ func (l *loop) found(e routing.Found) {
 	r.add(l.n.addrInfo(e.Provider))
 }
 
-// addrInfo is what a record certifies of a peer that has confirmed a key.
+// addrInfo returns the addresses of a peer that has confirmed a key, from its record.
 func (n *Node) addrInfo(r wire.Record) peer.AddrInfo {
 	info := peer.AddrInfo{ID: peer.ID(r.Peer)}
 	if signed, err := n.record(r.Envelope); err == nil && signed.ID == info.ID {

@@ -7,8 +7,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// clockEpochs are those of a node without a disk: the second of its start, and from the microsecond of that on. A clock
-// that is set back between two runs makes them go back: what is to last needs a store. Its zero value is ready.
+// clockEpochs numbers the epochs of a node without a disk: by the second of its start, then upwards from the
+// microsecond of that. If the clock is set back between two runs, the numbers go back: lasting ones need a store. Its
+// zero value is ready.
 type clockEpochs struct {
 	mu   sync.Mutex
 	last summary.Epoch

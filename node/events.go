@@ -15,14 +15,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// EvtSummaryLearned says, on the host's event bus, that parts of an origin's summary are held now.
+// EvtSummaryLearned tells, on the host's event bus, that parts of an origin's summary are held now.
 type EvtSummaryLearned struct {
 	Origin peer.ID
 	Epoch  summary.Epoch
 	Parts  int // of the summary that are held now, from its first on; 1 or more
 }
 
-// EvtTailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node
+// EvtTailLearned tells that the node knows of more changes of an origin since its summary. The origin is the node
 // itself when it published a tail of its own.
 type EvtTailLearned struct {
 	Origin         peer.ID
@@ -54,9 +54,10 @@ type EvtNeighbourChosen struct{ Peer peer.ID }
 type EvtNeighbourDropped struct{ Peer peer.ID }
 
 const (
-	// eventQueue is how many events may wait for the bus before further ones are dropped, and counted.
+	// eventQueue is the number of events that may wait for the bus before further ones are dropped, and counted.
 	eventQueue = 1024
-	// eventsEnd is how long Close waits for a subscriber that does not read. The goroutine ends when that one does.
+	// eventsEnd is the time that Close waits for a subscriber that does not read. The goroutine ends when that one
+	// does.
 	eventsEnd = time.Second
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// faults is what the key store failed with, of each kind of use, until one succeeds.
+// faults holds the key store's last error of each kind of use, until a use succeeds.
 type faults [2]atomic.Pointer[error]
 
 const (

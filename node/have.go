@@ -91,7 +91,7 @@ func (l *loop) confirmed(r confirmed) {
 	l.confirmAll(r.peer, next[:k])
 }
 
-// haveBytes is how many bytes a question for keys and its answer take for each key.
+// haveBytes returns the number of bytes that a question for keys and its answer take for each key.
 func haveBytes(keys [][]byte) int {
 	both := wire.HaveRequest(keys).Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
 	return (both + len(keys) - 1) / len(keys)

@@ -42,10 +42,10 @@ type gotHello struct {
 	hello wire.Hello
 }
 
-// vain says whether the other end has no room and names nobody who may have: it may soon.
+// vain reports whether the other end has no room and names nobody who may have: it may have soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
-// parting says that a peer has ended the link.
+// parting reports that a peer has ended the link.
 type parting struct{ from peer.ID }
 
 // sayHello sends a hello when the one before has arrived.
@@ -136,9 +136,8 @@ func (l *loop) rejected(p peer.ID, err error) {
 	}
 }
 
-// helloPauses are those before a hello that failed, or was in vain, is tried again: the other end may not quite have
-// begun, or be busy.
-// Without one, nothing is traded on the link.
+// helloPauses are the pauses before a hello that failed, or was in vain, is tried again: the other end may not quite
+// have begun, or be busy. Without a hello, nothing is traded on the link.
 var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
 
 // helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
@@ -181,9 +180,9 @@ func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (took tookHello
 	return took, err
 }
 
-// begun ends the link with a peer that has another than we: its hello is in another session than those before, or it has
-// heard none of ours on a link on which we have heard it. Nothing that was exchanged before is known to it. The
-// connections of a session before are those of a process that has ended without a word.
+// begun ends our link with a peer that has begun another one. Either its hello is in a new session, or it has heard no
+// hello of ours on a link on which we have heard its. The peer does not know our earlier exchange. The connections of
+// an earlier session belong to a process that has ended without a word.
 func (l *loop) begun(h gotHello) {
 	known := l.linked(h.from).session
 	if known == 0 || known == h.hello.Session && !h.hello.New {
@@ -229,7 +228,7 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	return err
 }
 
-// admit makes room for a link with a peer, and says whether there is any.
+// admit makes room for a link with a peer, and reports whether there is any.
 func (n *Node) admit(p peer.ID) bool {
 	instead, ok := n.links.Link(p, false, time.Now())
 	if instead != "" {

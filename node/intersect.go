@@ -37,14 +37,14 @@ const (
 	maxJoin = 1 << 30 // bytes of keys that one peer may send
 
 	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for this number
-	maxJoinNew  = 1 << 16 // of these, more than twice those of its summary
+	maxJoinNew  = 1 << 16 // of these, beyond twice the number in its summary
 )
 
 // Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
 // join, over streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only
 // filters of them and the keys that probably are in all. These bytes are outside the budget for summaries. The errors:
 // ErrUnknown for a peer that is not connected and not known by its summary, ErrNoIntersect, ErrNoList,
-// join.ErrNoSources without peers, ErrClosed, that of ctx.
+// join.ErrNoSources without peers, ErrClosed, ctx's.
 func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.
 	return keys, report, err
 }
 
-// joinSource is a peer as one of the sets of a join.
+// joinSource returns a peer as one of the sets of a join.
 func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if p == n.ID() {
 		return n.listed(ctx)
@@ -205,7 +205,7 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 	return wire.ParseJoinPiece(b)
 }
 
-// joinsAtOnce is how many joins are served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
+// joinsAtOnce is the number of joins served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
 // both places gives one up when another peer wants one.
 const joinsAtOnce = 2
 
@@ -290,7 +290,7 @@ func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r w
 	return flush(true)
 }
 
-// listed is the node's own keys as a set of a join.
+// listed returns the node's own keys as a set of a join.
 func (n *Node) listed(ctx context.Context) (join.Listing, error) {
 	keys, ok := n.keys.(keystore.Lists)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/routing"
 )
 
-// FindPeer returns where a peer is: the addresses that its newest signed record certifies. For a peer that is connected
-// and has published nothing, they are those that the host knows. It asks nobody. The errors: routing.ErrNotFound,
-// ErrClosed, that of ctx.
+// FindPeer returns the addresses of a peer by its newest signed record. For a peer that is connected and has published
+// nothing, they are the addresses that the host knows. It asks nobody. The errors: routing.ErrNotFound, ErrClosed,
+// ctx's.
 func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
 	r, ok, err := n.heldRecord(ctx, p)
 	switch {
@@ -27,20 +27,20 @@ func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
 	return peer.AddrInfo{}, routing.ErrNotFound
 }
 
-// PeerStatus is what a node knows of another.
+// PeerStatus is what a node knows of another peer.
 type PeerStatus struct {
 	ID        peer.ID
 	Connected bool
 	Linked    bool          // hello was said
 	RTT       time.Duration // round trip, smoothed over hellos, confirmations and libp2p's pings; 0: not known
-	Keys      int           // that its summary is of; 0: none is held
+	Keys      int           // in its summary; 0: none is held
 	Parts     int           // of its summary held; 0: none
 	Bytes     int           // of these parts, on the wire
-	Rate      float64       // false-positive rate of what is held, 0 to 1; 1: nothing is held
+	Rate      float64       // false-positive rate of the parts held, 0 to 1; 1: nothing is held
 }
 
-// Peers returns the peers that are connected or whose summary is held, in the order of their ids. It takes time
-// linear in their number. The errors: ErrClosed, that of ctx.
+// Peers returns the peers that are connected or whose summary is held, in the order of their ids. It takes time linear
+// in their number. The errors: ErrClosed, ctx's.
 func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 	all := make(map[peer.ID]*PeerStatus)
 	of := func(p peer.ID) *PeerStatus {
@@ -76,9 +76,8 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 	return out, err
 }
 
-// Connect connects to a peer and makes a link with it, over which queries that follow may go. It waits for the
-// handshake and not for hello: EvtLinkOpened tells of that. The errors: ErrClosed, ErrNetwork, that of ctx, those of
-// the host.
+// Connect connects to a peer and makes a link with it, over which later queries may go. It waits for the handshake and
+// not for hello: see EvtLinkOpened. The errors: ErrClosed, ErrNetwork, ctx's, the host's.
 func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.alive(ctx); err != nil {
 		return err

@@ -14,11 +14,11 @@ import (
 // ServiceName names the node's streams to the resource manager.
 const ServiceName = "venn"
 
-// Topic is where the summaries of a network are exchanged. It stays the same when their format changes.
+// Topic returns the topic on which a network exchanges summaries. It stays the same when their format changes.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
-// The protocols of streams, each by the oldest version that is spoken. Their ids on the wire are those of
-// [wire.ProtocolIn]. A stream is opened by the newest version that both ends speak.
+// The protocols of streams, each by the oldest version that is spoken. For their ids on the wire see [wire.ProtocolIn].
+// A stream is opened by the newest version that both ends speak.
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"
 	HaveID  protocol.ID = "/venn/have/1.0.0"
@@ -31,11 +31,12 @@ const (
 	PubsubID = mesh.ProtocolID
 )
 
-// isHello says whether a protocol is the hello of any network, in any version.
+// isHello reports whether a protocol is the hello of any network, in any version.
 func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/hello/") }
 
-// Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes. It is for programs that
-// want the samples of a network's summaries without being a node. partial says whether it knows partial messages.
+// Gossip returns an option that makes a caller's own pubsub speak gossipsub under the ids of nodes. It is for programs
+// that want the samples of a network's summaries without being a node. partial: the program understands partial
+// messages.
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are

@@ -18,7 +18,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// tick is how often the loop does what is its own: the core asks to be woken.
+// tick is the time between two rounds of the loop's own work: the core asks to be woken.
 const tick = 250 * time.Millisecond
 
 // loop owns the core. All its fields and methods belong to one goroutine.
@@ -39,7 +39,7 @@ type loop struct {
 	asks     map[peer.ID]*confirming
 	learned  map[event.Transport]int // bytes of parts, by the way they came
 
-	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
+	deltas, deltaBytes, deltaFull int // of deltas learned: their number, their bytes, the bytes that they spared
 	fallbacks                     int // newer epochs that began with parts, because there was no delta
 
 	publisher *publisher
@@ -50,7 +50,7 @@ type loop struct {
 	wall      func() time.Time
 }
 
-// link is what the loop knows of a linked peer.
+// link is what the loop knows of a link.
 type link struct {
 	greeted   bool          // hello was said with the peer: it took ours, or said its own
 	neighbour bool          // the core chose it
@@ -59,7 +59,7 @@ type link struct {
 	hello     *helloing     // under way; nil: none is
 }
 
-// linked returns what is known of a link; without one, what is known of a link that has just begun.
+// linked returns what is known of a link; the zero value, as for a link that has just begun, if there is none.
 func (l *loop) linked(p peer.ID) link {
 	if known := l.links[p]; known != nil {
 		return *known
@@ -168,8 +168,8 @@ func (l *loop) step(in event.Input) {
 	l.leaveUnverified()
 }
 
-// leaveUnverified hands over the tails that wait for their signatures: to the stream that they came on, or, of those
-// that came before the epoch that they are of, to a goroutine of their own.
+// leaveUnverified hands over the tails that wait for their signatures: to the stream that they came on, or, if they
+// came before their epoch, to a goroutine of their own.
 func (l *loop) leaveUnverified() {
 	u := l.n.unverified
 	l.n.unverified = inbox.Unverified{}
@@ -253,8 +253,8 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 }
 
-// link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this
-// node asked for it.
+// link makes a link of the connection to p, if it is none yet, and reports whether it is one now. wanted means that
+// this node asked for it.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
 
 // linkIn makes a link as link does, of a peer whose link is new, too, by its hello in a session; 0: that is not known.
@@ -335,7 +335,7 @@ func (l *loop) message(p *inbox.Message) {
 	}
 }
 
-// request takes in what a peer asks on a stream.
+// request takes in a peer's question on a stream.
 func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
@@ -435,7 +435,8 @@ type (
 	}
 )
 
-// forgetReplies drops streams that no longer wait, now and then, lest those that the core never answers add up.
+// forgetReplies drops streams that no longer wait, now and then, so that questions that the core never answers do not
+// add up.
 func (l *loop) forgetReplies() {
 	for id, r := range l.replies {
 		if r.gave() {

@@ -10,7 +10,7 @@ import (
 )
 
 // Disconnect closes the connections to a peer. Either side may connect again, if it chooses the other as a neighbour.
-// The errors: ErrUnknown when there is no connection, ErrClosed, that of ctx.
+// The errors: ErrUnknown when there is no connection, ErrClosed, ctx's.
 func (n *Node) Disconnect(ctx context.Context, p peer.ID) error {
 	if err := n.alive(ctx); err != nil {
 		return err
@@ -24,8 +24,8 @@ func (n *Node) Disconnect(ctx context.Context, p peer.ID) error {
 	return nil
 }
 
-// Ping measures a round trip to a peer by libp2p's ping, and connects to it if need be. The errors: ErrClosed, that of
-// ctx, those of the host.
+// Ping measures a round trip to a peer by libp2p's ping, and connects to it if need be. The errors: ErrClosed, ctx's,
+// the host's.
 func (n *Node) Ping(ctx context.Context, p peer.ID) (time.Duration, error) {
 	if err := n.alive(ctx); err != nil {
 		return 0, err

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// metrics counts what the loop and the events tell of. It is safe for concurrent use.
+// metrics counts what the loop and the events report. It is safe for concurrent use.
 type metrics struct {
 	queries  *prometheus.CounterVec
 	seconds  prometheus.Histogram

@@ -40,10 +40,10 @@ const (
 	maxParted  = 32              // lost links remembered
 )
 
-// endDead closes connections from an address that the machine has lost, if the node made them or has a link on them. It
-// makes the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until then
-// dials nobody whom it takes to be connected. A connection by QUIC mostly doesn't show its local address, and the end
-// that dialled takes its connections along. So a probe finds which work.
+// endDead closes connections from an address that the machine has lost, if the node made them or has a link on them,
+// and makes the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until
+// then does not dial the peer, which it takes to be connected. A connection by QUIC mostly doesn't show its local
+// address, and moves along if this end dialled. So a probe finds the connections that work.
 func (n *Node) endDead(removed []ma.Multiaddr) {
 	lost := interfaces.Lost(removed)
 	if len(lost) == 0 {
@@ -84,8 +84,8 @@ func (n *Node) linkAgain(p peer.ID) {
 	n.in.LinkWanted(p)
 }
 
-// replaced looks whether a linked peer's new connection replaces older ones, which died with the peer's former address.
-// Streams would be opened on those for 40 s.
+// replaced checks whether a linked peer's new connection replaces older ones, which died with the peer's former
+// address. Otherwise streams would be opened on the dead ones for 40 s.
 func (n *Node) replaced(p peer.ID, by network.Conn) {
 	var doubtful []network.Conn
 	for _, c := range n.host.Network().ConnsToPeer(p) {
@@ -98,7 +98,7 @@ func (n *Node) replaced(p peer.ID, by network.Conn) {
 	}
 }
 
-// elsewhere says whether the other ends of two connections are at different IP addresses.
+// elsewhere reports whether the other ends of two connections are at different IP addresses.
 func elsewhere(a, b network.Conn) bool {
 	x, _ := ma.SplitFirst(a.RemoteMultiaddr())
 	y, _ := ma.SplitFirst(b.RemoteMultiaddr())

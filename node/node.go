@@ -94,16 +94,16 @@ type Node struct {
 	silent      *recent[string]  // addresses where nobody answered
 	last        []peer.AddrInfo  // of the last run, dialled while there is no link
 	logged      *recent[string]  // lines of the log that are not repeated
-	begun       chan struct{}    // closed when those to connect to at the start were tried
+	begun       chan struct{}    // closed when the first dials were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
 // private key. The node tags the peers that it is linked with in the host's connection manager, and protects its
 // neighbours there. It closes only connections that it made and that nothing else uses. Its pubsub has protocols of its
 // own, so that another may run on the host. It returns at once, apart from the time that a store of WithDatastore takes
-// to open. Begun says when the first dials are over. Errors: options out of range, all of them; ErrHost; no private
-// key, or one of another kind than signed.CheckKey takes; metrics that are registered already; what the store, package
-// overlay or pubsub refuse.
+// to open. Begun tells when the first dials are over. Errors: options out of range, all of them; ErrHost; no private
+// key, or one that signed.CheckKey refuses; metrics that are registered already; refusals of the store, package overlay
+// or pubsub.
 func New(h host.Host, opts ...Option) (*Node, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -356,7 +356,7 @@ func (n *Node) routingConfig() routing.Config {
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager.
 // It closes no connection, and not the host. It first tells the linked peers, which takes up to 0.2 s, that the node
-// holds nothing any more. The errors: that of the store of WithDatastore, and ErrFault if the node had ended by itself.
+// holds nothing any more. The errors: the store's, with WithDatastore, and ErrFault if the node had ended by itself.
 // Every call returns the same.
 func (n *Node) Close() error { return n.close() }
 
@@ -364,7 +364,7 @@ func (n *Node) Close() error { return n.close() }
 // After a fault the node closes itself, and Close, Status and all other calls return ErrFault.
 func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
 
-// closeAll is Close, the first time.
+// closeAll does the work of Close, once.
 func (n *Node) closeAll() error {
 	if n.mesh != nil {
 		n.saveKnown()
@@ -397,7 +397,7 @@ func (n *Node) closeAll() error {
 	return err
 }
 
-// now is the instant on the core's clock.
+// now returns the present time on the core's clock.
 func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // refuse counts a refusal, and reports the peer that caused it to pubsub, and now and then to the log for firewalls.
@@ -427,13 +427,13 @@ func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 	}
 }
 
-// barred says whether a peer is not served: by the owner's filter, or for what it sent on streams.
+// barred reports whether a peer is not served: by the owner's filter, or for misbehaviour on streams.
 func (n *Node) barred(p peer.ID) bool {
 	return !n.cfg.mayTake(p) || n.offenders.Bad(p, time.Now())
 }
 
-// offended takes in that a peer sent what none should. One that does so again and again is no link any more, and is not
-// served. Its connections are closed, unless somebody else uses them, also those that it makes while it is barred.
+// offended notes that a peer sent something that no peer should. A peer that does so again and again loses its link,
+// and is not served. Its connections are closed, unless somebody else uses them, also new ones while it is barred.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
 	if n.offenders.Note(p, time.Now()) {
@@ -447,11 +447,11 @@ func (n *Node) turnAway(p peer.ID) {
 	n.letGo(links.Evicted{Peer: p, Made: true})
 }
 
-// Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and
-// others.
+// Host returns the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened
+// and others.
 func (n *Node) Host() host.Host { return n.host }
 
-// ID is the host's peer id.
+// ID returns the host's peer id.
 func (n *Node) ID() peer.ID { return n.host.ID() }
 
 func (n *Node) alive(ctx context.Context) error {
@@ -461,8 +461,8 @@ func (n *Node) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Len is the number of keys held, without those of AddPrivate. It takes what the key store takes for that: no time in
-// memory. It is 0 where the key store cannot tell; Status.Fault says so.
+// Len returns the number of keys held, without those of AddPrivate. It takes the key store's time for that: none in
+// memory. It is 0 if the key store fails; then Status.Fault has the error.
 func (n *Node) Len() int {
 	held, err := n.keys.Len()
 	if n.noted(reading, err) != nil {
@@ -471,6 +471,6 @@ func (n *Node) Len() int {
 	return held
 }
 
-// Fingerprints are those of the keys that Len counts, in no order, each once. To go through them takes time linear in
-// the keys.
+// Fingerprints yields the fingerprints of the keys that Len counts, in no order, each once. To go through them takes
+// time linear in the keys.
 func (n *Node) Fingerprints() iter.Seq[summary.Fingerprint] { return n.keys.Fingerprints() }

@@ -158,14 +158,14 @@ func WithEpochSpacing(d time.Duration) Option {
 
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
 // others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths may be neighbours, those included that chose this node. Those must be at least as many as the
-// node chooses itself: 13 connections or more with the default of WithNeighbours. A node that knows far more of a large
-// network than most others may make a quarter of those beyond 32 into all parts of it.
+// to dial. Five eighths may be neighbours, including peers that chose this node. That must have room for the neighbours
+// that the node chooses itself: 13 connections or more with the default of WithNeighbours. A node that knows far more
+// of a large network than most others may make a quarter of the connections beyond 32 into all parts of it.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }
 }
 
-// checkNeighbours says whether the neighbours that the node chooses have room, and are not mostly those by overlap.
+// checkNeighbours checks that the neighbours that the node chooses have room, and that at most half are by overlap.
 func (c *config) checkNeighbours() error {
 	overlap, all := cmp.Or(c.overlapSlots, rank.SimilarSlots), 0
 	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.NearSlots), cmp.Or(c.randomSlots, rank.RandomSlots)} {
@@ -183,10 +183,11 @@ func (c *config) checkNeighbours() error {
 	return nil
 }
 
-// neighbourLinks is how many links may be those of neighbours, whoever chose them.
+// neighbourLinks returns the number of links that may be with neighbours, whichever end chose the other.
 func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConnections%8*5/8 }
 
-// spreadLinks is how many more a node may make into all parts of a large network; below 0: none.
+// spreadLinks returns the number of further links that a node may make into all parts of a large network; below 0:
+// none.
 func (c *config) spreadLinks() int { return cmp.Or(max(0, c.maxConnections-core.Connections)/4, -1) }
 
 // mostNeighbours is the most of one kind.
@@ -237,15 +238,15 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.log = l; return nil }
 }
 
-// WithRegisterer registers the node's metrics, namespace venn, until Close. A registry takes those of one node: New
-// fails with a second. Default: none.
+// WithRegisterer registers the node's metrics, namespace venn, until Close. A registry takes one node's: New fails with
+// a second. Default: none.
 func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
 // WithBootstrap names peers to connect to at the start, again every 5 s while there is no link, and every ten minutes
-// those not connected. Each has an ID; one without addresses is dialled at those of the host's peerstore. Options add
-// up. Default: none.
+// the ones that are not connected. Each has an ID; one without addresses is dialled at the addresses in the host's
+// peerstore. Options add up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error {
 		for i, p := range peers {
@@ -258,17 +259,17 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 	}
 }
 
-// WithPeerFilter says with whom the node deals: others are neither linked nor dialled, served nor asked, so they are
-// never found. Connections that the host has with them stay if somebody else uses them. What peers that may tell of
-// others say about them is still held. Refusals count as those of offenders. The function is called often, by several
+// WithPeerFilter chooses the peers that the node deals with: others are neither linked nor dialled, served nor asked,
+// so they are never found. Connections that the host has with them stay if somebody else uses them. The node still
+// keeps what other peers tell of them. Refusals count as an offender's do. The function is called often, by several
 // goroutines. Default: everybody.
 func WithPeerFilter(may func(peer.ID) bool) Option {
 	return func(c *config) error { c.mayTake = may; return nil }
 }
 
-// WithAddressFilter says which of the addresses in another peer's record are used: for dials, and in what finds and
-// FindPeer return. The function must not change its argument; several goroutines call it. Default: all, of which those
-// by names are never used. The addresses of WithBootstrap are used as they are.
+// WithAddressFilter chooses the addresses of another peer's record that are used: for dials, and in the results of
+// finds and FindPeer. The function must not change its argument; several goroutines call it. Default: all addresses,
+// except ones with a DNS name, which are never used. The addresses of WithBootstrap are used as they are.
 func WithAddressFilter(filter func([]ma.Multiaddr) []ma.Multiaddr) Option {
 	return func(c *config) error { c.addresses = filter; return nil }
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// errRefused says that a peer has nothing to send, or no budget to send it.
+// errRefused means that a peer has nothing to send, or no budget to send it.
 var errRefused = errors.New("node: refused")
 
-// fetch asks the peer of a record for parts, on a link, which it makes if there is none: the budget is that of the link.
-// It returns the bytes of the answer, too.
+// fetch asks the peer of a record for parts, on a link, which it makes if there is none: the budget is the link's. It
+// also returns the bytes of the answer.
 func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
@@ -52,7 +52,8 @@ func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, siz
 	return p, len(b), err
 }
 
-// requestOverhead is what opening a stream sends: the names of the protocols, and the length of the request.
+// requestOverhead is the number of bytes that opening a stream sends: the names of the protocols, and the length of the
+// request.
 const requestOverhead = 54
 
 func (n *Node) serveParts(s *streams.Stream) error {

@@ -17,14 +17,14 @@ import (
 
 // Peers whose pubsub knows no partial messages get the sample of this node's summary. It is an ordinary message on the
 // same topic, signed by pubsub as usual: a Parts with header, record and part 0. It is sent with each epoch, and when
-// such a peer joins. To other peers pubsub does not send it. What such peers publish of themselves is verified and
-// taken in. Pubsub passes it on among them, within a tenth of the line's rate for summaries.
+// such a peer joins. Pubsub does not send it to other peers. Ordinary messages of these peers about themselves are
+// verified and taken in. Pubsub passes them on among such peers, within a tenth of the line's rate for summaries.
 const (
 	sampleEvery  = 5 * time.Second // between ordinary messages of our own at least
 	messageShare = 0.1             // of the line's rate for summaries may go to ordinary messages of others
 )
 
-// messageRate is what ordinary messages of others may take, in bytes a second.
+// messageRate returns the rate that ordinary messages of others may take, in bytes a second.
 func (c *config) messageRate() float64 { return messageShare * overlay.LinkRate(c.up, c.down, c.share) }
 
 var errAuthor = errors.New("node: sample in a message of another author")
@@ -60,7 +60,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Message, err err
 	return inbox.Message{Transport: event.Message, Group: group.Of(h), Parts: &parts}, nil
 }
 
-// sampleMessage is the ordinary message about a new epoch; nil if it would be too large.
+// sampleMessage returns the ordinary message about a new epoch; nil if it would be too large.
 func sampleMessage(b built) []byte {
 	run, err := b.stream.Run(0, 1)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// goodbyeFlush is how long the last messages of a node that closes may take to the connection.
+	// goodbyeFlush is the time that the last messages of a node that closes may take to reach the connection.
 	goodbyeFlush = 20 * time.Millisecond
-	// lostTime is how long a peer whose connection was lost has to take another.
+	// lostTime is the time that a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
-	// lostLooks is how often it is looked again whether a new connection lasts.
+	// lostLooks is the number of further looks whether a new connection lasts.
 	lostLooks = 3
 )
 
@@ -67,8 +67,8 @@ func (l *loop) seek(r wire.Record) {
 	})
 }
 
-// gone says whether a peer takes no connection that lasts: reach makes one, or finds that there is one. It ends soon
-// after ctx has.
+// gone reports whether a peer takes no connection that lasts: reach makes one, or finds one. It ends soon after ctx
+// has.
 func gone(ctx context.Context, reach func() error) bool {
 	for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
 		err := reach()

@@ -13,10 +13,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node
-// publishes. It says yes only to peers of WithPrivatePeers that ask it themselves, never to a search, and tells nobody
-// else that it has such keys. A key that is also added otherwise is in the summary. It returns how many are new, and its
-// errors are those of Add.
+// AddPrivate adds keys that are in no summary and in no join: nobody can test guesses against what the node publishes.
+// It confirms them only to peers of WithPrivatePeers that ask it themselves, never to a search, and tells nobody else
+// that they exist. A key that is also added otherwise is in the summary. It returns the number of new ones. Its errors
+// are those of Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
@@ -32,8 +32,8 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	return added, n.noted(writing, err)
 }
 
-// RemovePrivate drops those of the keys that are private, and says how many they are. A key that is also added
-// otherwise stays in the summary. The errors are those of Remove.
+// RemovePrivate drops the keys that are private, and returns their number. A key that is also added otherwise stays in
+// the summary. The errors are those of Remove.
 func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
@@ -52,16 +52,15 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 	return removed, n.noted(writing, err)
 }
 
-// Has says whether the node holds key, privately or not. It asks the key store, which may read a disk; the error is that
-// of the key store.
+// Has reports whether the node holds key, privately or not. It asks the key store, which may read a disk; the error is
+// the key store's.
 func (n *Node) Has(key []byte) (bool, error) { return n.has(key, true) }
 
-// Advertises reports whether key is one of those that Len counts, which anybody may learn of. The error is that of the
-// key store.
+// Advertises reports whether key is one that Len counts, of which anybody may learn. The error is the key store's.
 func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 
-// has reports whether the node holds key. Private keys count only with private. With an error, nobody may be told that
-// it does not.
+// has reports whether the node holds key. Private keys count only with private. After an error, do not answer a peer
+// that it does not.
 func (n *Node) has(key []byte, private bool) (bool, error) {
 	has, err := n.keys.Has(key)
 	if err == nil && !has && private {
@@ -87,7 +86,7 @@ func (c *config) isBootstrap(p peer.ID) bool {
 	return slices.ContainsFunc(c.bootstrap, func(b peer.AddrInfo) bool { return b.ID == p })
 }
 
-// mayAskPrivate says whether a peer may find private keys here.
+// mayAskPrivate reports whether a peer may find private keys here.
 func (n *Node) mayAskPrivate(p peer.ID) bool {
 	return n.links.Linked(p) && n.cfg.mayAskPrivate(p)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // publisher makes the node's own summaries under a seed, when the core asks for one, in a goroutine of its own. If the
-// seed is that of the key store, it uses the fingerprints alone, without touching a key.
+// seed is the key store's, it uses the fingerprints alone, without touching a key.
 type publisher struct {
 	n     *Node
 	seed  summary.SeedTag

@@ -50,7 +50,7 @@ func (n *Node) dialAgain(p peer.ID) {
 	n.linkAgain(p)
 }
 
-// relayed says whether a connection goes by a relay.
+// relayed reports whether a connection goes by a relay.
 func relayed(c network.Conn) bool {
 	_, err := c.RemoteMultiaddr().ValueForProtocol(ma.P_CIRCUIT)
 	return err == nil

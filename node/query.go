@@ -14,14 +14,14 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// QueryOptions say what a query is to find. The zero value: one holder.
+// QueryOptions set what a query is to find. The zero value: one holder.
 type QueryOptions struct {
 	All     bool          // every holder
 	Want    int           // how many holders are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
 	Fresh   time.Duration // how old knowledge of linked peers may be before they are asked; 0: 3 s, negative: they are always asked
 	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts for other ranges are asked
-	Timeout time.Duration // 0 or less: 10 s; at most what is left of the context, and 49 days
+	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }
 
 const queryTime = 10 * time.Second
@@ -40,8 +40,8 @@ type Results struct {
 }
 
 // Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx
-// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx, and
-// that of the key store.
+// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, ctx's, the key
+// store's.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
@@ -128,22 +128,22 @@ const (
 	Answered = "answered" // names, or a forwarded query's answer
 )
 
-// QueryStats is what a query cost and brought.
+// QueryStats has the cost and the result of a query.
 type QueryStats struct {
 	End         string        // why it ended: Enough and the like
 	Self        bool          // the node holds the key itself
 	Found       int           // holders, all others
 	Probes      int           // confirmations asked, repeats after a failure included
 	FalseProbes int           // confirmations answered with no, by peers that something spoke for
-	Messages    int           // requests and answers, those that forwarding caused elsewhere included
+	Messages    int           // requests and answers, also elsewhere, caused by forwarding
 	Elapsed     time.Duration // from the begin to the end
 	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
-	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
-	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
-	// not others find somebody. 0: it relied on none. What contacts say has no age.
+	// AsOf is the age, at the end, of the oldest word of a linked peer that replaced a question to it. Such words count
+	// while nobody is found, here or at a peer that the query was forwarded to. That peer's words count even if others
+	// find somebody. 0: it relied on none. Answers of contacts have no age.
 	AsOf      time.Duration
 	Explain   []Question // in the order of asking
-	Inquiries int        // peers asked for more contacts, besides those explained
+	Inquiries int        // peers asked for more contacts, besides the ones explained
 }
 
 // Question is one question of a query to a peer.
@@ -159,7 +159,7 @@ type Question struct {
 	Range       string        // of one asked for names, that its answer counts for: the first bits of the places in it, or "all"; "": not
 }
 
-// queryStats is what routing says of a query.
+// queryStats converts routing's figures of a query.
 func queryStats(s routing.Stats) QueryStats {
 	out := QueryStats{
 		End: s.End.String(), Self: s.Self, Found: s.Found, Probes: s.Probes, FalseProbes: s.FalseProbes, Messages: s.Messages,
@@ -175,8 +175,8 @@ func queryStats(s routing.Stats) QueryStats {
 	return out
 }
 
-// Stats waits until the query is over and says what it took. The error says why it was refused, or is ErrClosed; that
-// time or budget ran out is no error, and QueryStats.End says so.
+// Stats waits until the query is over and returns its cost. The error is the reason why it was refused, or ErrClosed.
+// It is no error that time or budget ran out: see QueryStats.End.
 func (r *Results) Stats() (QueryStats, error) {
 	<-r.done
 	r.mu.Lock()
@@ -216,7 +216,7 @@ func (r *Results) watch(stop func() bool) {
 	}
 }
 
-// queryError is what Done says as an error.
+// queryError returns the fault of a Done as an error; nil if there is none.
 func queryError(s string) error {
 	if s == "" {
 		return nil

@@ -27,29 +27,29 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// dialTime is how long a dial by a record may take.
+// dialTime is the longest time that a dial by a record may take.
 const dialTime = 5 * time.Second
 
-// handshakeTime is how long queries wait for a connection that is being made.
+// handshakeTime is the time that queries wait for a connection that is being made.
 const handshakeTime = time.Second
 
-// errand is what a dial is for. Each kind has dials of its own, so that none waits for those of another.
+// errand is the purpose of a dial. Each kind has dials of its own, so that none waits for another kind's.
 type errand struct {
 	turns   turns
 	within  time.Duration       // that the dial may take
 	passing bool                // the connection is only to confirm
-	owner   admission.Principal // who shares the dials with others; nobody: this node
+	owner   admission.Principal // whose share of the dials it takes; nobody's: this node's own
 }
 
 type turns int
 
 const (
-	ownTurns    turns = iota // queries, and what the caller wants
+	ownTurns    turns = iota // queries, and the caller's calls
 	upkeepTurns              // what can wait
 	otherTurns               // what others want searched
 )
 
-// dialsAtOnce is how many dials of each turn may be under way.
+// dialsAtOnce is the number of dials of each turn that may be under way.
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
 var (
@@ -59,7 +59,7 @@ var (
 	forInquiry = errand{turns: upkeepTurns, within: dialTime, passing: true}
 )
 
-// errandOf is what a question of a query is for: the caller's query, or a search for another peer.
+// errandOf returns the purpose of a query's question: the caller's query, or a search for another peer.
 func errandOf(q event.Ask) errand {
 	if q.Owner == (admission.Principal{}) {
 		return forQuery
@@ -123,16 +123,16 @@ func (n *Node) notSilent(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return slices.DeleteFunc(slices.Clone(addrs), silent)
 }
 
-// reached says whether there is a connection to a peer, if only by a relay.
+// reached reports whether there is a connection to a peer, if only by a relay.
 func (n *Node) reached(p peer.ID) bool {
 	c := n.host.Network().Connectedness(p)
 	return c == network.Connected || c == network.Limited
 }
 
-// own says whether a protocol is one of the node's.
+// own reports whether a protocol is one of the node's.
 func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
 
-// foreign says whether somebody besides the node and its pubsub uses the connections with a peer.
+// foreign reports whether somebody besides the node and its pubsub uses the connections with a peer.
 func (n *Node) foreign(p peer.ID) bool {
 	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
 }
@@ -188,7 +188,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 					n.silent.note(string(a.Bytes()), time.Now())
 				}
 			}
-			made := err == nil || n.opened(info.ID) // it is there, and only slow to say who it is
+			made := err == nil || n.opened(info.ID) // it is there, and only slow to identify itself
 			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
@@ -221,7 +221,7 @@ func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
 	return n.host.Connect(ctx, info)
 }
 
-// dialed is what has become of a Connect.
+// dialed is the result of a Connect.
 type dialed struct {
 	peer peer.ID
 	err  error
@@ -229,7 +229,7 @@ type dialed struct {
 
 // grafted makes a link of the connection to a peer that has grafted this node.
 func (n *Node) grafted(p peer.ID) {
-	if !n.barred(p) { // of which the loop makes no link
+	if !n.barred(p) { // the loop makes no link of it
 		n.admit(p)
 	}
 }
@@ -299,12 +299,12 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// rejoinEvery is how often bootstrap peers without a connection are dialled while there are links. Those links may be
+// rejoinEvery is the time between dials of bootstrap peers without a connection while there are links. The links may be
 // with a part of the network that lost the rest.
 const rejoinEvery = 10 * time.Minute
 
-// bootstrap begins to connect to the peers named for that, and to those of the last run while there is no link. What
-// follows is as with every other connection.
+// bootstrap begins to connect to the bootstrap peers and, while there is no link, to the peers of the last run. Their
+// connections are then like all others.
 func (l *loop) bootstrap() *sync.WaitGroup {
 	var dials sync.WaitGroup
 	peers, alone := l.n.cfg.bootstrap, len(l.links) == 0
@@ -334,13 +334,13 @@ func (l *loop) bootstrap() *sync.WaitGroup {
 	return &dials
 }
 
-// Begun is closed when the node has tried to connect to its bootstrap peers and to those of its last run.
+// Begun is closed when the node has tried to connect to its bootstrap peers and to the peers of its last run.
 func (n *Node) Begun() <-chan struct{} { return n.begun }
 
-// eventsWaiting is how many events of the host may wait: with more, what tells them waits, as identify does.
+// eventsWaiting is the number of events of the host that may wait: with more, the sender waits, such as identify.
 const eventsWaiting = 256
 
-// watch begins to watch the host's connections, and takes in those that there are.
+// watch begins to watch the host's connections, and takes in the existing ones.
 func (n *Node) watch() error {
 	sub, err := n.host.EventBus().Subscribe([]any{
 		new(libp2p.EvtPeerIdentificationCompleted), new(libp2p.EvtPeerProtocolsUpdated),
@@ -385,8 +385,8 @@ func (n *Node) watch() error {
 	return nil
 }
 
-// speaks takes in protocols that a peer speaks, and says whether it is of the node's network by them. One of another
-// network is refused.
+// speaks takes in protocols that a peer speaks, and reports whether they show it to be of the node's network. A peer of
+// another network is refused.
 func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 	if n.says(protocols) {
 		n.identified(p)
@@ -399,14 +399,14 @@ func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 	return false
 }
 
-// elsewhere says whether a peer says hello, but not in the node's network.
+// elsewhere reports whether a peer says hello, but not in the node's network.
 func (n *Node) elsewhere(p peer.ID) bool {
 	protocols, err := n.host.Peerstore().GetProtocols(p)
 	return err == nil && slices.ContainsFunc(protocols, isHello) && !n.says(protocols)
 }
 
-// identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On
-// connections that the other end opened, it says hello first, if the connection is to be a link.
+// identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On a
+// connection that the other end opened, that end says hello first, if it is to be a link.
 func (n *Node) identified(p peer.ID) {
 	if n.links.Passing(p) {
 		return
@@ -416,7 +416,7 @@ func (n *Node) identified(p peer.ID) {
 	}
 }
 
-// opened says whether there is a connection to a peer that this host opened.
+// opened reports whether there is a connection to a peer that this host opened.
 func (n *Node) opened(p peer.ID) bool {
 	return slices.ContainsFunc(n.host.Network().ConnsToPeer(p), func(c network.Conn) bool {
 		return c.Stat().Direction == network.DirOutbound

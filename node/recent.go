@@ -10,7 +10,7 @@ import (
 // recent remembers, for a while, what has happened. It is safe for concurrent use.
 type recent[K comparable] struct {
 	life time.Duration // for which something is remembered
-	most int           // of them; what comes when there are as many is not
+	most int           // of them; further ones are not remembered
 
 	mu sync.Mutex
 	at *simplelru.LRU[K, time.Time] // the oldest gives way
@@ -35,7 +35,7 @@ func (s *recent[K]) note(k K, now time.Time) bool {
 	return true
 }
 
-// was says whether k has happened.
+// was reports whether k has happened.
 func (s *recent[K]) was(k K, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// record opens a signed record of another. Its addresses are those by IP: who signs knows his own. A name would have
-// this host look up, and dial, what the signer likes. Of these the owner's filter chooses.
+// record opens a signed record of another peer. It keeps addresses by IP: signers know theirs, while a name would make
+// this host look up, and dial, whatever the signer likes. Of these the owner's filter chooses.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
 	r.Addrs = n.cfg.addresses(byIP(r.Addrs))
@@ -27,8 +27,8 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 	return wire.PeerID(r.ID), err
 }
 
-// newest returns the newest of three records of a peer: the one that came, the one held, and that of the last run. A peer
-// whose clock was set back signs with a lower Seq: it is then known by what it said before, and not by nothing.
+// newest returns the newest of three records of a peer: the one that came, the one held, and the last run's. A peer
+// whose clock was set back signs with a lower Seq: then its older record is kept, rather than none.
 func (n *Node) newest(p wire.PeerID, held, came []byte) []byte {
 	newest, seq := came, signed.Seq(came)
 	for _, r := range [][]byte{held, n.lastRecords[p]} {
@@ -39,7 +39,7 @@ func (n *Node) newest(p wire.PeerID, held, came []byte) []byte {
 	return newest
 }
 
-// lastRecords are the records that the last run held.
+// lastRecords returns the records that the last run held.
 func (c *config) lastRecords() map[wire.PeerID][]byte {
 	out := make(map[wire.PeerID][]byte)
 	if c.store != nil {
@@ -50,8 +50,8 @@ func (c *config) lastRecords() map[wire.PeerID][]byte {
 	return out
 }
 
-// byIP returns those of a peer's addresses that begin with an IP address and have no free text: they can be dialled
-// without a lookup, and shown to anybody.
+// byIP returns the addresses that begin with an IP address and have no free text: they can be dialled without a lookup,
+// and shown to anybody.
 func byIP(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return !isByIP(a) })
 }
@@ -76,13 +76,13 @@ func isByIP(a ma.Multiaddr) bool {
 	return len(a) > 0
 }
 
-// inHostName says whether a name of a host may have a character.
+// inHostName reports whether a name of a host may have a character.
 func inHostName(r rune) bool {
 	return r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }
 
-// dialable returns those of another's addresses to dial: a few, public ones first. Those of private networks are among
-// them only if this host is in one, and one by a relay only if the relay is connected, or a bootstrap peer.
+// dialable returns the addresses of another peer to dial: a few, public ones first. Private ones are among them only if
+// this host is in a private network, and one by a relay only if the relay is connected, or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	var public, private, byRelay []ma.Multiaddr
 	for _, a := range byIP(addrs) {
@@ -104,7 +104,7 @@ func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return append(public[:min(len(public), n.cfg.limits.Addrs-len(byRelay))], byRelay...)
 }
 
-// hasRelay says whether an address is by a relay.
+// hasRelay reports whether an address is by a relay.
 func hasRelay(a ma.Multiaddr) bool {
 	_, err := a.ValueForProtocol(ma.P_CIRCUIT)
 	return err == nil
@@ -127,7 +127,7 @@ func (n *Node) relayOf(a ma.Multiaddr) (relay peer.AddrInfo, ok bool) {
 	return n.cfg.bootstrap[i], true
 }
 
-// inPrivateNetwork says whether this host has no public address, or is connected with somebody at a private one.
+// inPrivateNetwork reports whether this host has no public address, or is connected with a peer at a private one.
 func (n *Node) inPrivateNetwork() bool {
 	if !slices.ContainsFunc(n.host.Addrs(), manet.IsPublicAddr) {
 		return true

@@ -15,10 +15,10 @@ type previous struct {
 	until time.Time
 }
 
-// WithPreviousSeed says that the network is rotating its hash seed: it had this number before it had that of
-// WithNetwork. Until the given time the node takes in summaries under either number, and publishes its own under both.
-// So it finds nodes that are not there yet and is found by them; they need not know of it. After that time, or with one
-// that is past, all that is under the previous number is dropped.
+// WithPreviousSeed tells that the network is rotating its hash seed: before the number of WithNetwork, it had this one.
+// Until the given time the node takes in summaries under either number, and publishes its own under both. So it finds
+// nodes that do not have the new number yet and is found by them; they need not know of it. After that time, or with
+// one that is past, all that is under the previous number is dropped.
 //
 // To rotate a network, start its nodes again with the new number, one after the other or all at once. Give each the old
 // number as the previous one, and the same time, by which all are to have it.
@@ -49,12 +49,12 @@ func (c *config) checkPrevious() error {
 	return nil
 }
 
-// accepts says whether summaries under a seed may be understood.
+// accepts reports whether summaries under a seed may be understood.
 func (c *config) accepts(s summary.SeedTag) bool {
 	return s == c.seed.Tag() || c.previous != nil && s == c.previous.Tag()
 }
 
-// rehash is the fingerprints of all keys under a seed that is not that of the key store.
+// rehash returns the fingerprints of all keys under a seed other than the key store's.
 func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
 	lists, ok := n.keys.(keystore.Lists)
 	if !ok {
@@ -70,7 +70,7 @@ func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
 	return fps, nil
 }
 
-// fingerprints are those of all keys under a seed.
+// fingerprints returns the fingerprints of all keys under a seed.
 func (n *Node) fingerprints(s summary.SeedTag) ([]summary.Fingerprint, error) {
 	if n.cfg.previous != nil && s == n.cfg.previous.Tag() {
 		return n.rehash(n.cfg.previous.Seed)

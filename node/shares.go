@@ -23,7 +23,7 @@ const (
 	coverMisses  = 4  // peers that hold nothing of what they claim, for each that is wanted
 )
 
-// ErrMatches says that the summaries held match too many of the keys: choosing among the matches would take too much
+// ErrMatches means that the summaries held match too many of the keys: choosing among the matches would take too much
 // memory.
 var ErrMatches = errors.New("node: too many matches, ask for fewer keys at once")
 
@@ -34,10 +34,10 @@ type Share struct {
 }
 
 // Shares looks for at most k peers that together hold as many of the keys as possible. It yields them in the order of
-// what they add (see package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is
-// forwarded. An error is the last thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two
-// messages for each peer and batch of keys. It gives up when four peers for each one wanted hold nothing of what they
-// claim. Of k below 1 it yields nobody; there may be MaxCoverKeys keys, each of 1 to wire.MaxKey bytes.
+// the keys that they add (see package cover). Every key was confirmed. It goes by the summaries that the node holds:
+// nothing is forwarded. An error comes last: ErrKey, ErrMatches, ErrClosed, ctx's. It costs two messages for each peer
+// and batch of keys. It gives up when four peers for each one wanted hold none of the keys that they claim. With k
+// below 1 it yields nobody; there may be MaxCoverKeys keys, each of 1 to wire.MaxKey bytes.
 func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
 	return func(yield func(Share, error) bool) {
 		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {
@@ -103,8 +103,8 @@ type claimant struct {
 	keys   []cover.Claim
 }
 
-// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match.
-// ErrMatches if that is too much.
+// claims returns the keys that match in each peer's summary, in the order in which the peers first match. ErrMatches if
+// that is too much.
 func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
 	index, total := map[wire.PeerID]int{}, 0
 	for from := 0; from < len(keys); from += coverKeys {
@@ -132,7 +132,8 @@ func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err e
 	return out, nil
 }
 
-// confirmAll asks a peer for keys that it claims and returns the numbers of those that it holds, as far as it answers.
+// confirmAll asks a peer for keys that it claims and returns the numbers of the ones that it holds, as far as it
+// answers.
 func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int) {
 	batch := make([][]byte, len(claimed))
 	for i, c := range claimed {

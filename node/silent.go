@@ -18,9 +18,9 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// A peer that is killed says nothing: TCP tells of it at once, QUIC after 30 s. So a connection on which an answer is
-// late is asked for any sign of life. If none comes within a few round trips, queries go on without the peer. If none
-// comes in probeTime, the connection ends for all who use it.
+// A peer that is killed ends no link: TCP notices at once, QUIC after 30 s. So a connection on which an answer is late
+// is asked for any sign of life. If none comes within a few round trips, queries go on without the peer. If none comes
+// in probeTime, the connection ends for all its users.
 
 const (
 	patientTrips  = 2                      // round trips that an answer, and then a sign of life, may take
@@ -60,7 +60,7 @@ type probing struct {
 	peers map[peer.ID]bool
 }
 
-// begin says whether a probe of a peer may begin. end must follow.
+// begin reports whether a probe of a peer may begin. end must follow.
 func (s *probing) begin(p peer.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +80,8 @@ func (s *probing) end(p peer.ID) {
 	delete(s.peers, p)
 }
 
-// look probes connections with a peer and abandons those that are dead. It returns whether all of them are alive. A peer
-// whose connections are being probed is not probed again.
+// look probes connections with a peer and abandons dead ones. It returns whether all of them are alive. A peer whose
+// connections are being probed is not probed again.
 func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	if !n.probing.begin(p) {
 		return false
@@ -103,7 +103,7 @@ func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	return !dead && !closed
 }
 
-// alive says whether anything comes back on a connection. An answer that ping is not served is one, too.
+// alive reports whether anything comes back on a connection. A refusal of ping is an answer, too.
 func alive(ctx context.Context, c network.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -118,7 +118,7 @@ func alive(ctx context.Context, c network.Conn) bool {
 	return !silent(multistream.SelectProtoOrFail(ping.ID, s))
 }
 
-// silent says whether an error is that nothing came in time.
+// silent reports whether an error means that nothing came in time.
 func silent(err error) bool {
 	var e net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &e) && e.Timeout()

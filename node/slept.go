@@ -13,7 +13,7 @@ const leastSleep = 10 * time.Second
 // systems do. The wall clock goes on. So a wall clock that is set forward counts as sleep, too.
 type sleep struct{ ahead time.Duration } // of the wall clock, when last looked
 
-// since is for how long the machine has slept since the last call; of the first call it says nothing.
+// since returns the time that the machine has slept since the last call; the first call's result means nothing.
 func (s *sleep) since(wall time.Time, core time.Duration) time.Duration {
 	slept := time.Duration(wall.UnixNano()) - core - s.ahead
 	s.ahead += slept
@@ -23,8 +23,8 @@ func (s *sleep) since(wall time.Time, core time.Duration) time.Duration {
 	return slept
 }
 
-// awake takes in that the machine may have slept. Others' clocks have gone on, and they drop what is too old. They take
-// in no epoch that they have dropped.
+// awake checks whether the machine has slept. Others' clocks have gone on, and they drop what is too old. They take in
+// no epoch that they have dropped.
 func (l *loop) awake() {
 	slept := l.sleep.since(l.wall(), l.n.now())
 	if slept == 0 {

@@ -37,8 +37,8 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 	return out
 }
 
-// stands notes why the node is not linked with a peer, if it is to begin there, and logs each reason once a peer. cause
-// says more, for the log alone.
+// stands notes the reason why the node is not linked with a bootstrap peer, and logs each reason once a peer. cause has
+// details for the log.
 func (l *loop) stands(p peer.ID, why, cause error) {
 	if !l.n.cfg.isBootstrap(p) || l.n.elsewhere(p) {
 		return
@@ -47,7 +47,7 @@ func (l *loop) stands(p peer.ID, why, cause error) {
 	l.n.logOnce(why.Error()+string(p), func() { l.n.log.Info("bootstrap", "peer", p, "err", why, "cause", cause) })
 }
 
-// unreached says that a bootstrap peer could not be dialled.
+// unreached reports that a bootstrap peer could not be dialled.
 type unreached struct {
 	peer peer.ID
 	err  error

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Status is what a node holds and has done.
+// Status is the state of a node, with its counts.
 type Status struct {
 	Keys        int           // held, without private ones
 	Connections int           // peers connected now to the host, for whatever purpose
@@ -24,14 +24,14 @@ type Status struct {
 	Epoch       summary.Epoch // of the own summary; Sequence 0: there is none yet
 
 	Origins      int     // others whose summary is held
-	Unrotated    int     // of these, those known only under the previous seed
+	Unrotated    int     // of these, known only under the previous seed
 	PartsHeld    int     // of their summaries
 	BytesHeld    int     // of these parts, on the wire
 	Covered      float64 // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
 	Range        string  // that this share is: the first bits of the places in it, or "all"; "": the node knows of nobody
 	Contacts     int     // peers that a search can ask about the rest; 0 where there is none
-	FalseMatches float64 // expected of a query for a key that nobody holds: the sum of the false-positive rates of what is held
-	PubsubBytes  int     // of parts learned so far by pubsub, those replaced since included
+	FalseMatches float64 // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
+	PubsubBytes  int     // of parts learned so far by pubsub, including ones replaced since
 	DirectBytes  int     // and by direct fetch
 	Deltas       int     // newer epochs learned so far by deltas
 	DeltaBytes   int     // of these, with headers
@@ -45,7 +45,7 @@ type Status struct {
 	Announced                  uint64  // the part of BudgetReceived that is announcements
 	TailBytes                  uint64  // sent so far in messages of tails
 
-	OtherSeed int // of Links, those whose summaries are under another seed: neither understands the other's
+	OtherSeed int // of Links, peers whose summaries are under another seed: neither end understands the other's
 
 	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
 
@@ -56,8 +56,8 @@ type Status struct {
 	Dropped map[string]uint64  // messages, by the queue that was full
 }
 
-// Status returns what the node holds and has done. It takes one turn of the loop, and time linear in the links. The
-// errors: ErrClosed, that of ctx.
+// Status returns the state of the node. It takes one turn of the loop, and time linear in the links. The errors:
+// ErrClosed, ctx's.
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
@@ -75,7 +75,7 @@ type Neighbour struct {
 }
 
 // Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed,
-// that of ctx.
+// ctx's.
 func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, nb := range l.core.Overlay.Neighbours() {
@@ -85,7 +85,7 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	return out, err
 }
 
-// Similar is a peer that holds some of what the node holds.
+// Similar is a peer that holds some of the node's keys.
 type Similar struct {
 	Peer  peer.ID
 	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated
@@ -94,7 +94,7 @@ type Similar struct {
 
 // Similar returns the peers that hold the most of the node's collection, the most similar first. It returns at most
 // most of the peers with known summaries; none if most is 0 or less. It sorts the peers known in one turn of the loop.
-// The errors: ErrClosed, that of ctx.
+// The errors: ErrClosed, ctx's.
 func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, s := range l.core.Overlay.Similar(max(0, most)) {
@@ -105,7 +105,7 @@ func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error)
 }
 
 // SummaryOf returns the prefix of a peer's summary that the node holds; it must not be changed. It takes one turn of
-// the loop and copies nothing. The errors: ErrUnknown, ErrClosed, that of ctx.
+// the loop and copies nothing. The errors: ErrUnknown, ErrClosed, ctx's.
 func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false
 	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(wire.PeerID(p)) }); err != nil {
@@ -117,8 +117,8 @@ func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, 
 	return held, nil
 }
 
-// Overlap estimates how many keys the node and a peer have in common, at 95 % confidence. It goes through all keys of
-// the node in the caller's goroutine. The errors: those of SummaryOf and of the key store.
+// Overlap estimates the number of keys that the node and a peer have in common, at 95 % confidence. It goes through all
+// keys of the node in the caller's goroutine. The errors: those of SummaryOf and of the key store.
 func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error) {
 	held, err := n.SummaryOf(ctx, p)
 	if err != nil {
@@ -155,7 +155,7 @@ func (n *Node) await(done <-chan struct{}) error {
 	}
 }
 
-// status is Status without the counters.
+// status returns Status without the counters.
 func (l *loop) status() Status {
 	b := l.core.Overlay.Budgets(l.n.now())
 	s := Status{

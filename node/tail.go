@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// unannounced are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
+// unannounced holds the keys added or removed since the last tail or epoch. The key store tells which were added.
 type unannounced struct {
 	mu    sync.Mutex
 	count int
@@ -62,7 +62,7 @@ func (t *unannounced) waiting() (count int, many bool) {
 	return t.count, t.many
 }
 
-// makeTail has the core told which fingerprints were added and removed. The key store is asked outside of the loop.
+// makeTail tells the core which fingerprints were added and removed. The key store is asked outside of the loop.
 func (l *loop) makeTail() {
 	keys := l.n.unannounced.take()
 	l.n.changing.Add(1) // until the core knows
@@ -86,8 +86,9 @@ func (n *Node) changes(keys [][]byte) (in tails.Changed) {
 	return in
 }
 
-// hides says whether the node holds keys that a linked peer may find here, or has dropped some, that neither a summary
-// nor a tail shows. Private keys count for peers that may ask for them: others do not hear that there are any.
+// hides reports whether neither a summary nor a tail shows some keys that the node holds, and a linked peer may find
+// here, or some that it has dropped. Private keys count for peers that may ask for them: others do not learn that there
+// are any.
 func (n *Node) hides(to wire.PeerID) bool {
 	if n.changing.Load() > 0 { // looked at first: a call that ends now has noted them as unannounced
 		return true
@@ -102,9 +103,9 @@ func (n *Node) hides(to wire.PeerID) bool {
 	return private > 0 || err != nil
 }
 
-// takeTails takes in a message of tails, some items a turn of the loop, and verifies what the core has not known before.
-// While the peer may not cause more work, or the loop has no room, the stream that the message came on waits. That is
-// the peer's own queue, which says nothing of the loop: the items come when they find room.
+// takeTails takes in a message of tails, some items a turn of the loop, and verifies the signatures that are new to the
+// core. While the peer may not cause more work, or the loop has no room, the message's stream waits. That is the peer's
+// own queue, which proves no delay of the loop: the items come when they find room.
 func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 	items, err := wire.ParseTails(b)
 	for err == nil && len(items) > 0 {
@@ -126,8 +127,8 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 	return err
 }
 
-// openEarly is openTails for tails that came before the epoch that they are of. Those of a peer that may not cause more
-// work are dropped: it is asked for them again.
+// openEarly does openTails for tails that came before their epoch. It drops the tails of a peer that may not cause more
+// work: it is asked for them again.
 func (n *Node) openEarly(u inbox.Unverified) {
 	for i, it := range u.Items {
 		if !n.streams.Admit.Peer(n.host.Network(), peer.ID(it.From)).Pay(time.Duration(len(it.Item.Tails)) * admit.Signature) {
@@ -140,7 +141,7 @@ func (n *Node) openEarly(u inbox.Unverified) {
 // openTails verifies the signatures of tails, and gives the tails to the core again.
 func (n *Node) openTails(u inbox.Unverified) error {
 	for _, s := range u.Signatures {
-		_ = n.cfg.headers.Signature(s.Origin, s.Message, s.Signature, n.verifyTail) // what is good is remembered
+		_ = n.cfg.headers.Signature(s.Origin, s.Message, s.Signature, n.verifyTail) // good signatures are remembered
 	}
 	for _, it := range u.Items {
 		if err := n.offerTails(peer.ID(it.From), []wire.TailItem{it.Item}, nil); err != nil {
@@ -168,7 +169,7 @@ func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox
 	return nil
 }
 
-// verified says, in the loop, whether a signature of a tail is known to be good. One that is not is left to be verified.
+// verified returns, in the loop, nil if a signature of a tail is known to be good. Another one is left to be verified.
 func (n *Node) verified(origin string, message, signature []byte) error {
 	return n.cfg.headers.Signature(origin, message, signature, func(string, []byte, []byte) error {
 		n.unverified.Signatures = append(n.unverified.Signatures, inbox.Signature{Origin: origin, Message: message, Signature: signature})
@@ -192,7 +193,7 @@ func oneTurn(items []wire.TailItem) (some int) {
 // itemBytes is about what an item takes besides its tails.
 const itemBytes = 16
 
-// roomPause is how long a message of tails waits for room in the loop before it is tried again.
+// roomPause is the time between attempts to find room in the loop for a message of tails.
 const roomPause = 10 * time.Millisecond
 
 // lostTails takes in that messages of tails to a peer were lost.

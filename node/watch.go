@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// watchAsk is how long after a query that found nobody others are asked again; each time in vain doubles it.
+	// watchAsk is the time from a query that found nobody until others are asked again; each time in vain doubles it.
 	watchAsk     = time.Second
 	mostWatchAsk = 16 * time.Second
 	// watchBudget is the messages of a query that asks only peers known to have a key.
@@ -57,7 +57,7 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 	}
 }
 
-// whoHas is one peer that has a key.
+// whoHas returns one peer that has a key.
 func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrInfo, ok bool) {
 	r, err := n.Query(ctx, key, QueryOptions{Budget: budget})
 	if err != nil {
@@ -87,7 +87,7 @@ type watcher struct {
 type awaited struct {
 	key     []byte
 	print   summary.Fingerprint
-	matched map[wire.PeerID]bool // by their summaries: they are asked once, for such a match may be false
+	matched map[wire.PeerID]bool // by their summaries: they are asked once, for the match may be false
 }
 
 func newWatcher(n *Node, keys [][]byte) *watcher {
@@ -108,7 +108,7 @@ func (w *watcher) begin(l *loop) {
 
 func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
-// show notes that more is known of a peer; tail says that only its tails say more than before.
+// show notes that more is known of a peer; tail means that the news are its tails only.
 func (w *watcher) show(p wire.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *watcher) show(p wire.PeerID, tail bool) {
 // mostLooks is the most looks whether a peer matches a key in one turn of the loop: they take a tenth of a millisecond.
 const mostLooks = 256
 
-// due returns the keys that peers match of which more is known. It looks at a few in each turn of the loop.
+// due returns the keys matched by peers of which more is known. It looks at a few in each turn of the loop.
 func (w *watcher) due(ctx context.Context) (keys [][]byte) {
 	w.mu.Lock()
 	news := w.news
@@ -156,7 +156,7 @@ func (w *watcher) found(key []byte) {
 	w.keys = slices.DeleteFunc(w.keys, func(a awaited) bool { return string(a.key) == string(key) })
 }
 
-// waiting are the keys that nobody was found to have.
+// waiting returns the keys that nobody was found to have.
 func (w *watcher) waiting() (keys [][]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
