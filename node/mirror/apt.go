@@ -18,8 +18,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// apt is the adapter to a Debian archive. What its Release says is the origin's word, whose signature apt checks. It
-// names the indexes by hash, and those the packages: both come from peers.
+// apt is the adapter to a Debian archive. Its Release is the origin's word, whose signature apt checks. It names the
+// indexes by hash, and they name the packages: both come from peers.
 type apt struct {
 	m       *Mirror
 	reading sync.Mutex // is held while indexes are read
@@ -113,7 +113,7 @@ func (a *apt) read() {
 	}
 }
 
-// take takes in what an index says, and notes for the next run that it was read.
+// take takes in the content of an index, and notes for the next run that it was read.
 func (a *apt) take(index Sum, files map[string]Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

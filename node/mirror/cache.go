@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The folders of a cache. A file of partial is content that was being fetched. Its name begins with that of the sum.
+// The folders of a cache. A file of partial is content that was being fetched. Its name begins with its sum's name.
 const (
 	wholeFolder   = "whole"
 	partialFolder = "partial"
@@ -45,7 +45,7 @@ type cache struct {
 	moving sync.Mutex // is held while a file comes or goes
 
 	mu     sync.Mutex
-	used   int64 // of whole files, and what was reserved for those to come
+	used   int64 // by whole files, and reserved for files to come
 	unsure int64 // of used: what peers gave, and nobody knows to be right
 	files  *simplelru.LRU[Sum, *cached]
 	named  int // of files: records
@@ -57,8 +57,8 @@ type cached struct {
 	checked time.Time // the file's time of change when its hash was right; zero: not since the program began
 }
 
-// openCache opens the cache in a folder, or makes it. whole is what it holds, left what was being fetched when the last
-// program ended: its files are gone.
+// openCache opens the cache in a folder, or makes it. whole is its content; left is the content that was being fetched
+// when the last program ended: its files are gone.
 func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, whole, left []Sum, err error) {
 	for _, name := range []string{wholeFolder, partialFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -189,7 +189,7 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	return nil, 0, false
 }
 
-// trust returns an error unless a file is as it was when its hash was right, or its hash is right now.
+// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now.
 func (c *cache) trust(s Sum, f *os.File, size int64, checked time.Time) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -293,7 +293,7 @@ func (c *cache) create(s Sum) (*incoming, error) {
 	return &incoming{c: c, f: f}, nil
 }
 
-// writeAt makes room and writes. size is that of the whole content, -1 if it is not known. The errors: errShare,
+// writeAt makes room and writes. size is the length of the whole content, -1 if it is not known. The errors: errShare,
 // errDisk.
 func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
 	if end := at + int64(len(p)); end > in.reserved {
@@ -316,7 +316,7 @@ func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
 	return nil
 }
 
-// Write writes what the origin gives, in turn.
+// Write writes the origin's bytes, in turn.
 func (in *incoming) Write(p []byte) (int, error) {
 	if err := in.writeAt(fromOrigin, p, in.size, in.length); err != nil {
 		return 0, err
@@ -344,7 +344,7 @@ func (in *incoming) keep(s Sum, size int64) error {
 	return nil
 }
 
-// release gives back what is reserved, and removes a file that was not kept. Its content can still be read.
+// release gives reserved room back, and removes a file that was not kept. Its content can still be read.
 func (in *incoming) release() {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
@@ -356,8 +356,8 @@ func (in *incoming) release() {
 
 func (in *incoming) end() { _ = in.f.Close() }
 
-// put keeps a body of a length, -1 if it is not known. The zero Sum stands for that of its bytes. It returns the sum and
-// the bytes read.
+// put keeps a body of a length, -1 if it is not known. The zero Sum stands for the sum of its bytes. It returns the sum
+// and the bytes read.
 func (c *cache) put(s Sum, body io.Reader, length int64) (Sum, int64, error) {
 	in, err := c.create(s)
 	if err != nil {

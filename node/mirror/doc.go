@@ -2,10 +2,10 @@
 // the origin. Clients stay as they are: an adapter speaks the protocol of each.
 //
 // Content is known by a hash (Sum), and its key in the network is the multihash. A request for content that is not in
-// the cache begins a fetch, which all who ask for the same content share:
+// the cache begins a fetch, which all requests for the same content share:
 //
 //  1. The key is advertised, as an intent: others that look for it find this mirror.
-//  2. The router names holders, which are asked what they have. Those that answer first are the nearest.
+//  2. The router names holders, which are asked which part they have. The first to answer are the nearest.
 //  3. Whole holders give ranges, up to four of them at once. One that falls silent is replaced by another. A mirror that
 //     is still fetching passes on what it has, and the rest as it comes. Of many that begin at once few ask the origin,
 //     and all but one leave it as soon as they hear of another.
@@ -13,11 +13,11 @@
 //  5. The hash is checked as the bytes come. Until it has proved right, the last bytes are held back from everybody, so
 //     nobody takes wrong content for whole. Then the content is kept, and stays advertised until it is evicted.
 //
-// Names that may come to mean something else (tags, lists, indexes) are always asked of the origin. Its last word is
-// used while the origin does not answer.
+// Names whose content may change (tags, lists, indexes) are always asked of the origin. Its last word is used while the
+// origin does not answer.
 //
-// What the origin gives only to those who are known to it is passed through: it is neither kept nor advertised, and no
-// peer is asked for it.
+// Content that the origin gives only to known clients is passed through: it is neither kept nor advertised, and no peer
+// is asked for it.
 //
 // Mirrors form trees while they fetch: see rank. Peers speak HTTP over libp2p streams (ProtocolID), so no port is open
 // besides the host's and the clients'.

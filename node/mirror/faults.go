@@ -14,7 +14,7 @@ type fault struct {
 
 func (f *fault) Error() string { return "mirror: " + f.text }
 
-// bad makes a kind of error whose status is that of an origin or peer that does not do what it should.
+// bad makes a kind of error with the status for an origin or peer at fault.
 func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGateway, text} }
 
 // Of sources of bytes.
@@ -32,7 +32,7 @@ var (
 	errFound     = bad("found", "a peer was found")
 )
 
-// Of what peers say.
+// The errors of peers' answers.
 var (
 	errBusy   = &fault{"busy", http.StatusServiceUnavailable, "the peer has no room for another"}
 	errBehind = &fault{"behind", http.StatusConflict, "the peer waits for this one, or for another like it"}
@@ -49,7 +49,7 @@ var (
 	errPath     = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
 )
 
-// reason is the kind of an error, for metrics.
+// reason returns the kind of an error, for metrics.
 func reason(err error) string {
 	if f := (*fault)(nil); errors.As(err, &f) {
 		return f.reason

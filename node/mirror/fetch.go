@@ -19,7 +19,7 @@ import (
 type times struct {
 	lookup time.Duration // until the first peer must be named, at most; then the origin is asked
 	least  time.Duration // the same, where round trips are short
-	answer time.Duration // of a peer to a question what it has
+	answer time.Duration // of a peer to a probe
 	late   time.Duration // of both, while the origin gives it already
 	silent time.Duration // without a byte; then a peer is asked whether it is there
 	slow   time.Duration // without a byte of a peer that has more, or below slowRate
@@ -42,12 +42,12 @@ const (
 	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
 )
 
-// attempt is what a flight knows of its tries.
+// attempt is the state of a flight's tries.
 type attempt struct {
 	skip    map[peer.ID]bool // peers that are not asked; false: they were late or behind, and are asked again beside the origin
 	look    *look            // the last
 	found   []holder         // beside the origin, to be taken from next
-	alone   bool             // peers are asked no more
+	alone   bool             // peers are no longer asked
 	retries int              // times in a row that the origin gave nothing
 	waited  time.Duration    // for busy peers
 }
@@ -83,7 +83,7 @@ func (f *flight) fetch() error {
 	return errNobody
 }
 
-// blameAll blames those that claimed to have the content whole and gave something.
+// blameAll blames the peers that claimed to have the content whole and gave a part of it.
 func (f *flight) blameAll() {
 	f.mu.Lock()
 	gave := slices.Collect(maps.Keys(f.gave))
@@ -175,7 +175,7 @@ func (f *flight) fromPeers(a *attempt, who []holder) error {
 	return errBusy
 }
 
-// several returns the holders that give ranges at once: those that have the content whole, unless little of it is left.
+// several returns the holders that give ranges at once: the whole ones, unless little of the content is left.
 func (f *flight) several(who []holder) (out []holder) {
 	_, there, _ := f.where()
 	for _, h := range who {
@@ -217,7 +217,7 @@ func (f *flight) fromSeveral(a *attempt, whole []holder) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if s.begin < s.end {
-						left = append([]span{s}, left...) // first: those who read wait for it
+						left = append([]span{s}, left...) // first: readers wait for it
 					}
 					f.fail(a, h, err)
 					return
@@ -233,7 +233,7 @@ func (f *flight) fromSeveral(a *attempt, whole []holder) error {
 	return nil
 }
 
-// forget drops ranges that lie apart: what is left is taken from the bytes there on.
+// forget drops ranges that lie apart: the rest is taken from the bytes there on.
 func (f *flight) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -372,14 +372,14 @@ func (f *flight) fromOrigin(a *attempt) error {
 	return f.setSize(s.begin)
 }
 
-// corrected begins again when the origin says another size than peers did: the origin is right.
+// corrected begins again when the origin's size differs from the peers': the origin is right.
 func (f *flight) corrected(err error) error {
 	f.blameAll()
 	return errors.Join(err, f.restart())
 }
 
-// lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. Of
-// mirrors that all ask the origin, those of higher ranks leave it.
+// lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. If
+// several mirrors ask the origin, the ones of higher rank leave it.
 func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
 	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
 	for wait := busyPause; ; wait *= 2 { // little content is there before the second look
@@ -408,7 +408,7 @@ func (f *flight) lookAgain(a *attempt) {
 	a.look = f.look(a.skip)
 }
 
-// originSize returns the whole size that an answer of the origin tells, -1 if it does not, and skips what is there
+// originSize returns the whole size by an answer of the origin, -1 if it does not tell, and skips bytes that are there
 // already if the origin sends all again.
 func originSize(resp *http.Response, there int64) (int64, error) {
 	if resp.StatusCode == http.StatusPartialContent {

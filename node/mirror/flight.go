@@ -32,7 +32,7 @@ const (
 	maxTried    = 8 // notes of what went wrong
 )
 
-// flight is a fetch of content, shared by all who ask for it. It goes on for a while when the last one has left.
+// flight is a fetch of content, shared by all requests for it. It goes on for a while when the last one has left.
 type flight struct {
 	m      *Mirror
 	want   Wanted
@@ -49,7 +49,7 @@ type flight struct {
 	running  hash.Hash       // of the bytes there
 	rank     rank
 	children int // mirrors that are given bytes
-	users    int // readers, and those that wait for the size
+	users    int // readers, and requests that wait for the size
 	round    int // counts the beginnings
 	over     bool
 	err      error            // of a flight that is over
@@ -123,14 +123,14 @@ func (f *flight) closeUnused() {
 	}
 }
 
-// wake tells all who wait that something is new. f.mu is held.
+// wake wakes all that wait for news. f.mu is held.
 func (f *flight) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// run fetches, and tells all who wait how that ended. It makes the file before it advertises the key: a crash leaves no
-// key without a file that tells of it.
+// run fetches, and notifies all that wait of the result. It makes the file before it advertises the key: a crash leaves
+// no key without a file that tells of it.
 func (f *flight) run() {
 	defer f.cancel()
 	file, err := f.m.cache.create(f.want.Sum)
@@ -211,7 +211,7 @@ func (f *flight) takeApart() error {
 	return nil
 }
 
-// setSize takes in what a source says of the size. The error is errSize if another is known.
+// setSize notes the size by a source. The error is errSize if another is known.
 func (f *flight) setSize(size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -268,8 +268,7 @@ func (f *flight) descend(below int) {
 	f.rank.depth = min(f.rank.depth, below+1)
 }
 
-// until calls try, with f.mu held, whenever there is something new, until it says that it is done. The error is that of
-// ctx.
+// until calls try, with f.mu held, whenever there is news, until it returns true. The error is ctx's.
 func (f *flight) until(ctx context.Context, try func() (done bool)) error {
 	for {
 		f.mu.Lock()
@@ -286,7 +285,7 @@ func (f *flight) until(ctx context.Context, try func() (done bool)) error {
 	}
 }
 
-// reader returns what reads the content as it comes, once its size is known. The error is that of the flight, or of ctx.
+// reader returns a reader of the content as it comes, once its size is known. The error is the flight's, or ctx's.
 func (f *flight) reader(ctx context.Context) (r *reader, err error) {
 	r = &reader{f: f, ctx: ctx, round: -1}
 	waited := f.until(ctx, func() bool {
@@ -320,7 +319,7 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read waits for the next bytes. Once some were read, those of another round are an error, and another size always is.
+// Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
 func (r *reader) Read(p []byte) (n int, err error) {
 	if err := r.f.until(r.ctx, func() bool {
 		n, err = r.read(p)

@@ -21,22 +21,22 @@ import (
 // What is remembered of origins.
 const (
 	maxOpen  = 4096
-	openTime = 10 * time.Minute // for which it is remembered whether everybody may have what is below a name
+	openTime = 10 * time.Minute // for which a name is remembered as open to everybody, or not
 )
 
-// busyAgain is when a client may ask again, in seconds, that finds too many others.
+// busyAgain is the time after which a client may ask again, in seconds, that finds too many others.
 const busyAgain = "1"
 
-// adapter says what paths below an origin are. What has a hash comes from peers, what has none from the origin.
+// adapter defines the paths below an origin. Content with a hash comes from peers, other content from the origin.
 type adapter struct {
 	scope string // what has the same answer to whether everybody may have it; empty: each path by itself
-	// sum returns the hash of what is asked for, and what is to be said with it; ok is false if nobody tells. nil:
-	// everything is passed through.
+	// sum returns the hash of the content asked for, and its record for the answer; ok is false if the hash is not
+	// known. nil: everything is passed through.
 	sum func(*request) (rec record, sum Sum, ok bool)
 	// fresh returns for how long the origin's word on a path is taken without asking again; unkept: it is passed through.
 	// nil: the origin is always asked.
 	fresh   func(path string) time.Duration
-	query   bool                            // the origin is told what the client writes behind a question mark
+	query   bool                            // the origin gets the client's query after the question mark
 	headers []string                        // of named
 	learn   func(record, *io.SectionReader) // of named
 }
@@ -44,18 +44,18 @@ type adapter struct {
 // unkept is the time of a word that is not kept.
 const unkept = time.Duration(-1)
 
-// request is what a client asks for.
+// request is a client's request.
 type request struct {
 	*Mirror
 	w      http.ResponseWriter
 	r      *http.Request
-	path   string // below that of the adapter, as the client wrote it
+	path   string // below the adapter's, as the client wrote it
 	name   string // for the log and the records
 	origin ask    // asks the origin for it, with the client's credentials
 }
 
-// Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. Those without an origin answer
-// with status 404. It does not look at the Host header: who serves it to others than this machine should.
+// Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
+// answers with status 404. It does not look at the Host header: whoever serves it beyond this machine should.
 func (m *Mirror) Handler() http.Handler {
 	serve := make(map[string]func(*request))
 	if len(m.origins.oci) > 0 {
@@ -91,8 +91,8 @@ func (m *Mirror) Handler() http.Handler {
 // anyClient stands for all clients: they are bounded together.
 var anyClient = admission.Principal{Peer: "client"}
 
-// answer answers a request for a path below an origin. The origin is told the headers of some names, and its word holds
-// for those who send the same.
+// answer answers a request for a path below an origin. The origin gets the headers named in told, and its word holds
+// for clients that send the same.
 func (a adapter) answer(q *request, base *url.URL, path string, told ...string) {
 	at, err := below(base, path)
 	if err != nil {
@@ -127,8 +127,8 @@ func (a adapter) answer(q *request, base *url.URL, path string, told ...string) 
 	q.serveNamed(n)
 }
 
-// everybody reports whether anybody may have what a client asks for with its credentials: the origin gives it without
-// them, or with a token that it gives to all. A scope is what has the same answer.
+// everybody reports whether anybody may have the content that a client asks for with its credentials: the origin gives
+// it without them, or with a token that it gives to all. All names of one scope have the same answer.
 func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
@@ -257,7 +257,7 @@ func (q *request) through() {
 	}
 }
 
-// pass passes the origin's answer on, with what a record says. After an error nothing of it was.
+// pass passes the origin's answer on, with a record's headers. After an error nothing of it was passed on.
 func (q *request) pass(rec record) error {
 	req, err := q.origin(q.r.Context(), q.r.Method)
 	if err != nil {
@@ -290,7 +290,7 @@ func (q *request) pass(rec record) error {
 	return nil
 }
 
-// fail answers with an error: the origin's own one, if that is what it is.
+// fail answers with an error: the origin's own, if it is one.
 func (q *request) fail(err error) {
 	if q.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// gomod is the adapter to a module proxy. A module's zip and go.mod come from peers when their hash is known: by what
-// the proxy passes on of the checksum database, else by its .ziphash file. That is the origin's word; the go command
-// checks it by go.sum and the database's signature. The environment says which database, as for the go command: GOSUMDB,
-// GONOSUMDB and GOPRIVATE. What has no known hash comes from the proxy alone.
+// gomod is the adapter to a module proxy. A module's zip and go.mod come from peers when their hash is known: by the
+// checksum database, as the proxy passes it on, else by the proxy's .ziphash file. That is the origin's word; the go
+// command checks it by go.sum and the database's signature. The environment names the database, as for the go command:
+// GOSUMDB, GONOSUMDB and GOPRIVATE. Content without a known hash comes from the proxy alone.
 type gomod struct {
 	m    *Mirror
 	base *url.URL

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// hubHeaders are what clients need of the hub's answer.
+// hubHeaders are the headers of the hub's answer that clients need.
 var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 
-// newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, what a file of a revision
-// is. Large files come from peers, by the SHA-256 that the hub tells. What it gives to everybody may come to others so
-// while the hub is down; what it gives to some is passed through, each time with its consent.
+// newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, for the hash of a file of
+// a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody may come to
+// others so while the hub is down; other files are passed through, each time with its consent.
 func newHF(m *Mirror, _ *url.URL) adapter {
 	hub := *m.origin
 	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -21,14 +21,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config is what a mirror works with. Host, Router, Dir and Size are required.
+// Config is a mirror's configuration. Host, Router, Dir and Size are required.
 type Config struct {
 	Host     host.Host // stays the caller's
 	Network  string    // name of the network: mirrors of another one do not speak the same protocol
 	Router   Router
 	Dir      string                // of the cache; one mirror uses it at a time
 	Size     int64                 // bytes that the cache may take, 16 MiB or more
-	Place    string                // label of where this mirror is, as zone/rack; of peers as near, those with more in common come first
+	Place    string                // of this mirror, as zone/rack; equally near peers with more in common come first
 	Upstream Upstream              // the origins
 	Log      *slog.Logger          // nil: slog.Default
 	Register prometheus.Registerer // gets the metrics until Close; nil: none
@@ -57,7 +57,7 @@ type Mirror struct {
 	clients *admission.Slots
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
-	open    *expirable.LRU[string, bool] // whether everybody may have what is below a name
+	open    *expirable.LRU[string, bool] // by name: whether it is open to everybody
 	asking  singleflight.Group           // for names
 
 	ctx    context.Context // ends with Close
@@ -69,8 +69,8 @@ type Mirror struct {
 	flights map[Sum]*flight
 }
 
-// New opens a mirror's cache, advertises what it holds, and serves peers. The errors: what is wrong with cfg, all of it;
-// ErrInUse; those of the disk and of the router.
+// New opens a mirror's cache, advertises its content, and serves peers. The errors: the faults of cfg, all of them;
+// ErrInUse; the disk's and the router's.
 func New(cfg Config) (*Mirror, error) { return newMirror(cfg, defaultTimes) }
 
 func newMirror(cfg Config, t times) (*Mirror, error) {
@@ -163,7 +163,7 @@ func keysOf(sums []Sum) (keys [][]byte) {
 	return keys
 }
 
-// Close ends what is being fetched, and serves nobody any more. What the cache holds stays advertised, for the next run.
+// Close ends all fetches, and serves nobody any more. The cache's content stays advertised, for the next run.
 func (m *Mirror) Close() error { return m.close() }
 
 func (m *Mirror) closeAll() error {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// named is a thing that may come to mean something else. The origin is asked what it is.
+// named is a name whose content may change. The origin is asked for the present one.
 type named struct {
 	name    string // of the adapter and below it
 	origin  ask
 	fresh   time.Duration // for how long the origin's word is taken without asking again
 	headers []string      // of the origin's answer that clients need, besides keptHeaders
-	// learn takes in what the origin said, and its body, before anybody gets it. nil: nothing is learned.
+	// learn takes in the origin's answer, and its body, before anybody gets it. nil: nothing is learned.
 	learn func(record, *io.SectionReader)
 }
 
@@ -36,7 +36,7 @@ type record struct {
 	typeOf func([]byte) string // tells the type of the content by its beginning; nil: Header does
 }
 
-// typed is a record of content of a type.
+// typed returns a record of content of a type.
 func typed(contentType string) record {
 	return record{Header: map[string]string{"Content-Type": contentType}}
 }
@@ -52,16 +52,16 @@ func kept(h http.Header, names []string) map[string]string {
 	return out
 }
 
-// Bounds of what is kept of names.
+// Bounds of names' content.
 const (
 	maxRecord  = 64 << 10  // bytes of a record's file
 	maxNamed   = 256 << 20 // bytes of a body
-	maxSmall   = 1 << 20   // bytes of what is read as a whole
+	maxSmall   = 1 << 20   // bytes of a body that is read as a whole
 	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
 	namedTime  = time.Minute
 )
 
-// sum is that of the record's own file.
+// sum returns the sum of the record's own file.
 func (r record) sum() Sum { return Sum{Name, sha256.Sum256([]byte(r.Name))} }
 
 func readRecord(from io.Reader) (r record, err error) {
@@ -97,8 +97,8 @@ func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 	return m.cache.open(sum)
 }
 
-// resolve returns what a name is: by the origin's word, or by its last one while it does not answer; stale says so. All
-// who ask at once share an answer.
+// resolve returns the record of a name: the origin's word, or its last one while it does not answer; then stale is
+// true. All requests at one time share an answer.
 func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, err error) {
 	old, ok := m.recall(n.name)
 	if ok {
@@ -134,7 +134,7 @@ func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, er
 	}
 }
 
-// refresh asks the origin what a name is, or whether that has changed.
+// refresh asks the origin for the record of a name, or whether it has changed.
 func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (record, error) {
 	var at atomic.Int64
 	ctx, stop := m.watched(ctx, &at, m.judgeOrigin)
@@ -171,7 +171,7 @@ func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (rec
 	return old, m.remember(old)
 }
 
-// counting counts what is read.
+// counting counts the bytes read.
 type counting struct {
 	io.Reader
 	n *atomic.Int64
@@ -193,7 +193,7 @@ func (m *Mirror) store(ctx context.Context, body io.Reader, length int64) (Sum, 
 	return sum, m.cfg.Router.Advertise(ctx, sum.Key())
 }
 
-// small returns the beginning of what a name is.
+// small returns the beginning of a name's content.
 func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
 	rec, _, err := m.resolve(ctx, n)
 	if err != nil {
@@ -214,7 +214,7 @@ func (m *Mirror) keepRecord(rec record) {
 	}
 }
 
-// serveNamed answers with what the name asked for is.
+// serveNamed answers with the content of a name.
 func (q *request) serveNamed(n named) {
 	rec, stale, err := q.resolve(q.r.Context(), n)
 	if err != nil {

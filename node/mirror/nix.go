@@ -36,7 +36,7 @@ func newNix(m *Mirror, _ *url.URL) adapter {
 	}
 }
 
-// archive is the name under which the hash of an archive is kept.
+// archive returns the name under which the hash of an archive is kept.
 func archive(path string) string { return "nix-archive/" + path }
 
 // parseNarinfo returns the path of the archive that a narinfo names, and its hash; ok is false if it tells neither.

@@ -14,8 +14,8 @@ import (
 )
 
 // oci is the adapter to registries (OCI distribution). Manifests and blobs by digest come from peers, tags are the
-// origin's word. The registry is that of ?ns=, as containerd writes it, or the first part of the name, or the first one
-// configured.
+// origin's word. The registry is named by ?ns=, as containerd writes it, or by the first part of the name; else it is
+// the first one configured.
 type oci struct {
 	m  *Mirror
 	by map[string]*url.URL // registries by host
@@ -103,7 +103,7 @@ func byDigest(kind, ref string) (rec record, sum Sum, ok bool) {
 	return rec, sum, err == nil
 }
 
-// digestOf notes the digest of the manifest that the registry says a tag is.
+// digestOf notes the digest of the manifest that a tag stands for, by the registry's word.
 func digestOf(rec record, _ *io.SectionReader) {
 	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum, "-", ":", 1)
 }
@@ -155,7 +155,7 @@ func (q *request) pingRegistry(base *url.URL) {
 	}
 }
 
-// ociCode is the code by which registries tell an error of a status.
+// ociCode returns the code with which registries report a status.
 func ociCode(status int) string {
 	switch status {
 	case http.StatusNotFound:

@@ -76,7 +76,7 @@ func (o origins) all() []*url.URL {
 	return all
 }
 
-// address is the host:port of a URL.
+// address returns the host:port of a URL.
 func address(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -223,7 +223,7 @@ func plainRequest(u *url.URL) ask {
 	}
 }
 
-// below returns the URL of a client's path below an origin. escaped is as the client wrote it.
+// below returns the URL of a client's path below an origin. escaped is the path as the client wrote it.
 func below(base *url.URL, escaped string) (*url.URL, error) {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// ProtocolID is the protocol, HTTP/1.1 on a stream, that mirrors of a network give each other content by. The id on the
-// wire ends with a mark of the network (wire.ProtocolIn). The path is that of a Sum.
+// ProtocolID is the protocol, HTTP/1.1 on a stream, by which mirrors of a network give each other content. The id on
+// the wire ends with a mark of the network (wire.ProtocolIn). The path is a Sum.
 const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 
-// headerState has what a mirror says of content, as JSON. Who asks says its depth.
+// headerState has a mirror's state of content, as JSON. In a question it has the asker's depth.
 const headerState = "Venn-State"
 
 const (
@@ -38,21 +38,21 @@ const (
 	maxPlace     = 128     // bytes of a label
 )
 
-// state is what a mirror says of content.
+// state is a mirror's state of content.
 type state struct {
 	Whole bool   `json:"whole,omitempty"` // it is whole and right
-	Busy  bool   `json:"busy,omitempty"`  // others are given as much as can be
+	Busy  bool   `json:"busy,omitempty"`  // it has no room for more transfers
 	Have  int64  `json:"have"`            // bytes from the beginning on that can be given at once
 	Size  int64  `json:"size"`            // of the content; -1: not known yet
-	Depth int    `json:"depth"`           // of the rank of who says it
-	Place string `json:"place,omitempty"` // label of who answers
+	Depth int    `json:"depth"`           // of the sender's rank
+	Place string `json:"place,omitempty"` // label of the sender's place
 }
 
 // holder is a peer that has content, or fetches it.
 type holder struct {
 	peer.AddrInfo
 	state
-	trip time.Duration // from the question what it has to the answer
+	trip time.Duration // from the probe to the answer
 }
 
 func (s state) write(h http.Header) {
@@ -63,7 +63,7 @@ func (s state) write(h http.Header) {
 	h.Set(headerState, string(b))
 }
 
-// parseState reads what another mirror says. A depth that is out of range is undecided.
+// parseState reads another mirror's state. A depth that is out of range is undecided.
 func parseState(h http.Header) (s state, err error) {
 	err = json.Unmarshal([]byte(h.Get(headerState)), &s)
 	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), maxPlace)]
@@ -106,7 +106,7 @@ func (m *Mirror) newTransport() *http.Transport {
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
-// ask asks a peer for content, or for what it has of it. The errors tell what it said: errBusy, errBehind, errLacks.
+// ask asks a peer for content, or for its state of it. The errors are the peer's answer: errBusy, errBehind, errLacks.
 func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, depth int, s *span) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+sum.String(), nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, dep
 	return resp, nil
 }
 
-// refusal is the error that a status between mirrors stands for.
+// refusal returns the error that a status between mirrors stands for.
 func refusal(status int) error {
 	for _, f := range []*fault{errBehind, errBusy, errLacks} {
 		if f.status == status {
@@ -145,7 +145,7 @@ func refusal(status int) error {
 	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
 
-// probe asks a peer what it has of a flight's content.
+// probe asks a peer for its state of a flight's content.
 func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Duration) (state, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -157,7 +157,7 @@ func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Du
 	return parseState(resp.Header)
 }
 
-// blame counts against a peer that gave what it should not.
+// blame counts against a peer that gave wrong content.
 func (m *Mirror) blame(p peer.ID, much int) {
 	before, _ := m.blamed.Get(p)
 	m.blamed.Add(p, before+max(1, much))
@@ -177,7 +177,7 @@ type look struct {
 	answers chan holder // is closed when all that were named have answered, and nobody else is named
 }
 
-// look begins to look for holders, and to ask each what it has. It goes on until cancel.
+// look begins to look for holders, and to probe each. It goes on until cancel.
 func (f *flight) look(skip map[peer.ID]bool) *look {
 	m := f.m
 	ctx, cancel := context.WithTimeout(f.ctx, m.times.lookup+2*m.times.late)
@@ -204,7 +204,7 @@ func (f *flight) look(skip map[peer.ID]bool) *look {
 	return l
 }
 
-// meet asks a peer what it has, and sends it to answers if that is of use.
+// meet probes a peer, and sends its state to answers if that is of use.
 func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers chan<- holder) {
 	begun := time.Now()
 	if err := m.cfg.Host.Connect(ctx, p); err != nil {
@@ -218,7 +218,7 @@ func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers c
 
 // wait returns the peers that have content whole, or fetch it and can be taken from, the best first. The first must be
 // named within a time, and each answer within another. It waits a little after the first has answered, for others that
-// are as near.
+// are equally near.
 func (l *look) wait(ctx context.Context, lookup, answer time.Duration) (all []holder) {
 	begun, named := time.Now(), l.named
 	defer func() { l.m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
@@ -258,8 +258,8 @@ func (m *Mirror) patience() time.Duration {
 	return min(max(m.times.least, patientTrips*sum/time.Duration(max(1, n))), m.times.lookup)
 }
 
-// ordered sorts holders: those that have it whole first, then those with room, then those nearer to the origin, then by
-// round trip. Round trips within a factor of two, or below 2 ms, count as the same: then the place decides.
+// ordered sorts holders: whole ones first, then ones with room, then ones nearer to the origin, then by round trip.
+// Round trips within a factor of two, or below 2 ms, count as the same: then the place decides.
 func ordered(place string, all []holder) []holder {
 	first := func(yes bool) int {
 		if yes {

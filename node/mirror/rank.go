@@ -7,15 +7,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank, so no
-// two ever wait for each other. A rank never rises. Of those that begin together, the lowest finds nobody to take from:
-// it asks the origin.
+// rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank, so
+// no two ever wait for each other. A rank never rises. Of mirrors that begin together, the lowest finds nobody to take
+// from: it asks the origin.
 type rank struct {
 	depth int    // 0: takes from the origin; d+1: from a mirror of depth d; undecided: not known yet
 	draw  uint64 // a hash of peer and content: it spreads the work
 }
 
-// undecided is the depth of a mirror that looks for somebody to take from. maxDepth bounds the depth that others say.
+// undecided is the depth of a mirror that looks for somebody to take from. maxDepth bounds the depth in others' states.
 const (
 	undecided = 1 << 20
 	maxDepth  = 1 << 10

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// Router tells who has content, by its key. It is what a mirror needs of a network, and the four calls that other
-// mirrors of registries ask of theirs. It is safe for concurrent use.
+// Router finds holders of content, by its key. It is what a mirror needs of a network, with the four calls that other
+// mirrors of registries have in theirs. It is safe for concurrent use.
 type Router interface {
 	// Ready reports whether the other calls can work.
 	Ready(ctx context.Context) (bool, error)
@@ -24,7 +24,7 @@ type Router interface {
 	Withdraw(ctx context.Context, keys ...[]byte) error
 }
 
-// Over returns the router of a node. Its keys are those of the node: Withdraw takes back a key that was added otherwise,
+// Over returns the router of a node. It shares the node's keys: Withdraw takes back a key that was added otherwise,
 // too, unless the caller keeps them apart.
 func Over(n *node.Node) Router { return over{n} }
 

@@ -19,7 +19,7 @@ import (
 const (
 	maxClients   = 512              // requests of clients
 	maxServed    = 128              // requests of all peers
-	busyServed   = 32               // transfers to peers from which on this mirror says that it is busy
+	busyServed   = 32               // transfers to peers from which on this mirror reports itself busy
 	writeTimeout = 30 * time.Second // for some bytes to be taken
 )
 
@@ -42,7 +42,7 @@ func (m *Mirror) servePeers() error {
 	return nil
 }
 
-// servePeer gives a peer content, or tells it what there is of it.
+// servePeer gives a peer content, or its state.
 func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	p, err := peer.Decode(r.RemoteAddr)
 	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
@@ -130,7 +130,7 @@ func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSee
 	http.ServeContent(w, r, "", time.Time{}, m.paced(w, r, content, toPeers))
 }
 
-// paced returns content that gives who takes it a time for each piece, and is counted. It ends with the request.
+// paced returns content that gives its reader a time for each piece, and is counted. It ends with the request.
 func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, to flow) io.ReadSeeker {
 	return &paced{content, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Status is what a mirror holds and has done.
+// Status is the state of a mirror, with its counts.
 type Status struct {
 	Files    int   // whole, in the cache
-	Bytes    int64 // that the cache takes, with what is being fetched
+	Bytes    int64 // that the cache takes, with fetches under way
 	Limit    int64 // of Bytes
 	Fetching int   // contents under way
 
@@ -54,7 +54,7 @@ const (
 	flows
 )
 
-// metrics are what a mirror has done.
+// metrics are a mirror's counts.
 type metrics struct {
 	registry           *prometheus.Registry // of them all
 	bytes              [flows]atomic.Int64
@@ -86,7 +86,7 @@ func (m *Mirror) ended(f *flight) {
 	m.metrics.recent = append([]Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
 }
 
-// failure is what a line of the log says of an error: nothing of none.
+// failure returns an error as an attribute of a line of the log; none without an error.
 func failure(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
@@ -94,7 +94,7 @@ func failure(err error) slog.Attr {
 	return slog.Any("err", err)
 }
 
-// why says why a fetch went the way that it did.
+// why returns the reason why a fetch went to peers or the origin.
 func why(e Fetch) any {
 	switch {
 	case len(e.Tried) > 0:
@@ -105,7 +105,7 @@ func why(e Fetch) any {
 	return "peers have it"
 }
 
-// Status returns what the mirror holds and has done.
+// Status returns the mirror's state and counts.
 func (m *Mirror) Status() Status {
 	bytes := &m.metrics.bytes
 	s := Status{

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
-// Kind says what a Sum is the hash of.
+// Kind is the kind of data that a Sum is the hash of.
 type Kind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 
 var kinds = [...]string{"sha256", "gozip", "gomod", "name"}
 
-// Sum is what content is known by: a SHA-256 hash, and what it is the hash of.
+// Sum identifies content: a SHA-256 hash, and the kind of data that it is the hash of.
 type Sum struct {
 	Kind Kind
 	Hash [sha256.Size]byte
@@ -116,7 +116,7 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) error {
 	return nil
 }
 
-// maxGoMod and maxGoZip bound a go.mod file, and what a module has unpacked: what the go command takes.
+// maxGoMod and maxGoZip bound a go.mod file, and the unpacked size of a module: the go command's limits.
 const (
 	maxGoMod = 16 << 20
 	maxGoZip = 500 << 20

@@ -9,8 +9,8 @@ import (
 // watchTick is the time between two looks at a transfer.
 const watchTick = 50 * time.Millisecond
 
-// judge says what is wrong with a transfer, if anything: at is how far it is, idle for how long nothing came, and slow
-// whether less than slowRate came in the time before. It is asked at every tick.
+// judge returns the fault of a transfer, if any: at is the number of bytes so far, idle the time in which nothing came,
+// and slow whether less than slowRate came in the time before. It is called at every tick.
 type judge func(ctx context.Context, at int64, idle time.Duration, slow bool) error
 
 // watched returns a context that ends when a transfer is found wrong, with the reason as its cause. It needs stop.
@@ -63,7 +63,7 @@ func (f *flight) judge(h holder) judge {
 	}
 }
 
-// judgeOrigin finds an origin of which nothing comes.
+// judgeOrigin returns an error for an origin of which nothing comes.
 func (m *Mirror) judgeOrigin(_ context.Context, _ int64, idle time.Duration, _ bool) error {
 	if idle > m.times.origin {
 		return errWaits

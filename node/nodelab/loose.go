@@ -17,7 +17,7 @@ const Unbounded = math.MaxInt32
 // Without replaces the limits of a node.
 func Without(l Limits) node.Option { return node.WithLimits(l) }
 
-// Undefended takes all limits off a node, and has change set those of its core.
+// Undefended takes all limits off a node; change takes off its core's.
 func Undefended(change func(*core.Config)) node.Option {
 	return Without(Limits{
 		Core: change, Work: Unbounded, Dials: Unbounded, Addrs: Unbounded, Offences: Unbounded, Claim: Unbounded, Stray: Unbounded,

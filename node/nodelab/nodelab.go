@@ -79,7 +79,7 @@ func DialsInVain(hasty bool) (left int) {
 }
 
 // Newcomers returns how many of twelve links in the mesh remain after a minute of newcomers. Every three seconds
-// sixteen come, as links that others have opened: as many as there may be. Unkept links are not in the mesh.
+// sixteen come, the largest number of links that others may open. unkept: the links are not in the mesh.
 func Newcomers(unkept bool) (left int) {
 	const share, kept = 16, 12
 	t := links.New(2 * share)

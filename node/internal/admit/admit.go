@@ -47,7 +47,7 @@ type Stream struct {
 	slot *admission.Slot
 }
 
-// Of returns who causes what comes on a connection, without a slot.
+// Of returns the principal of messages on a connection, without a slot.
 func (t *Table) Of(c network.Conn) *Stream {
 	return &Stream{t: t, who: admission.Principal{
 		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.linked(c.RemotePeer()),
@@ -61,7 +61,7 @@ func (t *Table) Peer(n network.Network, p peer.ID) *Stream {
 	return &Stream{t: t, who: who}
 }
 
-// Principal returns who a peer is, by the address of a connection with it, without its standing.
+// Principal returns a peer as a principal, by the address of a connection with it, without its standing.
 func Principal(n network.Network, p peer.ID) admission.Principal {
 	who := admission.Principal{Peer: string(p)}
 	if conns := n.ConnsToPeer(p); len(conns) > 0 {
@@ -93,8 +93,7 @@ func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()
 	return Wait(ctx, places, s.who, evict)
 }
 
-// Wait waits for a place for a principal, which Release gives back. evict is called as Enter of a table says. The error is
-// that of ctx.
+// Wait waits for a place for a principal, which Release gives back. For evict see Enter of a table. The error is ctx's.
 func Wait(ctx context.Context, places *admission.Slots, who admission.Principal, evict func()) (*admission.Slot, error) {
 	got := make(chan struct{})
 	slot := places.Wait(who, evict, func() { close(got) })
@@ -113,8 +112,7 @@ func (s *Stream) Group() string { return s.who.Group }
 // Linked reports whether the peer was linked when it opened the stream.
 func (s *Stream) Linked() bool { return s.who.Linked }
 
-// Pay reports whether work may be done now for the peer that opened the stream. It counts against what the peer may
-// cause.
+// Pay reports whether work may be done now for the peer that opened the stream. It is charged to the peer.
 func (s *Stream) Pay(work time.Duration) bool {
 	who := s.who
 	who.Linked = s.t.linked(peer.ID(who.Peer)) // now: a stream may last
@@ -123,10 +121,10 @@ func (s *Stream) Pay(work time.Duration) bool {
 	return s.t.gate.Admit(time.Since(s.t.start), who, work)
 }
 
-// payPause is how long who waits to pay waits before it tries again.
+// payPause is the time between two attempts to pay.
 const payPause = 10 * time.Millisecond
 
-// PayLate pays as soon as the work may be done. The error is that of ctx, which ends the wait.
+// PayLate pays as soon as the work may be done. The error is ctx's, when its end ends the wait.
 func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	for work > 0 && !s.Pay(work) {
 		select {
@@ -138,7 +136,7 @@ func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	return nil
 }
 
-// Group is [admission.Group] of the address of a connection; "" if it is none by IP.
+// Group returns [admission.Group] of the address of a connection; "" if the address is not by IP.
 func Group(a multiaddr.Multiaddr) string {
 	ip, err := manet.ToIP(a)
 	if err != nil {

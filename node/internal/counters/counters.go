@@ -1,4 +1,4 @@
-// Package counters counts what a node refuses, drops, sends and receives.
+// Package counters counts a node's refusals, drops and traffic.
 package counters
 
 import (
@@ -20,12 +20,12 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
+// Counters counts the node's refusals, drops and traffic. It is safe for concurrent use.
 type Counters struct {
 	mu      sync.Mutex
 	refused map[string]uint64                                 // by reason
 	dropped map[string]uint64                                 // by queue
-	traffic *simplelru.LRU[peer.ID, map[protocol.ID]*Traffic] // of those counted last
+	traffic *simplelru.LRU[peer.ID, map[protocol.ID]*Traffic] // of the peers counted last
 	totals  map[protocol.ID]*Traffic
 	tails   uint64 // bytes
 }
@@ -101,7 +101,7 @@ func (c *Counters) Tails() uint64 {
 	return c.tails
 }
 
-// maxTrafficPeers caps the peers whose traffic is told apart.
+// maxTrafficPeers caps the peers whose traffic is counted apart.
 const maxTrafficPeers = 4096
 
 // ByPeer returns the traffic with every peer, in the order of their ids and protocols.

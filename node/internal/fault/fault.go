@@ -1,4 +1,4 @@
-// Package fault says which errors are the fault of the peer that a message came from.
+// Package fault tells which errors are the fault of a message's sender.
 package fault
 
 import (

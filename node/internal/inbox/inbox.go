@@ -1,4 +1,4 @@
-// Package inbox is how everything reaches the loop that owns a node's core.
+// Package inbox has the queues into the loop that owns a node's core.
 package inbox
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Inbox is how everything reaches the loop. Each of its queues is bounded:
+// Inbox has all queues into the loop. Each is bounded:
 //
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
-//   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
-//   - requests, on streams that peers opened: the stream waits. The places of streams bound how many do.
+//   - results, of the loop's orders: the goroutine that has one waits. Nothing is dropped.
+//   - requests, on streams that peers opened: the stream waits. The places of streams bound the number that wait.
 //   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
 //     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
 //     makes up for it. Tails wait on their stream.
@@ -35,7 +35,7 @@ type Inbox struct {
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
 	queues map[peer.ID]*queue // waiting messages, by peer
-	turns  []peer.ID          // those peers, in the order of their turns
+	turns  []peer.ID          // peers with waiting messages, in the order of their turns
 	all    load               // waiting messages of all peers
 	Wakeup chan struct{}      // states, or something else that the loop looks at on each pass, have changed
 }
@@ -84,7 +84,7 @@ func New() *Inbox {
 }
 
 // Command hands over a command and waits until the loop has taken it. It hands over nothing if a context has ended
-// before. The errors: that of ctx, the cause with which node ends.
+// before. The errors: ctx's, the cause with which node ends.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	if ctx.Err() == nil && node.Err() == nil {
 		select {
@@ -94,7 +94,7 @@ func (b *Inbox) Command(ctx, node context.Context, c any) error {
 		case <-node.Done():
 		}
 	}
-	if node.Err() != nil { // the end of the node may be why ctx has ended
+	if node.Err() != nil { // ctx may have ended because the node has
 		return context.Cause(node)
 	}
 	return ctx.Err()
@@ -108,7 +108,7 @@ func (b *Inbox) Result(node context.Context, r any) {
 	}
 }
 
-// Request hands over a peer's question on a stream, and waits until the loop has taken it. The error is that of ctx.
+// Request hands over a peer's question on a stream, and waits until the loop has taken it. The error is ctx's.
 func (b *Inbox) Request(ctx context.Context, what any) error {
 	select {
 	case b.Requests <- what:
@@ -126,13 +126,14 @@ type Message struct {
 	Group     group.ID
 	Tails     []wire.TailItem
 	Opened    bool              // the signatures of the tails were verified
-	Took      chan<- Unverified // with room for what the loop finds to be verified; nil: nobody waits
+	Took      chan<- Unverified // with room for the turn's Unverified; nil: nobody waits
 	Parts     *wire.Parts       // nil: it is a catalogue or tails
 	Transport event.Transport
 	Came      time.Duration // on the core's clock
 }
 
-// Unverified is what a turn of the loop leaves to be verified, and the items of tails that wait for it.
+// Unverified has the signatures that a turn of the loop leaves to be verified, and the items of tails that wait for
+// them.
 type Unverified struct {
 	Items      []tails.Unverified
 	Signatures []Signature
@@ -197,7 +198,7 @@ func (b *Inbox) ready() {
 }
 
 // Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for the earlier ones of
-// its sender, and as many of each other peer, however many those have sent.
+// its sender, and for one of each other peer per turn, however many that peer has sent.
 func (b *Inbox) Next() (p *Message, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -295,7 +296,7 @@ func (b *Inbox) Waiting() (messages, bytes int) {
 	return b.all.messages, b.all.bytes
 }
 
-// Remembered returns the number of peers of which something waits.
+// Remembered returns the number of peers with something waiting.
 func (b *Inbox) Remembered() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

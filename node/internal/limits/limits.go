@@ -1,5 +1,5 @@
-// Package limits says what a node lets others make it do. Every node has the zero value: only test kits can name the
-// type.
+// Package limits has the limits of what other peers can make a node do. Every node has the zero value: only test kits
+// can name the type.
 package limits
 
 import (
@@ -15,7 +15,7 @@ type Limits struct {
 	Dials    int                // of a peer that cannot be dialled, for one question; 0: 1
 	Addrs    int                // of a record, that are dialled, at most one of them by a relay; 0: 8
 	Offences float64            // that are forgiven to a peer; 0: 20
-	Claim    int                // keys that the other end of a join may claim, whatever its summary says; 0: none
+	Claim    int                // keys that the other end of a join may claim, whatever its summary; 0: none
 	Stray    int                // keys of the other end of a join that need not be in the filter that it was sent; 0: none
 }
 

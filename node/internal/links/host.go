@@ -14,10 +14,10 @@ const (
 	neighbourhood = 50
 )
 
-// identify begins the protocols by which two hosts tell each other who they are.
+// identify begins the names of the protocols by which two hosts identify each other.
 const identify = "/ipfs/id/"
 
-// Keep tells the host's connection manager of a link. It protects that of a neighbour.
+// Keep marks a link in the host's connection manager. It protects a neighbour's.
 func Keep(h host.Host, p peer.ID, neighbour bool) {
 	if neighbour {
 		h.ConnManager().Protect(p, tag)

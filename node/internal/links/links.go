@@ -29,7 +29,7 @@ type Table struct {
 type dial struct {
 	under   int     // way
 	passing bool    // only to confirm
-	evict   Evicted // who gives way when one succeeds
+	evict   Evicted // the peer that gives way when one succeeds
 	leaving *conn   // its connection; nil: nobody
 }
 
@@ -58,7 +58,7 @@ func New(most int) *Table {
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
-// worth ranks connections: those of less worth go first. Connections in use, just made, or of a neighbour never go.
+// worth ranks connections: the least worthy go first. Connections in use, just made, or of a neighbour never go.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
 	case c.notice || c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
@@ -77,7 +77,8 @@ func (c *conn) idle(now time.Time, life time.Duration) bool {
 	return mayGo && worth < 2 && now.Sub(c.used) > life
 }
 
-// counts are the connections made, those being made included, and the links taken. Those that give way do not count.
+// counts returns the connections made, including ones being made, and the links taken. Connections that give way do not
+// count.
 func (t *Table) counts() (made, taken int) {
 	for _, c := range t.peers {
 		if c.notice {
@@ -97,7 +98,7 @@ func (t *Table) counts() (made, taken int) {
 	return made, taken
 }
 
-// Counts returns the connections made, those being made included, and the links taken.
+// Counts returns the connections made, including ones being made, and the links taken.
 func (t *Table) Counts() (made, taken int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,10 +112,10 @@ type Evicted struct {
 }
 
 // Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended.
-// The room may be that of a connection that gives way if the dial succeeds. That is the connection made that is worth
-// least, else a link taken that gives way to newcomers. Were it the other way round, links taken in the place of such links would let the
-// node make more and more. Connections of other peers take none of this room. Links taken have a share of their own. A
-// link that is taken anyway, because this node wants it, counts against that share.
+// The room may be taken from a connection that gives way if the dial succeeds. That is the least worthy connection
+// made, else a link taken that gives way to newcomers. In the other order, the node would make more and more: links
+// taken would replace those that gave way. Connections of other peers take none of this room. Links taken have a share
+// of their own. A link taken beyond that, because this node wants it, counts against that share.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -222,7 +223,7 @@ func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 	return t.yielding(now)
 }
 
-// Link makes the connection to p one of a link; wanted says that this node has asked for it, so that there is room. It
+// Link makes the connection to p one of a link; wanted means that this node has asked for it, so that there is room. It
 // returns the peer whose link has ended for it, if any. Only a link that has lasted for two seconds may end, and
 // neighbours and the mesh keep three quarters of the places. So a quarter of them, one at least, takes a newcomer every
 // two seconds.
@@ -262,7 +263,7 @@ func (t *Table) Unlink(p peer.ID) {
 	}
 }
 
-// Pass says that the connection to p, if the node made it, is of no use but to confirm: its other end takes no link.
+// Pass notes that the connection to p, if the node made it, only serves to confirm: its other end takes no link.
 func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
 
 // Closed records that there is no connection to p, or that it is no longer the node's.
@@ -324,7 +325,7 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 }
 
 // Stale returns the peers whose connections or links are unneeded and have been idle for longer than idleLife, or than
-// passLife if they were made only to confirm.
+// passLife for connections made only to confirm.
 func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -356,7 +357,7 @@ func (t *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	return best, ok
 }
 
-// Peak is the largest number of connections made and links taken so far.
+// Peak returns the largest number of connections made and links taken so far.
 func (t *Table) Peak() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,7 +26,7 @@ type catalogues struct {
 
 	mu  sync.Mutex
 	to  map[peer.ID]*feed
-	due []peer.ID // peers to which what is kept may be sent now, each once
+	due []peer.ID // peers to which kept catalogues may be sent now, each once
 }
 
 // feed holds the catalogues to one peer. They are there while it is linked, or pubsub has a stream to it.
@@ -34,7 +34,7 @@ type feed struct {
 	open bool     // pubsub has a stream to the peer
 	full bool     // but pubsub's own queue was full
 	kept [][]byte // the newest that wait, in order
-	sent [][]byte // the newest of those sent on the present stream, in order; nil: none since the peer was forgotten
+	sent [][]byte // the newest catalogues sent on the present stream, in order; nil: none since the peer was forgotten
 }
 
 func newCatalogues() catalogues {
@@ -49,7 +49,7 @@ func (c *catalogues) get(p peer.ID) *feed {
 	return c.to[p]
 }
 
-// tidy forgets a peer of which nothing is kept. c.mu is held.
+// tidy forgets a peer for which nothing is kept. c.mu is held.
 func (c *catalogues) tidy(p peer.ID) {
 	if o := c.to[p]; o != nil && !o.open && len(o.kept) == 0 && o.sent == nil {
 		delete(c.to, p)
@@ -74,7 +74,7 @@ func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	return dropped
 }
 
-// withoutAsks returns a catalogue that says the same of what is held, and asks for nothing.
+// withoutAsks returns a catalogue that lists the same parts held, and asks for nothing.
 func withoutAsks(catalogue []byte) []byte {
 	items, err := wire.ParseCatalogue(catalogue)
 	asks := func(it wire.Item) bool { return it.Want > it.Have }
@@ -106,7 +106,7 @@ func (c *catalogues) isOpen(p peer.ID) bool {
 	return c.to[p] != nil && c.to[p].open
 }
 
-// keep adds a catalogue to those that wait, and returns how many of the oldest gave way.
+// keep adds a catalogue to the waiting ones, and returns the number of the oldest that gave way.
 func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +224,7 @@ func (c *catalogues) waiting() (n int) {
 	return n
 }
 
-// remembered returns the number of peers of which something is kept.
+// remembered returns the number of peers for which something is kept.
 func (c *catalogues) remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

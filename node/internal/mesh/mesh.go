@@ -39,7 +39,7 @@ const (
 	// ProtocolID is the newest of gossipsub, under an id of the node's own, so that another pubsub may run on the host.
 	// Pubsub's traffic is counted under it.
 	ProtocolID protocol.ID = "/venn" + pubsub.GossipSubID_v13
-	// PlainID is that of peers without partial messages.
+	// PlainID is the protocol of peers without partial messages.
 	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
 	maxRPC        = 1 << 20 // bytes of an RPC that pubsub reads
@@ -52,7 +52,7 @@ const (
 // extension is pubsub's partial messages without state of its own: it is emptied after every use.
 type extension = partialmessages.PartialMessagesExtension[struct{}]
 
-// Config is what a mesh needs of its node.
+// Config holds a mesh's settings and the hooks of its node.
 type Config struct {
 	Host        host.Host
 	Topic       string
@@ -62,8 +62,8 @@ type Config struct {
 	Counters    *counters.Counters
 	Inbox       *inbox.Inbox
 	Now         func() time.Duration                                  // on the core's clock
-	Admit       *admit.Table                                          // has what peers send wait until it may cost as much
-	Linked      func(peer.ID) bool                                    // says whether hello was said with the peer
+	Admit       *admit.Table                                          // delays messages until their sender may cause the work
+	Linked      func(peer.ID) bool                                    // reports whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
 	Refuse      func(from peer.ID, reason string, err error)          // takes in that a peer misbehaved
 	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
@@ -90,7 +90,7 @@ type Mesh struct {
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
 
 	bus       event.Bus     // on which pubsub learns of peers
-	protocols event.Emitter // what it learns
+	protocols event.Emitter // its news of protocols
 }
 
 // outgoing is a message to send: a partial message for one peer; without a group, the report that the peer misbehaved;
@@ -412,8 +412,7 @@ var (
 	errSize  = errors.New("mesh: partial message over the limit")
 )
 
-// check returns what is wrong with a partial message. A group, or a use of one, that is not known here is of a later
-// version.
+// check returns the fault of a partial message. An unknown group, or use of one, belongs to a later version.
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	catalogue := string(p.GroupID) == wire.CatalogueGroup
 	switch {
@@ -498,7 +497,7 @@ func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	}
 }
 
-// patience is how long pubsub may take to learn a linked peer's subscription before the mesh helps.
+// patience is the time that pubsub may take to learn a linked peer's subscription before the mesh helps.
 const patience = 3 * time.Second
 
 // unknown waits a little and reports whether pubsub still does not know the subscription of a linked peer.
@@ -554,7 +553,7 @@ func (t *tracer) ThrottlePeer(peer.ID)                  {}
 func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
 func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
 
-// Remembered returns the number of peers of which something is kept: peers with a stream of RPCs in or out, plain
+// Remembered returns the number of peers for which something is kept: peers with a stream of RPCs in or out, plain
 // peers, and peers that catalogues wait for.
 func (m *Mesh) Remembered() int {
 	m.mu.Lock()

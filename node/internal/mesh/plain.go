@@ -62,7 +62,7 @@ func (p *plain) is(q peer.ID) bool {
 	return ok
 }
 
-// any says whether a plain peer is in the mesh.
+// any reports whether a plain peer is in the mesh.
 func (p *plain) any() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,5 +105,6 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 	return pubsub.ValidationAccept
 }
 
-// messageOverhead is what pubsub adds to an ordinary message: author, number, topic, signature, key.
+// messageOverhead is the number of bytes that pubsub adds to an ordinary message: author, number, topic, signature,
+// key.
 const messageOverhead = 200

@@ -28,7 +28,7 @@ type Table struct {
 	silent int // offences since the last one that was logged
 }
 
-// offender is what is remembered of a peer.
+// offender has the offences of a peer.
 type offender struct {
 	offences float64 // at an instant
 	at       time.Time

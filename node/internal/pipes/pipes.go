@@ -19,7 +19,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/tasks"
 )
 
-// Config is what pipes need of their node.
+// Config holds the pipes' settings and the hooks of their node.
 type Config struct {
 	Streams *streams.Node
 	ID      protocol.ID
@@ -216,7 +216,7 @@ func (p *Pipes) leave(s *streams.Stream) {
 	}
 }
 
-// Remembered returns the number of peers of which something is kept.
+// Remembered returns the number of peers for which something is kept.
 func (p *Pipes) Remembered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,8 +51,8 @@ type Node struct {
 	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
 	Barred func(peer.ID) bool                           // reports whether a peer is not served
 	MayAsk func(peer.ID) bool                           // reports whether streams to a peer may be opened
-	// Patience is how long a peer may take for the first byte of an answer, before Quiet is called with the connection
-	// of the stream. That may take as long as it will. Neither hears of lasting streams.
+	// Patience returns the time that a peer may take for the first byte of an answer. After it, Quiet is called with
+	// the connection of the stream, and may take any time. Neither is called for lasting streams.
 	Patience func(peer.ID) time.Duration
 	Quiet    func(network.Conn)
 }
@@ -87,12 +87,12 @@ func (s *Stream) Pay(work time.Duration) error {
 	return nil
 }
 
-// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is why
-// the stream ends.
+// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is the
+// reason why the stream ends.
 func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
 
-// Wait waits for one of other places than those of streams. evict is called when another peer gets it. The error is that
-// of ctx.
+// Wait waits for a place among others than the streams' places. evict is called when another peer gets it. The error is
+// ctx's.
 func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
 	return s.admitted.Wait(ctx, places, evict)
 }
@@ -292,7 +292,7 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 	}
 }
 
-// ErrFiltered says that the owner's filter leaves a peer out.
+// ErrFiltered means that the owner's filter excludes a peer.
 var ErrFiltered = errors.New("streams: peer is filtered out")
 
 // ErrBusy says that a queue of the loop is full, or that the peer asks for more than its share.
