@@ -105,7 +105,7 @@ func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, 
 	return err
 }
 
-// logTo is the log of a command that opens the store itself.
+// logTo returns the log of a command that opens the store itself.
 func logTo(c *cli.Command, cfg repo.Config) *slog.Logger {
 	return newLog(c.Root().ErrWriter, cfg.Log, new(slog.LevelVar))
 }

@@ -82,7 +82,7 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 	return nil, errors.New(e.Error)
 }
 
-// broken is the error of a connection to the daemon that did not hold.
+// broken returns the error for a connection to the daemon that broke.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return errors.New("the daemon broke off before it had answered in full; its log says why")

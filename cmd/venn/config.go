@@ -175,7 +175,7 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 	return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)
 }
 
-// editor is the command line of the user's editor.
+// editor returns the command line of the user's editor.
 func editor() string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if strings.TrimSpace(os.Getenv(name)) != "" {

@@ -53,7 +53,7 @@ func writeDocs(c *cli.Command, files map[string]string) error {
 	})
 }
 
-// manPages are the page of the program and one for each command that does something, by the names of their files.
+// manPages returns the page of the program and one for each command that does something, by the names of their files.
 func manPages(root *cli.Command) map[string]string {
 	pages := map[string]string{filepath.Join("man", "man1", "venn.1"): manPage("venn", root, root.Flags)}
 	var below func(prefix string, c *cli.Command)

@@ -165,7 +165,7 @@ func ports(wanted, used []string) finding {
 	return finding{"ports", true, "listens on " + strings.Join(all, ", "), ""}
 }
 
-// portOf is the port of a multiaddr, as "tcp/4101"; empty where it has none.
+// portOf returns the port of a multiaddr, as "tcp/4101"; empty where it has none.
 func portOf(text string) string {
 	a, err := multiaddr.NewMultiaddr(text)
 	if err != nil {

@@ -115,7 +115,7 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 	})
 }
 
-// experiments are all, and the scenarios that are listed here, for they have no answers.
+// experiments returns all experiments, and the scenarios that are listed here, for they have no answers.
 func experiments() ([]experiment.Info, error) {
 	list := experiment.List()
 	all, err := scenarios.All()

@@ -50,7 +50,7 @@ func ofFiles(c *cli.Command) (set string) {
 	return ""
 }
 
-// scenariosOf are the scenarios that are asked for, as the flags change them.
+// scenariosOf returns the scenarios that are asked for, as the flags change them.
 func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 	return command.Scenarios(names, func(s *scenario.Scenario) (*scenario.Scenario, error) {
 		for _, name := range []string{"answers", "write-answers"} {

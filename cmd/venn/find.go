@@ -96,7 +96,7 @@ func find(ctx context.Context, c *cli.Command) error {
 	})
 }
 
-// share is a part of the network in words.
+// share puts a part of the network in words.
 func share(covered float64) string {
 	switch {
 	case covered >= 1:
@@ -184,7 +184,7 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	return found, end, err
 }
 
-// firstAddress is the likeliest of a peer's addresses, in words if there is none.
+// firstAddress returns the likeliest of a peer's addresses, in words if there is none.
 func firstAddress(addresses []string) string {
 	if len(addresses) == 0 {
 		return "no address known"

@@ -57,7 +57,7 @@ func eachPart[T any](parts []T, list func(T) error) error {
 	return gone
 }
 
-// kuboNodes is the source of IPFS nodes, by the URLs of their APIs; with pins, of pinned blocks only.
+// kuboNodes returns a source of IPFS nodes, by the URLs of their APIs; with pins, of pinned blocks only.
 func kuboNodes(apis []string, pins bool) source {
 	what := "blocks"
 	if pins {
@@ -79,7 +79,7 @@ func kuboNodes(apis []string, pins bool) source {
 	}
 }
 
-// fileTrees are folders; unread gets the errors of files that cannot be read.
+// fileTrees returns a source of folders; unread gets the errors of files that cannot be read.
 func fileTrees(folders []*tree, unread func(error)) source {
 	roots := make([]string, len(folders))
 	for i, d := range folders {

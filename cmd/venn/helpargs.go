@@ -20,7 +20,7 @@ func helpOf(root *cli.Command, args []string) ([]string, error) {
 	return append(append(args[:1:1], commandOf(root, args)...), "--help"), nil
 }
 
-// helpWith is the command line with --help that stands for `venn help COMMAND…`.
+// helpWith returns the command line with --help that `venn help COMMAND…` stands for.
 func helpWith(root *cli.Command, args []string) ([]string, error) {
 	at := root
 	for _, name := range args[2:] {
@@ -36,7 +36,7 @@ func helpWith(root *cli.Command, args []string) ([]string, error) {
 	return append(append(args[:1:1], args[2:]...), "--help"), nil
 }
 
-// commandOf is the path of the command that a command line runs, without the program's name; empty for none.
+// commandOf returns the path of the command that a command line runs, without the program's name; empty for none.
 func commandOf(root *cli.Command, args []string) (path []string) {
 	at, line := root, beforeDashes(args)
 	for i := 1; i < len(line); i++ {
@@ -51,7 +51,7 @@ func commandOf(root *cli.Command, args []string) (path []string) {
 	return path
 }
 
-// beforeDashes is a command line up to -- alone.
+// beforeDashes returns a command line up to the argument --.
 func beforeDashes(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[:i]

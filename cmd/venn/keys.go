@@ -74,7 +74,7 @@ func keysCommand() *cli.Command {
 	}
 }
 
-// keyLines are the keys of the arguments, one a line, or standard input for "-".
+// keyLines returns the keys of the arguments, one a line, or standard input for "-".
 func keyLines(c *cli.Command) (io.Reader, error) {
 	args := c.Args().Slice()
 	if len(args) == 1 && args[0] == "-" {
@@ -147,7 +147,7 @@ func addKubo(ctx context.Context, c *cli.Command) error {
 	return err
 }
 
-// keyCount is a number of keys in words.
+// keyCount puts a number of keys in words.
 func keyCount(n int) string {
 	if n == 1 {
 		return "1 key"
@@ -256,7 +256,7 @@ func showChanged(c *cli.Command, total httpapi.Changed, what string) error {
 	return show(c, total, func(w io.Writer) error { _, err := fmt.Fprintln(w, said); return err })
 }
 
-// ofKeys are the parameters of a change of keys.
+// ofKeys returns the parameters of a change of keys.
 func ofKeys(c *cli.Command) url.Values {
 	if c.Bool("private") {
 		return url.Values{"private": {"true"}}

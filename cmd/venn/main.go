@@ -92,7 +92,8 @@ func isUsage(err error) bool {
 	return errors.As(err, new(usageError)) || errors.As(err, new(command.UsageError))
 }
 
-// withHelp is an error of usage in words. It names the command whose help explains it, unless it names a command itself.
+// withHelp puts an error of usage in words. It names the command whose help explains it, unless it names a command
+// itself.
 func withHelp(err error, path []string) string {
 	text := err.Error()
 	if strings.Contains(text, "`") {

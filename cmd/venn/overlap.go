@@ -43,7 +43,7 @@ func overlapOfSummaries(o estimate.Overlap) overlapReport {
 	return r.known()
 }
 
-// known is r without values if nothing is known.
+// known returns r, without values if nothing is known.
 func (r overlapReport) known() overlapReport {
 	if r.Saturated {
 		none := maybe(math.NaN())

@@ -17,7 +17,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// asking is the action of a command without arguments that shows one answer of the daemon.
+// asking returns the action of a command without arguments that shows one answer of the daemon.
 func asking[T any](path string, text func(io.Writer, T) error) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
 		cl, err := newClient(c)
@@ -102,7 +102,7 @@ var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []httpap
 	return table(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", rows)
 })
 
-// percent is an estimated share in words.
+// percent formats an estimated share.
 func percent(i httpapi.Interval) string {
 	return fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*i.Value, 100*i.Low, 100*i.High)
 }

@@ -129,7 +129,7 @@ func show(c *cli.Command, v any, text func(w io.Writer) error) error {
 	return text(output(c))
 }
 
-// showIndented is show for reports, whose JSON has an indentation.
+// showIndented does the same as show for reports, whose JSON has an indentation.
 func showIndented(c *cli.Command, v any, text func(w io.Writer) error) error {
 	if !c.Bool("json") {
 		return text(output(c))

@@ -30,7 +30,7 @@ type stage struct {
 	whole       bool    // share and time left are of all stages, not of this one
 }
 
-// part is the share that is done; 0 when it is not known.
+// part returns the share that is done; 0 when it is not known.
 func (s stage) part() float64 {
 	if s.total > 0 {
 		return float64(s.done) / float64(s.total)
@@ -122,7 +122,7 @@ func (p *progress) say(now time.Time) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 }
 
-// text is the stage in words, after the given time.
+// text puts the stage in words, after the given time.
 func (p *progress) text(after time.Duration) string {
 	s, part := p.stage, p.stage.part()
 	text := fmt.Sprintf("%-16s", s.what)

@@ -54,7 +54,7 @@ func outFlag() cli.Flag {
 	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: outHelp, Value: "-", DefaultText: "stdout"}
 }
 
-// bytesFlag is a flag for a number of bytes, 1 or more, with a unit or without: see repo.ParseBytes.
+// bytesFlag returns a flag for a number of bytes, 1 or more, with a unit or without: see repo.ParseBytes.
 func bytesFlag(name, usage string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, HideDefault: true, Validator: func(text string) error {
 		n, err := repo.ParseBytes(text)

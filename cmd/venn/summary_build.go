@@ -198,7 +198,7 @@ func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSumma
 	}
 }
 
-// forBudget is the summary of least false-positive rate in a file of at most that size in bytes.
+// forBudget returns the summary of least false-positive rate in a file of at most that size in bytes.
 func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummary, error) {
 	shape, _, err := b.shapeFor(len(fps), bytes)
 	if err != nil {
@@ -220,8 +220,8 @@ func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) 
 	return f.cut(parts), nil
 }
 
-// shapeFor is the best shape for a file of at most that size in bytes, and how many parts fit. The size has the header
-// and what frames the parts.
+// shapeFor returns the best shape for a file of at most that size in bytes, and the number of parts that fit. The size
+// includes the header and the framing of the parts.
 func (b *builder) shapeFor(n, bytes int) (s summary.Shape, parts int, err error) {
 	head, err := b.headBytes(n)
 	if err != nil {
@@ -237,7 +237,7 @@ func (b *builder) shapeFor(n, bytes int) (s summary.Shape, parts int, err error)
 	return s, parts, nil
 }
 
-// headBytes is the size of a file with a header for n keys and no part.
+// headBytes returns the size of a file with a header for n keys and no part.
 func (b *builder) headBytes(n int) (int, error) {
 	h := b.header
 	h.N, h.Shape = n, summary.DefaultShape(n)
@@ -336,8 +336,8 @@ func goodEpoch(text string) error {
 	return err
 }
 
-// parseSeed is the seed that the flags name: a number in the network, or a network within it by more than 8 hexadecimal
-// digits.
+// parseSeed returns the seed that the flags name: a number in the network, or a network within it by more than 8
+// hexadecimal digits.
 func parseSeed(c *cli.Command) (summary.Seed, error) {
 	text, network := strings.ToLower(c.String("seed")), c.String("network")
 	if network == "" || len(network) > 64 {
@@ -380,7 +380,7 @@ func loadIdentity(name string) (crypto.PrivKey, error) {
 	return nil, fmt.Errorf("%s: no libp2p private key, in protobuf or base64", name)
 }
 
-// developmentKey is the Ed25519 key whose seed is the SHA-256 of "venn development key". Everybody knows it.
+// developmentKey returns the Ed25519 key whose seed is the SHA-256 of "venn development key". Everybody knows it.
 func developmentKey() (crypto.PrivKey, error) {
 	seed := sha256.Sum256([]byte("venn development key"))
 	return crypto.UnmarshalEd25519PrivateKey(ed25519.NewKeyFromSeed(seed[:]))
@@ -391,7 +391,7 @@ func seedName(t summary.SeedTag) string {
 	return fmt.Sprintf("%d of network %q", t.Number, networkName(t))
 }
 
-// networkName is the name of a seed's network if that is venn, else the hexadecimal digits of its tag.
+// networkName returns the name of a seed's network if that is venn, else the hexadecimal digits of its tag.
 func networkName(t summary.SeedTag) string {
 	if t == (summary.Seed{Network: "venn", Number: t.Number}).Tag() {
 		return "venn"

@@ -57,7 +57,7 @@ func (f *openedSummary) sizes() (sizes, offsets []int) {
 	return sizes, offsets
 }
 
-// readInput is all of a file of ours, or of stdin. It reads no more than the first bytes of anything else.
+// readInput reads all of a file of ours, or of stdin. It reads no more than the first bytes of anything else.
 func readInput(c *cli.Command, name string) ([]byte, error) {
 	r, err := input(c, name)
 	if err != nil {
@@ -127,7 +127,7 @@ func newOpened(f summary.File, h summary.Header) (*openedSummary, error) {
 	return &openedSummary{f, p}, nil
 }
 
-// cut is f with its first parts only.
+// cut returns f with its first parts only.
 func (f *openedSummary) cut(parts int) *openedSummary {
 	p := f.prefix.Truncate(parts)
 	r, _ := p.Run(0, p.Parts()) // it holds them
@@ -207,7 +207,7 @@ func (m maybe) MarshalJSON() ([]byte, error) {
 
 func (m maybe) String() string { return m.digits(3) }
 
-// digits is m with n digits after the point.
+// digits formats m with n digits after the point.
 func (m maybe) digits(n int) string {
 	if m.missing() {
 		return "-"
@@ -215,5 +215,5 @@ func (m maybe) digits(n int) string {
 	return strconv.FormatFloat(float64(m), 'f', n, 64)
 }
 
-// perKey is the bits a key of a number of bytes for n keys.
+// perKey returns the bits a key of a number of bytes for n keys.
 func perKey(bytes, n int) maybe { return maybe(8 * float64(bytes) / float64(n)) }

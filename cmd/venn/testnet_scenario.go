@@ -18,7 +18,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// scenarioFlags are for playing a scenario on real hosts.
+// scenarioFlags returns the flags for playing a scenario on real hosts.
 func scenarioFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "scenario", Usage: "play the scenario of `FILE`, in as much time as it takes; `venn experiment scenario` says what that is"},
@@ -77,7 +77,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	return nil
 }
 
-// scenarioPercent is gcPercent for the peers of a scenario and what their lines send.
+// scenarioPercent returns gcPercent for a scenario's peers and the load on their lines.
 func scenarioPercent(p *scenario.Plan) int {
 	var sending link.Mix
 	for _, l := range p.Lines {

@@ -16,7 +16,7 @@ import (
 //go:embed topics/*.md
 var topics embed.FS
 
-// topicNames are the topics that there are, in order.
+// topicNames returns the names of all topics, in order.
 func topicNames() []string {
 	entries, err := topics.ReadDir("topics")
 	if err != nil {

@@ -275,7 +275,7 @@ func send[T any](ctx context.Context, to chan<- T, x T) bool {
 	}
 }
 
-// unread is an error about the files that could not be read; nil if there are none.
+// unread returns an error about the files that could not be read; nil if there are none.
 func (d *tree) unread() error {
 	if len(d.failed) == 0 {
 		return nil
@@ -306,7 +306,7 @@ func hashFile(path string) (sum [sha256.Size]byte, err error) {
 	return sum, nil
 }
 
-// keyOf is the key of a file, as text: the SHA-256 multihash of its bytes.
+// keyOf returns the key of a file, as text: the SHA-256 multihash of its bytes.
 func keyOf(sum [sha256.Size]byte) string {
 	key, err := mh.Encode(sum[:], mh.SHA2_256)
 	if err != nil {

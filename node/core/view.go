@@ -109,7 +109,7 @@ func (m *Machine) answered(in event.Answered) {
 	}
 }
 
-// pulse is the least interval at which links that ask for it hear where the node's own tails are.
+// pulse returns the least interval at which links that ask for it hear where the node's own tails are.
 func (m *Machine) pulse() time.Duration {
 	line := m.Overlay.LineOut()
 	if line <= 0 {
@@ -119,7 +119,7 @@ func (m *Machine) pulse() time.Duration {
 	return min(max(time.Duration(each*float64(time.Second)), leastPulse), mostPulse)
 }
 
-// Candidates are the peers that may hold a key, as queries see them.
+// Candidates returns the peers that may hold a key, as queries see them.
 func (m *Machine) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
 	return view{m.Overlay, m}.Candidates(key, f)
 }

@@ -306,7 +306,7 @@ type Changed struct {
 	Changed int `json:"changed"` // of them: added or removed
 }
 
-// addKeys is strict about its parameters: a "private" that is not understood must not publish the keys.
+// addKeys refuses unknown parameters: a misspelt "private" must not publish the keys.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
 	parameters := r.URL.Query() // a form, which curl -d declares, would take the body
 	for name := range parameters {
@@ -424,7 +424,7 @@ func (a *api) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// numberParameter is a parameter that is a number of 0 or more; 0 where there is none.
+// numberParameter returns a parameter that is a number of 0 or more; 0 where there is none.
 func numberParameter(r *http.Request, name string) (int, error) {
 	text := r.FormValue(name)
 	if text == "" {
@@ -437,7 +437,7 @@ func numberParameter(r *http.Request, name string) (int, error) {
 	return n, nil
 }
 
-// yesOrNo is a parameter that is true or false; false where there is none.
+// yesOrNo returns a parameter that is true or false; false where there is none.
 func yesOrNo(parameters url.Values, name string) (bool, error) {
 	if !parameters.Has(name) {
 		return false, nil
@@ -452,7 +452,7 @@ func yesOrNo(parameters url.Values, name string) (bool, error) {
 // maxMillis is the longest time that a parameter may give, in milliseconds: a year.
 const maxMillis = 365 * 24 * 60 * 60 * 1000
 
-// durationParameter is a parameter in milliseconds; 0 where there is none.
+// durationParameter returns a parameter in milliseconds; 0 where there is none.
 func durationParameter(r *http.Request, name string) (time.Duration, error) {
 	ms, err := numberParameter(r, name)
 	if err == nil && ms > maxMillis {

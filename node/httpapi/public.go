@@ -11,7 +11,7 @@ import (
 // routingTime is for one look for providers: longer than a query takes, shorter than clients wait.
 const routingTime = 20 * time.Second
 
-// Public is the handler for programs on the machine: /routing/v1, metrics and health. It changes nothing.
+// Public returns the handler for programs on the machine: /routing/v1, metrics and health. It changes nothing.
 func Public(c Config) http.Handler {
 	a := newAPI(c, "public")
 	mux := http.NewServeMux()

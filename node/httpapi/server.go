@@ -147,7 +147,7 @@ func newAPI(c Config, name string) *api {
 	return a
 }
 
-// Control is the owner's handler: /api/v1, metrics, and Go's profiles under /debug/pprof.
+// Control returns the owner's handler: /api/v1, metrics, and Go's profiles under /debug/pprof.
 func Control(c Config) http.Handler {
 	a := newAPI(c, "control")
 	mux := http.NewServeMux()
@@ -163,7 +163,7 @@ func Control(c Config) http.Handler {
 	return mux
 }
 
-// routes are the paths of /api/v1.
+// routes returns the paths of /api/v1.
 func (a *api) routes() map[string]handler {
 	return map[string]handler{
 		"GET /api/v1/id":           a.id,
@@ -301,16 +301,16 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.ResponseWriter.Write(b)
 }
 
-// Flush is for programs that want an http.Flusher.
+// Flush serves programs that want an http.Flusher.
 func (a *answer) Flush() { _ = a.FlushError() }
 
-// FlushError is for http.ResponseController.
+// FlushError serves http.ResponseController.
 func (a *answer) FlushError() error {
 	a.begun = true
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // endless is the longest time that events are sent.

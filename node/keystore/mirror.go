@@ -69,7 +69,7 @@ func (m *Mirror) Contains(f summary.Fingerprint) bool {
 	return m.table != nil && m.table.Contains(uint64(f))
 }
 
-// Len is the number of fingerprints, repetitions included.
+// Len returns the number of fingerprints, repetitions included.
 func (m *Mirror) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

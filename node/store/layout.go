@@ -57,7 +57,7 @@ func name(prefix string, b []byte) ds.Key {
 	return ds.RawKey(prefix + "/" + base64.RawURLEncoding.EncodeToString(b))
 }
 
-// named is the inverse of name.
+// named inverts name.
 func named(prefix, name string) ([]byte, error) {
 	if len(name) <= len(prefix)+1 {
 		return nil, fmt.Errorf("%w: name %q", ErrDamaged, name)

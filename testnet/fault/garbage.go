@@ -18,7 +18,7 @@ func frame(msg []byte) []byte {
 	return b.Bytes()
 }
 
-// garbage is bytes that are no message.
+// garbage returns bytes that are no message.
 func (p *Peer) garbage(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {

@@ -36,7 +36,8 @@ func (l *Line) Conn(c net.Conn) net.Conn {
 	return l.ConnFrom(c, func() time.Duration { return l.latency })
 }
 
-// ConnFrom is Conn with a latency of its own, in place of the line's: it is asked for when the first bytes have come.
+// ConnFrom does the same as Conn with a latency of its own, in place of the line's: it is asked for when the first
+// bytes have come.
 func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
 	s := &conn{
 		Conn: c, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
@@ -135,7 +136,7 @@ func (c *conn) receive() {
 	}
 }
 
-// late is the latency of n bytes that have come.
+// late returns the latency of n bytes that have come.
 func (c *conn) late(n int) time.Duration {
 	if n == 0 {
 		return 0

@@ -85,7 +85,7 @@ func parseRate(text string) (uint64, error) {
 	return 0, fmt.Errorf("%w: rate %q wants a unit: bit, kbit, mbit or gbit (a second)", ErrMix, text)
 }
 
-// String is the mix as ParseMix reads it.
+// String returns the mix in the form that ParseMix reads.
 func (m Mix) String() string {
 	items := make([]string, len(m))
 	for i, c := range m {

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// Entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
+// Entropy returns the binary entropy H(p) in bits, 0 <= p <= 1.
 func Entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
@@ -12,27 +12,27 @@ func Entropy(p float64) float64 {
 	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
-// AsymptoticRate is the limit as n grows of the false-positive rate of a standard filter, (1-e^(-k/c))^k (Mitzenmacher
-// 2002, section II.A). c = m/n is the number of bits a key, k that of hash functions. k need not be an integer, as in
-// the figures of that paper.
+// AsymptoticRate returns the limit as n grows of the false-positive rate of a standard filter, (1-e^(-k/c))^k
+// (Mitzenmacher 2002, section II.A). c = m/n is the number of bits a key, k that of hash functions. k need not be an
+// integer, as in the figures of that paper.
 func AsymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
-// CompressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
-// hash functions, as n grows. k need not be an integer.
+// CompressedBitsPerKey returns the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and
+// k hash functions, as n grows. k need not be an integer.
 func CompressedBitsPerKey(c, k float64) float64 { return c * Entropy(math.Exp(-k/c)) }
 
-// CompressedBase is β = f^(n/z), the factor by which one more transmitted bit a key multiplies the false-positive rate
-// (Mitzenmacher 2002, equation 2). p is the probability that a bit is 0. It is 0.6185 at p = 1/2, the plain filter,
-// where it is worst, and 1/2 as p nears 1.
+// CompressedBase returns β = f^(n/z), the factor by which one more transmitted bit a key multiplies the false-positive
+// rate (Mitzenmacher 2002, equation 2). p is the probability that a bit is 0. It is 0.6185 at p = 1/2, the plain
+// filter, where it is worst, and 1/2 as p nears 1.
 func CompressedBase(p float64) float64 {
 	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
 }
 
-// DeltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its
-// keys was replaced. Here c = m/n and p = e^(-k/c) (Mitzenmacher 2002, section IV).
+// DeltaFill returns the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of
+// its keys was replaced. Here c = m/n and p = e^(-k/c) (Mitzenmacher 2002, section IV).
 func DeltaFill(c, k, change float64) float64 {
 	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
 }
 
-// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = DeltaFill (Mitzenmacher 2002, section IV).
+// DeltaBitsPerKey returns the size z/n = c·H(q) of a coded delta, q = DeltaFill (Mitzenmacher 2002, section IV).
 func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(DeltaFill(c, k, change)) }

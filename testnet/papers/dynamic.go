@@ -33,7 +33,8 @@ func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (bloom.Dynamic
 	return best, nil
 }
 
-// capacity is the greatest number of keys at which the rate of a filter with one hash function a block is at most rate.
+// capacity returns the greatest number of keys at which the rate of a filter with one hash function a block is at most
+// rate.
 func capacity(p bloom.Params, rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
 	n := int(math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits))) // (1-(1-1/m_b)^n) = perBlock

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// DynamicRateBound is an upper bound of the false-positive rate of a dynamic filter with n keys: λ(1-e^(-k_b
+// DynamicRateBound returns an upper bound of the false-positive rate of a dynamic filter with n keys: λ(1-e^(-k_b
 // n_thres/m_b))^(k_b mu). It is the sum of the rates of λ full batches (Papapetrou et al. 2010, section 4). As in the
 // paper it takes e^(-x/m_b) for (1-1/m_b)^x. So for one batch just full it falls short of the expected rate by about
 // one part in m_b.

@@ -13,7 +13,7 @@ type Interval struct{ Value, Low, High float64 }
 // estimate has narrower ones.
 type Array struct{ estimate.Array }
 
-// counted is the number of bits that a count runs over.
+// counted returns the number of bits that a count runs over.
 func (a Array) counted() float64 {
 	l := a.Sample
 	if l == 0 {
@@ -22,18 +22,18 @@ func (a Array) counted() float64 {
 	return float64(l) * float64(max(a.Blocks, 1))
 }
 
-// ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+// ExpectedOnes returns the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
 func (a Array) ExpectedOnes(n float64) float64 {
 	return -a.counted() * math.Expm1(n*a.perElement())
 }
 
-// perElement is the logarithm of the probability that an element leaves a bit as it is.
+// perElement returns the logarithm of the probability that an element leaves a bit unchanged.
 func (a Array) perElement() float64 {
 	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
 }
 
-// Elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3), +Inf when all
-// bits are ones.
+// Elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3), +Inf when
+// all bits are ones.
 func (a Array) Elements(t float64) float64 {
 	if t >= a.counted() {
 		return math.Inf(1)
@@ -41,15 +41,15 @@ func (a Array) Elements(t float64) float64 {
 	return math.Log1p(-t/a.counted()) / a.perElement()
 }
 
-// BothOnes is the expected number of ones in the AND of two filters (Lemma 3). The filters have t1 and t2 ones, and
-// their sets have n elements in common.
+// BothOnes returns the expected number of ones in the AND of two filters (Lemma 3). The filters have t1 and t2 ones,
+// and their sets have n elements in common.
 func (a Array) BothOnes(t1, t2, n float64) float64 {
 	s, m := a.ExpectedOnes(n), a.counted()
 	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
 }
 
-// Common is the size of the intersection for which t ones are expected in the AND of filters with t1 and t2 ones. It is
-// Ŝ⁻¹(t1, t2, t), equation 6.
+// Common returns the size of the intersection for which t ones are expected in the AND of filters with t1 and t2 ones.
+// It is Ŝ⁻¹(t1, t2, t), equation 6.
 func (a Array) Common(t1, t2, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
@@ -80,13 +80,14 @@ func highTail(t, s float64) float64 {
 	return math.Exp(-(t + 1 - s) * (t + 1 - s) / (2 * s))
 }
 
-// moreOnes is the expected number of ones s > t at which highTail is e^-tail.
+// moreOnes returns the expected number of ones s > t at which highTail is e^-tail.
 func moreOnes(t, tail float64) float64 {
 	return t + 1 + tail + math.Sqrt(float64(tail*tail)+float64(2*tail*(t+1)))
 }
 
-// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails are together at most
-// alpha. The tails are those of the paper's Tables 3 and 6: a quarter in the exponent on the left, a half on the right.
+// printedHalfWidth returns the smallest distance d on both sides of the estimate at which the two tails are together at
+// most alpha. The tails are those of the paper's Tables 3 and 6: a quarter in the exponent on the left, a half on the
+// right.
 func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	n := a.Elements(t)
 	enough := func(d float64) bool {
@@ -106,7 +107,7 @@ func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	return math.Inf(1) // even a full array is not unlikely enough
 }
 
-// weakLowTail is the simplified Chernoff bound for at least t ones where s are expected.
+// weakLowTail returns the simplified Chernoff bound for at least t ones where s are expected.
 func weakLowTail(t, s float64) float64 {
 	if s >= t-1 {
 		return 1

@@ -151,7 +151,7 @@ func (s *Sim) findable(asker strategy.ID, key uint32) int {
 	return n
 }
 
-// query is a peer's view of a query.
+// query returns a peer's view of a query.
 func (s *Sim) query(id strategy.QueryID) strategy.Query {
 	q := &s.tally.queries[id-1]
 	return strategy.Query{ID: id, Key: s.cfg.Data.Key(q.key), All: s.cfg.All, Deadline: q.start + s.cfg.Patience}

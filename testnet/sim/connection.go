@@ -29,7 +29,7 @@ const (
 // choice of protocols, libp2p's identify both ways. Measured between hosts on TCP (package drive).
 const HandshakeBytes = 2800
 
-// linkTo is the connection of a link; nil: there is no link to the peer.
+// linkTo returns the connection of a link; nil: there is no link to the peer.
 func (n *node) linkTo(p strategy.ID) *connection {
 	if i, there := n.links.Index(p); there {
 		return &n.ends[i]
@@ -37,7 +37,7 @@ func (n *node) linkTo(p strategy.ID) *connection {
 	return nil
 }
 
-// passing is a connection to a peer without a link; nil: there is none.
+// passing returns a connection to a peer without a link; nil: there is none.
 func (n *node) passing(p strategy.ID) *connection {
 	for i := range n.recent {
 		if c := &n.recent[i]; c.peer == p {
@@ -65,7 +65,7 @@ func (n *node) remember(c connection) *connection {
 	return at
 }
 
-// connectionTo is the connection to a peer. If there is none, one is opened: its handshake takes its time.
+// connectionTo returns the connection to a peer. If there is none, one is opened: its handshake takes its time.
 func (n *node) connectionTo(p strategy.ID) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c

@@ -37,7 +37,7 @@ func NewData(fingerprints []summary.Fingerprint, collections [][]uint32) (*Data,
 	return &Data{Table: held, fingerprints: fingerprints}, nil
 }
 
-// Alike are the peers that share an interest with one, itself included; nil when nothing is known of interests.
+// Alike returns the peers that share an interest with one, itself included; nil when nothing is known of interests.
 func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	if len(d.interests) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (d *Data) fingerprintsOf(keys []uint32) []summary.Fingerprint {
 	return out
 }
 
-// Key is a key by its number.
+// Key returns a key by its number.
 func (d *Data) Key(number uint32) strategy.Key {
 	return strategy.Key{Number: number, Fingerprint: d.fingerprints[number]}
 }

@@ -57,7 +57,7 @@ type watch struct {
 	kinds   map[string]*Sent
 }
 
-// at is a second of the run. What comes after its end is in none: the result is forgotten then.
+// at returns a second of the run. After the end of the run, it returns a second that is forgotten.
 func (w *watch) at(t time.Duration) *Second {
 	if t > w.end {
 		return &Second{}

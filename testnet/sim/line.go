@@ -83,7 +83,7 @@ func newLine(rate uint64) line { return line{rate: float64(rate) / 8, next: alwa
 // clear drops all that waits.
 func (l *line) clear(now time.Duration) { l.ring, l.free, l.next = nil, now, always }
 
-// takes is the time that bytes take to pass.
+// takes returns the time that bytes take to pass.
 func (l *line) takes(bytes int) time.Duration { return seconds(float64(bytes) / l.rate) }
 
 // carry puts bytes on the line, behind all that is on it.

@@ -369,7 +369,7 @@ func (n *node) Connect(to strategy.ID) {
 	n.handshake(to, &wire{ready: always}, &e)
 }
 
-// Disconnect is for strategy.Host.
+// Disconnect implements strategy.Host.
 func (n *node) Disconnect(to strategy.ID) {
 	if c := n.linkTo(to); c != nil {
 		n.hangUp(c)

@@ -104,10 +104,10 @@ func (e farEvents) Less(i, j int) bool {
 }
 func (e farEvents) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 
-// Push is for package heap.
+// Push serves package heap.
 func (e *farEvents) Push(x any) { *e = append(*e, x.(farEvent)) }
 
-// Pop is for package heap.
+// Pop serves package heap.
 func (e *farEvents) Pop() any {
 	last := len(*e) - 1
 	x := (*e)[last]

@@ -141,7 +141,7 @@ func (o *outcome) query(all bool) Query {
 	return q
 }
 
-// coverage is the mean share of the queries that said theirs; nil: none did.
+// coverage returns the mean share that queries reported; nil: none did.
 func (t *tally) coverage() *float64 {
 	sum, n := 0.0, 0
 	for i := range t.queries {

@@ -117,7 +117,7 @@ func (s *Sim) begin() {
 	s.edges = nil
 }
 
-// Components is into how many parts the topology falls: 1 unless it is broken.
+// Components returns the number of parts into which the topology falls: 1 unless it is broken.
 func (s *Sim) Components() int { return s.parts }
 
 // Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped;

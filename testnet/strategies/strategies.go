@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// All are the strategies that are compared by default, in the order of tables.
+// All returns the strategies that are compared by default, in the order of tables.
 func All() []strategy.Strategy {
 	return []strategy.Strategy{
 		venn.Strategy, flooding.Strategy, randomwalk.Strategy, planetp.Strategy, attenuated.Strategy, attenuated.Papapetrou, qrp.Strategy,
@@ -24,5 +24,5 @@ func All() []strategy.Strategy {
 	}
 }
 
-// Named are the strategies that can be chosen by name: All, and variants that are not run unless they are named.
+// Named returns the strategies that can be chosen by name: All, and variants that are not run unless they are named.
 func Named() []strategy.Strategy { return append(All(), kademlia.Classic, venn.Undefended) }

@@ -137,7 +137,7 @@ func Names(of []Strategy) []string {
 	return names
 }
 
-// Scramble is a permutation of the numbers that looks like chance (the finalizer of SplitMix64).
+// Scramble permutes the numbers in a way that looks random (the finalizer of SplitMix64).
 func Scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -152,7 +152,7 @@ func (k Key) AppendBinary(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, k.Number)
 }
 
-// ParseKey is the inverse of AppendBinary.
+// ParseKey inverts AppendBinary.
 func ParseKey(b []byte) Key {
 	return Key{
 		Fingerprint: summary.Fingerprint(binary.BigEndian.Uint64(b[KeyBytes-12:])),

@@ -38,7 +38,7 @@ type file struct {
 	holders []int  // indexes of peers, ascending
 }
 
-// keys is the number of keys that the file becomes in chunks of the given bytes.
+// keys returns the number of keys that the file becomes in chunks of the given bytes.
 func (f *file) keys(chunk uint64) uint64 {
 	if f.size == 0 {
 		return 1
@@ -58,7 +58,7 @@ func (f *file) appendKeys(t *keyTable, chunk uint64) {
 	}
 }
 
-// ChunkKey is the key of a file's chunk: SHA-256 of the file's hash followed by the chunk's number as 8 bytes, big
+// ChunkKey returns the key of a file's chunk: SHA-256 of the file's hash followed by the chunk's number as 8 bytes, big
 // endian.
 func ChunkKey(fileHash []byte, number uint64) [sha256.Size]byte {
 	b := make([]byte, 0, sha256.Size+8)

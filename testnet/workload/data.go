@@ -84,22 +84,22 @@ func (c *catalog) data(chunk uint64) *Data {
 	return d
 }
 
-// Peers are the peers' names, in the order in which peers are numbered.
+// Peers returns the peers' names, in the order in which peers are numbered.
 func (d *Data) Peers() []string { return d.peers }
 
-// Keys is the number of distinct keys.
+// Keys returns the number of distinct keys.
 func (d *Data) Keys() int { return d.keys.len() }
 
-// Holdings is the number of pairs of a peer and a key that it holds.
+// Holdings returns the number of pairs of a peer and a key that it holds.
 func (d *Data) Holdings() int { return d.holdings }
 
-// Key is the key with this number. The slice is shared: it must not be changed.
+// Key returns the key with this number. The slice is shared: it must not be changed.
 func (d *Data) Key(number uint32) []byte { return d.keys.at(int(number)) }
 
 // Collection lists the numbers of the keys that the peer holds, ascending. The slice is shared: it must not be changed.
 func (d *Data) Collection(peer int) []uint32 { return d.collections[peer] }
 
-// Collections are all peers' collections.
+// Collections returns all peers' collections.
 func (d *Data) Collections() [][]uint32 { return d.collections }
 
 // keyTable holds keys of any length in one array.
@@ -123,7 +123,7 @@ func (t *keyTable) at(i int) []byte {
 	return t.bytes[start:t.ends[i]:t.ends[i]]
 }
 
-// Lookup is the number of a key. It takes a binary search over all keys.
+// Lookup returns the number of a key. It takes a binary search over all keys.
 func (d *Data) Lookup(key []byte) (number uint32, ok bool) {
 	i, ok := slices.BinarySearchFunc(d.sorted, key, func(n uint32, key []byte) int { return bytes.Compare(d.Key(n), key) })
 	if !ok {

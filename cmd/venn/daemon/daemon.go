@@ -258,7 +258,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	return nil
 }
 
-// allKeys are the keys of both stores.
+// allKeys returns the keys of both stores.
 func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, s := range []*store.Store{d.store, d.store.Private()} {

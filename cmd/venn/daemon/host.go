@@ -146,7 +146,7 @@ func multiaddrs(key string, texts []string) (out []ma.Multiaddr, err error) {
 	return out, nil
 }
 
-// privateNetwork is the pre-shared key of the network, if the repository has one.
+// privateNetwork returns the pre-shared key of the network, if the repository has one.
 func (d *daemon) privateNetwork() ([]libp2p.Option, error) {
 	f, err := d.repo.SwarmKey()
 	if f == nil || err != nil {

@@ -103,7 +103,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// wanted are the peers to dial now.
+// wanted returns the peers to dial now.
 func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

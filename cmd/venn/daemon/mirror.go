@@ -54,7 +54,7 @@ func (d *daemon) addKeys(ctx context.Context, keys ...[]byte) (added int, err er
 	return d.node.Add(ctx, keys...)
 }
 
-// mirrorStatus is the mirror's status for the API; nil without a mirror.
+// mirrorStatus returns the mirror's status for the API; nil without a mirror.
 func (d *daemon) mirrorStatus() *httpapi.Mirror {
 	if d.mirror == nil {
 		return nil

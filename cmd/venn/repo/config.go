@@ -42,7 +42,7 @@ type Network struct {
 	PreviousUntil string `toml:"previous_until" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
 }
 
-// Previous is the time until which there is a previous seed; ok is false when there is none.
+// Previous returns the time until which there is a previous seed; ok is false when there is none.
 func (n Network) Previous() (until time.Time, ok bool) {
 	until, err := time.Parse(time.RFC3339, n.PreviousUntil)
 	return until, err == nil
@@ -150,7 +150,7 @@ func newConfig() (Config, error) {
 	}, nil
 }
 
-// listenOn are the addresses of a port.
+// listenOn returns the addresses of a port.
 func listenOn(port int) []string {
 	return []string{
 		fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
@@ -247,7 +247,7 @@ func readConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// defaults are a new configuration's, on the default port and without one of HTTP.
+// defaults returns a new configuration, on the default port and without an address for HTTP.
 func defaults() (Config, error) {
 	c, err := newConfig()
 	c.UseDefaultPort()

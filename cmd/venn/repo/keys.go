@@ -19,12 +19,12 @@ type entry struct {
 
 func (e entry) name() string { return e.section + "." + e.key }
 
-// variable is the environment variable that overrides the key: network.name has VENN_NETWORK_NAME.
+// variable returns the environment variable that overrides the key: network.name has VENN_NETWORK_NAME.
 func (e entry) variable() string {
 	return "VENN_" + strings.ToUpper(strings.ReplaceAll(e.name(), ".", "_"))
 }
 
-// entries are all keys of c, in the order of the file.
+// entries returns all keys of c, in the order of the file.
 func (c *Config) entries() (out []entry) {
 	return entriesOf("", reflect.ValueOf(c).Elem())
 }
@@ -46,7 +46,7 @@ func entriesOf(section string, v reflect.Value) (out []entry) {
 	return out
 }
 
-// String is c as a file, every key with its meaning above it.
+// String returns c as a file, every key with its meaning above it.
 func (c Config) String() string {
 	var b strings.Builder
 	b.WriteString("# Configuration of a venn daemon. It is read at the start. VENN_<SECTION>_<KEY> in the environment overrides a key;\n" +
@@ -62,7 +62,7 @@ func (c Config) String() string {
 	return b.String()
 }
 
-// literal is a value in TOML.
+// literal formats a value in TOML.
 func literal(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case string:
@@ -162,7 +162,7 @@ func (e entry) whole(text string) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// word is a kind of value in words.
+// word puts a kind of value in words.
 func word(k reflect.Kind) string {
 	switch k {
 	case reflect.Int, reflect.Int64, reflect.Uint32, reflect.Uint64:
@@ -251,7 +251,7 @@ func (c *Config) override(lookup func(string) (string, bool)) error {
 	return c.Check()
 }
 
-// Map is c as nested maps, for JSON: of sections, of keys.
+// Map returns c as nested maps, for JSON: of sections, of keys.
 func (c Config) Map() map[string]any {
 	out := make(map[string]any)
 	for _, e := range c.entries() {

@@ -43,7 +43,7 @@ var (
 // Repo is the folder of a repository.
 type Repo struct{ Dir string }
 
-// Default is the folder used when none is named: VENN_PATH, or .venn in the home folder.
+// Default returns the folder used when none is named: VENN_PATH, or .venn in the home folder.
 func Default() (string, error) {
 	if dir := os.Getenv("VENN_PATH"); dir != "" {
 		return dir, nil
@@ -55,7 +55,7 @@ func Default() (string, error) {
 	return dir, nil
 }
 
-// atHome is the folder of a user's one peer.
+// atHome returns the folder of a user's one peer.
 func atHome() (string, error) {
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".venn"), err
@@ -141,8 +141,8 @@ func Open(dir string) (Repo, error) {
 	return r, err
 }
 
-// Option is the option of the command line that names the repository, after a space and quoted for a shell if need be;
-// empty if it is the default one.
+// Option returns the option of the command line that names the repository, after a space and quoted for a shell if need
+// be; empty if it is the default one.
 func (r Repo) Option() string {
 	if dir, err := Default(); err == nil && dir == r.Dir {
 		return ""
@@ -158,16 +158,16 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./
 
 func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
 
-// Store is the folder of the store.
+// Store returns the folder of the store.
 func (r Repo) Store() string { return r.path(storeFolder) }
 
-// Mirror is the folder of the mirror's cache.
+// Mirror returns the folder of the mirror's cache.
 func (r Repo) Mirror() string { return r.path(mirrorFolder) }
 
-// Socket is the Unix socket on which the daemon listens to commands.
+// Socket returns the Unix socket on which the daemon listens to commands.
 func (r Repo) Socket() string { return r.path(socketFile) }
 
-// ConfigPath is the configuration file.
+// ConfigPath returns the configuration file.
 func (r Repo) ConfigPath() string { return r.path(configFile) }
 
 // Free returns the bytes that are free on the repository's disk.
@@ -215,7 +215,7 @@ func ReadIdentity(name string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// SwarmKey is the key of a private network: the file swarm.key in the repository. It is nil if there is none.
+// SwarmKey returns the key of a private network: the file swarm.key in the repository. It is nil if there is none.
 func (r Repo) SwarmKey() (*os.File, error) {
 	f, err := os.Open(r.path(swarmFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -320,7 +320,7 @@ func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error
 	return put(name, mode, write, func() error { return nil })
 }
 
-// MakeFile is WriteFile for a name that nothing has: else it returns fs.ErrExist, also if that is made meanwhile.
+// MakeFile does WriteFile for a name that is free: else it returns fs.ErrExist, also if the file is made meanwhile.
 func MakeFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	claim := func() error {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -84,7 +84,7 @@ func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	return p
 }
 
-// rateName is a rate as classes of lines are named.
+// rateName returns a rate in the form of names of classes of lines.
 func rateName(rate uint64) string {
 	for _, unit := range []struct {
 		bits uint64
@@ -230,7 +230,7 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 	return links
 }
 
-// end is a query that has ended.
+// end returns a query that has ended.
 func end(q view.Query, e routing.Done) view.Query {
 	s := e.Stats
 	q.End, q.Millis, q.Probes, q.False, q.Messages = cmp.Or(e.Err, s.End.String()), view.Millis(s.Elapsed), s.Probes, s.FalseProbes, s.Messages

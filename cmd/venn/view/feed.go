@@ -123,7 +123,7 @@ func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) err
 	return f.follow(ctx, write, true)
 }
 
-// follow is Follow; it lets only hasty followers start over for their pace.
+// follow does the same as Follow; it lets only hasty followers start over for their pace.
 func (f *Feed) follow(ctx context.Context, write func(lines [][]byte) error, hasty bool) error {
 	f.count(1)
 	defer f.count(-1)

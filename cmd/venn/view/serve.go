@@ -161,7 +161,7 @@ func takesGzip(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
-// message is lines as one server-sent event.
+// message formats lines as one server-sent event.
 func message(lines [][]byte) []byte {
 	b := []byte("data: [")
 	for i, l := range lines {

@@ -130,7 +130,7 @@ func (w *Watch) number(id peer.ID) int {
 	return w.add(id, Peer{Name: short(text), ID: text})
 }
 
-// short is the end of an id: enough for a person to tell peers apart.
+// short returns the end of an id: enough for a person to tell peers apart.
 func short(id string) string { return "…" + id[max(0, len(id)-6):] }
 
 // Number returns the number of a peer; -1: it has none.

@@ -106,7 +106,7 @@ func New(p Params) (*Sketch, error) {
 	return &Sketch{p: p, hashes: newPairs(p), counts: make([]uint32, p.Width*p.Depth*p.Copies)}, nil
 }
 
-// Total is the sum of all counts added (the norm that the error is measured by). O(1).
+// Total returns the sum of all counts added (the norm that the error is measured by). O(1).
 func (s *Sketch) Total() uint64 { return s.total }
 
 // Add counts key n more times. Counters end at 2³²-1 and stay there. O(depth · copies).
@@ -164,7 +164,7 @@ func (p *pair) at(key, w uint64) (h1, h2 uint64) {
 	return affine(p.a1, p.b1, x) % w, affine(p.a2, p.b2, x) % w
 }
 
-// affine is a·x+b mod 2⁶¹-1 for a, b below it and x < 2⁶¹+7.
+// affine returns a·x+b mod 2⁶¹-1 for a, b below it and x < 2⁶¹+7.
 func affine(a, b, x uint64) uint64 {
 	high, low := bits.Mul64(a, x)
 	sum := low&mersenne + (low>>61 | high<<3) + b // below 3·2⁶¹+8

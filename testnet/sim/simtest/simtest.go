@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Clusters are collections of peers peers, with keys keys each, that have interests in common.
+// Clusters returns collections of a number of peers, with keys keys each, that have interests in common.
 func Clusters(t testing.TB, peers, keys int) *sim.Data {
 	t.Helper()
 	d, err := sim.NewClusters(sim.Clusters{Peers: peers, Keys: keys}, rand.New(rand.NewPCG(1, 2)))
