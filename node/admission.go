@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// newAdmission gives half of the processors' time to what links ask, and a quarter to what strangers ask.
+// newAdmission gives half of the processors' time to requests of links, and a quarter to strangers'.
 func (n *Node) newAdmission() *admit.Table {
 	factor := n.cfg.limits.Work
 	cores := factor * float64(runtime.GOMAXPROCS(0))

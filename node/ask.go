@@ -127,7 +127,7 @@ func (l *loop) ask(e event.Ask) {
 	l.n.tasks.Run(func() { l.n.ask(e) })
 }
 
-// ask puts a question to a peer, and hands what comes of it to the loop.
+// ask puts a question to a peer, and hands the result to the loop.
 func (n *Node) ask(e event.Ask) {
 	a := event.Answered{Ask: e}
 	var err error

@@ -44,7 +44,7 @@ func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 // ProvideOnce does StartProviding: a key held stays announced, at no further cost, until StopProviding.
 func (n *Node) ProvideOnce(keys ...mh.Multihash) error { return n.ProvideMany(n.ctx, keys) }
 
-// Clear drops what waits to be announced, and returns how many keys these were: 0, for none waits.
+// Clear would drop keys that wait to be announced. None waits: it returns 0.
 func (n *Node) Clear() int { return 0 }
 
 // RefreshSchedule would look for keys that are not announced yet. There are none. The error is the reason why the node

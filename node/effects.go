@@ -70,7 +70,7 @@ func (l *loop) show(p wire.PeerID, tail bool) {
 	}
 }
 
-// learn counts what was learned.
+// learn counts parts learned.
 func (l *loop) learn(e event.Learned) {
 	l.n.metrics.took(e)
 	if e.Fallback {
@@ -96,7 +96,7 @@ func (l *loop) sendCatalogue(e event.SendCatalogue) {
 	}
 }
 
-// found streams a holder to whoever asked.
+// found streams a holder to the caller of its query.
 func (l *loop) found(e routing.Found) {
 	r := l.queries[e.ID]
 	if r == nil {

@@ -61,8 +61,8 @@ const (
 	eventsEnd = time.Second
 )
 
-// events puts what happens to the node on the host's event bus. The bus waits for subscribers that lag: only the
-// goroutine of events waits with it.
+// events puts the node's events on the host's event bus. The bus waits for subscribers that lag: only the goroutine of
+// events waits with it.
 type events struct {
 	counters *counters.Counters
 	metrics  *metrics
@@ -122,7 +122,7 @@ func (e *events) emit(ev any) {
 	}
 }
 
-// close ends the goroutine when what was emitted before is on the bus.
+// close ends the goroutine when all events emitted before are on the bus.
 func (e *events) close() {
 	e.mu.Lock()
 	queue := e.queue

@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// confirming is a batch of confirmations under way to a peer, and what has come up since.
+// confirming is a batch of confirmations under way to a peer, and the ones that have come up since.
 type confirming struct{ next []event.Ask }
 
 type confirmed struct {
@@ -28,7 +28,7 @@ type confirmed struct {
 	err   error
 }
 
-// confirm asks a peer for a key, together with what else it is to be asked for.
+// confirm asks a peer for a key, together with the other keys to ask it for.
 func (l *loop) confirm(c event.Ask) {
 	p := peer.ID(c.To.Peer)
 	if under := l.asks[p]; under != nil {

@@ -24,8 +24,8 @@ var (
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// WithIntersect has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a
-// summary does not give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
+// WithIntersect has the node take part in the joins of others. A peer that asks for one can have all keys listed, which
+// a summary does not give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
 func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }

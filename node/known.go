@@ -27,7 +27,7 @@ func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
 	return peer.AddrInfo{}, routing.ErrNotFound
 }
 
-// PeerStatus is what a node knows of another peer.
+// PeerStatus is a node's knowledge of another peer.
 type PeerStatus struct {
 	ID        peer.ID
 	Connected bool

@@ -50,7 +50,7 @@ type loop struct {
 	wall      func() time.Time
 }
 
-// link is what the loop knows of a link.
+// link is the loop's state of a link.
 type link struct {
 	greeted   bool          // hello was said with the peer: it took ours, or said its own
 	neighbour bool          // the core chose it
@@ -199,7 +199,7 @@ func (l *loop) tick() {
 	}
 }
 
-// woken looks at what others have left for the loop without a message.
+// woken handles inputs that were left for the loop without a message.
 func (l *loop) woken() {
 	l.n.in.Take(l.stateChanged)
 	l.changed()
@@ -368,7 +368,7 @@ func (l *loop) expect(r reply) uint64 {
 	return l.lastReq
 }
 
-// result takes in what has become of something that the core ordered.
+// result handles the result of an order of the core.
 func (l *loop) result(r any) {
 	if _, tail := r.(tails.Changed); tail {
 		l.n.changing.Add(-1)

@@ -62,7 +62,7 @@ func newMetrics() *metrics {
 	}
 }
 
-// ended takes in an own query that is over.
+// ended counts an own query that is over.
 func (m *metrics) ended(s routing.Stats) {
 	m.queries.WithLabelValues(s.End.String()).Inc()
 	m.seconds.Observe(s.Elapsed.Seconds())
@@ -97,7 +97,7 @@ func (m *metrics) event(ev any) {
 	}
 }
 
-// budgets takes in what lines and links carry.
+// budgets records the rates of the line and of links.
 func (m *metrics) budgets(b overlay.Budgets) {
 	var out, in float64
 	for _, l := range b.Links {

@@ -18,8 +18,8 @@ const (
 	maxProbes = 4               // connections with a peer that are probed at a time
 )
 
-// readdressed takes in that the host's addresses have changed. Others hear of it, and connections that cannot work any
-// more end.
+// readdressed handles a change of the host's addresses. It tells others, and ends connections that cannot work any
+// more.
 func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 	n.moved.Store(true)
 	n.in.Wake()

@@ -173,7 +173,7 @@ func (n *Node) open() (err error) {
 	return n.run(machine)
 }
 
-// run starts what listens, and the loop.
+// run starts the listeners, and the loop.
 func (n *Node) run(machine *core.Machine) error {
 	n.streams = n.newStreams()
 	n.joining = admission.NewSlots(joinsAtOnce)
@@ -420,7 +420,7 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 	}
 }
 
-// unread takes in that an answer of a peer on a protocol cannot be read. One of a later version is no fault.
+// unread handles an answer of a peer on a protocol that cannot be read. An answer of a later version is no fault.
 func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 	if reason, bad := fault.Of(err); bad {
 		n.refuse(p, string(id)+" answer "+reason, err)
@@ -441,7 +441,7 @@ func (n *Node) offended(p peer.ID, reason string, err error) {
 	}
 }
 
-// turnAway ends what there is with a barred peer.
+// turnAway ends the link and the connections with a barred peer.
 func (n *Node) turnAway(p peer.ID) {
 	n.links.Closed(p)
 	n.letGo(links.Evicted{Peer: p, Made: true})

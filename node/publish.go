@@ -117,7 +117,7 @@ func (n *Node) build(h summary.Header, before []byte) (b built) {
 	return b
 }
 
-// built publishes what was built.
+// built publishes a summary that was built.
 func (p *publisher) built(l *loop, b built) {
 	if p.fault = b.err; b.err != nil {
 		p.n.log.Error("no summary", "err", b.err)

@@ -45,8 +45,8 @@ type turns int
 
 const (
 	ownTurns    turns = iota // queries, and the caller's calls
-	upkeepTurns              // what can wait
-	otherTurns               // what others want searched
+	upkeepTurns              // dials that can wait
+	otherTurns               // searches for others
 )
 
 // dialsAtOnce is the number of dials of each turn that may be under way.
@@ -153,7 +153,7 @@ func (n *Node) letGo(e links.Evicted) {
 }
 
 // dial connects when there is room for one more connection, and a turn. It may let go of an idle one once there is the
-// new one. For others, no address is dialled where nobody has answered, whoever is said to be there.
+// new one. For others, it dials no address where nobody has answered, whatever peer is said to be there.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if !n.cfg.mayTake(info.ID) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
@@ -279,7 +279,7 @@ func (l *loop) unprotect(p peer.ID) {
 	}
 }
 
-// closeStale ends what has been idle for too long and nothing needs: links, and the connections that the node made.
+// closeStale ends links and connections made by the node that have been idle for too long and that nothing needs.
 func (l *loop) closeStale(now time.Time) {
 	for _, p := range l.n.links.Stale(now, core.IdleLife) {
 		made := l.n.links.Made(p)

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// recent remembers, for a while, what has happened. It is safe for concurrent use.
+// recent remembers, for a while, which things have happened. It is safe for concurrent use.
 type recent[K comparable] struct {
 	life time.Duration // for which something is remembered
 	most int           // of them; further ones are not remembered

@@ -20,7 +20,7 @@ const (
 	MaxCoverKeys = 1 << 16
 	maxClaims    = 1 << 22
 	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long
-	coverMisses  = 4  // peers that hold nothing of what they claim, for each that is wanted
+	coverMisses  = 4  // peers that hold none of the keys that they claim, for each that is wanted
 )
 
 // ErrMatches means that the summaries held match too many of the keys: choosing among the matches would take too much
@@ -96,7 +96,7 @@ func checkCover(keys [][]byte) error {
 	return nil
 }
 
-// claimant is a peer with what its summary claims.
+// claimant is a peer with the keys that its summary claims.
 type claimant struct {
 	record wire.Record
 	trust  float64

@@ -32,7 +32,7 @@ func (t *unannounced) begin(count int) {
 	t.many = t.many || count > 0
 }
 
-// add takes in keys that the key store has just taken in or dropped.
+// add notes keys that the key store has just added or dropped.
 func (t *unannounced) add(keys [][]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *loop) makeTail() {
 	l.n.tasks.Run(func() { l.n.in.Result(l.n.ctx, l.n.changes(keys)) })
 }
 
-// changes returns what keys have come to.
+// changes looks up whether keys are held now, and returns the change.
 func (n *Node) changes(keys [][]byte) (in tails.Changed) {
 	for i, k := range keys {
 		has, err := n.has(k, false)
@@ -190,13 +190,13 @@ func oneTurn(items []wire.TailItem) (some int) {
 	return some
 }
 
-// itemBytes is about what an item takes besides its tails.
+// itemBytes is the approximate size of an item besides its tails.
 const itemBytes = 16
 
 // roomPause is the time between attempts to find room in the loop for a message of tails.
 const roomPause = 10 * time.Millisecond
 
-// lostTails takes in that messages of tails to a peer were lost.
+// lostTails handles the loss of messages of tails to a peer.
 func (n *Node) lostTails(p peer.ID) {
 	n.counters.Drop("tails")
 	n.in.Unheard(p)

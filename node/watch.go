@@ -98,7 +98,7 @@ func newWatcher(n *Node, keys [][]byte) *watcher {
 	return w
 }
 
-// begin has the loop show w what comes.
+// begin has the loop show news to w.
 func (w *watcher) begin(l *loop) {
 	l.watchers[w] = true
 	if !l.core.Overlay.Incomplete() && l.core.Overlay.Covers().Depth() == 0 {

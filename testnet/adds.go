@@ -196,7 +196,7 @@ func (r *run) queryMessages() uint64 {
 	return r.sent(func(id protocol.ID) bool { return is(id, node.HaveID, node.QueryID) }).messages
 }
 
-// count adds up what was sent to the peers of each class since start.
+// count adds up the bytes sent to the peers of each class since start.
 func (a *adds) count() {
 	a.asked = a.r.queryMessages() - a.before
 	for _, m := range a.r.members {

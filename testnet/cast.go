@@ -73,7 +73,7 @@ type nodes struct {
 	faults []*fault.Peer // nil: away, or none
 }
 
-// nodes has nodes play. Errors match ErrConfig: the plan has what nodes cannot do.
+// nodes has nodes play. Errors match ErrConfig: the plan has something that nodes cannot do.
 func (t *stage) nodes(undefended bool) (cast, error) {
 	switch {
 	case slices.ContainsFunc(t.plan.Jumps, func(j []scenario.Jump) bool { return len(j) > 0 }):

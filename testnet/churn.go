@@ -113,7 +113,7 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 		c.r.change(ctx, m.keys.of, key, false)
 		c.removed++
 	}
-	const tries = 50 // a peer that lacks hardly anything takes in less
+	const tries = 50 // a peer that holds nearly all keys adds fewer
 	for range tries {
 		other := c.r.members[c.rng.IntN(len(c.r.members))]
 		key, ok := other.keys.any(c.rng)
@@ -127,7 +127,7 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 	}
 }
 
-// traffic asks all nodes what was sent so far.
+// traffic asks all nodes for the bytes sent so far.
 func (c *churn) traffic(ctx context.Context) traffic {
 	t := traffic{summaries: c.r.summaryBytes()}
 	for _, s := range c.r.poll(ctx) {

@@ -55,7 +55,7 @@ type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
 	Wrong    int     `json:"wrong_holders"`
-	P50      float64 `json:"latency_ms_p50"` // until the last of what was found was known; where nothing was: until that was given up
+	P50      float64 `json:"latency_ms_p50"` // until the last holder found was known, or until the asker gave up
 	P99      float64 `json:"latency_ms_p99"`
 	Over     float64 `json:"over_ms_p50,omitempty"` // until the asker knew that the query was over; 0: it mostly never does
 	Messages float64 `json:"messages_per_query"`
@@ -132,7 +132,7 @@ type contest struct {
 
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
-	before := inUse() // by the data and what else the process holds
+	before := inUse() // by the data and the rest of the process
 	t := &contest{of: c, stage: newStage(c.cfg, c.plan, c.now), system: s}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}

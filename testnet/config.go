@@ -32,7 +32,7 @@ type Config struct {
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
-	Memory       int           // bytes that each peer may keep of what others hold, from MinMemory; 0: the node's default
+	Memory       int           // bytes that each peer may keep of others, from MinMemory; 0: the node's default
 	Connections  int           // that each peer makes and accepts at most, from MinConnections; 0: the node's default
 	Origins      int           // peers whose summaries each peer may keep; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers

@@ -157,7 +157,7 @@ func (c *Config) nodeOptions(peers int) []node.Option {
 	return options
 }
 
-// sharing has the nodes of one process share what they decode.
+// sharing has the nodes of one process share decoded summaries and headers.
 func sharing(peers int) []node.Option {
 	return []node.Option{node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(max(1<<12, 8*peers)))}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// Observer receives what happens in a run as it happens. Its methods are called from several goroutines at once and
+// Observer receives the events of a run as they happen. Its methods are called from several goroutines at once and
 // should return soon: the run waits for them.
 type Observer interface {
 	// Started reports that a peer runs. Peers start in the order of their numbers.

@@ -151,7 +151,7 @@ func (p *parts) say(s step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.own.Step = s
-	p.answer, _ = json.Marshal(p.own) // strings, and what was marshalled before
+	p.answer, _ = json.Marshal(p.own) // strings, and earlier JSON
 }
 
 // tell answers how far this part is.
@@ -385,7 +385,7 @@ func (r *run) mergeParts(all *partial) *Report {
 	return rep
 }
 
-// close ends what join has started.
+// close ends the server and the looks that join has started.
 func (p *parts) close() {
 	if p == nil {
 		return

@@ -72,7 +72,7 @@ func (t *stage) castOf(s strategy.Strategy) (cast, error) {
 type play struct {
 	*stage
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // of the fields below
 	queries []sim.Query
 	wrong   int
 	seconds []sim.Second
@@ -192,7 +192,7 @@ type tally struct {
 	messages      int
 }
 
-// count notes every second what was sent.
+// count notes every second the bytes sent.
 func (t *play) count(ctx context.Context) {
 	for second := 0; ; second++ {
 		err := sleep(ctx, time.Until(t.began.Add(time.Duration(second+1)*time.Second)))

@@ -23,7 +23,7 @@ type Report struct {
 
 	Phase       Phase    `json:"phase"`                 // that the run got to
 	Interrupted string   `json:"interrupted,omitempty"` // why it ended before its end
-	Notes       []string `json:"notes,omitempty"`       // what else a reader should know
+	Notes       []string `json:"notes,omitempty"`       // further notes for a reader
 
 	WallSeconds        float64  `json:"wall_seconds"`
 	ConvergenceSeconds *float64 `json:"convergence_seconds"` // from the start until every peer holds every other's sample
@@ -65,7 +65,7 @@ type Sums struct {
 	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
 
 	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
-	Wronged uint64            `json:"wronged"` // of these, what members sent that do not misbehave
+	Wronged uint64            `json:"wronged"` // of these, messages of members that do not misbehave
 	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
 
 	MemoryBytes uint64 `json:"memory_bytes"` // obtained from the system
@@ -98,8 +98,8 @@ type Latency struct {
 	P99 *float64 `json:"p99"`
 }
 
-// Class sums up the peers of one link class. It has the queries they asked and, as means over the peers, what they hold
-// at the end of the run.
+// Class sums up the peers of one link class: their queries and, as means over the peers, their knowledge at the end of
+// the run.
 type Class struct {
 	Rate          uint64   `json:"rate"` // bit/s
 	Peers         int      `json:"peers"`

@@ -53,7 +53,7 @@ type run struct {
 	churn  *churn // nil: collections stay as they are
 	adds   *adds  // nil: nobody adds new keys
 
-	mu        sync.Mutex // what polling finds while queries run
+	mu        sync.Mutex // figures polled while queries run
 	converged time.Duration
 	asked     [][]asked     // by class of the asker's link
 	failed    int           // queries that ended with an error
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return report, nil
 }
 
-// newRun loads the data and draws what follows from the seed.
+// newRun loads the data and draws from the seed.
 func newRun(cfg Config) (*run, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// stage is a network of real hosts on which a system plays a plan. What is played, and what of it is looked at, is up
-// to its user: the scenes of a scenario, the queries of a testnet, the phases of a comparison.
+// stage is a network of real hosts on which a system plays a plan. Its user decides what is played and observed: the
+// scenes of a scenario, the queries of a testnet, the phases of a comparison.
 type stage struct {
 	crew
 	*truth
@@ -29,7 +29,7 @@ type stage struct {
 	began time.Time       // of the counts
 }
 
-// newStage makes a stage without hosts. Whoever makes one closes it.
+// newStage makes a stage without hosts. The caller closes it.
 func newStage(cfg Config, p *scenario.Plan, t *truth) *stage {
 	s := &stage{cfg: cfg, plan: p, truth: t, began: time.Now()}
 	s.gate = newGate(p, &s.roster)
@@ -96,7 +96,7 @@ func (t *stage) start() {
 	}
 }
 
-// together does something with every member, all at one time, and returns what went wrong.
+// together does something with every member, all at one time, and returns the errors.
 func (t *stage) together(phase Phase, do func(i int) error) error {
 	var mu sync.Mutex
 	done := 0
@@ -114,8 +114,8 @@ func (t *stage) together(phase Phase, do func(i int) error) error {
 	return group.Wait()
 }
 
-// feed runs queries by number, a limited number at one time and one every interval, until ctx ends. It returns what
-// went wrong first.
+// feed runs queries by number, a limited number at one time and one every interval, until ctx ends. It returns the
+// first error.
 func feed(ctx context.Context, queries, limit int, every time.Duration, query func(i int) error) error {
 	var group errgroup.Group
 	group.SetLimit(limit)
@@ -176,7 +176,7 @@ func (t *stage) part() {
 	}
 }
 
-// close ends the system, then what harms it, then the hosts.
+// close ends the system, then the faulty peers, then the hosts.
 func (t *stage) close() {
 	t.parts.close()
 	if t.cast != nil {

@@ -35,7 +35,7 @@ func newTruth(d *sim.Data, key func(uint32) []byte, lookup func([]byte) (uint32,
 	return &truth{data: d, key: key, lookup: lookup, held: sim.NewHeld(d)}
 }
 
-// truthOf begins with what was loaded. Keys are hashed once for all peers.
+// truthOf begins with loaded data. Keys are hashed once for all peers.
 func truthOf(d *workload.Data) (*truth, error) {
 	h := summary.Seed{Network: Network}.Hasher()
 	fps := make([]summary.Fingerprint, d.Keys())
@@ -58,7 +58,7 @@ func planned(p *scenario.Plan) *truth {
 	return newTruth(p.Data, func(n uint32) []byte { return p.Keys[n] }, func(key []byte) (uint32, bool) { n, known := numbers[string(key)]; return n, known })
 }
 
-// takeStrangers has peers take in keys that the data does not have.
+// takeStrangers lets peers add keys that the data does not have.
 func (t *truth) takeStrangers() { t.strange = make([]map[string]summary.Fingerprint, t.data.Peers()) }
 
 // holds reports whether a peer holds a key of the data now.
@@ -89,7 +89,7 @@ func (t *truth) fingerprints(p strategy.ID) []summary.Fingerprint {
 	return t.held.Fingerprints(p)
 }
 
-// change notes that a peer takes in a key of the data, or drops it; false: there was nothing to change.
+// change notes that a peer adds a key of the data, or drops it; false: there was nothing to change.
 func (t *truth) change(p strategy.ID, key uint32, held bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ type keys struct {
 
 func (t *truth) keysOf(peer int) *keys { return &keys{t, strategy.ID(peer)} }
 
-// Add takes in a key; only one of the data unless the truth takes strange ones.
+// Add adds a key; only one of the data unless the truth takes strange ones.
 func (k *keys) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	if number, known := k.lookup(key); known {
 		return k.change(k.of, number, true), nil

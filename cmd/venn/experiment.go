@@ -172,7 +172,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	})
 }
 
-// compareFolders compares what two experiments, or testnets, have written.
+// compareFolders compares the results of two experiments, or testnets.
 func compareFolders(_ context.Context, c *cli.Command) error {
 	found, err := results.Compare(c.Args().Get(0), c.Args().Get(1))
 	if err != nil {
@@ -201,7 +201,7 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 	})
 }
 
-// sweepHelp lists what experiments can vary.
+// sweepHelp lists the variables of experiments.
 func sweepHelp() string {
 	var b strings.Builder
 	var rows [][]string
@@ -225,7 +225,7 @@ func interrupted(err error, out string) error {
 	return fmt.Errorf("interrupted: what is done is kept in %s; the same command goes on from there", out)
 }
 
-// writeResult writes a row for every number, and what became of them.
+// writeResult writes a row for every number, the counts of the verdicts, and the names of files.
 func writeResult(w io.Writer, r experiment.Result) error {
 	rows := make([][]string, len(r.Rows))
 	for i, row := range r.Rows {

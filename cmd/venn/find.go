@@ -55,7 +55,7 @@ func find(ctx context.Context, c *cli.Command) error {
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		var none atomic.Bool
-		var printing sync.Mutex // of what one key brought
+		var printing sync.Mutex // of the answer for one key
 		results, warnings := output(c), page.On(c.Root().ErrWriter)
 		one := func(key string, out, errs io.Writer) error {
 			found, end, err := findKey(ctx, c, cl, key, out, errs)

@@ -145,7 +145,7 @@ func follow(ctx context.Context, c *cli.Command, from string) (err error) {
 	return f.run(ctx, c)
 }
 
-// open opens the record of what was added from the same nodes before.
+// open opens the record of the keys added from the same nodes before.
 func (f *follower) open(ctx context.Context) (err error) {
 	var before map[string]bool
 	f.log, before, err = f.cl.repo.OpenImport(ctx, f.source.what)

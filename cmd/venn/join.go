@@ -40,7 +40,7 @@ func joinCommand() *cli.Command {
 	}
 }
 
-// printJoin prints the keys of an answer, and what they took.
+// printJoin prints the keys of an answer, and their cost.
 func printJoin(c *cli.Command, cl *client, body io.ReadCloser) error {
 	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](cl, body, func(k httpapi.Key) error {
 		return show(c, k, func(w io.Writer) error { _, err := fmt.Fprintln(w, k.Key); return err })

@@ -126,7 +126,7 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	return usageError{fmt.Errorf("--from %q: must be dir or kubo", from)}
 }
 
-// addKubo adds what IPFS nodes list now.
+// addKubo adds the keys that IPFS nodes list now.
 func addKubo(ctx context.Context, c *cli.Command) error {
 	cl, err := newClient(c)
 	if err != nil {

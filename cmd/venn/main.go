@@ -123,8 +123,8 @@ func app(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// marksUsageErrors makes a command and those below it say which of their errors are of usage. A command without others
-// below it gets no command help from the parser: its arguments may be keys, and help is one.
+// marksUsageErrors makes a command and its subcommands mark their errors of usage. A command without subcommands gets no
+// command help from the parser: its arguments may be keys, and help is one.
 func marksUsageErrors(c *cli.Command) {
 	c.HideHelpCommand = len(c.Commands) == 0
 	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }
@@ -185,7 +185,7 @@ func (c clearer) Error() string {
 	})
 }
 
-// noSuchCommand is what venn does without a command of its.
+// noSuchCommand is the action of venn without a known command.
 func noSuchCommand(_ context.Context, c *cli.Command) error {
 	if c.Bool("version") {
 		return printVersion(c)

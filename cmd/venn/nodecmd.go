@@ -60,8 +60,8 @@ func openRepo(c *cli.Command) (repo.Repo, error) {
 	return repo.Open(dir)
 }
 
-// checkArguments holds the arguments to the command's ArgsUsage: what stands in brackets may be missing, what ends with
-// … may be repeated. An address may follow --view.
+// checkArguments checks the arguments against the command's ArgsUsage: one in brackets may be missing, one that ends
+// with … may be repeated. An address may follow --view.
 func checkArguments(c *cli.Command) error {
 	names, n := strings.Fields(c.ArgsUsage), c.Args().Len()
 	least, most := 0, len(names)

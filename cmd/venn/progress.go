@@ -16,7 +16,7 @@ import (
 const (
 	lineEvery = 5 * time.Second        // plain lines of one stage
 	drawEvery = 100 * time.Millisecond // on a terminal
-	quietTime = 2 * time.Second        // what ends sooner needs no progress
+	quietTime = 2 * time.Second        // shorter work needs no progress
 	barWidth  = 20                     // characters
 	barFrom   = 72                     // characters of a terminal: a narrower one shows no bar
 	leastGain = 0.01                   // of the whole: less foretells nothing about the time left
@@ -38,8 +38,8 @@ func (s stage) part() float64 {
 	return s.share
 }
 
-// progress shows how far a command is: what, how much, how fast, how much time is left. On a terminal one line shows
-// the present stage, elsewhere there is a line now and then. It is safe for concurrent use.
+// progress shows how far a command is: the work, the amount, the speed, the time left. On a terminal one line shows the
+// present stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
 	w     io.Writer
 	width func() int // of the terminal; nil: it is none
@@ -54,7 +54,7 @@ type progress struct {
 	open  bool      // the stage is further than was said
 }
 
-// newProgress shows on w what lasts longer than quiet.
+// newProgress shows on w the progress of work that lasts longer than quiet.
 func newProgress(w io.Writer, quiet time.Duration) *progress {
 	p := &progress{w: w, quiet: quiet, now: time.Now}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

@@ -134,7 +134,7 @@ func runCut(_ context.Context, c *cli.Command) error {
 	return writeSummary(c, f.cut(parts))
 }
 
-// reportOn prints what became of a command that writes a file: to stdout, or to stderr when the file itself goes there.
+// reportOn prints the result of a command that writes a file: to stdout, or to stderr when the file itself goes there.
 func reportOn(c *cli.Command, out string, asJSON any, format string, args ...any) error {
 	switch {
 	case c.Bool("json") && out == "-":

@@ -23,7 +23,7 @@ func testCommand() *cli.Command {
 			"line is an object with the key; with --totals there is one object: tested, matched.",
 		Flags: append(seedFlags(),
 			&cli.BoolFlag{Name: "totals", Usage: "print only how many keys were tested, and how many match"},
-			&cli.BoolFlag{Name: "count", Hidden: true}, // what --totals --json was
+			&cli.BoolFlag{Name: "count", Hidden: true}, // the former form of --totals --json
 		),
 		Action: func(_ context.Context, c *cli.Command) error {
 			args, err := arguments(c)

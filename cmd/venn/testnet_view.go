@@ -188,7 +188,7 @@ func (v *testnetView) change(ctx context.Context, peer, add, remove int) (added,
 	return change(ctx, add, remove)
 }
 
-// end closes what newTestnetView opened, and returns what went wrong with the recording. It may be called again.
+// end closes what newTestnetView opened, and returns the error of the recording. It may be called again.
 func (v *testnetView) end() error {
 	v.ended.Do(func() {
 		v.stop()

@@ -115,7 +115,7 @@ type moment struct {
 	At      time.Time          `json:"time"`
 	Status  httpapi.Status     `json:"status"`
 	Peers   []httpapi.Peer     `json:"peers"`
-	Kinds   map[string]string  `json:"neighbours"` // by their ids: what they were chosen by
+	Kinds   map[string]string  `json:"neighbours"` // by their ids: the kind of neighbour
 	Metrics map[string]float64 `json:"metrics"`
 }
 
@@ -172,7 +172,7 @@ func sums(r io.Reader) (map[string]float64, error) {
 // wide is the width of the table of peers with whole ids, in characters.
 const wide = 130
 
-// writeTop writes a moment, with what changed a second since the one before, and that many peers at most. A narrow
+// writeTop writes a moment, with the changes a second since the one before, and at most this number of peers. A narrow
 // terminal gets the ends of their ids.
 func writeTop(w io.Writer, now, before moment, width, peers int) error {
 	s := now.Status

@@ -57,7 +57,7 @@ type Config struct {
 	Spacing time.Duration // least time between epochs, up to MostSpacing; 0: LeastSpacing
 }
 
-// New returns a machine that knows nothing yet. It returns what overlay.New or routing.New refuse.
+// New returns a machine that knows nothing yet. The errors are those of overlay.New and routing.New.
 func New(c Config) (*Machine, error) {
 	o, r, t := c.Overlay, c.Routing, c.Tails
 	o.Tails = t.Verify != nil
@@ -115,7 +115,7 @@ func (m *Machine) happened(in event.Input) {
 	}
 }
 
-// take takes in what concerns the core itself.
+// take handles inputs for the core itself.
 func (m *Machine) take(in event.Input) {
 	switch in := in.(type) {
 	case LinkLost:

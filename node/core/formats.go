@@ -12,7 +12,7 @@ import (
 // of an earlier version that comes and goes costs no more than two epochs in this time.
 const settled = time.Minute
 
-// formats decides in which format a peer writes what goes to all.
+// formats decides the format of messages that a peer writes for all.
 type formats struct {
 	newest, written wire.Format
 	since           time.Duration // when a linked peer was last known not to read the newest
@@ -23,11 +23,12 @@ func newFormats(newest wire.Format) formats {
 	return formats{newest: newest, written: max(newest-1, wire.FirstFormat)}
 }
 
-// Writes returns the format of what the peer writes for all, such as a summary. It is the one before the newest until
-// all linked peers have read the newest for a minute. A message to a single peer may be in another: see overlay.Reads.
+// Writes returns the format of messages that the peer writes for all, such as a summary. It is the one before the
+// newest until all linked peers have read the newest for a minute. A message to a single peer may be in another: see
+// overlay.Reads.
 func (m *Machine) Writes() wire.Format { return m.formats.written }
 
-// heardFormat takes in the newest format that a peer reads.
+// heardFormat notes the newest format that a peer reads.
 func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
 	if f := &m.formats; reads < f.newest && slices.Contains(m.Overlay.Linked(), p) {
 		f.since = m.now

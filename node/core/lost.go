@@ -20,7 +20,7 @@ type Seek struct{ Record wire.Record }
 // end needs the room, and a peer that leaves has neighbours enough to notice.
 const fewLinks = 8
 
-// lost takes in that a link was lost. A peer that said goodbye is gone. Another may have gone without a word, which its
+// lost handles the loss of a link. A peer that said goodbye is gone. Another may have gone without a word: its
 // neighbours find out.
 func (m *Machine) lost(in LinkLost) {
 	missed := m.Overlay.IsNeighbour(in.Peer) || m.Overlay.Links() <= fewLinks

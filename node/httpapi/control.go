@@ -105,7 +105,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// Peer is what the node knows of another node.
+// Peer is the node's knowledge of another node.
 type Peer struct {
 	ID        string  `json:"id"`
 	Connected bool    `json:"connected"`
@@ -228,7 +228,7 @@ func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// Overlap is an estimate of what two nodes have in common.
+// Overlap estimates the overlap of two nodes' collections.
 type Overlap struct {
 	Keys        [2]float64 `json:"keys"`   // of the first and the second
 	Common      Interval   `json:"common"` // keys of both

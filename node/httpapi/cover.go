@@ -42,8 +42,7 @@ func topParameter(r *http.Request, otherwise int) (int, error) {
 	return top, nil
 }
 
-// cover answers with a line for each of the peers that together hold most of some keys, and one for what they hold
-// together.
+// cover answers with a line for each of the peers that together hold most of some keys, and one for their union.
 func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	top, err := topParameter(r, DefaultTop)
 	if err != nil {

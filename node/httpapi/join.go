@@ -22,7 +22,7 @@ type JoinEnd struct {
 	Elapsed    float64 `json:"elapsed_ms"`
 }
 
-// join answers with a line for each key that all of some peers hold, and one for what that took.
+// join answers with a line for each key that all of some peers hold, and one for the cost.
 func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 	peers, err := joinPeers(r)
 	if err != nil {

@@ -25,6 +25,6 @@ type Fetch struct {
 	Took       float64   `json:"took_ms"`
 	FromPeers  int64     `json:"from_peers"`      // bytes
 	FromOrigin int64     `json:"from_origin"`     // bytes
-	Tried      []string  `json:"tried,omitempty"` // what went wrong on the way
+	Tried      []string  `json:"tried,omitempty"` // failures on the way
 	Error      string    `json:"error,omitempty"` // why it failed
 }

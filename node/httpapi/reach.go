@@ -14,10 +14,10 @@ import (
 type Reach struct {
 	How       string   `json:"how"`              // public, mapped, relayed, local, unknown or not
 	Addresses []string `json:"addresses"`        // that peers learn
-	Advice    string   `json:"advice,omitempty"` // what to do, if peers elsewhere cannot come
+	Advice    string   `json:"advice,omitempty"` // for a peer that peers elsewhere cannot reach
 }
 
-// The ways in which a peer is reached, with what to do about them.
+// The ways in which a peer is reached, with advice about them.
 const (
 	reachPublic  = "public"  // at an address of its own machine
 	reachMapped  = "mapped"  // at an address of a router, which forwards a port

@@ -27,7 +27,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config is what the API serves, and its limits.
+// Config holds the services of the API, and its limits.
 type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
@@ -52,7 +52,7 @@ type Config struct {
 	Shutdown func()
 	// Level is the level of the program's log. nil: Control cannot change it.
 	Level *slog.LevelVar
-	// Log gets what goes wrong. nil: slog.Default.
+	// Log gets faults. nil: slog.Default.
 	Log *slog.Logger
 
 	MaxBody     int64         // bytes of a request; 0: 32 MiB
@@ -123,7 +123,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 // handler is a handler whose error is answered in JSON, or cuts off an answer that has begun.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// api is the handlers and what they share.
+// api has the handlers and their shared state.
 type api struct {
 	Config
 	slots   *admission.Slots
@@ -385,7 +385,7 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// lines begins an answer in NDJSON, and returns what writes a line of it.
+// lines begins an answer in NDJSON, and returns a function that writes a line of it.
 func lines(w http.ResponseWriter) func(any) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control, enc := http.NewResponseController(w), json.NewEncoder(w)

@@ -28,7 +28,7 @@ const (
 const (
 	reserveStep = 4 << 20 // bytes by which the place of content that comes grows
 	maxContents = 1 << 18 // files; a small one takes a block of the disk
-	peersShare  = 4       // what peers gave and is not yet known to be right evicts at most a quarter of the cache
+	peersShare  = 4       // peers' bytes not yet known to be right evict at most a quarter of the cache
 )
 
 // ErrInUse says that another mirror uses the folder.
@@ -46,7 +46,7 @@ type cache struct {
 
 	mu     sync.Mutex
 	used   int64 // by whole files, and reserved for files to come
-	unsure int64 // of used: what peers gave, and nobody knows to be right
+	unsure int64 // of used: peers' bytes not yet known to be right
 	files  *simplelru.LRU[Sum, *cached]
 	named  int // of files: records
 }
@@ -88,7 +88,7 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, whole,
 
 func (c *cache) close() error { return c.lock.Close() }
 
-// clean removes what was being fetched, and returns its sums.
+// clean removes the files of unfinished fetches, and returns their sums.
 func (c *cache) clean() (left []Sum, err error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, partialFolder))
 	for _, e := range entries {
@@ -252,7 +252,7 @@ func (c *cache) reserve(bytes int64, from flow) error {
 	}
 }
 
-// room takes in more bytes if they fit. Else it takes the content out that is to be removed for them.
+// room reserves more bytes if they fit. Else it takes out the content that is to be removed for them.
 func (c *cache) room(bytes int64, from flow) (out Sum, fits bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,7 +279,7 @@ type incoming struct {
 	c        *cache
 	f        *os.File
 	reserved int64 // bytes of the cache
-	unsure   int64 // of them, for what peers gave
+	unsure   int64 // of them, for peers' bytes
 	size     int64 // bytes that Write wrote
 	length   int64 // bytes that Write is to write; -1: not known
 }

@@ -243,7 +243,7 @@ func (f *flight) forget() {
 // span is a range of bytes from begin up to end; -1: not known. A pull moves begin.
 type span struct{ begin, end int64 }
 
-// pull takes a range from a peer; of nil, all from the bytes there on, whoever has it whole or not.
+// pull takes a range from a peer, whole or not; with nil, all from the bytes there on.
 func (f *flight) pull(h holder, s *span) error {
 	round, there, _ := f.where()
 	if s == nil {

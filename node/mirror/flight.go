@@ -29,7 +29,7 @@ const (
 	holdBack    = 64 << 10 // bytes at the end that nobody gets until the hash is right
 	maxChildren = 3        // mirrors that it passes bytes on to at once
 	linger      = 5 * time.Second
-	maxTried    = 8 // notes of what went wrong
+	maxTried    = 8 // notes of failures
 )
 
 // flight is a fetch of content, shared by all requests for it. It goes on for a while when the last one has left.
@@ -55,7 +55,7 @@ type flight struct {
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that said that they have it whole, and gave bytes
 	tally    [flows]int64
-	tried    []string // what went wrong on the way
+	tried    []string // failures on the way
 }
 
 // join returns the flight for content, which begins if there is none. Each join needs a leave.
@@ -232,7 +232,7 @@ func (f *flight) where() (round int, there, size int64) {
 	return f.round, f.there, f.size
 }
 
-// restart drops what has come. Readers that have begun end with errRestarted.
+// restart drops the bytes so far. Readers that have begun end with errRestarted.
 func (f *flight) restart() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +246,7 @@ func (f *flight) restart() error {
 	return nil
 }
 
-// note keeps what went wrong on the way, for the log.
+// note keeps a failure on the way, for the log.
 func (f *flight) note(what string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -301,7 +301,7 @@ type reader struct {
 	ctx   context.Context
 	size  int64
 	at    int64
-	round int // of what was read; -1: nothing was
+	round int // of the bytes read; -1: none were
 }
 
 // Seek sets where the next Read begins.
@@ -331,7 +331,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// read reads what may be read now. f.mu is held.
+// read reads the bytes that may be read now. f.mu is held.
 func (r *reader) read(p []byte) (int, error) {
 	f := r.f
 	switch {

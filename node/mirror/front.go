@@ -29,7 +29,7 @@ const busyAgain = "1"
 
 // adapter defines the paths below an origin. Content with a hash comes from peers, other content from the origin.
 type adapter struct {
-	scope string // what has the same answer to whether everybody may have it; empty: each path by itself
+	scope string // paths that are open to everybody, or not, together; empty: each by itself
 	// sum returns the hash of the content asked for, and its record for the answer; ok is false if the hash is not
 	// known. nil: everything is passed through.
 	sum func(*request) (rec record, sum Sum, ok bool)

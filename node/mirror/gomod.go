@@ -26,7 +26,7 @@ type gomod struct {
 
 // Times for which the proxy's word holds without asking again.
 const (
-	forEver  = 365 * 24 * time.Hour // what never changes
+	forEver  = 365 * 24 * time.Hour // for content that never changes
 	shortly  = 10 * time.Second     // lists of versions
 	hashTime = 10 * time.Second
 )

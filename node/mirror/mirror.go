@@ -153,7 +153,7 @@ func (m *Mirror) withdraw(sums ...Sum) {
 	}
 }
 
-// keysOf returns the keys of what others may have: records stay here.
+// keysOf returns the keys of content that others may have: records stay here.
 func keysOf(sums []Sum) (keys [][]byte) {
 	for _, s := range sums {
 		if s.Kind != Name {

@@ -207,7 +207,7 @@ func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
 }
 
-// keepRecord keeps what an adapter has learned.
+// keepRecord keeps a record that an adapter has learned.
 func (m *Mirror) keepRecord(rec record) {
 	if err := m.remember(rec); err != nil {
 		m.log.Warn("mirror: what was learned is not kept", "name", rec.Name, "err", err)

@@ -197,7 +197,7 @@ func (m *Mirror) askOrigin(ctx context.Context, want Wanted, from int64) (*http.
 	return m.do(req)
 }
 
-// requestTo returns what makes requests of the origin for a client's: only the headers that it names are passed on, and
+// requestTo returns a maker of requests of the origin for a client's request: it passes on only the headers named, and
 // the client's credentials.
 func requestTo(u *url.URL, r *http.Request, headers ...string) ask {
 	kept := make(http.Header)

@@ -86,7 +86,7 @@ func contentRange(resp *http.Response) (got span, size int64, err error) {
 	return got, size, nil
 }
 
-// newTransport returns what asks peers: URLs have their ids as hosts.
+// newTransport returns the transport to peers: URLs have their ids as hosts.
 func (m *Mirror) newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {

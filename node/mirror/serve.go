@@ -85,7 +85,7 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 	w.WriteHeader(errLacks.status)
 }
 
-// passOn answers a peer's request for content that is being fetched: with what there is, and the rest as it comes.
+// passOn answers a peer's request for content that is being fetched: with the bytes there, and the rest as they come.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	asker, _ := parseState(r.Header)
 	theirs := rankOf(p, f.want.Sum, asker.Depth)

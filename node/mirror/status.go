@@ -35,7 +35,7 @@ type Fetch struct {
 	Took       time.Duration
 	FromPeers  int64    // bytes
 	FromOrigin int64    // bytes
-	Tried      []string // what went wrong on the way
+	Tried      []string // failures on the way
 	Err        error    // why it failed; nil: it did not
 }
 
@@ -67,7 +67,7 @@ type metrics struct {
 
 func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) }
 
-// ended takes in a flight that is over, and logs it. f.mu is held.
+// ended counts a flight that is over, and logs it. f.mu is held.
 func (m *Mirror) ended(f *flight) {
 	e := Fetch{f.want.Name, f.want.Sum, time.Now(), time.Since(f.begun), f.tally[fromPeers], f.tally[fromOrigin], f.tried, f.err}
 	result := "peers"

@@ -50,7 +50,7 @@ func (s Sum) Key() []byte {
 // String returns the sum as KIND-HEX. It is the name of its file, and of its path at peers.
 func (s Sum) String() string { return kinds[s.Kind] + "-" + hex.EncodeToString(s.Hash[:]) }
 
-// ParseSum reads what String writes.
+// ParseSum parses the form of String.
 func ParseSum(text string) (Sum, error) {
 	for kind, name := range kinds {
 		if digits, ok := strings.CutPrefix(text, name+"-"); ok {

@@ -78,7 +78,7 @@ func (c *Cache) put(k [sha256.Size]byte, v opened) {
 	c.count++
 }
 
-// cached returns what open returns for an envelope, from the cache if it is there.
+// cached returns the result of open for an envelope, from the cache if it is there.
 func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, error)) (T, error) {
 	if len(envelope) > limit {
 		return open(envelope) // refuses it

@@ -1,5 +1,4 @@
-// Package signed opens and makes what peers sign: headers of summaries and peer records, both in libp2p's signed
-// envelopes.
+// Package signed signs and opens headers of summaries and peer records, both in libp2p's signed envelopes.
 package signed
 
 import (
@@ -61,8 +60,8 @@ func OpenHeader(envelope []byte) (summary.Header, error) {
 	return h, nil
 }
 
-// verifyHeader opens what [HeaderSigner] signed: the payload, and the raw peer id of the signer. An error matches
-// ErrSignature.
+// verifyHeader opens an envelope of [HeaderSigner]: it returns the payload, and the raw peer id of the signer. An error
+// matches ErrSignature.
 func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	var r headerRecord
 	e, err := consume(envelope, &r)

@@ -26,7 +26,7 @@ const (
 	itemEnd        = 0 // generation and number of items before, 8 bytes each, big-endian
 	itemKey        = 1
 	itemPrivateKey = 2
-	itemPeer       = 3 // length of the id in one byte, the id, what /peers/<id> has
+	itemPeer       = 3 // length of the id in one byte, the id, the value of /peers/<id>
 
 	maxItem   = 1 << 14
 	maxKey    = 1 << 10

@@ -132,7 +132,7 @@ func nameBytes(group []*change) (n int) {
 	return n
 }
 
-// write writes a group. After an error, it first finds out what that has left.
+// write writes a group. After an error, it first finds out the state that it left.
 func (s *Store) write(group []*change) error {
 	if err := s.recover(context.Background()); err != nil {
 		return err
@@ -154,7 +154,7 @@ type groupWriter struct {
 	ctx     context.Context
 	batch   ds.Batch
 	present map[string]bool       // presence of keys after the changes of this group
-	before  map[string]held       // what they were before the group
+	before  map[string]held       // their state before the group
 	added   []summary.Fingerprint // to the mirror
 	removed []summary.Fingerprint
 	grown   int

@@ -170,8 +170,8 @@ func (s *Store) sync(ctx context.Context, name ds.Key) error {
 	return nil
 }
 
-// Close waits until the changes under way are written, and saves what makes the next Open fast. It does not close the
-// datastore. Further changes fail with ErrClosed.
+// Close waits until the changes under way are written, and saves the filter, which makes the next Open fast. It does
+// not close the datastore. Further changes fail with ErrClosed.
 func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.closing)

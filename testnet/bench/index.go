@@ -66,7 +66,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	for i, p := range c.prefixes {
 		c.index.Set(i, p)
 		wire += p.EncodedBytes()
-		memory += p.Compact().SizeBytes() // as the directory keeps what has not grown of late
+		memory += p.Compact().SizeBytes() // as the directory keeps summaries that have not grown of late
 		rate += p.FalsePositiveRate() / float64(peers)
 	}
 	memory += c.index.Memory()

@@ -35,7 +35,7 @@ type bench struct {
 	stopped   bool
 }
 
-// side does some work once and returns how long it took, without what was needed to prepare it.
+// side does some work once and returns its time, without that of preparing it.
 type side func() time.Duration
 
 // timed returns a side that needs no preparation.

@@ -67,7 +67,7 @@ func Sweeps(c *cli.Command) (sweeps []string) {
 	return sweeps
 }
 
-// SweepHelp lists what scenarios can vary, and what holds of a strategy's parameters if nothing is set.
+// SweepHelp lists the variables of scenarios, and the defaults of a strategy's parameters.
 func SweepHelp(of []strategy.Strategy) string {
 	var b strings.Builder
 	var rows [][]string

@@ -244,7 +244,7 @@ func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []resul
 	return nil
 }
 
-// WriteScenarios writes what runs of scenarios have shown.
+// WriteScenarios writes the results of runs of scenarios.
 func WriteScenarios(w io.Writer, of []*scenario.Scenario, r results.Result, asJSON bool) error {
 	r.Scenarios = of
 	r.Sum()

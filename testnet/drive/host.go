@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// A member is the strategy.Host of its machine: what that wants is noted, and done when its step is over.
+// A member is the strategy.Host of its machine: the machine's calls are noted, and carried out when its step is over.
 
 // effect is something that a machine wants.
 type effect struct {
@@ -115,7 +115,7 @@ func (m *member) send(to strategy.ID, msg strategy.Message) {
 	m.push(to, id, &frame{from: m.id, to: to, kind: received, message: msg})
 }
 
-// frame sends what opens or closes a link.
+// frame sends the frame that opens or closes a link.
 func (m *member) frame(to strategy.ID, k kind) {
 	m.push(to, UpkeepID, &frame{from: m.id, to: to, kind: k})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// member is a peer of a run. Its goroutine is run. Others touch nothing of it except inbox, refusals, host and what
-// never changes.
+// member is a peer of a run. Its goroutine is run. Others touch nothing of it except inbox, refusals, host and constant
+// fields.
 type member struct {
 	net      *Network
 	id       strategy.ID
@@ -54,7 +54,7 @@ type event struct {
 	peer    strategy.ID
 	message strategy.Message
 	query   strategy.Query // started
-	was     kind           // failed: what couldn't be delivered
+	was     kind           // failed: the kind that couldn't be delivered
 	change  strategy.Changed
 }
 
@@ -235,7 +235,7 @@ func (m *member) step(in strategy.Input) {
 	}
 }
 
-// failed takes in that a frame couldn't be delivered.
+// failed handles a frame that couldn't be delivered.
 func (m *member) failed(e event) {
 	switch e.was {
 	case received:

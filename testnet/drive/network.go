@@ -81,7 +81,7 @@ type Network struct {
 	open    atomic.Int64 // inputs and messages that have not been dealt with
 	armed   atomic.Int64 // peers that wait to be woken
 
-	ctx    context.Context // of all that runs: it ends by Close, or by what breaks the run
+	ctx    context.Context // of all that runs: it ends by Close, or by a fatal error
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex
 	closed bool

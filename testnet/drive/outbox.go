@@ -60,7 +60,7 @@ func (o *outbox) push(f *frame) bool {
 	return true
 }
 
-// run sends what there is. When it can't, all that waits has failed.
+// run sends waiting frames. When it can't, all of them have failed.
 func (o *outbox) run() {
 	if err := o.carry(); err == nil {
 		return
@@ -195,7 +195,7 @@ func (p *pipe) put(ctx context.Context, f *frame) error {
 	}
 }
 
-// read takes in what another sends over a stream. When that breaks off, a link to it is gone.
+// read takes in another peer's frames over a stream. When that breaks off, a link to it is gone.
 func (m *member) read(s network.Stream) {
 	from, known := m.net.numbers[s.Conn().RemotePeer()]
 	if !known {

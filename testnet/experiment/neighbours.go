@@ -83,7 +83,7 @@ func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate)
 		})
 	}
 	take(rank.Similar(left, m.similar))
-	// The best by what they hold that is lacked are the most similar by that measure.
+	// The best by keys that the asker lacks are the most similar by that measure.
 	byLacks := slices.Clone(left)
 	for i := range byLacks {
 		byLacks[i].Overlap.Value = lacks[byLacks[i].Index]
@@ -180,7 +180,7 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 	return out
 }
 
-// judgeNeighbours scores what each peer's neighbours could answer, and the graph that they make.
+// judgeNeighbours scores the queries that each peer's neighbours could answer, and the graph that they make.
 func (c *collectionRun) judgeNeighbours(policy, by string, asks []questions, chosen [][]int) {
 	if c.ctx.Err() != nil {
 		return

@@ -14,7 +14,7 @@ import (
 // Variable is a setting that a sweep can vary.
 type Variable struct {
 	Name string
-	Unit string // what its values are
+	Unit string // of its values
 
 	axis      string  // of a plot
 	whole     bool    // whole numbers only

@@ -40,7 +40,7 @@ func (p *Peer) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// incoming answers whoever asks for the claim. It runs on pubsub's goroutine.
+// incoming answers peers that ask for the claim. It runs on pubsub's goroutine.
 func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
 	items, err := wire.ParseCatalogue(rpc.PartsMetadata)

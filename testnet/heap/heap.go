@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// Grow lets the heap grow by a percentage of what lives, until the function that it returns is called. The environment's
-// GOGC wins: then neither does anything.
+// Grow lets the heap grow by a percentage of the live memory, until the function that it returns is called. The
+// environment's GOGC wins: then neither does anything.
 func Grow(percent int) (back func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

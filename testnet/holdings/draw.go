@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The rules by which peers choose what they ask for.
+// The rules by which peers choose the keys that they ask for.
 const (
 	Interest = "interest" // nine in ten for a key of a peer of the same interest; without interests as popular
 	Uniform  = "uniform"  // every key with the same probability

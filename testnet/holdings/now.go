@@ -50,7 +50,7 @@ func (n *Now[P]) Holders(key uint32) []P {
 	return n.start.Holders(key)
 }
 
-// Change notes that a peer takes in a key, or drops it; false: there was nothing to change.
+// Change notes that a peer adds a key, or drops it; false: there was nothing to change.
 func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	if n.Holds(p, key) == held {
 		return false

@@ -20,7 +20,7 @@ type Line struct {
 	latency  time.Duration
 }
 
-// NewLine makes a line with rates in bit/s, each at least 1, and a latency of what arrives.
+// NewLine makes a line with rates in bit/s, each at least 1, and a latency for arriving bytes.
 func NewLine(up, down uint64, latency time.Duration) *Line {
 	return &Line{up: bucket{rate: float64(up) / 8}, down: bucket{rate: float64(down) / 8}, latency: latency}
 }
@@ -116,7 +116,7 @@ type segment struct {
 	err error
 }
 
-// receive takes in what arrives, until there is no more.
+// receive takes in arriving bytes, until there are no more.
 func (c *conn) receive() {
 	b := make([]byte, c.line.down.segment())
 	for {
@@ -144,7 +144,7 @@ func (c *conn) late(n int) time.Duration {
 	return c.latency()
 }
 
-// Read reads what has arrived.
+// Read reads bytes that have arrived.
 func (c *conn) Read(b []byte) (int, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// StreamEntropy returns the least number of bits that can encode what p knows. For every block and level it is m
+// StreamEntropy returns the least number of bits that can encode the knowledge in p. For every block and level it is m
 // H(t/m), for t nodes known among m possible ones. It is 0 when nothing is known, and the entropy of the deepest levels
 // when no part is missing. O(n).
 func StreamEntropy(p *summary.Prefix) float64 {

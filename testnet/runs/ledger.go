@@ -182,7 +182,7 @@ func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T
 	return found, errors.Join(append(panics, err)...)
 }
 
-// Recent makes what several runs share, and keeps the last few of it: runs that share something follow each other.
+// Recent makes values that several runs share, and keeps the last few: runs that share something follow each other.
 type Recent[T any] struct {
 	Keep int // of it; at least 1
 	mu   sync.Mutex

@@ -74,7 +74,7 @@ func (s *stage) changing() (acts []act) {
 	return acts
 }
 
-// exchange has a peer drop a key and take in another.
+// exchange has a peer drop a key and add another.
 func (s *stage) exchange(at time.Duration, p strategy.ID, rng *rand.Rand) {
 	own := s.held.Collection(p)
 	if !s.online[p] || len(own) < 2 {

@@ -112,7 +112,7 @@ type Links struct {
 // Queries set which keys peers ask for.
 type Queries struct {
 	Rule    string  `toml:"rule"`    // interest, uniform, popular or zipf; "": interest
-	Outside float64 `toml:"outside"` // interest: share of the queries for what any peer holds; 0: 0.1
+	Outside float64 `toml:"outside"` // interest: share of the queries for keys of any peer; 0: 0.1
 	Number  int     `toml:"number"`  // 0: 500
 	Zipf    float64 `toml:"zipf"`    // of the rule zipf: exponent; 0: 0.8
 	Log     string  `toml:"log"`     // CSV of seconds, peer, key: replayed in place of a rule

@@ -14,7 +14,7 @@ import (
 // Variable is the short name of a key that holds one value: sweeps, flags and tables name it so.
 type Variable struct {
 	Name string
-	Unit string // what its values are
+	Unit string // of its values
 	Key  string // of the scenario, as "sessions.median"
 	over bool   // values are above 0: 0 would mean the default
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// account adds up what the peers of a shard do.
+// account adds up the events of a shard's peers.
 type account struct {
 	sim     *Sim
 	queries []sums // by number, from 1; the last ones may be missing
@@ -22,7 +22,7 @@ func newAccount(s *Sim) account {
 	return account{sim: s, watch: &watch{end: s.end, kinds: map[string]*Sent{}}}
 }
 
-// count counts what a peer does.
+// count counts an event of a peer.
 func (a *account) count(who strategy.ID, e *event) {
 	t := &a.sim.tally
 	id := e.msg.Query

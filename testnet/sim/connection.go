@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// connection is one end of a connection: what keeps the messages sent over it in order.
+// connection is one end of a connection: its state keeps the messages sent over it in order.
 type connection struct {
 	peer strategy.ID
 	life uint32        // session of the peer at the other end; 0: not known yet
@@ -139,7 +139,7 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 	n.step(strategy.LinkOpened{Peer: p, Outbound: outbound})
 }
 
-// close takes in that a connection to a session of a peer is gone.
+// close handles the end of a connection to a session of a peer.
 func (n *node) close(p strategy.ID, life uint32) {
 	n.forget(p, life)
 	if c := n.linkTo(p); c == nil || c.life != life {

@@ -46,7 +46,7 @@ type Sent struct {
 
 // Kinds that strategies do not name.
 const (
-	connectingKind = "connect" // what connections take
+	connectingKind = "connect" // opening connections
 	otherKind      = "other"   // messages whose strategy names no kind
 )
 

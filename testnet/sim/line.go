@@ -11,8 +11,8 @@ import (
 const Model = "streams share lines in packets of 1,500 bytes, each stream alike; a lost packet costs a retransmission time; " +
 	"congestion control, acknowledgements, NAT and the time to compute are left out, and all know somebody to connect with"
 
-// packet is the most bytes that a line carries of one stream before it turns to the next one: what fits into a frame of
-// Ethernet.
+// packet is the number of bytes that a line carries of one stream before it turns to the next one: the content of a
+// frame of Ethernet.
 const packet = 1500
 
 // lane distinguishes the streams between two peers, as package drive does. Messages of one lane stay in order.
@@ -50,9 +50,9 @@ type line struct {
 // stream is the parcels that wait for a line in one lane to or from a peer, the next one first.
 type stream struct {
 	peer    strategy.ID
-	life    uint32 // session of the peer that it comes from; 0 of what leaves
+	life    uint32 // session of the sending peer; 0 for leaving messages
 	lane    lane
-	wire    *wire // of what leaves; nil: of what comes in, or of the answer to a handshake
+	wire    *wire // of leaving messages; nil: of arriving ones, or of the answer to a handshake
 	waiting []parcel
 }
 
@@ -163,7 +163,7 @@ func (n *node) put(l *line, s stream, e *event, bytes int) {
 	n.passed(l, &s, &p, bytes)
 }
 
-// passed takes in that bytes of a parcel have been put on a line.
+// passed handles bytes of a parcel that have been put on a line.
 func (n *node) passed(l *line, s *stream, p *parcel, bytes int) {
 	switch {
 	case l == &n.down:
@@ -193,7 +193,7 @@ func (n *node) latencyOf(s *stream) time.Duration {
 	return s.wire.latency
 }
 
-// shaken takes in that this end's part of a handshake has left: the connection is ready after its round trips.
+// shaken handles the departure of this end's part of a handshake: the connection is ready after its round trips.
 func (n *node) shaken(s *stream, e *event) {
 	s.wire.ready = n.up.free + 2*roundTrips*n.latencyOf(s)
 	if e.kind == dialled && s.wire.ready <= n.leaves {
@@ -243,7 +243,7 @@ func (n *node) unreachable(to strategy.ID, e *event) {
 	n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: e.msg})
 }
 
-// taken takes in that all bytes of a packet, or the end of a connection, have come in.
+// taken handles the complete arrival of a packet, or of the end of a connection.
 func (n *node) taken(e *event) {
 	in := *e
 	in.at = n.down.free

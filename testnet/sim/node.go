@@ -11,14 +11,14 @@ import (
 )
 
 // node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself
-// and what nobody changes then, so that many are stepped at a time.
+// and constant state, so that many are stepped at a time.
 type node struct {
 	sim   *Sim
 	shard *shard
 	id    strategy.ID
 	peer  strategy.Peer // nil: offline
 	rng   generator     // the strategy's
-	own   generator     // the network's, for what happens to its messages
+	own   generator     // the network's, for the fate of its messages
 
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, as the plan has it
@@ -150,7 +150,7 @@ func (n *node) handle(e *event) {
 		n.forget(e.from, e.fromLife)
 		n.step(strategy.Failed{To: e.from, Message: e.msg})
 	case wake:
-		n.wakeSet = never // what was due has been done before
+		n.wakeSet = never // earlier wakes are done
 	case start:
 		n.step(strategy.Started{Query: n.sim.query(e.msg.Query)})
 	case dialled:
@@ -266,7 +266,7 @@ func (n *node) receive(e *event) {
 	n.asker = replyTo{}
 }
 
-// closed takes in that a connection ends, behind the messages that the line is still taking in.
+// closed handles the end of a connection, behind the messages that the line is still taking in.
 func (n *node) closed(e *event) {
 	from := func(s *stream) bool { return s.peer == e.from && s.life == e.fromLife }
 	switch s := n.down.longest(from); {

@@ -60,7 +60,7 @@ type queue struct {
 	ring    []bag
 	far     farEvents
 	planned uint64 // far events
-	pages   pages  // of the ring, and of what else the queue's owner has in bags
+	pages   pages  // of the ring, and of the owner's other bags
 }
 
 const ringWindows = 1 << 10
@@ -80,7 +80,7 @@ func (q *queue) push(e *event) {
 	q.ring[w%ringWindows].add(e, &q.pages)
 }
 
-// next moves to the next window and returns what happens in it. The caller empties that.
+// next moves to the next window and returns its events. The caller empties the bag.
 func (q *queue) next() *bag {
 	q.now++
 	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows { // before any other is put into that window

@@ -28,7 +28,7 @@ type Report struct {
 	LoadMax   float64  // and of the one that sends most
 	Covered   *float64 // share of the peers that a query asked or knew of, on average of the queries that said it; nil: none did
 	Directory *float64 // bytes that a peer keeps about others, as on the wire; nil: not known
-	Lines     []Known  // what peers know by the rate of their lines, slowest first
+	Lines     []Known  // the peers' knowledge by the rate of their lines, slowest first
 
 	Queries []Query
 	Seconds []Second // from 0 on
@@ -156,7 +156,7 @@ func (t *tally) coverage() *float64 {
 	return &sum
 }
 
-// Known is what peers keep about others.
+// Known measures the peers' knowledge of others.
 type Known struct {
 	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards
 	Peers          int     `json:"peers"`           // that were there at the end and said so

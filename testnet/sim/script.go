@@ -31,7 +31,8 @@ type Ask struct {
 	Key  uint32
 }
 
-// Change is that a peer takes in a key of Config.Data, or drops it. Its strategy learns of it by [strategy.Changed].
+// Change adds a key of Config.Data to a peer's collection, or removes it. Its strategy learns of it by
+// [strategy.Changed].
 type Change struct {
 	At   time.Duration
 	Peer strategy.ID

@@ -169,7 +169,7 @@ func (s *shard) group(events *bag) {
 	}
 }
 
-// do notes what one of the peers does.
+// do notes an event of one of the peers.
 func (s *shard) do(who strategy.ID, e *event) {
 	s.count(who, e)
 	if e.kind.queued() {

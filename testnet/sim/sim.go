@@ -120,9 +120,8 @@ func (s *Sim) begin() {
 // Components returns the number of parts into which the topology falls: 1 unless it is broken.
 func (s *Sim) Components() int { return s.parts }
 
-// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped;
-// when Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no
-// report.
+// Run runs to the end and reports. When Config.Progress stops it, it reports the figures so far, with ErrStopped; when
+// Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no report.
 func (s *Sim) Run() (*Report, error) {
 	s.begin()
 	told := time.Duration(0)
@@ -149,7 +148,7 @@ func (s *Sim) next() {
 	s.planned[s.number%2].forget(&s.pages)
 }
 
-// step runs the shards. Meanwhile the trace takes in what was done in the window before.
+// step runs the shards. Meanwhile the trace takes in the events of the window before.
 func (s *Sim) step() error {
 	s.each(len(s.shards)+1, func(i int) {
 		if i < len(s.shards) {
@@ -182,7 +181,7 @@ func (s *Sim) each(n int, do func(i int)) {
 	}
 }
 
-// record adds to the trace what peers did in a window, in the order of their numbers, unless that is done.
+// record adds the events of a window to the trace, in the order of the peers' numbers, unless it has done so.
 func (s *Sim) record(window int) {
 	for i := range s.shards {
 		did := &s.shards[i].did[window]

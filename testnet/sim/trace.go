@@ -100,7 +100,7 @@ func (t *tracer) add(records []byte) {
 	}
 }
 
-// end returns the trace's hash, and what went wrong in writing it.
+// end returns the trace's hash, and the error of writing it.
 func (t *tracer) end() (string, error) { return hex.EncodeToString(t.hash.Sum(nil)), t.err }
 
 // ErrTrace is matched by the errors of reading a trace.

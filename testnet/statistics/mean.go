@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Mean is the mean of what several trials have shown, with the half width of its 95 % confidence interval by Student's
-// t distribution. Trials that have no value are left out.
+// Mean is the mean of the values of several trials, with the half width of its 95 % confidence interval by Student's t
+// distribution. Trials that have no value are left out.
 type Mean struct {
 	Value float64
 	Half  float64 // 0 of one trial: nothing is known of the spread, but of a share's

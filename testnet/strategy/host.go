@@ -27,8 +27,8 @@ type Host interface {
 	Connect(to ID)
 	// Disconnect closes a link: LinkClosed follows, at both ends.
 	Disconnect(to ID)
-	// Wake asks for Woken at an instant, and no more for what was asked before. One that is past stands for a
-	// millisecond from now.
+	// Wake asks for Woken at an instant, in place of any earlier one. One that is past stands for a millisecond from
+	// now.
 	Wake(at time.Duration)
 
 	// Found reports that a peer holds the key of one's own query. hops is the number of hops over which the query

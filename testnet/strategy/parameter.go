@@ -6,8 +6,8 @@ import "slices"
 // name.
 type Parameter struct {
 	Name      string
-	Unit      string  // what its values are
-	Default   string  // what holds when nothing is set, in words
+	Unit      string  // of its values
+	Default   string  // in words
 	Low, High float64 // the range of its values
 	Whole     bool    // whole numbers only
 }
@@ -39,7 +39,7 @@ type Params struct {
 	Origins    int
 	Own        map[string]float64 // of other parameters, by name
 	Strong     float64            // share of the peers, chosen by Drawn, that know everybody, whatever Origins is
-	Undefended bool               // no limits hold for what others can do: for experiments
+	Undefended bool               // no limits on other peers' actions: for experiments
 }
 
 // Drawn reports whether a peer belongs to a share of all peers that a seed draws.

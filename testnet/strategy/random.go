@@ -6,7 +6,7 @@ import (
 )
 
 // Stream returns a source of randomness for one purpose, and one number of that purpose: a peer, an event. Other
-// purposes, numbers and seeds have streams of their own, so what one draws does not change what another draws.
+// purposes, numbers and seeds have streams of their own, so the draws of one do not change another's.
 func Stream(seed uint64, purpose string, number uint64) rand.PCG {
 	h := fnv.New64a()
 	h.Write([]byte(purpose)) // a hash returns no error

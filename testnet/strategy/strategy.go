@@ -19,7 +19,7 @@ type Strategy struct {
 	// Parameters are the fields of World.Params that the strategy uses: experiments vary no others.
 	Parameters []Parameter
 
-	// Open prepares a run: it is called once, before anything happens, and returns what makes the peers. It refuses
+	// Open prepares a run: it is called once, before anything happens, and returns the maker of the peers. It refuses
 	// parameters that make no sense.
 	Open func(World) (Factory, error)
 
@@ -63,7 +63,7 @@ type Peer interface {
 	Step(now time.Duration, in Input)
 }
 
-// Measured is a Peer that measures what it knows of others.
+// Measured is a Peer that measures its knowledge of others.
 type Measured interface {
 	// DirectoryBytes is the size of all that it keeps about other peers, as on the wire.
 	DirectoryBytes() int
@@ -80,7 +80,7 @@ type QueryID uint32
 // Key is a key that is looked for.
 type Key struct {
 	Number      uint32              // among the keys of the run
-	Fingerprint summary.Fingerprint // its keyed hash: what filters are made of
+	Fingerprint summary.Fingerprint // its keyed hash: filters are made of these
 }
 
 // KeyBytes is the length of a key on the wire: a SHA-256 multihash.
@@ -107,7 +107,7 @@ type World struct {
 	Collection func(ID) []summary.Fingerprint // of a peer, in no particular order; the caller's to change
 
 	// What no peer can know: for oracles, and for models that begin in their steady state.
-	Holders func(Key) []ID              // all who hold a key, online or not, ascending; not to be changed
+	Holders func(Key) []ID              // all holders of a key, online or not, ascending; not to be changed
 	Online  func(ID) bool               // reports whether a peer is there
 	Latency func(a, b ID) time.Duration // one way, without queueing
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// pastAttacks use what an origin once signed, or was known by.
+// pastAttacks are lies in signed summaries: an old one again, a delta that leads elsewhere, keys that the origin does
+// not hold.
 var pastAttacks = []attack{
 	{
 		name: "an old summary again", where: Cores, measured: "1 if what its origin has now is still found", target: atLeast(1),

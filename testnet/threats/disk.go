@@ -32,7 +32,7 @@ var diskAttacks = []attack{
 	},
 }
 
-// volatile is a datastore that loses at a crash what was not synced. Without a defence it syncs nothing.
+// volatile is a datastore that loses at a crash all that was not synced. Without a defence it syncs nothing.
 type volatile struct {
 	ds.Batching // as programs see it
 

@@ -96,7 +96,7 @@ func (c *cast) linked(ctx context.Context, n *node.Node) (host.Host, error) {
 	return h, err
 }
 
-// tell sends one message on a stream and returns what comes back, with its length before it.
+// tell sends one message on a stream and returns the answer, with its length before it.
 func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -61,7 +61,7 @@ func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
 	return err
 }
 
-// counted is keys that count what they are asked.
+// counted is a key store that counts the keys that it is asked for.
 type counted struct {
 	keystore.Keys
 	asked atomic.Int64

@@ -107,7 +107,7 @@ func (p *place) node(id wire.PeerID) *routinglab.Node {
 	return n
 }
 
-// find looks for a key and returns what came of it.
+// find looks for a key and returns the query's figures.
 func (p *place) find(at wire.PeerID, key string) routing.Stats {
 	p.last++
 	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
@@ -195,7 +195,7 @@ func deadNames(limits routing.Limits) (float64, error) {
 }
 
 func namedAgain(limits routing.Limits) (float64, error) {
-	limits.Fade, limits.Silent = 1, unbounded // whoever names them is believed each time
+	limits.Fade, limits.Silent = 1, unbounded // a peer that names them is believed each time
 	p := named(limits, dead(4)...)
 	vain := 0
 	for i := range 20 {
@@ -212,7 +212,7 @@ func namedAgain(limits routing.Limits) (float64, error) {
 // boasting returns the number of messages that a find costs. Of ten linked peers only one is well informed, and it does
 // not boast.
 func boasting(limits routing.Limits) (float64, error) {
-	limits.Fade = 1 // whoever boasts is heard each time
+	limits.Fade = 1 // a peer that boasts is heard each time
 	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
 		p.node(b).Boasts, p.node(b).Mute = true, true

@@ -17,7 +17,7 @@ const (
 	MaxHoldings = 1 << 29
 )
 
-// Errors of reading and dealing data, matched by errors.Is; what wraps them names the file and line.
+// Errors of reading and dealing data, matched by errors.Is; wrapping errors name the file and line.
 var (
 	ErrMalformed = errors.New("malformed line")
 	ErrEmpty     = errors.New("empty collection")
@@ -31,7 +31,7 @@ type catalog struct {
 	files []file
 }
 
-// file is what peers hold as a whole: a file in chunks, or a single key.
+// file is a unit that peers hold whole: a file in chunks, or a single key.
 type file struct {
 	key     []byte // the key itself, or the SHA-256 of a file that is held in chunks
 	size    uint64 // bytes; 0 for a single key
@@ -112,7 +112,7 @@ func (c *catalog) dealt(f *file, n int) int {
 	return max(1, int(math.Round(share*float64(n))))
 }
 
-// checkDealing refuses to deal the files to n peers where check would refuse what comes of it: before it is made.
+// checkDealing refuses to deal the files to n peers if check would refuse the result: before it is made.
 func (c *catalog) checkDealing(n int, chunk uint64) error {
 	if n <= len(c.peers) {
 		return nil

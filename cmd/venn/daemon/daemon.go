@@ -160,8 +160,8 @@ func (d *daemon) reads() func(keys, about int) {
 	}
 }
 
-// closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast
-// one.
+// closed closes a store. All keys are on disk by then; a write that fails for want of room only makes the next start
+// slow.
 func (d *daemon) closed(s *store.Store) error {
 	err := s.Close()
 	if errors.Is(err, syscall.ENOSPC) {
@@ -192,8 +192,8 @@ func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 // maxSocketName is the longest name of a Unix socket that all systems take.
 const maxSocketName = 103
 
-// listenSocket listens on a Unix socket that only its owner can open. Whoever calls it holds the repository's lock, so
-// a socket that is there already is left from a crash.
+// listenSocket listens on a Unix socket that only its owner can open. The caller holds the repository's lock, so an
+// existing socket is left from a crash.
 func listenSocket(name string) (net.Listener, error) {
 	if len(name) > maxSocketName {
 		return nil, fmt.Errorf("the name of the socket %s has %d bytes, at most %d work: use a repository with a shorter name", name, len(name), maxSocketName)

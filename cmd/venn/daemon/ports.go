@@ -99,7 +99,7 @@ func portsFree(listen []string) error {
 		if err != nil {
 			return err
 		}
-		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // what comes after TCP or UDP is not the system's
+		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // the parts after TCP or UDP are not the system's
 			code := c.Protocol().Code
 			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
 		})

@@ -10,8 +10,8 @@ import (
 // uiBytes is the size of the view's history, in bytes: about a day of somebody looking.
 const uiBytes = 4 << 20
 
-// withUI adds a view of what this peer knows at /ui/, where / leads, too. It changes nothing. watch, which returns when
-// ctx ends, asks the node while somebody looks.
+// withUI adds a view of this peer's knowledge at /ui/, where / leads, too. It changes nothing. watch, which returns
+// when ctx ends, asks the node while somebody looks.
 func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, watch func() error) {
 	feed := view.NewFeed(view.Header{Source: "daemon", Network: d.cfg.Network.Name, Program: d.opts.Version}, uiBytes)
 	w := view.NewWatch(feed, true)

@@ -76,7 +76,7 @@ type Content struct {
 	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
 }
 
-// Limits bounds what the daemon uses.
+// Limits bounds the daemon's use of lines, connections, memory and disk.
 type Limits struct {
 	Up          int64   `toml:"up" unit:"bit/s" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
 	Down        int64   `toml:"down" unit:"bit/s" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`

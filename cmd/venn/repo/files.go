@@ -18,7 +18,7 @@ import (
 // filesFolder has a file for each folder whose files were hashed.
 const filesFolder = "files"
 
-// File is what Files remembers of a file: while size and time of change are the same, so is the hash.
+// File has the remembered facts of a file: while size and time of change are the same, so is the hash.
 type File struct {
 	Path string // below the folder
 	Size int64
@@ -69,7 +69,7 @@ func (f *Files) index() {
 // Len returns the number of files remembered.
 func (f *Files) Len() int { return len(f.all) }
 
-// At returns what was remembered last of a file, by its number from 0.
+// At returns the facts remembered of a file, by its number from 0.
 func (f *Files) At(i int) File { return f.all[i] }
 
 // Find returns the index of a path's file, and whether its size and time are as remembered. The index is -1 if the path

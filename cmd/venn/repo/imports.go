@@ -19,8 +19,8 @@ import (
 // importsFolder has a file for each import that follows another program.
 const importsFolder = "imports"
 
-// lockSuffix ends the names of the locks of imports. Sources takes a lock for a moment, so whoever follows tries it
-// lockTries times more.
+// lockSuffix ends the names of the locks of imports. Sources takes a lock for a moment, so a follower tries lockTries
+// times more.
 const (
 	lockSuffix = ".lock"
 	lockTries  = 5
@@ -117,7 +117,7 @@ func readImport(name string, keys map[string]bool) error {
 	return nil
 }
 
-// load reads the file, and writes it again with what has not been taken back.
+// load reads the file, and writes it again without the claims taken back.
 func (i *Import) load() (map[string]bool, error) {
 	keys := make(map[string]bool)
 	err := readImport(i.name, keys)

@@ -193,7 +193,7 @@ func (e entry) setLiteral(text string) error {
 	return nil
 }
 
-// Get returns a key's value as the file has it, strings without their quotes: what Set takes.
+// Get returns a key's value as the file has it, strings without their quotes: in the form that Set takes.
 func (c *Config) Get(name string) (string, error) {
 	e, err := c.find(name)
 	if err != nil {

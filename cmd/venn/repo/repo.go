@@ -357,8 +357,8 @@ func put(name string, mode fs.FileMode, write func(io.Writer) error, take func()
 	return SyncFolder(filepath.Dir(name))
 }
 
-// SyncFolder makes last what was made, renamed or removed in a folder. Some systems have folders that cannot be synced:
-// they keep their own order, and there is no error.
+// SyncFolder makes earlier changes of a folder durable: files made, renamed or removed. Some systems have folders that
+// cannot be synced: they keep their own order, and there is no error.
 func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err == nil {

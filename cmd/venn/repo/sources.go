@@ -15,14 +15,14 @@ type Source struct {
 	Name     string    `json:"source"`
 	Servers  []string  `json:"served_by"`        // multiaddrs with /p2p/ID of peers that serve the content; empty: none known
 	Failed   string    `json:"failed,omitempty"` // why its keys are suspended; empty: they are not
-	Since    time.Time `json:"since"`            // when servers and failed became what they are
+	Since    time.Time `json:"since"`            // of the last change of servers or failed
 	Followed bool      `json:"followed"`         // a command follows it now
 }
 
 // sourceSuffix ends the names of the files of sources, which lie beside the claims of their imports.
 const sourceSuffix = ".json"
 
-// Note keeps what the import knows of its source, for Sources. Note sets Followed itself.
+// Note stores s, the import's knowledge of its source, for Sources. Note sets Followed itself.
 func (i *Import) Note(s Source) error {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -111,7 +111,7 @@ type session struct {
 	pubsub, direct, delta int                            // bytes of summaries learned, by the way on which they came
 }
 
-// notes records what peers did since the last look, in the order of time. What one noted that has gone since is lost.
+// notes records what peers did since the last look, in the order of time. Notes of a peer that has gone since are lost.
 func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	var all []noted
 	for i := range n {
@@ -171,7 +171,7 @@ func (s *session) take(i int) (published []noted) {
 	return published
 }
 
-// count counts the bytes of what was learned.
+// count counts the bytes of parts learned.
 func (s *session) count(e event.Learned) {
 	switch {
 	case e.Delta > 0:

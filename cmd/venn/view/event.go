@@ -19,7 +19,7 @@ type Header struct {
 	Source  string    `json:"source"`         // "testnet", "simulation" or "daemon"
 	Network string    `json:"network"`        // name of the network
 	Program string    `json:"venn,omitempty"` // version of the program
-	Began   time.Time `json:"began"`          // what times count from; 1970 in a simulation
+	Began   time.Time `json:"began"`          // the zero of all times; 1970 in a simulation
 }
 
 // Event is one of the types of this file.

@@ -52,7 +52,7 @@ func (f *Feed) headerLine() []byte {
 	return append(line, '\n')
 }
 
-// Publish adds events, in their order. Of a Held, only what has changed is added.
+// Publish adds events, in their order. Of a Held, it adds only the changes.
 func (f *Feed) Publish(events ...Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -310,7 +310,7 @@ func (s *state) take(e Event) (Event, bool) {
 	return e, true
 }
 
-// heldNow takes in all that a peer holds, and returns the cells that differ from before.
+// heldNow replaces all that a peer holds, and returns the cells that differ from before.
 func (s *state) heldNow(all Held) (changed []Cell) {
 	old := s.held[all.N]
 	now := make(map[int]Cell, len(all.Held))

@@ -16,13 +16,13 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// Source is what the page shows: a Feed or a Recording.
+// Source is the subject of the page: a Feed or a Recording.
 type Source interface {
 	// Follow gives all lines to write, in batches, until there are no more or ctx ends.
 	Follow(ctx context.Context, write func(lines [][]byte) error) error
 }
 
-// Config holds what the page shows, and what its viewers may do.
+// Config holds the subject of the page, and the rights of its viewers.
 type Config struct {
 	Source Source // required
 	// Ask asks a peer for a key. nil: the page has no box for that.

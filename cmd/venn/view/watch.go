@@ -65,8 +65,8 @@ type member struct {
 	rate uint64
 }
 
-// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed: what happened before is
-// not shown then.
+// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed, and shows nothing of
+// earlier events.
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
 		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][]learnt), latest: make(map[[2]int]version),
@@ -143,7 +143,7 @@ func (w *Watch) Number(id peer.ID) int {
 	return -1
 }
 
-// hear takes in a node's events until there are no more.
+// hear applies a node's events until there are no more.
 func (w *Watch) hear(n int, events <-chan any) {
 	for e := range events {
 		switch e := e.(type) {
@@ -220,7 +220,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// flushes publishes what was learned, now and then.
+// flushes publishes what peers have learned, now and then.
 func (w *Watch) flushes(ctx context.Context) {
 	for pause(ctx, flushEvery) {
 		w.flush()

@@ -41,5 +41,5 @@ func (w *Writer) Write(t time.Duration, events ...Event) error {
 	return nil
 }
 
-// Flush writes out what is buffered.
+// Flush writes out buffered lines.
 func (w *Writer) Flush() error { return w.out.Flush() }

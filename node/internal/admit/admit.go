@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// The prices: what work for others takes of a processor, as far as it counts. Each is paid before the work is done.
+// The prices: the processor time of work for others, as far as it counts. Each is paid before the work is done.
 const (
 	Open      = 100 * time.Microsecond // a stream, whatever comes on it
 	Key       = 40 * time.Microsecond  // looking up a key, a disk included

@@ -94,7 +94,7 @@ func (c *Counters) SentTails(bytes int) {
 	c.tails += uint64(bytes)
 }
 
-// Tails returns what SentTails has counted.
+// Tails returns the count of SentTails.
 func (c *Counters) Tails() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

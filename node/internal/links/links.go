@@ -184,8 +184,8 @@ func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	return evict
 }
 
-// another returns what gives way to a dial to p that has succeeded. That is the connection chosen for it, unless that
-// came into use meanwhile and another may go.
+// another returns the peer that gives way to a dial to p that has succeeded. That is the one chosen for it, unless its
+// connection came into use meanwhile and another may go.
 func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
 	d.leaving.notice = false
 	if _, mayGo := d.leaving.worth(now); d.evict.Made && mayGo {

@@ -41,7 +41,7 @@ func newCatalogues() catalogues {
 	return catalogues{wake: make(chan struct{}, 1), to: make(map[peer.ID]*feed)}
 }
 
-// get returns what goes to a peer, for a change. c.mu is held.
+// get returns the feed of a peer, for a change. c.mu is held.
 func (c *catalogues) get(p peer.ID) *feed {
 	if c.to[p] == nil {
 		c.to[p] = new(feed)
@@ -57,8 +57,8 @@ func (c *catalogues) tidy(p peer.ID) {
 }
 
 // opened records that pubsub has a stream to a peer, or has it no longer. Catalogues sent on an ended stream may be
-// lost, so they wait again: two ends that dial at once lose a stream that way. What they ask for is left out: most of it
-// has come, and the core asks again for what has not. It returns how many gave way.
+// lost, so they wait again: two ends that dial at once lose a stream that way. Their asks are left out: most of the
+// parts have come, and the core asks again for the rest. It returns the number of catalogues that gave way.
 func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // Pubsub opens a stream to every peer that the host identifies. Most connections are made to ask one question, and end
-// two seconds later; pubsub's two streams would be half of what they cost. So pubsub meets a peer when it is linked, or
+// two seconds later; pubsub's two streams would be half of their cost. So pubsub meets a peer when it is linked, or
 // when it opens a stream of pubsub itself.
 
 // meet lets pubsub open a stream to a peer, unless it has one.

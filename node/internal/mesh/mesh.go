@@ -65,7 +65,7 @@ type Config struct {
 	Admit       *admit.Table                                          // delays messages until their sender may cause the work
 	Linked      func(peer.ID) bool                                    // reports whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
-	Refuse      func(from peer.ID, reason string, err error)          // takes in that a peer misbehaved
+	Refuse      func(from peer.ID, reason string, err error)          // counts misbehaviour of a peer
 	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
 	MessageRate float64                                               // bytes a second of ordinary messages of others
 	Options     []pubsub.Option                                       // besides the mesh's own
@@ -521,7 +521,7 @@ func (m *Mesh) Meet(p peer.ID) {
 func (t *tracer) Graft(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Begun) }
 func (t *tracer) Prune(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Ended) }
 
-// SendRPC counts; what was not ordered by the core is charged to the peer's budget.
+// SendRPC counts; an RPC that the core has not ordered is charged to the peer's budget.
 func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	size := sizeRPC(rpc)
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)

@@ -165,7 +165,7 @@ type rpcStream struct {
 	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; m.mu guards it
 	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; m.mu guards it
 	frames     frames
-	reading    []byte                 // unread rest of what was inserted
+	reading    []byte                 // unread rest of the inserted bytes
 	next       atomic.Pointer[[]byte] // to be read before the next RPC
 	waking     sync.Mutex             // guards woken and the deadline together
 	woken      bool                   // a waiting Read was made to end

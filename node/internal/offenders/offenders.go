@@ -1,6 +1,5 @@
 // Package offenders remembers which peers sent forbidden things on streams. A peer that does so again and again is not
-// served for a while. The package also decides which offences are logged. Both are bounded, whoever offends and however
-// often.
+// served for a while. The package also decides which offences are logged. Both are bounded, whatever peers do.
 package offenders
 
 import (

@@ -20,7 +20,7 @@ type DotChart struct {
 	Dots        []Dot
 }
 
-// Dot is a number of a chart, with its name and what stands beside it.
+// Dot is a number of a chart, with its name and the text beside it.
 type Dot struct {
 	Name, Label string
 	Value       float64

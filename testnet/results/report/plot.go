@@ -141,7 +141,7 @@ func lightGrid() *plotter.Grid {
 	return g
 }
 
-// writePlot writes a plot as SVG, and beside it what draws itself there.
+// writePlot writes a plot as SVG, and has beside draw next to it.
 func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, beside func(draw.Canvas)) error {
 	canvas := vgsvg.New(width+besideWidth, height)
 	whole := draw.New(canvas)

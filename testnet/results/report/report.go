@@ -1,5 +1,5 @@
-// Package report draws what experiments have found, as SVG and as Vega-Lite. It writes that with tables to a folder,
-// with one page that holds everything.
+// Package report draws the results of experiments, as SVG and as Vega-Lite. It writes the drawings with tables to a
+// folder, with one page that holds everything.
 package report
 
 import (
@@ -25,7 +25,7 @@ type Page struct {
 	Name, Title, Version string
 	Parameters           [][2]string
 	Sections             []Section
-	Terms                [][2]string // what names in the tables mean; may be empty
+	Terms                [][2]string // the meaning of names in the tables; may be empty
 }
 
 // Machine names the machine on which the page was made, such as "linux/amd64, 2 processors, go1.26".

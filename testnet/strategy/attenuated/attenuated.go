@@ -1,4 +1,4 @@
-// Package attenuated has peers tell their neighbours, in filters, what lies one, two and three hops away.
+// Package attenuated has peers tell their neighbours, in filters, which keys lie one, two and three hops away.
 package attenuated
 
 import (
@@ -65,8 +65,8 @@ func length(w strategy.World) (uint64, error) {
 	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w)))), nil
 }
 
-// attenuation is an array of filters. The filter at i stands for what lies i hops from its sender, which itself is at
-// 0.
+// attenuation is an array of filters. The filter at i stands for the keys that lie i hops from its sender, which itself
+// is at 0.
 type attenuation [depth]*bloom.Filter
 
 // Kind names the message in published tables.

@@ -7,12 +7,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
-// teller tells neighbours what lies behind its peer, as a T, and holds what they tell.
+// teller tells neighbours, as a T, which keys lie behind its peer, and holds the neighbours' Ts.
 type teller[T strategy.Named] struct {
 	host      strategy.Host
 	walk      walk
 	allowance upkeep.Allowance
-	told      T                 // what neighbours know of us
+	told      T                 // the last T told to neighbours
 	heard     map[strategy.ID]T // by neighbour
 	due       bool              // a wake is asked for
 }
@@ -68,7 +68,7 @@ func (t *teller[T]) changed(now time.Duration) {
 	}
 }
 
-// update tells all neighbours what has changed, when the allowance permits.
+// update tells all neighbours the changes, when the allowance permits.
 func (t *teller[T]) update(now time.Duration, c content) {
 	if !t.allowance.Ready(now) {
 		t.changed(now)

@@ -39,7 +39,7 @@ func newWalk(h strategy.Host, w strategy.World) walk {
 	return walk{host: h, hops: hops}
 }
 
-// step takes in what concerns queries. next tells where a walker should go from here, in order: peers that it hasn't
+// step handles the inputs of queries. next tells where a walker should go from here, in order: peers that it hasn't
 // visited.
 func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []strategy.ID) {
 	switch in := in.(type) {

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy broadcasts a wish to all peers with a link. It finds what they hold and nothing else, and has no upkeep but
-// the links themselves.
+// Strategy broadcasts a wish to all peers with a link. It finds only their keys, and has no upkeep but the links
+// themselves.
 var Strategy = strategy.Strategy{
 	Name:   "bitswap",
 	Source: "IPFS, Bitswap 1.2.0 (2020): the broadcast at the beginning of a session",

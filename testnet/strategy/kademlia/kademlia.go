@@ -66,7 +66,7 @@ type run struct {
 	world strategy.World
 	sweep bool
 	order []strategy.ID // all peers, by their place
-	disks []records     // by peer: what outlives its sessions
+	disks []records     // by peer: records that outlive its sessions
 }
 
 // place returns the place of a peer in the space of hashes: 64 bits stand for SHA-256's 256.
@@ -271,7 +271,7 @@ func (k *peer) nearest(target uint64) []strategy.ID {
 	return out[:min(bucketSize, len(out))]
 }
 
-// upkeep plans what is due and does what may be done now.
+// upkeep does upkeep that is due, and plans the next.
 func (k *peer) upkeep() {
 	now := k.now
 	if now >= k.dialAt {

@@ -1,5 +1,5 @@
-// Package links holds what an engine keeps of the links of a strategy's peers, and the rules by which it opens them.
-// The simulator and package drive both go by it, so that a strategy has the same links on both.
+// Package links holds an engine's state of the links of a strategy's peers, and the rules by which it opens them. The
+// simulator and package drive both go by it, so that a strategy has the same links on both.
 package links
 
 import (

@@ -389,7 +389,7 @@ func (p *peer) came(now time.Duration, from strategy.ID, items []news) {
 	}
 }
 
-// want asks for what isn't known of a directory.
+// want asks for the entries of a directory that aren't known.
 func (p *peer) want(now time.Duration, from strategy.ID, items []news) {
 	if wants := p.wants(now, from, items); len(wants) > 0 {
 		p.send(from, wanted{wants}, namesOf(len(wants)))
@@ -438,7 +438,7 @@ func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bo
 	}
 }
 
-// take takes records in. Rumours are spread further; what anti-entropy brings is not.
+// take adds records. Rumours are spread further; records from anti-entropy are not.
 func (p *peer) take(now time.Duration, from strategy.ID, b records) {
 	p.came(now, from, b.items)
 	p.came(now, from, b.refused)

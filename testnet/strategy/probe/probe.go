@@ -1,4 +1,4 @@
-// Package probe asks candidates whether they hold a key: what strategies have in common that know candidates.
+// Package probe asks candidates whether they hold a key: the common part of strategies that know candidates.
 package probe
 
 import (
@@ -63,7 +63,7 @@ func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bo
 // Asking reports whether a query still waits for answers.
 func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
 
-// next asks whoever is due, or ends the query.
+// next asks the peer that is due, or ends the query.
 func (p *Prober) next(q strategy.QueryID) {
 	o := p.open[q]
 	for len(o.rest) > 0 && (o.query.All || len(o.waiting) == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
@@ -83,7 +83,7 @@ func (p *Prober) next(q strategy.QueryID) {
 	p.host.Done(q)
 }
 
-// Step takes in what concerns it; false: that is for another.
+// Step handles its own inputs; false: the input is for another.
 func (p *Prober) Step(in strategy.Input) bool {
 	switch in := in.(type) {
 	case strategy.Received:

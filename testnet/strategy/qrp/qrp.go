@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy is Gnutella's network of two tiers. Leaves give their ultrapeers tables of what they hold. Ultrapeers give
-// each other tables of themselves and their leaves. The last hop of a query goes only where a table matches.
+// Strategy is Gnutella's network of two tiers. Leaves give their ultrapeers tables of their keys. Ultrapeers give each
+// other tables of themselves and their leaves. The last hop of a query goes only where a table matches.
 var Strategy = strategy.Strategy{
 	Name: "qrp",
 	Source: "Rohrs, Query Routing for the Gnutella Network (LimeWire 2002); Singla, Rohrs, Ultrapeers (2002); Fisk, Gnutella " +

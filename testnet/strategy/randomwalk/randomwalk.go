@@ -43,7 +43,7 @@ type peer struct {
 
 // passed is a peer's memory of a query whose walkers came by.
 type passed struct {
-	last   *[walkers]int32 // what each walker was at last, see again; nil: none came
+	last   *[walkers]int32 // each walker's last step and doing, see again; nil: none came
 	looked bool
 	sent   []strategy.ID // neighbours that got one
 	enough bool          // an own query has found enough

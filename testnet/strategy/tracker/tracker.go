@@ -1,4 +1,4 @@
-// Package tracker has one peer that knows everybody's collection: what an engineer would take first.
+// Package tracker has one peer that knows everybody's collection: an engineer's first choice.
 package tracker
 
 import (

@@ -35,7 +35,7 @@ func oneInFour(p strategy.ID) bool { return p%4 == 3 }
 // misdeed is something that is done to a peer with a link.
 type misdeed func(h *hostile, to strategy.ID)
 
-// hostile is a peer that does what others do and, at intervals, a misdeed to one of its links.
+// hostile is a peer that does the same as others and, at intervals, a misdeed to one of its links.
 type hostile struct {
 	*node
 	misdeeds []misdeed
@@ -232,7 +232,7 @@ func (h *hostile) introduce(to strategy.ID) {
 	h.send(to, hello(said), opens(said), 0)
 }
 
-// offer offers summaries of made-up peers. Each claims what somebody else holds.
+// offer offers summaries of made-up peers. Each claims keys of somebody else.
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {

@@ -31,7 +31,7 @@ type origin struct {
 
 	// epochs are the ones published so far, ascending. Others read them while the peer itself adds one.
 	epochs  atomic.Pointer[[]*epoch]
-	sample  atomic.Pointer[compare.Sample] // the one asked for last, decoded: one an origin bounds what they take
+	sample  atomic.Pointer[compare.Sample] // the last one asked for, decoded: one an origin bounds their memory
 	changed bool                           // the collection differs from the last epoch's
 }
 
@@ -64,7 +64,7 @@ func (r *run) origin(p strategy.ID) *origin {
 	return r.invented.origin(p)
 }
 
-// restart begins a session, and returns what its requests are numbered from.
+// restart begins a session, and returns the first number of its requests.
 func (o *origin) restart() uint64 {
 	o.sessions++
 	o.last = o.reserved

@@ -51,8 +51,8 @@ func (t ties) taken(now time.Duration) (out []core.Taken) {
 	return out
 }
 
-// greet takes in a hello. One of a peer without a place is answered with the names of others. Of its records only the
-// peer's own is looked at.
+// greet handles a hello. A hello of a peer without a place is answered with the names of others. Of its records only
+// the peer's own is looked at.
 func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
 	p := peerID(from)
 	if !v.ties.of(from).turned {

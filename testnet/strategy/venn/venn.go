@@ -36,7 +36,7 @@ var Strategy = strategy.Strategy{
 	Adversaries: adversaries,
 }
 
-// Undefended is venn with the defences of its cores switched off, to show what each attack does without them.
+// Undefended is venn with the defences of its cores switched off, to show the damage of each attack without them.
 var Undefended = undefended()
 
 func undefended() strategy.Strategy {
@@ -61,7 +61,7 @@ type run struct {
 	world   strategy.World
 	seed    summary.Seed
 	shape   func(n int) (summary.Shape, error)
-	config  overlay.Config // what all peers' overlays have in common
+	config  overlay.Config // common to all peers' overlays
 	origins []origin
 
 	invented invented    // made-up origins
@@ -346,7 +346,7 @@ func (v *node) sweep(now time.Duration) {
 	}
 }
 
-// use notes that a message goes over a link: what pubsub sends does not count.
+// use notes that a message goes over a link: pubsub's messages do not count.
 func (v *node) use(p strategy.ID, body any) {
 	switch body.(type) {
 	case graft, subscription, catalogue, parts, tailItems:
