@@ -64,7 +64,7 @@ func (c *crew) open(at site, since time.Time) (*member, error) {
 // info returns the id and addresses of a member.
 func (m *member) info() peer.AddrInfo { return *host.InfoFromHost(m.host) }
 
-// numbers are those of peers, or stranger.
+// numbers returns the numbers of peers, or stranger.
 func (c *crew) numbers(of []peer.ID) (out []strategy.ID) {
 	for _, p := range of {
 		out = append(out, strategy.ID(c.roster.number(p)))

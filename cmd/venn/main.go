@@ -123,8 +123,8 @@ func app(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// marksUsageErrors makes a command and its subcommands mark their errors of usage. A command without subcommands gets no
-// command help from the parser: its arguments may be keys, and help is one.
+// marksUsageErrors makes a command and its subcommands mark their errors of usage. A command without subcommands gets
+// no command help from the parser: its arguments may be keys, and help is one.
 func marksUsageErrors(c *cli.Command) {
 	c.HideHelpCommand = len(c.Commands) == 0
 	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Mark is what an answer is worth, of what it could be worth.
+// Mark is the score of an answer, beside the best possible one.
 type Mark struct {
 	Found, Findable int // holders; of a query that wants one holder, one is findable
 	Wrong           int // peers named as holders that hold nothing of the kind
 }
 
-// MarkOf marks an answer that names some of the holders that were findable. Of a query that wants one holder, one is
-// findable. This is the one place where recall begins, of the simulator's queries and of those on real hosts.
+// MarkOf marks an answer that names some of the findable holders. If a query wants one holder, one is findable. All
+// recall figures come from here, for the simulator's queries and for queries on real hosts.
 func MarkOf(found, findable int, all bool) Mark {
 	if !all {
 		findable = min(1, findable)

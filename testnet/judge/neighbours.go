@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Neighbours says how well peers chose neighbours by overlap. Each figure is the share of a peer's collection that one
-// of its neighbours holds. It is the mean over the neighbours of a peer, then over the peers that chose any.
+// Neighbours measures how well peers chose neighbours by overlap. Each figure is the share of a peer's collection that
+// one of its neighbours holds. It is the mean over the neighbours of a peer, then over the peers that chose any.
 type Neighbours struct {
 	Peers  int     `json:"peers"`          // peers that chose any
 	Mean   float64 `json:"mean_overlap"`   // of the neighbours chosen
 	Random float64 `json:"random_overlap"` // of neighbours drawn by chance: the mean over all other peers
-	Best   float64 `json:"best_overlap"`   // of the exactly best choice of as many
+	Best   float64 `json:"best_overlap"`   // of the best possible choice of the same number
 }
 
 // Chosen scores a choice: for every peer, the distinct others that it chose. Collections are the numbers of the keys that
@@ -50,7 +50,7 @@ func (n *Neighbours) Merge(o Neighbours) {
 	n.Peers = peers
 }
 
-// shares is the part of a peer's collection that each peer holds.
+// shares returns the part of a peer's collection that each peer holds.
 func shares(keys int, collections [][]uint32, peer int) []float64 {
 	own, shares := make([]uint64, (keys+63)/64), make([]float64, len(collections)) // a bit a key
 	for _, k := range collections[peer] {

@@ -1,7 +1,7 @@
-// Package judge knows the truth about who holds what, and scores what peers answer and which peers they choose.
+// Package judge knows the true holders of every key, and scores the peers' answers and their choice of neighbours.
 //
-// No node reads it: a network that could look up the truth would prove nothing. It is safe for concurrent use. What it
-// costs, package holdings says.
+// No node reads it: a network that could look up the truth would prove nothing. It is safe for concurrent use. For its
+// costs see package holdings.
 package judge
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/holdings"
 )
 
-// Truth is who holds what while collections change. An answer is judged against the time that its query ran. Nobody can
-// know at once of a peer that took in or dropped the key in that time, or within the grace before. Such a peer counts
-// neither for nor against the answer, and naming it is not wrong. A change costs a few words.
+// Truth has the true holders of all keys while collections change. An answer is judged against the time that its query
+// ran. Nobody can know at once of a peer that added or dropped the key in that time, or within the grace before. Such a
+// peer counts neither for nor against the answer, and naming it is not wrong. A change costs a few words.
 type Truth[P ~int32] struct {
 	start *holdings.Table[P]
 	grace time.Duration
@@ -22,15 +22,15 @@ type Truth[P ~int32] struct {
 	log map[uint32][]change[P] // by key, in the order of time
 }
 
-// change is that a peer took in or dropped a key.
+// change is the addition of a key to a peer's collection, or its removal.
 type change[P ~int32] struct {
 	at   time.Duration
 	peer P
 	held bool
 }
 
-// New begins with who holds what at the start. Times are since any one instant; grace is how long a change takes to
-// become known.
+// New begins with the holders at the start. All times count from the same instant; grace is the time that a change
+// takes to become known.
 func New[P ~int32](start *holdings.Table[P], grace time.Duration) *Truth[P] {
 	return &Truth[P]{start: start, grace: grace, log: make(map[uint32][]change[P])}
 }
@@ -42,7 +42,7 @@ func (t *Truth[P]) Note(at time.Duration, peer P, key uint32, held bool) {
 	t.log[key] = append(t.log[key], change[P]{at, peer, held})
 }
 
-// during returns the peers that held the key at any time that counts for a query between two instants. The value is
+// during returns the peers that held the key at any time that counts for a query between two instants. The value tells
 // whether a peer held it throughout.
 func (t *Truth[P]) during(key uint32, from, to time.Duration) map[P]bool {
 	holders := make(map[P]bool)
@@ -66,7 +66,7 @@ func (t *Truth[P]) during(key uint32, from, to time.Duration) map[P]bool {
 }
 
 // Mark marks an answer to a query that ran from one instant to another. A holder named twice counts once, the asker
-// itself and peers that do not hold the key never. Who wanted one holder is content with one that is changing.
+// itself and peers that do not hold the key never. A query that wanted one holder may have found one that is changing.
 func (t *Truth[P]) Mark(asker P, key uint32, all bool, named []P, from, to time.Duration) Mark {
 	holders := t.during(key, from, to)
 	delete(holders, asker)
