@@ -173,7 +173,7 @@ func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) erro
 	return n.reach(ctx, to, e)
 }
 
-// maxAnswers is the most messages of one answer: one for each holder, and the last.
+// maxAnswers is the largest number of messages of one answer: one for each holder, and the last.
 const maxAnswers = routing.MaxNamesAll + 1
 
 // answersTo sends a query and reads answers until the final one. size is the bytes of an answer; the first one's

@@ -190,11 +190,11 @@ func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConne
 // none.
 func (c *config) spreadLinks() int { return cmp.Or(max(0, c.maxConnections-core.Connections)/4, -1) }
 
-// mostNeighbours is the most of one kind.
+// mostNeighbours is the largest number of neighbours of one kind.
 const mostNeighbours = 1000
 
-// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random, 0 to 1,000 of each.
-// 0 of a kind stands for its default. Default 4, 1, 3. Those by overlap may be half of all.
+// WithNeighbours sets the numbers of neighbours that the node chooses by overlap, by round trip and at random, 0 to
+// 1,000 of each. 0 of a kind stands for its default. Default 4, 1, 3. At most half of all may be by overlap.
 func WithNeighbours(overlap, near, random int) Option {
 	return func(c *config) error {
 		if min(overlap, near, random) < 0 || max(overlap, near, random) > mostNeighbours {

@@ -94,6 +94,6 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 const (
-	closingTime = 10 * time.Second // how long after this node closed it a connection may end
+	closingTime = 10 * time.Second // for a connection to end after this node has closed it
 	maxClosing  = 1 << 10          // of these connections
 )

@@ -152,8 +152,8 @@ func (n *Node) letGo(e links.Evicted) {
 	}
 }
 
-// dial connects when there is room for one more connection, and a turn. It may let go of an idle one once there is the
-// new one. For others, it dials no address where nobody has answered, whatever peer is said to be there.
+// dial connects when there is room for one more connection, and a turn. It may close an idle one once there is the new
+// one. For others, it dials no address where nobody has answered, whatever peer is said to be there.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if !n.cfg.mayTake(info.ID) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)

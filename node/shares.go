@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MaxCoverKeys is the most keys of one call of Shares.
+	// MaxCoverKeys is the largest number of keys of one call of Shares.
 	MaxCoverKeys = 1 << 16
 	maxClaims    = 1 << 22
 	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long

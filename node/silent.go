@@ -28,7 +28,8 @@ const (
 	usualPatience = 500 * time.Millisecond // where the round trip is not known
 )
 
-// patience returns how long a connected peer may take for the first byte of an answer, and then for a sign of life.
+// patience returns the time that a connected peer may take for the first byte of an answer, and then for a sign of
+// life.
 func (n *Node) patience(p peer.ID) time.Duration {
 	rtt := n.host.Peerstore().LatencyEWMA(p)
 	if rtt == 0 {

@@ -35,7 +35,7 @@ type Status struct {
 	DirectBytes  int     // and by direct fetch
 	Deltas       int     // newer epochs learned so far by deltas
 	DeltaBytes   int     // of these, with headers
-	SparedBytes  int     // of the parts in whose place they came
+	SparedBytes  int     // of the parts that deltas replaced
 	Fallbacks    int     // newer epochs of peers known before that began with parts, because there was no delta
 	Epochs       int     // own summaries published so far
 	Ignored      int     // announcements of others not taken in because there was no room

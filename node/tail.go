@@ -55,7 +55,7 @@ func (t *unannounced) take() [][]byte {
 	return keys
 }
 
-// waiting returns how many keys there are, and whether they are more than a tail takes.
+// waiting returns the number of keys, and whether they are more than a tail takes.
 func (t *unannounced) waiting() (count int, many bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,7 +177,7 @@ func (n *Node) verified(origin string, message, signature []byte) error {
 	})
 }
 
-// mostInTurn is the most tails of one peer in a turn of the loop, unless a single item has more.
+// mostInTurn is the largest number of tails of one peer in a turn of the loop, unless a single item has more.
 const mostInTurn = 16
 
 // oneTurn returns how many of the first items go into a turn of the loop.

@@ -120,7 +120,8 @@ func (w *watcher) show(p wire.PeerID, tail bool) {
 	}
 }
 
-// mostLooks is the most looks whether a peer matches a key in one turn of the loop: they take a tenth of a millisecond.
+// mostLooks is the largest number of checks in one turn of the loop whether a peer matches a key: they take a tenth of
+// a millisecond.
 const mostLooks = 256
 
 // due returns the keys matched by peers of which more is known. It looks at a few in each turn of the loop.

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// MaxAdds is the most keys a second that a peer may be asked to add.
+	// MaxAdds is the largest number of keys a second that a peer may be asked to add.
 	MaxAdds = 1000
 
-	addedWithin = 10 * time.Second // how long a finder looks for a key
+	addedWithin = 10 * time.Second // for which a finder looks for a key
 	mostSought  = 24               // keys a second that others wait for, drawn from all that are added: each finder dials the holder
 	mostLookups = 4096             // under way at one time; peers wait with their next keys until some are over
 	addedBytes  = 32               // of a key

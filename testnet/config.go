@@ -44,7 +44,7 @@ type Config struct {
 	Timeout      time.Duration // of the whole run, which then reports its figures so far; 0: none
 	Part         Part          // of the peers, that run in this process; the zero value: all
 
-	// Progress, if not nil, receives how far the run is. It is called from Run's goroutine.
+	// Progress, if not nil, receives the progress of the run. It is called from Run's goroutine.
 	Progress func(Progress)
 	// Hold, if not nil, is called with the report while the peers still run; they are closed when it returns.
 	Hold func(*Report, []Address)

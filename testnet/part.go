@@ -32,7 +32,7 @@ type Part struct {
 // DefaultAt is the address of parts that all run on one machine.
 const DefaultAt = "127.0.0.1:9400"
 
-// MaxParts is the most parts that a testnet may have: each asks all others how far they are.
+// MaxParts is the largest number of parts of a testnet: each asks all others for their progress.
 const MaxParts = 1024
 
 // String returns "I/N"; empty for the zero value.
@@ -46,7 +46,7 @@ func (p Part) String() string {
 // has reports whether a peer is one of the part's.
 func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
 
-// peers returns how many of all peers are the part's.
+// peers returns the number of the part's peers, of all peers.
 func (p Part) peers(all int) int {
 	if p.Of == 0 {
 		return all

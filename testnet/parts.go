@@ -70,8 +70,8 @@ type partState struct {
 	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
 }
 
-// parts is this part among the others. It tells them how far it is, and knows how far they are. A nil one is alone: it
-// never waits.
+// parts is this part among the others. It tells them its progress, and knows theirs. A nil one is alone: it never
+// waits.
 type parts struct {
 	part      Part
 	run       string // stands for the options and the data
@@ -154,7 +154,7 @@ func (p *parts) say(s step) {
 	p.answer, _ = json.Marshal(p.own) // strings, and earlier JSON
 }
 
-// tell answers how far this part is.
+// tell answers with this part's progress.
 func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
 	p.mu.Lock()
 	b := p.answer
@@ -214,7 +214,7 @@ var errOtherRun = errors.New("it has other options or other data")
 // errRestarted is matched when a part was there before in another process: its earlier work is gone.
 var errRestarted = errors.New("it was started again")
 
-// ask asks a part how far it is.
+// ask asks a part for its progress.
 func (p *parts) ask(ctx context.Context, i int) (s partState, err error) {
 	url := "http://" + netip.AddrPortFrom(p.addresses[i], uint16(p.places[i].port)).String() + "/part"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -265,7 +265,7 @@ func (p *parts) parseReport(b []byte) (*partial, error) {
 	return &r, nil
 }
 
-// note notes how far another part is.
+// note notes the progress of another part.
 func (p *parts) note(i int, s partState) {
 	p.mu.Lock()
 	p.others[i] = s

@@ -19,7 +19,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// beginnings returns how many of the first peers the others begin at.
+// beginnings returns the number of first peers at which the others begin.
 func beginnings(l scenario.Links) int {
 	if l.Kind == string(sim.Star) {
 		return l.Degree

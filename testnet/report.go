@@ -62,7 +62,7 @@ type Sums struct {
 	EpochsPublished int    `json:"epochs_published"` // summaries that the peers made of their own
 	Deltas          int    `json:"deltas"`           // epochs of others that peers learned by deltas
 	DeltaBytes      uint64 `json:"delta_bytes"`      // of these, with headers
-	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
+	FullBytes       uint64 `json:"full_bytes"`       // of the parts that deltas replaced
 
 	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
 	Wronged uint64            `json:"wronged"` // of these, messages of members that do not misbehave

@@ -177,7 +177,7 @@ func eachLine(body io.ReadCloser, f func(line []byte) error) error {
 	return nil
 }
 
-// wholeLine is a [bufio.SplitFunc] for lines that all have an end.
+// wholeLine is a [bufio.SplitFunc] for lines; it refuses a last line without an end.
 func wholeLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	if end := bytes.IndexByte(data, '\n'); end >= 0 {
 		return end + 1, data[:end], nil

@@ -30,7 +30,7 @@ type follower struct {
 	keys  map[string]sight
 	looks uint32 // so far, the one under way included
 	whole uint32 // the last of them in which every list was whole
-	gone  int    // how many of the last looks in a row found a source gone
+	gone  int    // looks in a row, up to the last, that found a source gone
 	noted repo.Source
 }
 

@@ -284,7 +284,7 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 
 // request is some lines, to be sent in one body.
 type request struct {
-	first, lines int // number of the first line, from 1, and how many
+	first, lines int // number of the first line, from 1, and number of lines
 	body         []byte
 }
 

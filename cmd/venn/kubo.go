@@ -66,7 +66,7 @@ func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder)
 	}
 	err = f(json.NewDecoder(telling{resp.Body, func(int) { timer.Reset(kuboSilence) }}))
 	switch {
-	case errors.Is(err, io.EOF) && resp.Trailer.Get("X-Stream-Error") != "": // how it tells of a fault midway
+	case errors.Is(err, io.EOF) && resp.Trailer.Get("X-Stream-Error") != "": // an IPFS node reports a fault midway in this trailer
 		err = errors.New(resp.Trailer.Get("X-Stream-Error"))
 	case errors.Is(err, io.EOF):
 		return nil
@@ -95,12 +95,12 @@ func listKubo(ctx context.Context, api string, pins bool, f func(key string) err
 			if line.Err != "" {
 				return errors.New(line.Err)
 			}
-			c, err := cid.Decode(line.Ref + line.Cid) // one of them
+			c, err := cid.Decode(line.Ref + line.Cid) // only one of the two is set
 			if err != nil {
 				return fmt.Errorf("lists %q: %w", line.Ref+line.Cid, err)
 			}
 			if c.Prefix().MhType == mh.IDENTITY {
-				continue // whoever has the CID has the content
+				continue // every holder of the CID has the content
 			}
 			if err := f(httpapi.FormatKey(c.Hash())); err != nil {
 				return err

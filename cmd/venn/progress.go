@@ -38,8 +38,8 @@ func (s stage) part() float64 {
 	return s.share
 }
 
-// progress shows how far a command is: the work, the amount, the speed, the time left. On a terminal one line shows the
-// present stage, elsewhere there is a line now and then. It is safe for concurrent use.
+// progress shows the progress of a command: the work, the amount, the speed, the time left. On a terminal one line
+// shows the present stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
 	w     io.Writer
 	width func() int // of the terminal; nil: it is none

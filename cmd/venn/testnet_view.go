@@ -161,7 +161,7 @@ func (v *testnetView) Answered(a testnet.Answered) {
 	v.watch.Answered(n, a.Key, a.All, a.Found, a.Stats, a.Err)
 }
 
-// progress shows how far the run is.
+// progress shows the progress of the run.
 func (v *testnetView) progress(p testnet.Progress) {
 	v.feed.Publish(view.Phase{Phase: string(p.Phase), Done: p.Done, Total: p.Total})
 }

@@ -22,7 +22,7 @@ import (
 
 const (
 	lookEvery = time.Second     // at the interfaces, at most
-	remember  = 2 * time.Minute // how long a change of addresses is remembered: then go-libp2p has seen it too
+	remember  = 2 * time.Minute // for which a change of addresses is remembered: then go-libp2p has seen it too
 )
 
 // Watch knows which addresses the machine has got and lost recently. It is safe for concurrent use.

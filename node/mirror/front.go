@@ -33,8 +33,8 @@ type adapter struct {
 	// sum returns the hash of the content asked for, and its record for the answer; ok is false if the hash is not
 	// known. nil: everything is passed through.
 	sum func(*request) (rec record, sum Sum, ok bool)
-	// fresh returns for how long the origin's word on a path is taken without asking again; unkept: it is passed through.
-	// nil: the origin is always asked.
+	// fresh returns the time for which the origin's word on a path is taken without asking again; unkept: it is passed
+	// through. nil: the origin is always asked.
 	fresh   func(path string) time.Duration
 	query   bool                            // the origin gets the client's query after the question mark
 	headers []string                        // of named
@@ -55,7 +55,7 @@ type request struct {
 }
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
-// answers with status 404. It does not look at the Host header: whoever serves it beyond this machine should.
+// answers with status 404. It does not check the Host header: a program that serves it beyond this machine should.
 func (m *Mirror) Handler() http.Handler {
 	serve := make(map[string]func(*request))
 	if len(m.origins.oci) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/nix-community/go-nix/pkg/nixhash"
 )
 
-// pathTime is for how long the cache's word on a store path holds: it hardly ever changes.
+// pathTime is the time for which the cache's word on a store path holds: it hardly ever changes.
 const pathTime = time.Hour
 
 // newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the

@@ -245,8 +245,8 @@ func (l *look) wait(ctx context.Context, lookup, answer time.Duration) (all []ho
 	}
 }
 
-// patience returns how long the first holder is waited for before the origin is asked: some round trips to the peers
-// that are connected. Lines that are long or busy have longer ones.
+// patience returns the time to wait for the first holder before the origin is asked: some round trips to the peers that
+// are connected. Long or busy lines have longer ones.
 func (m *Mirror) patience() time.Duration {
 	var sum time.Duration
 	n := 0

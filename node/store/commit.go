@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// maxGroup is about how many keys are written together.
+// maxGroup is the approximate number of keys written together.
 const maxGroup = 1 << 15
 
 // change holds keys to add or remove, and the channel on which their sender waits.

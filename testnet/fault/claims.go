@@ -44,7 +44,7 @@ func (p *Peer) signed(claims []summary.Fingerprint) (c claim, err error) {
 	return c, nil
 }
 
-// group names the claim, and its twin.
+// group returns the group of the claim, and of its twin.
 func (p *Peer) group() group.ID { return group.Of(p.claim.stream.Header()) }
 
 // announceClaim offers the summary.

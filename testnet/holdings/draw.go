@@ -13,7 +13,7 @@ import (
 const (
 	Interest = "interest" // nine in ten for a key of a peer of the same interest; without interests as popular
 	Uniform  = "uniform"  // every key with the same probability
-	Popular  = "popular"  // in proportion to its holders
+	Popular  = "popular"  // a key in proportion to the number of its holders
 	Zipf     = "zipf"     // by the rank of its popularity
 )
 

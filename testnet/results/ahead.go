@@ -60,7 +60,7 @@ func (c situation) beside(other situation) string {
 	return fmt.Sprintf("recall %s, messages %s, upkeep %s kB", of("recall"), of("messages"), of("upkeep"))
 }
 
-// points returns how many situations the scenario was tried in: the points of its sweep on each engine.
+// points returns the number of situations in which the scenario was tried: the points of its sweep on each engine.
 func (g group) points() int {
 	return len(Distinct(g.cases, func(c situation) string { return c.of.Name + c.engine }))
 }

@@ -213,7 +213,7 @@ func (r *Recent[T]) Get(key string, do func() (T, error)) (T, error) {
 func ID(setting any) string {
 	b, err := json.Marshal(setting)
 	if err != nil {
-		panic(err) // numbers and strings
+		panic(err) // cannot fail for numbers and strings
 	}
 	return fmt.Sprintf("%s by %s", b, Program())
 }

@@ -43,7 +43,7 @@ type trial struct {
 	of       *scenario.Scenario
 	strategy strategy.Strategy
 	number   int
-	paced    int // number of the run whose upkeep is the most that this one may send; -1: none
+	paced    int // number of the run whose upkeep bounds this one's; -1: none
 }
 
 // id names all that the run follows from, with the contents of the files that the scenario names.

@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// maxPoints is the most combinations of a sweep.
+// maxPoints is the largest number of combinations of a sweep.
 const maxPoints = 1000
 
 // Points returns the scenarios of a sweep, one for each combination of the values, the first key's changing last. Each

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// maxRows is the most rows of a table that a scenario names.
+// maxRows is the largest number of rows of a table that a scenario names.
 const maxRows = 10_000_000
 
 // table reads a CSV file that the scenario names under a key, row by row. Lines that begin with # are comments.

@@ -101,7 +101,7 @@ func (c *Config) check() error {
 	return errors.Join(append(faults, c.Topology.Check())...)
 }
 
-// MaxPeers is the most peers of a run.
+// MaxPeers is the largest number of peers of a run.
 const MaxPeers = 1 << 20
 
 // end returns the time at which the last query has ended.

@@ -76,7 +76,7 @@ type Clusters struct {
 	Size    int     // peers that share an interest; 0: 50
 	Outside float64 // part of a collection from all of the network rather than from the interest; 0: 0.1
 	Zipf    float64 // exponent of popularity, of keys within an interest and of all; 0: 0.8
-	Copies  int     // how many holders a key has on average, about; 0: 5
+	Copies  int     // approximate mean number of holders of a key; 0: 5
 }
 
 func (c *Clusters) defaults() {

@@ -95,7 +95,7 @@ func (w *watch) connected(at time.Duration, bytes int64) {
 	w.add(connectingKind, 1, bytes)
 }
 
-// window notes the number of peers online in the second of a window.
+// window notes the number of peers online, once in each second.
 func (w *watch) window(begin time.Duration, online []bool) {
 	s := w.at(begin)
 	if s.Online > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Held has the collections while they change, from Data's on. It is not safe for concurrent use while it changes.
+// Held has the collections as they change, beginning with Data's. It is not safe for concurrent use while it changes.
 type Held struct {
 	*holdings.Now[strategy.ID]
 	data *Data

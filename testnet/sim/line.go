@@ -44,7 +44,7 @@ type line struct {
 	rate float64       // bytes a second
 	free time.Duration // when all that was put on the line has passed
 	ring []stream      // that wait, the next one first
-	next time.Duration // when one of them has its turn; always: none waits
+	next time.Duration // of the next turn of one of them; always: none waits
 }
 
 // stream is the parcels that wait for a line in one lane to or from a peer, the next one first.

@@ -51,7 +51,7 @@ func (t Topology) Check() error {
 }
 
 // For returns the topology as peers open it under the strategy's rules: the rules set how many links each peer has. In
-// a star they do not set at how many peers all others begin.
+// a star they do not set the number of peers at which all others begin.
 func (t Topology) For(r links.Rules) Topology {
 	if t.Kind != Star {
 		t.Degree = r.Degree

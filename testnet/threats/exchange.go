@@ -62,7 +62,7 @@ func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 			return 0, err
 		}
 		net.Unchecked = true
-		var free, worst time.Duration // when the line is, and how long one waited for that
+		var free, worst time.Duration // when the line is free, and the longest wait for that
 		net.Sent = func(now time.Duration, _, to, bytes int) {
 			if to == 0 {
 				free = max(free, now) + time.Duration(8*bytes)*time.Second/time.Duration(rate)

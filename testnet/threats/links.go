@@ -49,7 +49,7 @@ var linkAttacks = []attack{
 	},
 }
 
-// mostLookedUp returns how many keys a node may look up for one peer in two seconds, by the processors that it has.
+// mostLookedUp returns the number of keys that a node may look up for one peer in two seconds, by its processors.
 func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
 
 // ask asks a node whether it holds keys. An error is no answer.
@@ -102,7 +102,7 @@ func haveFlood(ctx context.Context, defended bool) (float64, error) {
 	return float64(keys.asked.Load()), nil
 }
 
-// stuck is keys that hang when they are asked for one of them, from a given time on.
+// stuck is a key store that hangs when it is asked for the key "hang", from the from-th time on.
 type stuck struct {
 	keystore.Keys
 	asked   atomic.Int64
@@ -229,8 +229,8 @@ func filterOf(p bloom.Params) []byte {
 	return message
 }
 
-// joinWith joins a node with a peer that claims a size, and returns how many MiB answer brought the node to take for
-// the rest.
+// joinWith joins a node with a peer that claims a size, and returns the MiB that answer made the node take for the
+// rest.
 func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
 	if _, err := n.Add(ctx, []byte("k")); err != nil {
 		return 0, err

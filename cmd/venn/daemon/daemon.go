@@ -134,7 +134,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// readsEvery is the time between two lines of how far the store is.
+// readsEvery is the time between two lines of the store's progress.
 const readsEvery = 2 * time.Second
 
 // reads returns a function that logs the progress of the store while it reads all keys, with the time left.

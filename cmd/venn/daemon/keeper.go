@@ -41,7 +41,7 @@ type keeper struct {
 	stir  chan struct{}
 }
 
-// fewLinks is below how many links peers that are merely known of are dialled.
+// fewLinks is the number of links below which peers found on the local network are dialled.
 const fewLinks = 4
 
 func newKeeper(n *node.Node, h host.Host, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {

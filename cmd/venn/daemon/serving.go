@@ -29,7 +29,7 @@ const (
 	maxServing     = 8 << 10          // bytes of an answer
 	maxServers     = 8                // peers in an answer
 	servingTime    = 5 * time.Second  // for an exchange
-	servingKept    = 30 * time.Second // how long an answer is kept
+	servingKept    = 30 * time.Second // for which an answer is kept
 	maxServingKept = 1024             // answers kept
 )
 

@@ -22,7 +22,7 @@ type Feed struct {
 	mu          sync.Mutex
 	lines       [][]byte
 	bytes       int
-	folds       int           // how often the history gave way
+	folds       int           // number of times that the history gave way
 	before      int           // lines that there were when it last did
 	folded      int           // lines that stood for them then
 	foldedBytes int           // of these lines
@@ -99,7 +99,7 @@ func (f *Feed) Close() {
 	}
 }
 
-// Viewers returns how many follow the feed.
+// Viewers returns the number of followers of the feed.
 func (f *Feed) Viewers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

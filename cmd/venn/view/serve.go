@@ -27,8 +27,8 @@ type Config struct {
 	Source Source // required
 	// Ask asks a peer for a key. nil: the page has no box for that.
 	Ask func(ctx context.Context, peer int, key []byte, all bool) (Query, error)
-	// Change gives a peer add keys that others hold, takes remove from it, and returns how many it did. nil: the page
-	// cannot change anything.
+	// Change gives a peer a number of keys that others hold, takes a number from it, and returns the numbers done. nil:
+	// the page cannot change anything.
 	Change func(ctx context.Context, peer, add, remove int) (added, removed int, err error)
 }
 

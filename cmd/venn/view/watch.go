@@ -37,7 +37,7 @@ type Watch struct {
 	mu      sync.Mutex
 	numbers map[peer.ID]int
 	members []member
-	learned map[int][]learnt   // that is yet to be published
+	learned map[int][]learnt   // not yet published
 	latest  map[[2]int]version // of the second, that the first last learned
 	told    map[int]version    // the latest that each member has itself been heard to publish
 }

@@ -28,8 +28,8 @@ func Crossed(err error) bool {
 	return false
 }
 
-// Turn returns how long a peer waits before it dials another that may dial it at the same moment. One of the two peers
-// does not wait.
+// Turn returns the time that a peer waits before it dials another that may dial it at the same moment. One of the two
+// peers does not wait.
 func Turn(self, other peer.ID) time.Duration {
 	if self < other {
 		return 0

@@ -48,8 +48,8 @@ type conn struct {
 }
 
 const (
-	passLife  = 2 * time.Second        // how long a connection made only to confirm may be idle: its other end cannot refuse it
-	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
+	passLife  = 2 * time.Second        // for which a connection made only to confirm may be idle: its other end cannot refuse it
+	freshLife = 500 * time.Millisecond // for which a new connection is kept for its purpose
 )
 
 // New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.

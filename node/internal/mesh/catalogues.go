@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// mostKept is the most catalogues that wait for one peer, mostKeptBytes their most bytes.
+	// mostKept is the largest number of catalogues that wait for one peer, mostKeptBytes of their bytes.
 	mostKept      = 32
 	mostKeptBytes = 4 * wire.MaxCatalogue
 	// mostSentBytes bounds the catalogues sent to one peer that are kept in case they are lost.

@@ -32,7 +32,7 @@ type Config struct {
 	Take    func(from *streams.Stream, message []byte) error // handles a message; an error ends the stream
 }
 
-// maxWaiting is the most messages that wait for a peer. Senders that heed Busy have one at a time.
+// maxWaiting is the largest number of messages that wait for a peer. Senders that heed Busy have one at a time.
 const maxWaiting = 16
 
 // Pipes are the streams of one protocol with all linked peers. They are safe for concurrent use.

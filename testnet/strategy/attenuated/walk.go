@@ -12,7 +12,7 @@ import (
 type walk struct {
 	host strategy.Host
 	hops int                // of a query
-	came visits.Visits[int] // how far walkers had gone when they came by last
+	came visits.Visits[int] // hops of walkers when they came by last
 }
 
 // walker is a query on its way.

@@ -45,7 +45,7 @@ type peer struct {
 type passed struct {
 	last   *[walkers]int32 // each walker's last step and doing, see again; nil: none came
 	looked bool
-	sent   []strategy.ID // neighbours that got one
+	sent   []strategy.ID // neighbours that got a walker
 	enough bool          // an own query has found enough
 }
 
@@ -54,7 +54,7 @@ const (
 	arrives = iota
 	checks
 	goesOn
-	doings // how many there are
+	doings // their number
 )
 
 // again reports whether a message about a walker comes a second time. Each new message is of a later step, or a later

@@ -235,7 +235,7 @@ func (v *node) reply(s served, m wire.Message) {
 	v.send(s.from, a, follows(m), s.query)
 }
 
-// learned notes over how many hops names came.
+// learned notes the number of hops over which names came.
 func (v *node) learned(id routing.QueryID, named []wire.Record, hops []int) {
 	q, ok := v.queries[id]
 	if !ok {

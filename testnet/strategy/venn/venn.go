@@ -116,7 +116,7 @@ type node struct {
 // query is a query that the machine has open.
 type query struct {
 	id   strategy.QueryID
-	hops map[strategy.ID]int // over how many hops a holder got to be known, if more than one
+	hops map[strategy.ID]int // hops over which a holder got to be known, if more than one
 }
 
 // pending is a question of ours.
