@@ -19,7 +19,7 @@ type QueryOptions struct {
 	All     bool          // every holder
 	Want    int           // holders that are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
-	Fresh   time.Duration // greatest age of knowledge of linked peers that is used without asking; 0: 3 s, negative: they are always asked
+	Fresh   time.Duration // greatest age of knowledge of linked peers to use without asking; 0: 3 s, negative: always ask
 	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts for other ranges are asked
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }

@@ -53,7 +53,7 @@ type unreached struct {
 	err  error
 }
 
-// How many lines of the log are remembered, lest they be repeated, and for how long.
+// The lines of the log that are remembered, so that they are not repeated, and for how long.
 const (
 	mostLogged  = 1024
 	loggedAgain = 24 * time.Hour

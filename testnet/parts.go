@@ -163,7 +163,7 @@ func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// look looks at another part again and again, until it has said its last or is lost.
+// look looks at another part again and again, until that has ended or is lost.
 func (p *parts) look(ctx context.Context, i int) {
 	seen, came, start := time.Now(), false, uint64(0)
 	for {

@@ -66,7 +66,7 @@ func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder)
 	}
 	err = f(json.NewDecoder(telling{resp.Body, func(int) { timer.Reset(kuboSilence) }}))
 	switch {
-	case errors.Is(err, io.EOF) && resp.Trailer.Get("X-Stream-Error") != "": // an IPFS node reports a fault midway in this trailer
+	case errors.Is(err, io.EOF) && resp.Trailer.Get("X-Stream-Error") != "": // a fault midway
 		err = errors.New(resp.Trailer.Get("X-Stream-Error"))
 	case errors.Is(err, io.EOF):
 		return nil

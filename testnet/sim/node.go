@@ -290,7 +290,7 @@ func (n *node) dialled(e *event) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// What follows is strategy.Host.
+// The methods of strategy.Host:
 
 func (n *node) Self() strategy.ID         { return n.id }
 func (n *node) Rand() *rand.Rand          { return &n.rng.Rand }

@@ -48,8 +48,8 @@ type conn struct {
 }
 
 const (
-	passLife  = 2 * time.Second        // for which a connection made only to confirm may be idle: its other end cannot refuse it
-	freshLife = 500 * time.Millisecond // for which a new connection is kept for its purpose
+	passLife  = 2 * time.Second        // for a connection made only to confirm to be idle: its other end cannot refuse it
+	freshLife = 500 * time.Millisecond // for a new connection to be used
 )
 
 // New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.
