@@ -82,7 +82,7 @@ func inHostName(r rune) bool {
 }
 
 // dialable returns the addresses of another peer to dial: a few, public ones first. Private ones are among them only if
-// this host is in a private network, and one by a relay only if the relay is connected, or a bootstrap peer.
+// this host is in a private network. An address by a relay is last, if the relay is connected or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	var public, private, byRelay []ma.Multiaddr
 	for _, a := range byIP(addrs) {

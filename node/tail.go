@@ -86,9 +86,9 @@ func (n *Node) changes(keys [][]byte) (in tails.Changed) {
 	return in
 }
 
-// hides reports whether neither a summary nor a tail shows some keys that the node holds, and a linked peer may find
-// here, or some that it has dropped. Private keys count for peers that may ask for them: others do not learn that there
-// are any.
+// hides reports whether neither a summary nor a tail shows some keys: keys that the node holds, and a linked peer may
+// find here, or keys that it has dropped. Private keys count for peers that may ask for them: others do not learn that
+// there are any.
 func (n *Node) hides(to wire.PeerID) bool {
 	if n.changing.Load() > 0 { // looked at first: a call that ends now has noted them as unannounced
 		return true

@@ -24,8 +24,8 @@ const (
 
 // Watch waits until somebody has the keys. It yields each key with a peer that has confirmed it, as soon as one is
 // found. It ends when all are found, when ctx ends, or when the node is closed. A key that the node holds itself is
-// found at once, at the node. While nobody has a key, peers announce it within a second. All others are asked after 1,
-// 2, 4, … 16 s, and at once by a node that does not know all peers of the network.
+// found at once, at the node. While nobody has a key, the node waits for announcements, which come within a second. It
+// asks all other peers after 1, 2, 4, … 16 s, and at once if it does not know all peers of the network.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		w := newWatcher(n, keys)

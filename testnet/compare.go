@@ -63,8 +63,9 @@ type FindStats struct {
 }
 
 // Compare runs systems one after the other on the same hosts, with the same draws from the seed. When ctx ends, it
-// returns the rows so far, and Comparison.Stopped has the reason. The errors are those of Run, of a Config with Churn,
-// Adds, Faulty or Hold besides, and those of a system that cannot go on, with the rows of the systems before it.
+// returns the rows so far, and Comparison.Stopped has the reason. The errors are those of Run. A Config with Churn,
+// Adds, Faulty or Hold is an error, too. So is a system that cannot go on: the rows of the systems before it are
+// returned.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

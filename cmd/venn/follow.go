@@ -18,9 +18,9 @@ import (
 
 // follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It claims the keys that it adds, and
 // the keys that another follower has claimed already. It removes only keys that it alone claims, in this run or an
-// earlier one, and only when two lists in a row lack them: an IPFS node stopped midway ends its list without an error.
-// A source that does not answer or is not there counts as empty. Its keys are suspended after two looks, and come back
-// with it. A follower takes at most about 450 bytes of memory a key.
+// earlier one. Two lists in a row must lack them: an IPFS node stopped midway ends its list without an error. A source
+// that does not answer or is not there counts as empty. Its keys are suspended after two looks, and come back with it.
+// A follower takes at most about 450 bytes of memory a key.
 type follower struct {
 	cl         *client
 	source     source

@@ -60,8 +60,8 @@ on real connections, with messages of their real lengths. What announces itself 
 query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
 // gcPercent returns the percentage by which the heap of many peers may grow between collections. In a small network it
-// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processors are scarcer: in a
-// network that takes long to warm up, being large or on slow lines, and where all peers keep adding keys. The
+// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processors are scarcer: where
+// peers keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. The
 // environment's GOGC wins.
 func gcPercent(peers int, links link.Mix, adds float64) int {
 	if adds > 0 || testnet.DefaultWarmup(peers, links) > 40*time.Second {

@@ -85,9 +85,9 @@ func New(c Config) (*Machine, error) {
 	return m, nil
 }
 
-// Step takes in what happened, and returns what is to be done: the effects of the machines, MakeTail, MakeEpoch, Seek,
-// and at the end an event.Wake, if its time differs from the last one's. Effects that are inputs of other machines do
-// not reach the driver, unless they are also for it (event.Driver).
+// Step takes in an input, and returns the effects to carry out: the machines' effects, MakeTail, MakeEpoch and Seek. An
+// event.Wake comes last, if its time differs from the last one's. Effects that are inputs of other machines do not
+// reach the driver, unless they are also for it (event.Driver).
 func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now

@@ -12,8 +12,8 @@ const Connections = 32
 // stay is the least age of a link that another peer asked for before a newcomer may take its place.
 const stay = 2 * time.Second
 
-// Places returns how many of most connections may be links that others asked for, and how many of these neighbours and
-// the mesh keep from newcomers. most is 4 or more.
+// Places returns two numbers for a node of at most most connections, 4 or more: the links taken that others asked for,
+// and the ones among them that neighbours and the mesh keep from newcomers.
 func Places(most int) (taken, kept int) {
 	taken = most / 2
 	return taken, taken - max(1, taken/4)

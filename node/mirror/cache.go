@@ -240,8 +240,9 @@ func (c *cache) remove(s Sum) {
 	_ = os.Remove(c.path(s))
 }
 
-// reserve makes room for more bytes by evicting content. They count as used until release or keep. What peers gave may
-// evict content up to a share of the cache, for nobody knows yet whether it is right: peers that lie cannot empty it.
+// reserve makes room for more bytes by evicting content. They count as used until release or keep. Peers' bytes may
+// evict content only up to a share of the cache, for nobody knows yet whether they are right: lying peers cannot empty
+// it.
 func (c *cache) reserve(bytes int64, from flow) error {
 	for {
 		s, fits, err := c.room(bytes, from)

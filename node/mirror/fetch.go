@@ -408,8 +408,8 @@ func (f *flight) lookAgain(a *attempt) {
 	a.look = f.look(a.skip)
 }
 
-// originSize returns the whole size by an answer of the origin, -1 if it does not tell, and skips bytes that are there
-// already if the origin sends all again.
+// originSize returns the whole size by an answer of the origin, -1 if it does not tell. If the origin sends all again,
+// it skips bytes that are there already.
 func originSize(resp *http.Response, there int64) (int64, error) {
 	if resp.StatusCode == http.StatusPartialContent {
 		got, size, err := contentRange(resp)

@@ -40,7 +40,7 @@ func newDLeft(n, r int, seed uint64) *counting.DLeft {
 }
 
 // messages measures the size of a counting filter when it is sent (Mitzenmacher 2002, section V), beside the entropy of
-// its content: a set of this number of fingerprints, here each a member once.
+// its content: a set of fingerprints, each a member once.
 func (s *session) messages() {
 	for _, q := range []int{24, 32, 48} {
 		least := float64(q) - math.Log2(dleftKeys) + math.Log2E

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// choosePorts sets the addresses to listen on: the configuration's, or, where these are on the default port and another
-// program has it, on a port of the peer's own.
+// choosePorts sets the addresses to listen on: the configuration's. If these are on the default port and another
+// program has it, they get a port of the peer's own.
 func (d *daemon) choosePorts(id peer.ID) error {
 	d.listen = d.cfg.Addresses.Listen
 	err := portsFree(d.listen)

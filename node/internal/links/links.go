@@ -324,8 +324,8 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	}
 }
 
-// Stale returns the peers whose connections or links are unneeded and have been idle for longer than idleLife, or than
-// passLife for connections made only to confirm.
+// Stale returns the peers whose connections or links are unneeded and idle for longer than idleLife; for connections
+// made only to confirm, than passLife.
 func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

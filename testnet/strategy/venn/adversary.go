@@ -138,8 +138,8 @@ func (h *hostile) spoil(in strategy.Received) bool {
 	return false
 }
 
-// spoiled returns parts of an epoch: with a wrong signature, with a part that is not the one signed for, of a second
-// summary under the same number, or correct ones.
+// spoiled returns parts of an epoch. Their signature is wrong, or a part differs from the signed one, or they are of a
+// second summary under the same number, or they are correct.
 func (h *hostile) spoiled(e *epoch, first, end int) parts {
 	p := parts{group: group.Of(e.stream.Header())}
 	if h.answered++; h.answered%2 == 0 {
