@@ -153,7 +153,7 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 		return err
 	}
 	draft := r.ConfigPath() + ".edit"
-	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // else it is left of an edit that was not right
+	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // else it is left from an invalid edit
 		if err := os.WriteFile(draft, before, 0o600); err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ var experiments = []experiment{
 	compressed, delta, reduction, dynamic, cardinality, intersection, hashing, dleft, countmin,
 }
 
-// experiment is a row of tasks. Each adds rows or points of a figure to a session.
+// experiment is a list of tasks. Each adds rows or points of a figure to a session.
 type experiment struct {
 	Info
 	tasks   func(*session) []task

@@ -16,7 +16,7 @@ type Report struct {
 	Trace    string // SHA-256 of the simulator's trace; real hosts have none
 	Wrong    int    // peers named as holders that are none
 	Messages float64
-	Bytes    float64 // both a query; where they are known of all queries together only, those in Queries are 0
+	Bytes    float64 // both are means over queries; real hosts may know them of all together only: then 0 in Queries
 
 	Online  float64 // peers that were there, on average over the queries' begins
 	Parts   int     // into which the links at the start fall
