@@ -13,28 +13,27 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A peer that covers a part of the network asks others, in rounds, for peers. It asks for peers of its own range until
-// it has links there, and for contacts in ranges where it knows nobody. It also asks for the peers anywhere that are
-// most like it. Whoever is asked answers from what it holds. Rounds that bring nothing come ever later
-// (Gossip).
+// A peer that covers a part of the network asks others, in rounds, for peers: for peers of its own range until it has
+// links there, for contacts in ranges where it knows nobody, and for the most similar peers anywhere. Each answers from
+// what it holds. Rounds that bring nothing come ever later (Gossip).
 
 const (
-	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its
-	// place.
+	// clearlyMore is the factor by which a peer's overlap must exceed that of the least similar peer kept, to be fetched
+	// in its place.
 	clearlyMore = 1.25
-	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
+	// leastAlike is the least overlap of interest: peers with less share only a few keys that many hold.
 	leastAlike = 1.0 / 64
-	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. The same number serves to
-	// estimate the size of the network.
+	// nearKnown is the number of peers nearest to it that an asker lists when it looks for nearer ones. The same number
+	// serves to estimate the size of the network.
 	nearKnown = 16
-	// maxAlike is the most similar ones that are reckoned with.
+	// maxAlike is the largest number of similar peers considered.
 	maxAlike = wire.MaxKnown * 3 / 4
 )
 
-// noneEvery is the time until somebody is looked for again after there was nobody to ask.
+// noneEvery is the time until the next inquiry is tried, after there was nobody to ask.
 const noneEvery = time.Second
 
-// Due returns when somebody may be asked, if nothing happens until then.
+// Due returns the next time at which a peer may be asked, if nothing happens until then.
 func (s *Region) Due() time.Duration {
 	if s.depth > 0 || s.seeking(s.now) {
 		return s.due.At(dueInquiry)
@@ -42,7 +41,7 @@ func (s *Region) Due() time.Duration {
 	return agenda.Never
 }
 
-// Inquire says whom to ask now, and what; ok is false when nobody is to be asked.
+// Inquire returns the next peer to ask and the question; ok is false if nobody is to be asked now.
 func (s *Region) Inquire(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if to, q, ok = s.next(now); ok {
 		s.awaited[to.Peer] = inquiry{since: now}
@@ -68,7 +67,7 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 	similar := s.similar()
 	if to, ok = s.meet(now, similar); ok {
 		s.due.By(dueInquiry, now+seekEvery)
-		delete(s.told, to.Peer) // who asks to be remembered says what it holds
+		delete(s.told, to.Peer) // its summary goes along again: a visitor is remembered by it
 		q = s.inquiry(to.Peer)
 		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)
 		return to, q, true
@@ -87,8 +86,8 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 	return to, q, true
 }
 
-// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot
-// be dialled just now are among them: else others would name them again and again.
+// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Peers that cannot
+// be dialled just now are included; otherwise others would name them again and again.
 func (s *Region) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range s.directory.Others() {
@@ -102,7 +101,7 @@ func (s *Region) similar() []*directory.Entry {
 	return out[:min(len(out), maxAlike)]
 }
 
-// reachable are those of the entries that can be asked now.
+// reachable returns the entries that can be asked now.
 func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range all {
 		if e.Record().Envelope != nil && e.DialFails() == 0 && !s.awaits(e.Peer()) {
@@ -112,9 +111,9 @@ func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	return out
 }
 
-// whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
-// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked
-// whose answer is awaited: of two answers only the first would count.
+// whomToAsk chooses the peer to ask in this round. A link costs no connection, so each link is asked once before any
+// stranger. A peer that knows no similar peer asks contacts; any other does not, because it finds similar peers where
+// they meet. No peer is asked whose answer is awaited: of two answers only the first would count.
 func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {
@@ -142,8 +141,8 @@ func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, 
 	return wire.Record{Peer: wire.PeerID(c.Peer), Envelope: c.Record}, true
 }
 
-// linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
-// them costs no connection. The peer not asked for longest comes first: it has had the most time to learn of others.
+// linkedAlike returns the similar peers that are linked and at least half as similar as the most similar one: asking
+// them costs no connection. The peer asked longest ago comes first: it has had the most time to learn of others.
 func (s *Region) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
 		if 2*e.Overlap().Value >= similar[0].Overlap().Value && s.exchange.IsLinked(e.Peer()) {
@@ -170,8 +169,7 @@ func (s *Region) unaskedLink() (wire.Record, bool) {
 	return all[s.cfg.Rand.IntN(len(all))], true
 }
 
-// nearby draws one of the few peers nearest to us that can be asked. It leaves out those asked in the search for our
-// range.
+// nearby draws one of the few peers nearest to us that can be asked, except peers asked in the search for our range.
 func (s *Region) nearby() (wire.Record, bool) {
 	all := nearest(s.place, s.askable(), RangeLinks)
 	all = slices.DeleteFunc(all, func(l located) bool {
@@ -213,7 +211,7 @@ func (s *Region) askable() iter.Seq[located] {
 	}
 }
 
-// nearest are the n of all that are nearest to a place, each peer once. It is for small n.
+// nearest returns the n located peers that are nearest to a place, each once. It is for small n.
 func nearest(p space.Place, all iter.Seq[located], n int) []located {
 	out := make([]located, 0, n+1)
 	for l := range all {
@@ -231,13 +229,14 @@ func nearest(p space.Place, all iter.Seq[located], n int) []located {
 	return out
 }
 
-// least is the bar as an inquiry says it.
+// least returns the bar in the units of an inquiry.
 func (s *Region) least(similar []*directory.Entry) uint16 {
 	return uint16(math.MaxUint16 * min(1, s.bar(similar)))
 }
 
-// bar is the overlap from which a peer is of interest. That is clearly more than the least similar peer has for which
-// there is room. As long as rounds bring better peers, it is not far less than the most similar one has.
+// bar returns the overlap from which a peer is of interest: clearly more than the overlap of the least similar peer
+// that there is room for. As long as rounds bring better peers, it is not far below the overlap of the most similar
+// peer.
 func (s *Region) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
 		return leastAlike
@@ -258,8 +257,8 @@ func (s *Region) bar(similar []*directory.Entry) float64 {
 	return bar
 }
 
-// similarRoom is how many of the similar certainly have room, beside those in the range and the linked. That is their
-// share, or what the range and the useful leave over.
+// similarRoom returns the number of similar peers that certainly have room, besides those in the range and linked ones:
+// their share, or what the range and the useful leave over.
 func (s *Region) similarRoom() int {
 	most := float64(s.directory.Room())
 	inside := 0
@@ -272,7 +271,7 @@ func (s *Region) similarRoom() int {
 	return max(1, min(int(max(directory.SimilarShare*most, left)), maxAlike))
 }
 
-// inquiry is what every question to a peer says.
+// inquiry returns the fields that every question to a peer has.
 func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	lacks := s.lacks()
 	q := wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
@@ -290,7 +289,7 @@ func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	return q
 }
 
-// knownNearest lists the few known peers that are nearest to us and the similar, by place.
+// knownNearest lists the similar peers and the nearKnown peers nearest to us, by place.
 func (s *Region) knownNearest(similar []*directory.Entry) []wire.KnownOrigin {
 	out := s.knownTo(similar, false)
 	for _, l := range nearest(s.place, s.askable(), nearKnown) {
@@ -299,7 +298,7 @@ func (s *Region) knownNearest(similar []*directory.Entry) []wire.KnownOrigin {
 	return sortKnown(out)
 }
 
-// sortKnown sorts by place, and leaves of those at one place the latest.
+// sortKnown sorts by place, and keeps only the latest epoch at each place.
 func sortKnown(all []wire.KnownOrigin) []wire.KnownOrigin {
 	slices.SortFunc(all, func(a, b wire.KnownOrigin) int {
 		return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(b.Sequence, a.Sequence))
@@ -307,7 +306,7 @@ func sortKnown(all []wire.KnownOrigin) []wire.KnownOrigin {
 	return slices.CompactFunc(all, func(a, b wire.KnownOrigin) bool { return a.Place == b.Place })
 }
 
-// knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
+// knownTo lists the similar peers, by place. With near, it adds the peers known in our range.
 func (s *Region) knownTo(similar []*directory.Entry, near bool) []wire.KnownOrigin {
 	var out []wire.KnownOrigin
 	list := func(e *directory.Entry) {

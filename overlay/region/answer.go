@@ -18,24 +18,25 @@ import (
 )
 
 const (
-	// widestNamed is how many peers an answer names for covering far more than the asker.
+	// widestNamed is the number of peers that an answer names because they cover far more than the asker.
 	widestNamed = 2
-	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger. A summary with a first
-	// part of more than mostSample is not passed on: the answer would be too long, for which the asker blames us.
+	// sampleBytes is the size up to which an introduction carries parts of a summary, unless the first part is larger. A
+	// summary with a first part above mostSample is not passed on: the answer would be too long, and the asker would blame
+	// us.
 	sampleBytes = 1 << 10
 	mostSample  = 2 << 10
 )
 
-// maxServed is how many inquiries are answered with names in a second, shared fairly by those who ask.
+// maxServed is the number of inquiries a second that are answered with names, shared fairly by the askers.
 const maxServed = 16
 
-// Serves counts an inquiry that came, and says whether it is to be answered with names.
+// Serves counts an inquiry, and reports whether it is to be answered with names.
 func (s *Region) Serves(in event.Asked) bool {
 	return s.served.Admit(s.now, admission.Principal{Peer: string(in.From)}, time.Second/maxServed)
 }
 
-// Answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
-// it lacks, and the summaries of those like it.
+// Answer names peers to an asker: near its place, nearer than we are to the place that it looks up, and in the ranges
+// that it lacks. It adds the summaries of peers similar to the asker.
 func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 	out := wire.Names{Depth: s.seen.vouched}
 	asker := exchange.PlaceOf(from)
@@ -59,7 +60,7 @@ func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 	return out
 }
 
-// namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
+// namesNear returns peers of an asker's range that it does not know, nearest first, no farther from it than within.
 func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, from wire.PeerID, known map[uint32]uint16) []wire.Named {
 	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
@@ -83,8 +84,8 @@ func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, fr
 	return out
 }
 
-// nearness is the distance within which a peer is of use to an asker: nearer than the farthest of the nearKnown that
-// the asker knows.
+// nearness returns the distance within which a peer is of use to an asker: the distance of the nearKnown-th nearest
+// peer that the asker knows.
 func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 	if len(known) < nearKnown {
 		return math.MaxUint64
@@ -97,8 +98,8 @@ func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 	return distances[nearKnown-1]
 }
 
-// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
-// that cover any of these ranges and far more than the asker.
+// namesOf returns peers of the ranges that an asker lacks, one of each, in random order. A few come before them: the
+// widest that cover any of these ranges and far more than the asker.
 func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Named {
 	depth := min(max(q.Depth, 0), space.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
@@ -133,8 +134,9 @@ func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Name
 	return out
 }
 
-// widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
-// equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
+// widest returns up to n peers that cover far more than an asker, and ranges that it lacks: the widest, and among
+// equals the nearest to the asker, so that not all askers get the same. There are none while other peers may not know
+// their range yet.
 func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Named) {
 	if s.Starting(s.now) {
 		return nil
@@ -157,8 +159,8 @@ func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Nam
 	return out
 }
 
-// alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
-// that it keeps. It needs the asker's summary. Of many entries it looks at some, other ones each time.
+// alike returns the summaries of the peers most similar to an asker: those that hold more of its collection than the
+// least similar one that it keeps. It needs the asker's summary. Of many entries it looks at some, others each time.
 func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Parts {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
@@ -202,7 +204,7 @@ func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16
 	return out
 }
 
-// unknownTo yields, by place, the entries that an asker can be introduced to: it knows none of their summaries, or an
+// unknownTo yields, by place, the entries that an asker can be introduced to: it knows no summary of theirs, or only an
 // earlier epoch.
 func (s *Region) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[space.Place, *directory.Entry] {
 	return func(yield func(space.Place, *directory.Entry) bool) {
@@ -222,10 +224,11 @@ func (s *Region) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter
 	}
 }
 
-// maxCompared is the most entries that are compared with an asker: that takes up to a few milliseconds.
+// maxCompared is the largest number of entries compared with an asker. That takes up to a few milliseconds.
 const maxCompared = 1024
 
-// someOthers are the entries of others or, of more than maxCompared, as many in a row from anywhere on.
+// someOthers returns the entries of other peers. Of more than maxCompared it returns that many in a row, from a random
+// one on.
 func (s *Region) someOthers() []*directory.Entry {
 	all := s.directory.Others()
 	if len(all) <= maxCompared {
@@ -234,13 +237,13 @@ func (s *Region) someOthers() []*directory.Entry {
 	return window(all, maxCompared, s.cfg.Rand.IntN(len(all)))
 }
 
-// window is n in a row of more than that, from one on. The first comes after the last.
+// window returns n elements of all in a row, starting at from. The first comes after the last.
 func window[T any](all []T, n, from int) []T {
 	some := all[from:min(from+n, len(all))]
 	return slices.Concat(some, all[:n-len(some)])
 }
 
-// introduction is the first parts of what is held of an entry.
+// introduction returns the first parts held of an entry.
 func introduction(e *directory.Entry) (wire.Parts, bool) {
 	p := e.Newest()
 	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {

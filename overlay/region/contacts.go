@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// wideRanges is the greatest depth of the ranges in each of which contacts are looked for before a search needs them.
+	// wideRanges is the greatest depth of the ranges for which contacts are sought before a search needs them.
 	wideRanges = 5
-	// secondContacts is in how many ranges a second contact is looked for at a time.
+	// secondContacts is the number of ranges in which a second contact is sought at a time.
 	secondContacts = 2
-	// emptyFirst is how many inquiries in a row ask for contacts in the same empty ranges alone.
+	// emptyFirst is the number of inquiries in a row that ask for contacts in the same empty ranges only.
 	emptyFirst = 4
 )
 
-// Keep makes a contact of an entry's peer, if its range has place for one.
+// Keep makes a contact of an entry's peer, if the bucket of its range has a place.
 func (s *Region) Keep(e *directory.Entry) {
 	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
 		depth, said := s.depthOf(e)
@@ -32,18 +32,18 @@ func (s *Region) Keep(e *directory.Entry) {
 			s.addContact(e.Record(), depth, ByGuess)
 		case depth <= s.depth-FarWider:
 			s.addContact(e.Record(), depth, ByItself)
-		default: // its range may soon be as ours
+		default: // its range may soon be as wide as ours
 			s.addContact(e.Record(), depth, ByHearsay)
 		}
 	}
 }
 
-// FarWider says whether the own range is far wider than those of most linked peers. It is not as long as it may soon be
-// another.
+// FarWider reports whether our range is far wider than those of most linked peers. It is false while our range may soon
+// change.
 func (s *Region) FarWider() bool { return s.usual >= s.depth+FarWider && !s.Starting(s.now) }
 
-// Parts is the depth of the ranges, a part of the own one each, that a peer whose range is far wider than others needs
-// links into; 0: it is not.
+// Parts returns the depth of the parts of our range into each of which a peer needs a link, if its range is far wider
+// than others; else 0.
 func (s *Region) Parts() int {
 	if !s.FarWider() {
 		return 0
@@ -51,15 +51,15 @@ func (s *Region) Parts() int {
 	return min(s.usual, s.depth+space.MaxBits)
 }
 
-// Wider says whether a peer covers far more than we, and knows more than twice as many origins as there are in our range:
-// a peer that has just begun does not know its range yet.
+// Wider reports whether a peer covers far more than we, and knows more than twice as many origins as our range has: a
+// peer that has just begun does not know its range yet.
 func (s *Region) Wider(h wire.Hello) bool {
 	return h.Depth <= s.depth-FarWider && float64(h.Origins) > 2*max(1, math.Ldexp(s.size, -s.depth))
 }
 
-// depthOf is the depth of the range that an entry's peer covers. It is what the peer says if it is linked, covers more
-// than others and knows about as many origins as it should. Else it is a guess: as ours, or as that of most if ours is
-// far wider.
+// depthOf returns the depth of the range that an entry's peer covers. It is the peer's claim (said) if the peer is
+// linked, covers more than others and knows about the number of origins that it should. Else it is a guess: our own
+// depth, or the usual one if our range is far wider.
 func (s *Region) depthOf(e *directory.Entry) (depth int, said bool) {
 	depth = s.depth
 	if s.FarWider() {
@@ -98,13 +98,13 @@ func (s *Region) Contacts() []Contact {
 	return append(append(out, s.spare.list...), s.similarContacts()...)
 }
 
-// spare is the spare contacts as of some state.
+// spare holds the spare contacts for one state.
 type spare struct {
 	of   sparing
 	list []Contact
 }
 
-// sparing is all that spare contacts depend on.
+// sparing is the state that spare contacts depend on.
 type sparing struct {
 	directory, contacts uint64 // versions
 	depth, parts        int
@@ -141,7 +141,7 @@ func (s *Region) spareContacts() (out []Contact) {
 	return out
 }
 
-// ContactBytes is the size of the records of contacts that the directory does not hold.
+// ContactBytes returns the size of the records of contacts that the directory does not hold.
 func (s *Region) ContactBytes() (bytes int) {
 	for c := range s.contacts.Each() {
 		if e := s.directory.Lookup(wire.PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
@@ -151,11 +151,11 @@ func (s *Region) ContactBytes() (bytes int) {
 	return bytes
 }
 
-// Elsewhere takes in a peer of another range that somebody names. It says what that is worth.
+// Elsewhere takes in a peer of another range that some peer named. It returns whether that is news.
 func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
 	first := s.contacts.Empty(space.Around(exchange.PlaceOf(n.Record.Peer), s.wideDepth()))
 	depth, by := n.Depth, ByHearsay
-	if s.Starting(now) { // others look for their depth, too: it is taken to be as ours
+	if s.Starting(now) { // others look for their depth, too: it is assumed to be ours
 		depth, by = s.depth, ByGuess
 	}
 	if s.addContact(n.Record, depth, by) && first {
@@ -164,7 +164,7 @@ func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
 	return NoNews
 }
 
-// ContactAnswered notes how a contact answered a question about a key.
+// ContactAnswered notes the outcome of a question to a contact about a key.
 func (s *Region) ContactAnswered(in event.ContactAnswered) {
 	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
 	case in.Failed:
@@ -178,9 +178,9 @@ func (s *Region) ContactAnswered(in event.ContactAnswered) {
 	}
 }
 
-// spareDepth is the depth of the parts of other ranges that have a spare contact each: a half of what most peers cover,
-// and at most of what we do. A peer whose range is far wider than others has one for each half of a range as its own:
-// there are too many smaller parts.
+// spareDepth returns the depth of the parts of other ranges that have a spare contact each: a half of what most peers
+// cover, and at most a half of what we do. A peer whose range is far wider than others has a spare contact for each
+// half of a range as wide as its own: there are too many smaller parts.
 func (s *Region) spareDepth() int {
 	if s.FarWider() {
 		return s.depth + 1
@@ -188,8 +188,8 @@ func (s *Region) spareDepth() int {
 	return max(s.depth, s.usual) + 1
 }
 
-// similarContacts lists those like us beyond our range, the most similar first. Some of our like may not be known here,
-// and most of those are known to one of the others.
+// similarContacts lists similar peers outside of our range, the most similar first. Similar peers that are unknown here
+// are mostly known to one of these.
 func (s *Region) similarContacts() (out []Contact) {
 	for _, e := range s.similar() {
 		place := s.directory.Place(e)
@@ -206,9 +206,9 @@ func (s *Region) similarContacts() (out []Contact) {
 	return out
 }
 
-// lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: one in each wide range in which
-// we know nobody. Once there are none, or a few inquiries did not change them, there are besides a few wide ranges in
-// which we know one alone. The second can wait, but not for a range that stays empty.
+// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact. Once
+// there are none, or a few inquiries did not change them, a few wide ranges with a single contact are added. A second
+// contact can wait, but not for a range that stays empty.
 func (s *Region) lacks() space.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)
@@ -226,12 +226,12 @@ func (s *Region) lacks() space.Bitmap {
 	return s.someOf(append(wide, one[:min(len(one), secondContacts)]...))
 }
 
-// wideDepth is the depth of the ranges in each of which contacts are looked for beforehand. Those of all narrower ranges
+// wideDepth returns the depth of the ranges for which contacts are sought beforehand. Contacts for all narrower ranges
 // would cost more than most searches need: see wanted.go.
 func (s *Region) wideDepth() int { return min(s.depth, wideRanges) }
 
-// someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds those without a
-// contact that this peer needs before others: near its own range, and where it looks for its like.
+// someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds the empty
+// ranges that this peer needs before others: near its own range, and at its meeting places.
 func (s *Region) someOf(wide []space.Range) space.Bitmap {
 	depth := min(s.depth, space.MaxBits)
 	if depth == s.wideDepth() {
@@ -253,7 +253,7 @@ func (s *Region) someOf(wide []space.Range) space.Bitmap {
 	return out
 }
 
-// lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.
+// lacksIn reports whether an asker lacks a contact anywhere in a range that is no deeper than its own.
 func lacksIn(q wire.Inquiry, r space.Range) bool {
 	depth := min(q.Depth, space.MaxBits)
 	first := int(uint64(r.First()) >> (64 - depth))

@@ -6,21 +6,21 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// RangeLinks is the number of links to keep into the own range, where that is not the whole network.
+// RangeLinks is the number of links to keep into our range, where that is not the whole network.
 const RangeLinks = 4
 
-// Means says what a peer can spend on the origins of its range.
+// Means are the resources that a peer can spend on the origins of its range.
 type Means struct {
 	Memory float64 // bytes for what is known of origins
 	Origin float64 // bytes of memory that an origin takes on average
-	Most   float64 // origins at most, whatever the memory; 0: no bound
+	Most   float64 // most origins, whatever the memory; 0: no bound
 
 	Rate float64 // bytes a second that the line has for summaries
-	Wire float64 // bytes that come with an origin: its summary, its record, what is said about it
-	Fill float64 // seconds within which the range is to be filled, and all of it renewed
+	Wire float64 // bytes that come with an origin: its summary, its record, announcements of it
+	Fill float64 // seconds in which the line must be able to bring the whole range
 }
 
-// Room is the number of origins that the means are enough for.
+// Room returns the number of origins that the means are enough for.
 func (m Means) Room() float64 {
 	room := math.Inf(1)
 	if m.Origin > 0 {
@@ -36,7 +36,7 @@ func (m Means) Room() float64 {
 }
 
 const (
-	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more
+	// planned is the part of the room that a range is chosen to fill. The rest is for ranges that happen to hold more
 	// origins than others: with 80 planned they hold up to 100.
 	planned = 0.7
 	// widen is the part of the room that a range twice as wide must fit into before it is chosen instead. It is less
@@ -47,8 +47,8 @@ const (
 )
 
 // Depth returns the least depth at which the origins of a range fit into the room. origins is their number in the whole
-// network. Depth 0 may use all of the room, since nothing is kept beside it. The present depth stays as long as its
-// range neither overflows nor could be twice as wide with room to spare.
+// network, now the present depth. Depth 0 may use all of the room, because nothing is kept beside it. The present depth
+// stays as long as its range neither overflows nor could be twice as wide with room to spare.
 func Depth(now int, m Means, origins float64) int {
 	room := m.Room()
 	fits := func(depth int) bool {

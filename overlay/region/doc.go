@@ -7,31 +7,31 @@
 //
 // For other ranges a peer has contacts ([Contacts]): records of peers that cover them. A search asks its own directory,
 // then contacts for the ranges that nobody asked so far covers ([Next]). Where ranges are many, contacts in each are
-// looked for once a search needs them. A search for one holder asks a few of the similar before other contacts: they
-// know most of each other, and each covers a range, too.
+// sought once a search needs them. A search for one holder asks a few similar peers before other contacts: they know
+// most of each other, and each covers a range, too.
 //
-// A [Region] receives inputs and never asks. It fits the own range to memory and line ([Region.Fit]) and says for which
-// range the peer can vouch. It chooses whom to ask for other peers, and what ([Region.Inquire], [Region.Want]), and names
-// peers to those that ask here ([Region.Answer]). It reads the directory and the exchange and changes neither: what
-// follows from it for them, package overlay does. It has no clock, no I/O and no goroutines; the only randomness is the
-// source in [Config].
+// A [Region] receives inputs and never asks. It fits our range to memory and line ([Region.Fit]) and determines the
+// range that the peer can vouch for. It chooses peers to ask for other peers, and the questions ([Region.Inquire],
+// [Region.Want]), and names peers to those that ask here ([Region.Answer]). It reads the directory and the exchange and
+// changes neither: package overlay carries out what follows for them. It has no clock, no I/O and no goroutines; the
+// only randomness is the source in [Config].
 //
 // The words used here, one meaning each:
 //
-//   - A peer vouches for a range when it knows all origins there that it heard of. Its sharp range is the one in which it
-//     expects few false matches.
+//   - A peer vouches for a range when it knows all origins there that it heard of. Its precise range is the one in
+//     which it expects few false matches.
 //   - The focus is the range that the line is for first, where memory is enough for everybody and the line is not.
 //   - A contact is a peer that can be asked about another range.
 //   - An inquiry asks a peer to name others, in a round of gossip, for a search, or to find the own place. An answer
 //     names peers by their records, and introduces peers by the first parts of their summaries.
-//   - The similar hold keys of ours beyond doubt, by estimate. A stranger is any peer that is not among them.
-//   - A meeting place is one that two peers with keys in common both look up; who asks there is a visitor.
+//   - A similar peer holds keys of ours beyond doubt, by estimate. Any other peer is a stranger.
+//   - A meeting place is a place that two peers with keys in common both look up; a peer that asks there is a visitor.
 //
-// Places follow from identities, and identities are cheap: whoever makes many can choose a range. So no rule here rests
-// on one contact, and none prefers a peer for having come first.
+// Places follow from identities, and identities are cheap: a party that makes many can choose a range. So no rule here
+// rests on one contact, and none prefers a peer for having come first.
 //
 // It costs about 2 kB for each of at most 64 visitors, and the contacts. A look at all entries follows a change, once a
-// second at most. The cost was counted for 10,000 peers of 200 keys, with 78 origins of the range and 49 similar ones
-// kept. It is 6.3 messages a find, and .994 of all finds take at most 128 messages. The first 128 heard of, kept instead,
-// find .59.
+// second at most. The cost of searches was counted for 10,000 peers of 200 keys that keep 78 origins of the range and
+// 49 similar ones: 6.3 messages a find, and .994 of all finds take at most 128 messages. If a peer keeps the first 128
+// origins that it hears of instead, .59 do.
 package region

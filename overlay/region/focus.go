@@ -7,18 +7,18 @@ import (
 )
 
 // A network may be small enough for everybody's memory, but not for anybody's line. There a peer has the first parts of
-// all summaries and cannot tell who holds a key. So each line is for a range around its peer's place first. What a peer
-// knows well is its precise range. It asks others about the rest, whom it knows by their first parts.
+// all summaries and cannot tell who holds a key. So each line is first for a range around its peer's place. The part
+// that a peer knows well is its precise range. About the rest it asks others, which it knows by their first parts.
 
 const (
-	// focusFill is the time in which the line should carry what is useful of the focus.
+	// focusFill is the time in which the line should carry all useful parts of the focus.
 	focusFill = 45 * time.Second
-	// usefulBits is how many bits a key make a summary useful: about one false match in a hundred then.
+	// usefulBits is the number of bits a key that makes a summary useful: about one false match in a hundred.
 	usefulBits = 8
 )
 
-// Focus fits the range that the line is for first to what lines carry, and returns it. whole says that it is precise
-// already.
+// Focus fits the range that the line is for first to the rates of the lines, and returns it. whole reports whether it
+// is precise already.
 func (s *Region) Focus() (focus space.Range, whole bool) {
 	s.refocus()
 	return space.Around(s.place, s.focus), s.seen.precise <= s.focus
@@ -27,7 +27,7 @@ func (s *Region) Focus() (focus space.Range, whole bool) {
 func (s *Region) refocus() {
 	switch {
 	case s.depth > 0:
-		s.focus = 0 // memory is what there is little of
+		s.focus = 0 // memory is scarcer than the line
 	case s.seen.held >= fewKnown:
 		wire := s.seen.keys / float64(s.seen.held) * usefulBits / 8
 		m := Means{Rate: s.exchange.LinesIn(), Wire: wire, Fill: focusFill.Seconds()}
@@ -35,7 +35,7 @@ func (s *Region) refocus() {
 	}
 }
 
-// FocusPeers lists the peers to ask about ranges as wide as our focus, see package overlay.
+// FocusPeers lists the peers to ask about ranges as wide as our focus; nil if there is no focus.
 func (s *Region) FocusPeers() []Contact {
 	if s.focus == 0 {
 		return nil

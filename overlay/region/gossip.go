@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// strangerEvery is the period, in rounds of gossip, of asking a stranger: the similar of the similar are often each
-	// other.
+	// strangerEvery is the period, in rounds of gossip, of asking a stranger: similar peers often know only each other.
 	strangerEvery = 4
 	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds
 	// that bring nothing.
 	firstRound = time.Second
 	lastRound  = 2 * time.Hour
-	// patientRounds is how many rounds in a row may bring nothing before the time between them doubles with each.
+	// patientRounds is the number of rounds in a row that may bring nothing before the time between them doubles with
+	// each.
 	patientRounds = 4
 )
 
@@ -31,12 +31,12 @@ type Gossip struct {
 // Stranger reports whether this round's question goes to a peer drawn from all, in place of a similar one.
 func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
 
-// Near reports whether this round's question goes to a peer of the own range, while peers of that range are wanted.
-// Every other round does, so that similar peers learn of this one meanwhile.
+// Near reports whether this round's question goes to a peer of our range, while peers of that range are wanted. Every
+// other round does, so that similar peers learn of this one meanwhile.
 func (g *Gossip) Near() bool { return g.round%2 == 0 }
 
-// Pick draws the peer to ask this round, of n similar peers, the most similar first. The more similar one is, the
-// likelier it is drawn. n is positive.
+// Pick draws the index of the peer to ask this round, of n similar peers in order, the most similar first. More similar
+// peers are likelier. n is positive.
 func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 	return min(int(rng.ExpFloat64()*float64(n)/4), n-1)
 }
@@ -61,7 +61,7 @@ func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.va
 // Learned records that a round brought a new peer.
 func (g *Gossip) Learned() { g.vain = 0 }
 
-// Likeness says how much a peer resembles the one that asks.
+// Likeness is a peer's resemblance to an asker.
 type Likeness struct {
 	Place   space.Place
 	Overlap float64 // share of the asker's collection that it holds, by estimate

@@ -12,30 +12,30 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// In a large network hardly anybody whom a peer comes to know is like it, and gossip about the similar finds no
+// In a large network hardly any peer that a peer comes to know is similar to it, and gossip about similar peers has no
 // beginning. So peers with keys in common meet. The least hash of a collection's keys names a place: two collections
-// have the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer that lacks its like
-// looks up who stands nearest to that place, by asking peers ever nearer to it. Whoever is asked remembers the asker
-// for a while, and passes on the summaries of earlier visitors that are like it. A peer that knows its like comes back
-// now and then, for newcomers to find it.
+// have the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer without similar peers
+// looks up the peer nearest to that place, by asking peers ever nearer to it. Each remembers the asker for a while, and
+// passes on the summaries of earlier visitors that are similar to it. A peer that knows similar peers comes back now
+// and then, for newcomers to find it.
 
-// meeting is the state of that: the lookup under way, and the visitors of this peer.
+// meeting is the state of meeting: the lookup under way, and the visitors of this peer.
 type meeting struct {
-	place   space.Place   // that is looked up; 0: none is
-	named   []located     // peers nearer to it than those who named them; at most meetNamed of each
-	opened  int           // records of the last answer that were opened for that
-	asked   []wire.PeerID // in this lookup
-	last    wire.PeerID   // whom was asked last
+	place   space.Place   // place that is looked up; 0: none
+	named   []located     // peers nearer to it than the peers that named them; at most meetNamed of each
+	opened  int           // number of records opened in the last answer
+	asked   []wire.PeerID // peers asked in this lookup
+	last    wire.PeerID   // peer that was asked last
 	reached uint64        // distance from the place to the nearest peer that has answered, ourselves at first
 	lookups int           // since the places of our collection changed
-	least   [2]uint64     // hashes that the places of the last lookups go by
-	next    time.Duration // no lookup begins before
+	least   [2]uint64     // least hashes of our collection at the last lookups, which gave their places
+	next    time.Duration // no lookup begins before then
 	ended   time.Duration // when the last lookup ended; 0: none has
 
 	visitors []visitor // the latest last; at most Config.Visitors
 }
 
-// visitor is a peer that asked here for its like.
+// visitor is a peer that asked here for similar peers.
 type visitor struct {
 	peer   wire.PeerID
 	place  space.Place
@@ -44,7 +44,7 @@ type visitor struct {
 	until  time.Duration
 }
 
-// memory is about what a visitor takes. The summary that it is introduced with is there twice: as bytes and decoded.
+// memory returns about the bytes that a visitor takes. Its summary is there twice: as bytes and decoded.
 func (v *visitor) memory() int {
 	n := visitorMemory + len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
 	for _, p := range v.says.Run.Parts {
@@ -57,24 +57,26 @@ const (
 	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
 	// gossip is faster.
 	fewAlike = 16
-	// meetAgain is the time between the first few lookups: the first to come meet nobody. After each further lookup it
-	// doubles, up to meetSeldom. With enough of its like a peer waits for meetLess after the first, and then doubles that.
+	// meetAgain is the time between the first firstLookups lookups: the first to come meet nobody. After each further
+	// lookup it doubles, up to meetSeldom. A peer with fewAlike similar peers waits for meetLess after its first lookup,
+	// and doubles that after each.
 	firstLookups = 6
 	meetAgain    = 10 * time.Second
 	meetLess     = 10 * time.Minute
 	meetSeldom   = 2 * time.Hour
-	// mostHops is how many peers are asked in one lookup.
+	// mostHops is the number of peers asked in one lookup.
 	mostHops = 4
-	// meetNamed is how many peers nearer to a place are named to who looks it up.
+	// meetNamed is the number of peers nearer to a place that an asker for it is named.
 	meetNamed = 3
-	// maxVisitors bounds whom a peer remembers of those that asked here, for as long as their summaries live. Within that
-	// time they come again: two lookups, one by each hash.
+	// maxVisitors caps the visitors that a peer remembers, for as long as their summaries live. Within that time they come
+	// again: two lookups, one by each hash.
 	maxVisitors   = 64 // of two kilobytes or so
 	visitorMemory = 200
 )
 
-// meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
-// answer of the nearest peer to something else it waits a little, and then passes over that peer.
+// meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. If
+// an answer of the nearest peer to another question is awaited, it waits for promptTime, and then passes over that
+// peer.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
 	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+doubled(meetLess, m.lookups-1) {
@@ -111,10 +113,10 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 	return best.Record, true
 }
 
-// pause is the time from the last lookup to the next, while few alike are known.
+// pause returns the time from the last lookup to the next, while few similar peers are known.
 func (m *meeting) pause() time.Duration { return doubled(meetAgain, m.lookups-firstLookups+1) }
 
-// doubled is a time doubled as often as stated, at most meetSeldom.
+// doubled returns wait doubled the given number of times, at most meetSeldom.
 func doubled(wait time.Duration, times int) time.Duration {
 	for range times {
 		if wait *= 2; wait >= meetSeldom {
@@ -124,7 +126,7 @@ func doubled(wait time.Duration, times int) time.Duration {
 	return wait
 }
 
-// Published begins with the lookups again once our collection has another place than the one looked up.
+// Published starts the lookups again if our collection now has another place than the one looked up.
 func (s *Region) Published(now time.Duration) {
 	m := &s.meeting
 	begun := m.lookups
@@ -139,7 +141,7 @@ func (s *Region) Published(now time.Duration) {
 	}
 }
 
-// beginLookup begins to look up a meeting place. It is false while nothing is published.
+// beginLookup begins to look up a meeting place. It returns false while nothing is published.
 func (s *Region) beginLookup() bool {
 	m := &s.meeting
 	hash := m.lookups % 2
@@ -153,10 +155,10 @@ func (s *Region) beginLookup() bool {
 	return true
 }
 
-// meetingPlace is the place that a least hash names; never 0.
+// meetingPlace returns the place that a least hash names; never 0.
 func meetingPlace(least uint64) space.Place { return space.Place(max(least, 1)) }
 
-// meetingPlaces are those of our collection. There are none while nothing is published.
+// meetingPlaces returns the meeting places of our collection; none while nothing is published.
 func (s *Region) meetingPlaces() (out []space.Place) {
 	for hash := range len(s.meeting.least) {
 		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok {
@@ -166,8 +168,8 @@ func (s *Region) meetingPlaces() (out []space.Place) {
 	return out
 }
 
-// Nearer takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
-// such peers first, so what comes after the first few is not opened.
+// Nearer takes in a peer that from named, if it is nearer to the place that is looked up. An answer lists these peers
+// first, so only the first meetNamed are opened.
 func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
@@ -183,7 +185,8 @@ func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	}
 }
 
-// meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
+// meetAnswered notes that a peer has answered about the place that is looked up. It comes before the peers that are
+// named.
 func (s *Region) meetAnswered(from wire.PeerID) {
 	m := &s.meeting
 	if m.place != 0 && from == m.last {
@@ -191,7 +194,7 @@ func (s *Region) meetAnswered(from wire.PeerID) {
 	}
 }
 
-// nearerThanWe names peers nearer to a place than we are, to who looks it up.
+// nearerThanWe returns peers nearer to a place than we are, for an asker that looks it up.
 func (s *Region) nearerThanWe(place space.Place, from wire.PeerID) (nearer []wire.Named) {
 	own := place.Distance(s.place)
 	for _, l := range nearest(place, s.askable(), meetNamed) {
@@ -202,7 +205,7 @@ func (s *Region) nearerThanWe(place space.Place, from wire.PeerID) (nearer []wir
 	return nearer
 }
 
-// Visit remembers a peer that asked here for its like, if its summary is known.
+// Visit remembers a peer that asked here for similar peers, if its summary is known.
 func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	e := s.directory.Lookup(from)
 	if e == nil || e.Old() {
@@ -221,8 +224,8 @@ func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + known.Header().Lifetime})
 }
 
-// visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is
-// held beside.
+// visitorsFor yields the visitors that an asker can be introduced to: it does not know them, and the directory holds no
+// summary of theirs.
 func (s *Region) visitorsFor(from wire.PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
 	return func(yield func(*visitor) bool) {
 		for i := range s.meeting.visitors {
@@ -240,7 +243,7 @@ func (s *Region) visitorsFor(from wire.PeerID, known map[uint32]uint16) iter.Seq
 	}
 }
 
-// VisitorBytes is the memory that the visitors take.
+// VisitorBytes returns the memory that the visitors take.
 func (s *Region) VisitorBytes() (bytes int) {
 	for i := range s.meeting.visitors {
 		bytes += s.meeting.visitors[i].memory()

@@ -21,28 +21,28 @@ import (
 type Config struct {
 	Self       wire.PeerID
 	Memory     int                                        // bytes that the directory may take
-	MaxOrigins int                                        // that it may know
-	Group      func(wire.Record) string                   // whose addresses a record has; nil: there are no groups
+	MaxOrigins int                                        // origins that it may know
+	Group      func(wire.Record) string                   // names the address group of a record; nil: there are no groups
 	OpenRecord func(envelope []byte) (wire.PeerID, error) // verifies a record
 	Sample     func(*summary.Prefix) compare.Sample       // of a prefix
 	Rand       *rand.Rand                                 // the only source of randomness
-	Visitors   int                                        // who asked here, remembered at a time; 0: 64
+	Visitors   int                                        // visitors remembered at a time; 0: 64
 }
 
 // Region is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Region struct {
 	cfg       Config
-	directory *directory.Directory // read, and never changed; as the exchange
+	directory *directory.Directory // read only, as the exchange
 	exchange  *exchange.Exchange
 	now       time.Duration // of the step
 
 	place    space.Place
-	depth    int     // of the own range: what is outside is not wanted
-	usual    int     // of the ranges of most linked peers, and at least that of the own one
-	focus    int     // of the range that the line is for first; 0: for all alike
+	depth    int     // of our range; origins outside are not wanted
+	usual    int     // depth of the ranges of most linked peers, at least our own
+	focus    int     // depth of the range that the line is for first; 0: there is none
 	seen     survey  // of all entries
 	size     float64 // origins in the whole network, by estimate
-	nearest  []noted // the nearest of all ever heard of and not kept; at most nearestMost
+	nearest  []noted // the nearest places of origins heard of and not kept; at most nearestMost
 	contacts *Contacts
 	spare    spare // contacts, as of some state
 	changed  bool  // places came or went since the size was estimated
@@ -53,56 +53,56 @@ type Region struct {
 	begun   time.Duration
 	fitted  time.Duration                 // when the depth last changed
 	links   map[wire.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	awaited map[wire.PeerID]inquiry       // whose answers are awaited
+	awaited map[wire.PeerID]inquiry       // inquiries whose answers are awaited, by peer
 	seeker  seeker
 	meeting meeting
-	told    map[wire.PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
+	told    map[wire.PeerID]summary.Epoch // peers that got our own summary by an inquiry; bounded
 	served  *admission.Gate               // inquiries
 
 	empty      space.Bitmap // ranges without a contact at the last inquiry
 	emptyAsked int          // inquiries in a row that asked for them
 }
 
-// What is done only when it is due.
+// The tasks that are done only when due.
 const (
-	dueInquiry  = iota // somebody may be asked
-	dueUnlinked        // by one that seeks: a peer without a connection, too
-	dueTasks           // how many there are
+	dueInquiry  = iota // a peer may be asked
+	dueUnlinked        // a seeking peer may ask a peer to which it has no connection
+	dueTasks           // number of tasks
 )
 
 const (
-	// nearestMost is how many places are remembered for the estimate of the network's size alone.
+	// nearestMost is the number of places remembered only to estimate the network's size.
 	nearestMost = 32
-	// hearsay is how many times as many origins there may be by places heard of as by summaries held.
+	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
-	// fewVoices is how many links must say how large the network is before that counts. boast is how many times as
-	// large as by own evidence it may be then.
+	// fewVoices is the number of links that must state the network's size before that counts. boast is the factor by which
+	// it may then exceed our own evidence.
 	fewVoices = 3
 	boast     = 8
-	// apart is how many times as large a network may seem by own evidence as by the word of most links.
+	// apart is the factor by which the estimate from our own evidence may exceed the word of most links.
 	apart = 1.125
-	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
+	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
 	filledTo = 0.5
-	// maxTold bounds the memory of peers that have our own summary.
+	// maxTold caps the peers that are remembered to have our own summary.
 	maxTold = 256
-	// A peer with room for fewer than littleRoom origins takes only the part firstOrigins of it until it knows its
-	// range. It could not keep what it fetched before.
+	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
+	// range. What it fetched before, it could not keep.
 	littleRoom   = 1024
 	firstOrigins = 1.0 / 32
-	// stillAfter is how long the depth stays and nobody is asked for peers nearer to us before it stands still. Links
-	// into the range wait for that.
+	// stillAfter is the time without a change of depth, and without a question for nearer peers, after which the range is
+	// taken to stand still. Links into the range wait for that.
 	stillAfter = 3 * time.Second
-	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory
-	// bytes are assumed.
+	// fewKnown is the number of held summaries from which on their mean size is used. Until then unknownMemory and
+	// unknownWire bytes are assumed.
 	fewKnown      = 4
 	unknownMemory = 2400
 	unknownWire   = 1600
-	// originShare is the part of the memory that is for the first parts of origins. The rest is for what is known of
-	// them besides, and for origins that take more than others. Were it all, those that came first would stay, for there
-	// would be no memory to weigh others against them.
+	// originShare is the part of the memory for the first parts of origins. The rest is for further parts, and for
+	// unusually large origins. If it were all, the first origins to come would stay, because there would be no memory to
+	// weigh others against them.
 	originShare = 0.75
-	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range.
-	// They come again about every half-hour, when an unchanged summary is published again.
+	// freshWithin is the time in which the line must be able to carry the first parts of all origins of the range. They
+	// come again about every half-hour, when an unchanged summary is published again.
 	freshWithin = 10 * time.Minute
 )
 
@@ -118,13 +118,13 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	}
 }
 
-// own is our own summary, nil before the first is published.
+// own returns our own summary; nil before the first is published.
 func (s *Region) own() *summary.Prefix { return s.directory.Own().Held() }
 
-// At says what time it is: that of the step.
+// At sets the time of the step.
 func (s *Region) At(now time.Duration) { s.now = now }
 
-// Begin says when the node started.
+// Begin sets the time at which the node started.
 func (s *Region) Begin(now time.Duration) { s.begun = now }
 
 // Changed notes that places came or went.
@@ -138,21 +138,21 @@ func (s *Region) Hear(now time.Duration, p wire.PeerID) {
 	s.changed = true
 	if e := s.directory.Lookup(p); e != nil && !s.Starting(now) {
 		if _, said := s.depthOf(e); said {
-			s.Keep(e) // it covers more than we: a search asks it first
+			s.Keep(e) // it covers more than we do: a search asks it first
 		}
 	}
 }
 
-// Depth is that of the own range.
+// Depth returns the depth of our range.
 func (s *Region) Depth() int { return s.depth }
 
-// Size is how many origins there are in the whole network, by estimate.
+// Size returns the estimated number of origins in the whole network.
 func (s *Region) Size() float64 { return s.size }
 
-// Range is what this peer covers, or means to.
+// Range returns the range that this peer covers, or is about to.
 func (s *Region) Range() space.Range { return space.Around(s.place, s.depth) }
 
-// Within says whether entries are in the own range; nil if that is everybody.
+// Within returns a function that reports whether an entry is in our range; nil if the range is everybody.
 func (s *Region) Within() func(*directory.Entry) bool {
 	if s.depth == 0 {
 		return nil
@@ -167,18 +167,18 @@ type noted struct {
 	at     time.Duration // when it was last heard of
 }
 
-// hearsayFor is how long the place of an origin counts of which nothing signed came. Who is still there publishes again
-// by then.
+// hearsayFor is the time for which the place of an origin counts when nothing signed by it came. An origin that is
+// still there publishes again by then.
 const hearsayFor = time.Hour
 
-// forgetHearsay forgets the places that only somebody's word speaks for, and that nobody has repeated of late.
+// forgetHearsay forgets the places that rest on somebody's word alone and that nobody has repeated within hearsayFor.
 func (s *Region) forgetHearsay() {
 	kept := slices.DeleteFunc(s.nearest, func(n noted) bool { return !n.signed && s.now >= n.at+hearsayFor })
 	s.changed = s.changed || len(kept) < len(s.nearest)
 	s.nearest = kept
 }
 
-// Note remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
+// Note remembers the place of an origin that was heard of but not kept, if it is among the nearest.
 func (s *Region) Note(p space.Place, signed bool) {
 	if p == s.place {
 		return
@@ -199,9 +199,9 @@ func (s *Region) Note(p space.Place, signed bool) {
 	s.changed = true
 }
 
-// means is what there is for the own range: memory, a number of origins, and a line that repeatedly carries the first
-// parts of all. What it carries of the further parts does not count. In a network small enough a peer on a slow line
-// knows everybody a little. It asks those who know more, or has a focus (see focus.go).
+// means returns what our range may use: memory, a number of origins, and a line that must carry the first parts of all
+// again and again. Further parts do not count. In a network small enough, a peer on a slow line knows everybody a
+// little. It asks peers that know more, or has a focus (see focus.go).
 func (s *Region) means() Means {
 	memory, wire, n := s.directory.Average()
 	if n < fewKnown {
@@ -213,7 +213,8 @@ func (s *Region) means() Means {
 	}
 }
 
-// SlowStart says, when called for one new origin after another, whether no more are taken in until the range is known.
+// SlowStart returns a function to call for each new origin: it reports whether no more are taken in until the range is
+// known.
 func (s *Region) SlowStart(now time.Duration) func() bool {
 	if !s.Starting(now) {
 		return func() bool { return false }
@@ -227,16 +228,16 @@ func (s *Region) SlowStart(now time.Duration) func() bool {
 	return func() bool { left--; return left < 0 }
 }
 
-// Starting says whether the range of a peer with little room may soon be another.
+// Starting reports whether the range of a peer with little room may soon change.
 func (s *Region) Starting(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
-// usualRoom is how many places stand on the stack when origins are counted.
+// usualRoom is the number of places that stand on the stack when origins are counted.
 const usualRoom = 256
 
-// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places, so those
-// with nothing signed held count for little more than the others.
+// ownEstimate returns the number of origins estimated from the places known near ours. Anybody can make up places, so
+// places without anything signed can at most double the estimate from the others.
 func (s *Region) ownEstimate() float64 {
 	var room [2 * usualRoom]space.Place // on the stack
 	signed, told := room[:0:usualRoom], room[usualRoom:usualRoom]
@@ -260,8 +261,8 @@ func (s *Region) ownEstimate() float64 {
 	return min(1+space.Origins(s.place, append(signed, told...)), hearsay*sure)
 }
 
-// wordOfLinks is how many origins there are by the word of the links, as far as that is credible: more than half of them say
-// at least so many, or at most so many. It is 0 while few say anything.
+// wordOfLinks returns the number of origins by the word of the links: at least half of them state atLeast or more, and
+// at least half atMost or less. atLeast is cut to what is credible. Both are 0 while few links state a number.
 func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	all := s.exchange.Networks()
 	if len(all) < fewVoices {
@@ -271,8 +272,9 @@ func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	return min(atLeast, boast*max(s.size, float64(s.directory.Origins()))), atMost
 }
 
-// reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off. So it counts for
-// little more than most links say, unless that is far less. Half of the links cannot move it either way.
+// reckoned returns the number of origins to reckon with. A count of a few places may be a quarter off, so our own
+// estimate may exceed the word of most links only by the factor apart, unless their word is far less. Half of the links
+// cannot move it either way.
 func (s *Region) reckoned() float64 {
 	size := s.size
 	atLeast, atMost := s.wordOfLinks()
@@ -282,7 +284,7 @@ func (s *Region) reckoned() float64 {
 	return max(size, atLeast)
 }
 
-// Fit fits the own range to what there is for it, and says whether that changed it.
+// Fit fits our range to the means. It reports whether the depth changed.
 func (s *Region) Fit(now time.Duration) bool {
 	if !s.changed {
 		return false
@@ -310,8 +312,8 @@ func (s *Region) Fit(now time.Duration) bool {
 	return true
 }
 
-// Settled says, once after each change of the depth, that it stands still: the peers outside of the range with nothing
-// held can be forgotten.
+// Settled returns true once after each change of the depth, when the range stands still: peers outside of it of which
+// nothing is held can be forgotten.
 func (s *Region) Settled(now time.Duration) bool {
 	if !s.outside || s.Starting(now) {
 		return false
@@ -320,8 +322,8 @@ func (s *Region) Settled(now time.Duration) bool {
 	return true
 }
 
-// expected is how many origins there should be in all, for the own range to be vouched for. Of a range far wider than
-// others what is known near us says little.
+// expected returns the number of origins in the whole network by which our range is vouched for. If our range is far
+// wider than others, the places near us tell little, so it is the reckoned number.
 func (s *Region) expected() float64 {
 	if s.FarWider() {
 		return s.reckoned()
@@ -329,9 +331,9 @@ func (s *Region) expected() float64 {
 	return s.size
 }
 
-// vouch works out for which range this peer can vouch.
+// vouch returns the depth of the range that this peer can vouch for.
 func (s *Region) vouch() int {
-	var held [space.MaxDepth + 1]int // by how many first bits they share with us
+	var held [space.MaxDepth + 1]int // by the number of first bits that they share with us
 	depth := min(max(s.depth, s.directory.Lost()), space.MaxDepth)
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {

@@ -6,54 +6,53 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A peer with little room first looks for those nearest to its place, as a lookup of Kademlia does. It asks the peers
-// it knows for peers nearer to it, until the nearest have all been asked. The density of their places gives the size of
-// the network, and so the range to cover. It is known before anything is fetched that could not be kept.
+// A peer with little room first looks for the peers nearest to its place, as a lookup of Kademlia does. It asks the
+// peers it knows for peers nearer to it, until the nearest have all been asked. The density of their places gives the
+// size of the network, and so the range to cover. The range is known before anything is fetched that could not be kept.
 
-// seeker is the state of that.
+// seeker is the state of this search.
 type seeker struct {
-	last map[wire.PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
-	at   time.Duration                 // when somebody was last asked
+	last map[wire.PeerID]time.Duration // when each peer was last asked; 0: it asked us. At most seekMost
+	at   time.Duration                 // when a peer was last asked
 	vain int                           // questions in a row that brought nobody
-	over bool                          // the range stood still: from now on gossip brings who is there
+	over bool                          // the range stood still: from now on gossip finds peers
 }
 
 const (
-	// seekFor is how long after its start a peer seeks, and seekMost the most peers that it remembers.
+	// seekFor is the time after its start for which a peer seeks, and seekMost the most peers that it remembers.
 	seekFor  = 30 * time.Second
 	seekMost = 256
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = time.Second
-	// seekAgain is how long after a question the same peer may be asked another, unless the last seekVain questions
-	// brought nobody.
+	// seekAgain is the time after which the same peer may be asked again, unless the last seekVain questions brought
+	// nobody.
 	seekAgain = 2 * time.Second
 	seekVain  = 2
 )
 
 func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 
-// asks notes that a peer asks us: there is a connection to it.
+// asks notes that a peer has asked us: there is a connection to it.
 func (s *seeker) asks(p wire.PeerID) {
 	if _, known := s.last[p]; !known && len(s.last) < seekMost {
 		s.last[p] = 0
 	}
 }
 
-// due says whether a peer may be asked now, with or without a connection to it, and since when it was not.
+// due reports whether a peer may be asked now. since is the time of the last question to it; 0: none.
 func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
 	return since, since == 0 || s.vain < seekVain && now-since >= seekAgain
 }
 
-// seeking says whether a peer with little room still looks for those nearest to it.
+// seeking reports whether a peer with little room still looks for the peers nearest to it.
 func (s *Region) seeking(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
-// seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
-// before all. Then, when the last question brought nobody, come the nearest of the others. Nobody is asked whose answer
-// is awaited.
+// seek chooses the peer to ask for peers nearer to us. Connected peers come first, the one asked longest ago before
+// all. If the last question brought nobody, the nearest of the others follow. No peer is asked whose answer is awaited.
 func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)

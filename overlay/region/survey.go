@@ -2,19 +2,19 @@ package region
 
 import "github.com/venn-p2p/venn/overlay/space"
 
-// preciseMatches is how many false matches are expected at most of the precise range.
+// preciseMatches is the most false matches expected of the precise range.
 const preciseMatches = 2
 
-// survey is what follows from a look at all entries.
+// survey is the result of a look at all entries.
 type survey struct {
 	of      surveyed
-	vouched int     // depth of the range for which we can vouch
+	vouched int     // depth of the range that we can vouch for
 	precise int     // depth of the range in which few false matches are expected
-	held    int     // entries with anything held
+	held    int     // entries of which a part is held
 	keys    float64 // of their collections, in all
 }
 
-// surveyed is all that a survey depends on.
+// surveyed is the state that a survey depends on.
 type surveyed struct {
 	version uint64 // of the directory
 	depth   int
@@ -22,8 +22,8 @@ type surveyed struct {
 	size    float64 // of the network, by which the range is vouched for
 }
 
-// Survey does what is done once a second. It looks at all entries, unless nothing has changed since it last did:
-// O(entries) after a change.
+// Survey does what is due once a second. It looks at all entries if anything has changed since it last did: O(entries)
+// after a change.
 func (s *Region) Survey() {
 	s.usual = max(s.depth, s.exchange.UsualDepth())
 	s.forgetHearsay()
@@ -32,21 +32,21 @@ func (s *Region) Survey() {
 	}
 }
 
-// Vouched is the depth of the widest range around this peer for which it can vouch.
+// Vouched returns the depth of the widest range around this peer that it can vouch for.
 func (s *Region) Vouched() int { return s.seen.vouched }
 
-// Precise is the widest range around this peer that it can vouch for and in which few false matches are expected.
+// Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (s *Region) Precise() space.Range { return space.Around(s.place, s.seen.precise) }
 
-// surveyed is what a survey would depend on now.
+// surveyed returns the state that a survey would depend on now.
 func (s *Region) surveyed() surveyed {
 	return surveyed{s.directory.Version(), s.depth, s.FarWider(), s.expected()}
 }
 
-// look is the survey of all entries as they are.
+// look returns the survey of all entries as they are.
 func (s *Region) look(of surveyed) survey {
 	out := survey{of: of, vouched: s.vouch(), precise: space.MaxDepth}
-	var blur [space.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
+	var blur [space.MaxDepth + 1]float64 // false matches, by the number of first bits that origins share with us
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// Contact is a peer that can be asked about a range other than the own.
+// Contact is a peer that can be asked about a range other than ours.
 type Contact struct {
 	Peer    string
 	Record  []byte // signed addresses to dial it by; opaque here
@@ -25,23 +25,23 @@ type Contact struct {
 	Role    Role  // why it is asked
 }
 
-// Role says why a contact is asked.
+// Role is the reason why a contact is asked.
 type Role uint8
 
 const (
 	Chosen  Role = iota // for its range
 	Spare               // for ranges that other contacts leave over
-	Alike               // because its collection resembles the own one, so that it may know a holder. In no table
-	Precise             // because it expects fewer false matches than the own directory. In no table
+	Alike               // its collection resembles ours, so it may know a holder. In no table
+	Precise             // it expects fewer false matches than our directory. In no table
 )
 
 // Word names the source of a contact's depth.
 type Word uint8
 
 const (
-	ByHearsay Word = iota // another peer said so
+	ByHearsay Word = iota // another peer named it
 	ByGuess               // guessed here; the next peer's word replaces it
-	ByItself              // the contact said so
+	ByItself              // the contact claimed it
 )
 
 // Group stands for the address group of a contact. Contacts of one group may belong to one party. 0: no group.
@@ -60,10 +60,10 @@ func GroupOf(name string) Group {
 // ContactDepth brings a depth into [0, MaxDepth], in the form in which contacts hold it.
 func ContactDepth(depth int) int8 { return int8(min(max(depth, 0), space.MaxDepth)) }
 
-// Range is the range that a contact covers.
+// Range returns the range that a contact covers.
 func (c *Contact) Range() space.Range { return space.Around(c.Place, int(c.Depth)) }
 
-// trust returns how much a contact's answer is expected to be worth, in (0, 1].
+// trust returns the weight of a contact's answer, in (0, 1]: less for each denial and failure.
 func (c *Contact) trust() float64 {
 	return 1 / float64(1+c.faults())
 }
@@ -75,40 +75,42 @@ const (
 	MaxContacts = ContactsEach << space.MaxBits
 	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
 	FarWider = 3
-	// deniedMost is how many existing holders a contact may deny. Each deniedOf right answers allow one more denial.
-	// Beyond that the contact is not asked, but keeps its place until a better one comes, so that it cannot return with
-	// a clean record.
+	// deniedMost is the number of existing holders that a contact may deny. Each deniedOf right answers allow one more
+	// denial. Beyond that the contact is not asked, but keeps its place until a better one comes, so that it cannot return
+	// with a clean record.
 	deniedMost = 2
 	deniedOf   = 8
-	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
+	// failedMost is the number of unanswered questions in a row after which a contact is forgotten.
 	failedMost = 2
 	// maxCaught is the number of peers outside of the table whose denials are remembered.
 	maxCaught = MaxContacts
 )
 
-// Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
-// keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its name. A range without contacts takes nothing. Make one with [NewContacts].
+// Contacts is a bounded table of contacts. Every range of our depth has a bucket of a few. The contacts that a peer
+// keeps of a range depend on the places of both, not on the order of arrival. So the load of one range is spread over
+// all peers that cover it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its
+// name. A range without contacts takes nothing. Make one with [NewContacts].
 type Contacts struct {
 	self   space.Place
-	bits   int                // the depth of the buckets; 0: there are none
+	bits   int                // depth of the buckets; 0: there are none
 	list   []Contact          // by bucket, in the order of their ranges, and best first
 	caught map[string]conduct // of peers outside of the table that have denied; at most maxCaught
-	order  []string           // those of caught, the earliest first
+	order  []string           // keys of caught, the earliest first
 
 	version uint64 // another number after every change
 }
 
-// conduct counts how often a peer was caught denying a holder, and how often it proved right.
+// conduct counts a peer's denials of holders, and the times that it proved right.
 type conduct struct{ denials, right int32 }
 
-// NewContacts returns an empty table of a peer at a place.
+// NewContacts returns an empty table for a peer at a place.
 func NewContacts(self space.Place) *Contacts {
 	return &Contacts{self: self, caught: map[string]conduct{}}
 }
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are no buckets, and all contacts
-// are forgotten. A depth that others stated becomes at least the new one, because theirs change with the own. O(n).
+// are forgotten. A depth that the contact did not claim itself becomes at least the new one, because other peers'
+// depths change with ours. O(n).
 func (t *Contacts) SetDepth(depth int) {
 	depth = min(max(depth, 0), space.MaxBits)
 	if depth == t.bits {
@@ -125,7 +127,7 @@ func (t *Contacts) SetDepth(depth int) {
 	}
 }
 
-// Len is the number of contacts.
+// Len returns the number of contacts.
 func (t *Contacts) Len() int { return len(t.list) }
 
 // All returns the contacts, by bucket and best first.
@@ -142,13 +144,13 @@ func (t *Contacts) rangeOf(bucket int) space.Range {
 // bucketAt returns the number of the bucket for a place.
 func (t *Contacts) bucketAt(at space.Place) int { return int(at >> (64 - t.bits)) }
 
-// begin returns where the contacts of a bucket begin in the list, or would begin.
+// begin returns the index in the list at which the contacts of a bucket begin, or would begin.
 func (t *Contacts) begin(bucket int) int {
 	return sort.Search(len(t.list), func(i int) bool { return t.bucketAt(t.list[i].Place) >= bucket })
 }
 
-// bucket returns the contacts of the bucket for a place, and where they begin in the list. Both are valid until the
-// list changes.
+// bucket returns the contacts of the bucket for a place, and the index in the list at which they begin. Both are valid
+// until the list changes.
 func (t *Contacts) bucket(at space.Place) (contacts []Contact, begin int) {
 	number := t.bucketAt(at)
 	begin = t.begin(number)
@@ -156,9 +158,9 @@ func (t *Contacts) bucket(at space.Place) (contacts []Contact, begin int) {
 }
 
 // Add puts a contact into its bucket and reports whether it was taken. A known contact stays as it was, with two
-// exceptions: a stated depth replaces a guessed one, and the contact's own word that it covers far more replaces any.
-// A full bucket gives up its worst contact. A second contact of one address group is taken only while the bucket has a
-// free place. Peers of the own range are no contacts. Denials remembered of an earlier time count again.
+// exceptions: a stated depth replaces a guessed one, and the contact's own word that it covers far more replaces any. A
+// full bucket gives up its worst contact. A second contact of one address group is taken only while the bucket has a
+// free place. Peers of our range are no contacts. Denials remembered from earlier count again.
 func (t *Contacts) Add(c Contact) bool {
 	if t.bits == 0 || space.Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
@@ -196,9 +198,11 @@ func find(list []Contact, peer string) int {
 
 // sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then those that
 // proved right, then the widest; a hash of both ends decides between equals. A stated depth is a claim, so it puts no
-// contact before one that proved right. The second place goes to a contact that adds to what the first one covers of
-// the bucket: to one that proved right, then to the one that adds most; of equals, to one in the other half of the
-// bucket, because stated depths may be wrong. A contact of an address group that stands before it comes last.
+// contact before one that proved right.
+//
+// The second place goes to a contact that adds to what the first one covers of the bucket: to one that proved right,
+// then to the one that adds most. Of equals it goes to one in the other half of the bucket, because stated depths may
+// be wrong. A contact of an address group that stands before it comes last.
 func (t *Contacts) sort(list []Contact) {
 	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
 	slices.SortFunc(list, func(a, b Contact) int {
@@ -237,7 +241,7 @@ func truth(is bool) int {
 // faults returns the number of points against a contact.
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
-// Refuted reports whether a contact has denied existing holders so often that it is no longer asked.
+// Refuted reports whether a contact has denied too many existing holders to be asked again.
 func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
@@ -267,7 +271,7 @@ func (t *Contacts) Get(at space.Place, peer string) (Contact, bool) {
 	return bucket[i], true
 }
 
-// change changes a contact, and forgets it if do says so. It returns false when there is no such contact.
+// change changes a contact, and forgets it if do returns true. It returns false if there is no such contact.
 func (t *Contacts) change(at space.Place, peer string, do func(*Contact) (drop bool)) bool {
 	bucket, begin := t.bucket(at)
 	i := find(bucket, peer)
@@ -306,8 +310,8 @@ func (t *Contacts) Denied(at space.Place, peer string) {
 	}
 }
 
-// Conduct returns how often a peer was caught denying and how often it proved right since, in the table or outside. For
-// a peer in the table every right answer counts.
+// Conduct returns the number of times that a peer was caught denying, and that it proved right since, in the table or
+// outside. For a peer in the table every right answer counts.
 func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
 		return c.Denials, c.Right
@@ -315,7 +319,7 @@ func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	return t.caught[peer].denials, t.caught[peer].right
 }
 
-// remember keeps the conduct of a peer outside of the table that has denied, of a bounded number of peers.
+// remember keeps the conduct of a peer outside of the table that has denied, for a bounded number of peers.
 func (t *Contacts) remember(peer string, c conduct) {
 	if c.denials == 0 {
 		return
@@ -331,7 +335,7 @@ func (t *Contacts) remember(peer string, c conduct) {
 	t.caught[peer] = c
 }
 
-// Proved records that a peer named a holder that proved true. The peer may be outside of the table.
+// Proved records that a peer named a peer that proved to hold the key. The peer may be outside of the table.
 func (t *Contacts) Proved(at space.Place, peer string) {
 	if !t.change(at, peer, func(c *Contact) bool { c.Right++; return false }) {
 		c := t.caught[peer]
@@ -345,10 +349,10 @@ func (t *Contacts) Failed(at space.Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks returns the ranges of a depth, other than the own, that have too few contacts, or contacts for one half only.
-// The depth is at most that of the buckets. Contacts that left the last question unanswered do not count, nor do those
-// caught denying. A contact of a wider range counts for every range in it, as far as its claim is credible; otherwise
-// two liars would be contacts enough. O(ranges + contacts), without any allocation.
+// Lacks returns the ranges of a depth, other than ours, that have fewer than want contacts, or contacts for one half
+// only. The depth is at most that of the buckets. Contacts that left the last question unanswered do not count, nor do
+// those caught denying. A contact of a wider range counts for every range in it, as far as its claim is credible;
+// otherwise two liars would be contacts enough. O(ranges + contacts), without any allocation.
 func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 	out := space.NewBitmap(depth)
 	if t.bits == 0 {
@@ -389,12 +393,12 @@ func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 // lack holds the counts of [Contacts.Lacks] for one range.
 type lack struct {
 	have   int16
-	wide   int16 // contacts of wider ranges that begin here, less those that end before
+	wide   int16 // contacts of wider ranges that begin here, less those whose range ended before
 	halves uint8 // a bit for each
 }
 
-// Credible returns the depth that a claimed depth counts for where a lie would do harm. usual is the depth that most
-// peers have. A far wider claim counts as a usual range; the range doubles each time the number of its right answers
+// Credible returns the depth that a claimed depth counts for where a lie would do harm. usual is the depth of most
+// peers. A far wider claim counts as a usual range at first; the range doubles each time the number of right answers
 // has doubled.
 func Credible(claimed int, right int32, usual int) int {
 	if claimed > usual-FarWider {
@@ -406,10 +410,10 @@ func Credible(claimed int, right int32, usual int) int {
 // counts reports whether a contact answered the last question and was not caught denying.
 func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
-// Next returns the index of the contact to ask next about what is not covered, -1 if none adds anything. It takes the
-// contact that adds most, less for those that were caught or failed. A spare contact is chosen only if no other adds
-// anything. Equals go by worth (nil: all are worth the same), then by a hash of key and contact. So every key has an
-// order of its own, and no contact is first for all. O(contacts log ranges).
+// Next returns the index of the contact to ask next about places not covered; -1 if none adds any. It takes the contact
+// that adds most, weighted by trust. A spare contact is chosen only if no other adds anything. Equals go by worth (nil:
+// all are worth the same), then by a hash of key and contact. So every key has an order of its own, and no contact is
+// first for all. O(contacts log ranges).
 func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
 	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
 	for i := range contacts {

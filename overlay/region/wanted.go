@@ -12,26 +12,28 @@ import (
 )
 
 // A contact for every range costs more than most searches need: the records of 127 take 30 kB. So beforehand a peer
-// learns of contacts in each wide range alone. A search that has asked these, and has found nobody, wants more: those
-// of the ranges that are left, in place of those that did not answer, and then a second one for each range. A few peers
-// are asked for them at once. What they name is kept, for later searches. A search waits for those asked for it, and for
-// those asked for others shortly before. So a peer that holds an inquiry open does not delay all later searches.
+// learns only of contacts in each wide range. A search that has asked these, and has found nobody, wants more: contacts
+// for the ranges that are left, in place of those that did not answer, and then a second one for each range. It has a
+// few peers asked for them at once. The contacts they name are kept, for later searches.
+//
+// A search waits for the peers asked for it, and for peers asked for other searches shortly before. So a peer that
+// holds an inquiry open does not delay all later searches.
 
 const (
-	// promptTime is how long after an inquiry a search may begin to wait for the answer.
+	// promptTime is the time after an inquiry within which a search may begin to wait for its answer.
 	promptTime = 2 * time.Second
-	// inquiryTime is how long an answer is awaited at most. A node gives up after less.
+	// inquiryTime is the longest time for which an answer is awaited. The asked node gives up earlier.
 	inquiryTime = 2 * time.Minute
 )
 
 // inquiry is a question whose answer is awaited.
 type inquiry struct {
 	since    time.Duration
-	searches []uint64 // that wait for it; nil: it is not for contacts
+	searches []uint64 // searches that wait for it; nil: it is not for contacts
 }
 
-// Answered notes the answer of a peer to an inquiry, with the depth that it vouches for. It says whether one was awaited.
-// [Region.Release] must follow.
+// Answered notes the answer of a peer to an inquiry, with the depth that it vouches for. It reports whether an answer
+// was awaited. [Region.Release] must follow.
 func (s *Region) Answered(now time.Duration, from wire.PeerID, depth int) bool {
 	if !s.awaits(from) {
 		return false
@@ -45,10 +47,10 @@ func (s *Region) Answered(now time.Duration, from wire.PeerID, depth int) bool {
 	return true
 }
 
-// News is what an answer brings that was not known.
+// News is the new knowledge in an answer.
 type News uint8
 
-// Second contacts of a range are no news. They are taken as they come, and nobody is asked again because of them.
+// Second contacts of a range are no news. They are kept, but cause no further questions.
 const (
 	NoNews         News = iota
 	OneNear             // a peer of the own range
@@ -56,7 +58,7 @@ const (
 	FirstElsewhere      // the first contact of another range
 )
 
-// Learned notes what an answer has brought.
+// Learned notes the news of an answer.
 func (s *Region) Learned(n News) {
 	if n == OneNear {
 		s.seeker.vain = 0
@@ -66,7 +68,7 @@ func (s *Region) Learned(n News) {
 	}
 }
 
-// Silent notes that a peer has not answered an inquiry; with later it is not to blame. It says whether an answer was
+// Silent notes that a peer has not answered an inquiry; with later it is not to blame. It reports whether an answer was
 // awaited: then [Region.Release] must follow.
 func (s *Region) Silent(from wire.PeerID, later bool) bool {
 	if !s.awaits(from) {
@@ -88,8 +90,9 @@ func (s *Region) Overdue(now time.Duration) (out []wire.PeerID) {
 	return out
 }
 
-// Want returns a few peers to ask for contacts, and what: in the ranges where there is none, else in those where there
-// is one. The search waits for their answers, and for those of peers asked for others shortly before.
+// Want returns a few peers to ask for contacts, and the question: about the ranges without a contact, or if there are
+// none, about the ranges with fewer than ContactsEach. The search waits for their answers, and for answers of peers
+// asked for other searches shortly before.
 func (s *Region) Want(search uint64, most int) (to []wire.Record, q wire.Inquiry) {
 	depth := min(s.depth, space.MaxBits)
 	lacks := s.contacts.Lacks(1, depth)
@@ -97,7 +100,7 @@ func (s *Region) Want(search uint64, most int) (to []wire.Record, q wire.Inquiry
 		lacks = s.contacts.Lacks(ContactsEach, depth)
 	}
 	if lacks.Len() > 0 {
-		q = wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // of the similar nobody
+		q = wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Least: math.MaxUint16} // no similar peers
 		to = s.someToAsk(most)
 	}
 	for _, r := range to {
@@ -118,16 +121,16 @@ func (s *Region) Release(from wire.PeerID) []uint64 {
 	return s.awaited[from].searches
 }
 
-// awaits says whether a peer's answer to an inquiry is awaited.
+// awaits reports whether a peer's answer to an inquiry is awaited.
 func (s *Region) awaits(p wire.PeerID) bool {
 	_, asked := s.awaited[p]
 	return asked
 }
 
-// prompt says whether a peer was asked so short a time ago that a search may wait for its answer.
+// prompt reports whether a peer was asked so recently that a search may wait for its answer.
 func (s *Region) prompt(p wire.PeerID) bool { return s.now-s.awaited[p].since < promptTime }
 
-// AwaitedBy is how many peers a search waits for. Peers that let it wait too long do not count.
+// AwaitedBy returns the number of peers that a search waits for. Peers asked too long ago do not count.
 func (s *Region) AwaitedBy(search uint64) (n int) {
 	for p, i := range s.awaited {
 		if s.prompt(p) && slices.Contains(i.searches, search) {
