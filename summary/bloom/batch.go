@@ -1,18 +1,19 @@
 package bloom
 
-// batch is how many keys a lookup works on at once. They are many more than a processor has loads under way, and few
+// batch is the number of keys that a lookup works on at once: many more than a processor has loads under way, and few
 // enough for their state to stay in the first-level cache.
 const batch = 512
 
 // cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's
-// second-level cache. One key after the other is as fast then, and faster where most are present.
+// second-level cache. Looking up one key after the other is as fast then, and faster where most are present.
 const cached = 1 << 15
 
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).
 //
-// For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that
-// are left. No load from the filter waits for another, and no branch depends on one. Such filters live by the number of
-// accesses: few hash functions and more bits are faster there. No allocation. O(k) a key.
+// For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other about the keys
+// that passed so far. No load from the filter waits for another, and no branch depends on one. Lookups in large filters
+// cost one memory access a hash function, so few hash functions and more bits are faster there. No allocation. O(k) a
+// key.
 func (f *View) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {
@@ -39,8 +40,8 @@ func (f *View) oneByOne() bool {
 // lookup is the state of a batch of keys on their way through the hash functions of a filter.
 type lookup struct {
 	hashes [batch]Hash
-	live   [batch]uint16 // the keys that passed so far
-	at     [batch]uint64 // of each live key the position asked next, and then the bit there
+	live   [batch]uint16 // keys that passed so far
+	at     [batch]uint64 // for each live key the next position, then the bit there
 }
 
 // run answers for the first len(found) hashes.
@@ -58,10 +59,10 @@ func (l *lookup) run(f *View, found []bool) {
 	}
 }
 
-// ask asks one hash function of the live keys, moves those that pass to the front, and returns how many they are.
+// ask asks one hash function about the live keys, moves the keys that pass to the front, and returns their number.
 //
 // Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor
-// has under way. That loop must not move the keys, for the place of each depends on all loads before. A store to a
+// has under way. That loop must not move the keys, because the place of each depends on all loads before. A store to a
 // place not known yet would hold up the loads that follow.
 func (l *lookup) ask(f *View, p probe, live []uint16) int {
 	words, m, at := f.words, f.params.BlockBits, l.at[:len(live)]

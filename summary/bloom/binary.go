@@ -35,7 +35,7 @@ func appendParams(b []byte, p Params) []byte {
 	return binary.LittleEndian.AppendUint64(b, p.Hasher.K1)
 }
 
-// readParams reads paramsBytes bytes and checks all that they say.
+// readParams reads paramsBytes bytes and checks all parameters.
 func readParams(b []byte) (Params, error) {
 	if b[0] != 0 {
 		return Params{}, fmt.Errorf("%w: hash functions of kind %d", ErrMalformed, b[0])

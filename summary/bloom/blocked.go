@@ -10,9 +10,9 @@ import (
 const lineBits = 512
 
 // Blocked is a cache-line-blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom
-// Filters", 2007). All bits of a key lie in one block of 512, so a lookup misses the cache once at most. It is the
-// filter to take where lookups must be fast and all is in memory. At a false-positive rate of 1 % it takes 12 % more
-// bits than Filter, at 0.1 % 16 % more. It cannot be cut or folded.
+// Filters", 2007). All bits of a key lie in one block of 512, so a lookup misses the cache once at most. Take it where
+// lookups must be fast and all is in memory. At a false-positive rate of 1 % it takes 12 % more bits than Filter, at
+// 0.1 % 16 % more. It cannot be cut or folded.
 //
 // Make one with NewBlocked or NewBlockedForRate. A Blocked may be read by many goroutines at once, but not while one
 // writes.
@@ -34,18 +34,17 @@ func NewBlocked(bits uint64, hashes int, seed Hasher) (*Blocked, error) {
 	return &Blocked{lines: make([][8]uint64, (bits+lineBits-1)/lineBits), hashes: hashes, seed: seed}, nil
 }
 
-// speedBits is how many times the least number of bits NewBlockedForRate takes for fewer hash functions.
+// speedBits is the factor of the least number of bits that NewBlockedForRate may take to need fewer hash functions.
 const speedBits = 1.1
 
 // NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero
-// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. It is an error
-// if the rate is not between 0 and 1, or below what 64 hash functions reach. O(n), and some milliseconds to
-// choose.
+// seed. Of the filters at most a tenth longer than the shortest, it has the fewest hash functions. It is an error if
+// the rate is not between 0 and 1, or below what 64 hash functions reach. O(n), and some milliseconds to choose.
 func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	if err := checkRate(n, rate); err != nil {
 		return nil, err
 	}
-	var sizes []float64 // bits a key by hash functions less one, as long as more help
+	var sizes []float64 // bits a key for 1, 2, … hash functions, as long as more help
 	for k := 1; k <= maxLineHashes; k++ {
 		c := bitsPerKey(k, rate)
 		if k > 1 && !math.IsInf(c, 1) && c >= sizes[k-2] {
@@ -64,11 +63,11 @@ func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	return NewBlocked(uint64(size), hashes, Hasher{})
 }
 
-// maxLineHashes is more than any rate worth having needs.
+// maxLineHashes is the largest number of hash functions, more than any useful rate needs.
 const maxLineHashes = 64
 
-// bitsPerKey is the least number of bits a key with which k hash functions reach a rate; +Inf if there is none below
-// 256.
+// bitsPerKey returns the least number of bits a key with which k hash functions reach a rate; +Inf if there is none
+// below 256.
 func bitsPerKey(k int, rate float64) float64 {
 	low, high := 0.5, 256.0
 	if blockedRate(high, k) > rate {
@@ -84,8 +83,8 @@ func bitsPerKey(k int, rate float64) float64 {
 	return high
 }
 
-// blockedRate is the false-positive rate at c bits a key. A line has a Poisson number j of keys, and a bit in it is set
-// with probability 1-(1-1/512)^(kj).
+// blockedRate returns the false-positive rate at c bits a key. A line has a Poisson number j of keys, and a bit in it
+// is set with probability 1-(1-1/512)^(kj).
 func blockedRate(c float64, k int) float64 {
 	mean := lineBits / c
 	rate := 0.0
@@ -97,7 +96,7 @@ func blockedRate(c float64, k int) float64 {
 	return min(rate, 1)
 }
 
-// SizeBytes is the memory of the bits. O(1).
+// SizeBytes returns the memory of the bits. O(1).
 func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
 
 // FalsePositiveRate returns the false-positive rate of the filter as its bits are: the mean of (t/512)^k over the
@@ -106,7 +105,7 @@ func (f *Blocked) FalsePositiveRate() float64 {
 	if len(f.lines) == 0 {
 		return 0
 	}
-	var lines [lineBits + 1]int // by their number of ones
+	var lines [lineBits + 1]int // number of lines by their number of ones
 	for i := range f.lines {
 		lines[countOnes(f.lines[i][:])]++
 	}
@@ -168,9 +167,10 @@ func (f *Blocked) AddHash(h Hash) {
 
 // ContainsHash is Contains for a key's hash under the filter's Hasher, or Hash64.
 //
-// Where the caches hold the filter, it has no branch that depends on the filter until a word of positions is used up:
-// which probe fails cannot be foreseen. In a larger filter an absent key mostly ends after two probes. The fewer
-// instructions lookups have, the more of them wait for memory at a time. That gains more than wrong guesses cost.
+// Where the caches hold the filter, it has no branch that depends on the filter until a word of positions is used up,
+// because the probe that fails cannot be foreseen. In a larger filter it returns after two probes if one fails, as for
+// most absent keys: the fewer instructions lookups have, the more of them wait for memory at a time. That gains more
+// than wrong guesses cost.
 func (f *Blocked) ContainsHash(h Hash) bool {
 	if len(f.lines) == 0 {
 		return false
@@ -208,9 +208,9 @@ func (f *Blocked) ContainsHash(h Hash) bool {
 	}
 }
 
-// ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). In a filter that the
-// caches do not hold it hashes many keys, then loads the line of each, then asks. So the processor waits for many lines
-// at a time. No allocation.
+// ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). In a filter larger
+// than the caches it hashes many keys, then loads the line of each, then asks. So the processor waits for many lines at
+// a time. No allocation.
 func (f *Blocked) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if len(f.lines) <= cachedLines {
@@ -237,7 +237,7 @@ func (f *Blocked) ContainsAll(keys [][]byte, found []bool) {
 	}
 }
 
-// use keeps the compiler from leaving out loads that only bring lines into the caches.
+// use keeps the compiler from dropping loads that only bring lines into the caches.
 //
 //go:noinline
 func use(uint64) {}
@@ -248,10 +248,10 @@ const cachedLines = cached / 8
 // perWord is the number of positions of 9 bits in a word.
 const perWord = 7
 
-// again makes another word of positions, from what is left of one and the hash.
+// again makes another word of positions, from the rest of one and the hash.
 func again(x uint64, h Hash) uint64 { return mix64(h.A ^ bits.RotateLeft64(h.B, 27) + x) }
 
-// line is the block that a hash falls in.
+// line returns the block that a hash falls in.
 func (f *Blocked) line(h Hash) *[8]uint64 {
 	i, _ := bits.Mul64(h.B, uint64(len(f.lines)))
 	return &f.lines[i]

@@ -14,7 +14,7 @@ const maxTypes = 16
 // Codec turns filters into short messages and back: compressed Bloom filters (Mitzenmacher 2002).
 //
 // Sender and receiver agree beforehand on the types of filter they use, at most 16 Params in the same order (section
-// III). A message says only which. It begins with
+// III). A message gives only the number of its type. It begins with
 //
 //	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
 //	3 bytes  the lower ones of the CRC-32C of the filter's bits, of a delta's the differing bits, little endian
@@ -25,9 +25,9 @@ const maxTypes = 16
 //	1, coded  the bits, coded given m and ones
 //	2, delta  4 bytes CRC-32C of the base's bits, then the bits that differ from it, coded
 //
-// Of several messages for one filter only one is accepted. Up to 2^19 bits a code is within a byte of the entropy and
-// takes about 6 ns a bit either way. Above it is within 0.2 % and twenty times faster. A Codec may be used by several
-// goroutines at once.
+// A filter has one valid message without a base; other forms of it are refused. Up to 2^19 bits a code is within a byte
+// of the entropy and takes about 6 ns a bit either way. Above it is within 0.2 % and twenty times faster. A Codec may
+// be used by several goroutines at once.
 type Codec struct {
 	types []Params
 }
@@ -38,7 +38,7 @@ const (
 	formDelta
 )
 
-// sumBytes is the length of the checksum: a byte less than CRC-32C has, for messages are counted in bytes.
+// sumBytes is the length of the checksum: one byte less than CRC-32C has, because messages are counted in bytes.
 const sumBytes = 3
 
 // exactBits is the length up to which the slower, exact code is used.
@@ -58,9 +58,9 @@ func NewCodec(types ...Params) (*Codec, error) {
 }
 
 // Append appends the message of f to dst. Without a base it is coded or plain. A base is a filter of the same type that
-// the receiver has. With one, the message is the code of the bits in which the two differ (section IV), the shorter,
-// the fewer keys have changed. A filter of none of the codec's types, and a base of another type, are errors matched by
-// ErrMismatch. O(m).
+// the receiver has. With one, the message codes the bits in which the two differ (section IV); it is the shorter, the
+// fewer keys have changed. It is an error matched by ErrMismatch if f is of none of the codec's types, or the base is
+// of another type. O(m).
 func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	return appendCode(dst, f.words, f.params.Bits(), ones), nil
 }
 
-// appendDelta appends the message of f, of type t, to those who have the base.
+// appendDelta appends the message of f, of type t, for receivers that have the base.
 func appendDelta(dst []byte, t int, f, base *Filter) ([]byte, error) {
 	if base.params != f.params {
 		return dst, mismatch(base.params, f.params)
@@ -91,9 +91,9 @@ func appendDelta(dst []byte, t int, f, base *Filter) ([]byte, error) {
 	return appendCode(dst, delta, f.params.Bits(), ones), nil
 }
 
-// Decode returns the filter of a message, all of data. A message that was made with a base needs that base, which stays
-// as it is; for others base may be nil. Decode allocates no more than the filter's length, which the codec's types say.
-// Another base, or none, is an error matched by ErrMismatch, anything else by ErrMalformed. O(m).
+// Decode returns the filter of a message, which is all of data. A message that was made with a base needs that base,
+// which stays as it is; for others base may be nil. Decode allocates no more than the filter's length, which its type
+// determines. Another base, or none, is an error matched by ErrMismatch, anything else by ErrMalformed. O(m).
 func (c *Codec) Decode(data []byte, base *Filter) (*Filter, error) {
 	h, err := c.readHeader(data)
 	if err != nil {
@@ -143,7 +143,8 @@ func (c *Codec) typeOf(f *Filter) (int, error) {
 	return 0, fmt.Errorf("%w: the filter is of none of the codec's %d types", ErrMismatch, len(c.types))
 }
 
-// bestForm follows from the length and the number of ones alone, so a receiver can check it.
+// bestForm returns the form that is due. It follows from the length and the number of ones alone, so a receiver can
+// check it.
 func (p Params) bestForm(ones int) int {
 	if bitcode.PredictedBytes(int(p.Bits()), ones) < plainBytes(p.Bits()) {
 		return formCoded
@@ -151,7 +152,7 @@ func (p Params) bestForm(ones int) int {
 	return formPlain
 }
 
-// header is a message's head, checked, and what follows it.
+// header is the checked head of a message, and the rest of its bytes.
 type header struct {
 	params Params
 	form   int
@@ -191,7 +192,7 @@ func (c *Codec) readHeader(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// decode returns the bits that rest holds, all of it.
+// decode returns the bits that all of rest encodes.
 func (h header) decode() ([]uint64, error) {
 	m := h.params.Bits()
 	if h.form == formPlain && len(h.rest) != plainBytes(m) {
@@ -252,7 +253,7 @@ func xorOf(a, b []uint64) []uint64 {
 	return x
 }
 
-// checksum is the CRC-32C of words in little-endian bytes.
+// checksum returns the CRC-32C of words in little-endian bytes.
 func checksum(words []uint64) uint32 {
 	var crc uint32
 	var buf [512]byte

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
+// entropy returns the binary entropy H(p) in bits, 0 <= p <= 1.
 func entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
@@ -15,31 +15,31 @@ func entropy(p float64) float64 {
 	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
-// CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher,
-// section II.B). What a Codec adds is some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits
-// (section III). O(1).
+// CompressedBits returns the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher,
+// section II.B). A Codec adds some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits (section
+// III). O(1).
 func (p Params) CompressedBits(n int) float64 {
 	return float64(p.Bits()) * entropy(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
 
-// CodedBytes predicts the bytes that a Codec takes for a filter with the given number of bits set, 0 to Bits, beside
+// CodedBytes predicts the bytes that a Codec takes for a filter with the given number of bits set, 0 to Bits, without
 // the message's header. The result is the same on every machine. O(1).
 func (p Params) CodedBytes(ones int) int { return bitcode.PredictedBytes(int(p.Bits()), ones) }
 
-// compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter as n grows. It has c = m/n bits
-// a key and k hash functions. k need not be an integer.
+// compressedBitsPerKey returns the compressed size z/n = c·H(e^(-k/c)) of a standard filter as n grows. It has c = m/n
+// bits a key and k hash functions. k need not be an integer.
 func compressedBitsPerKey(c, k float64) float64 { return c * entropy(math.Exp(-k/c)) }
 
-// compressed is a filter that is meant to be sent compressed, with what is expected of it.
+// compressed is a filter that is meant to be sent compressed, with its expected size and rate.
 type compressed struct {
 	params Params
 	bits   float64 // expected size of the message, z, without the Codec's header
 	rate   float64 // expected false-positive rate
 }
 
-// compressedForBits returns a standard filter of at most maxBits bits whose expected compressed size with n keys is at
-// most the given bits. It is the one of lowest false-positive rate (section II.B). The size is [Params.CompressedBits],
-// for large n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
+// compressedForBits returns the parameters of the standard filter of at most maxBits bits with the lowest
+// false-positive rate whose expected compressed size with n keys is at most the given bits (section II.B). The size is
+// [Params.CompressedBits], for large n. The filter has few hash functions and a long array: k <= ⌈m/n ln 2⌉.
 func compressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Params{}, err
@@ -47,8 +47,8 @@ func compressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	return leastRate(n, bits, maxBits)
 }
 
-// compressedForRate returns a standard filter of at most maxBits bits whose false-positive rate with n keys is at most
-// rate. It is the one of least expected compressed size (section II.B).
+// compressedForRate returns the parameters of the standard filter of at most maxBits bits with the least expected
+// compressed size whose false-positive rate with n keys is at most rate (section II.B).
 func compressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Params{}, err
@@ -92,8 +92,8 @@ func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 	return best.params, nil
 }
 
-// longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on,
-// size grows with c. A filter that may not be that long is denser than half, and taken as it is.
+// longest returns the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half)
+// on, size grows with c. A filter that may not be that long is denser than half, and taken as it is.
 func longest(size func(c float64) float64, limit, half, most float64) float64 {
 	if size(most) <= limit {
 		return most
@@ -113,7 +113,7 @@ func longest(size func(c float64) float64, limit, half, most float64) float64 {
 	return low
 }
 
-// mostHashes is ⌈c ln 2⌉: more hash functions than that only make a filter denser than half.
+// mostHashes returns ⌈c ln 2⌉: more hash functions only make a filter denser than half.
 func mostHashes(c float64) int { return int(min(math.Ceil(c*math.Ln2), maxHashes)) }
 
 func compression(n int, m uint64, k int, bits float64) compressed {

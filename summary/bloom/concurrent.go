@@ -22,8 +22,8 @@ func (s *Concurrent) Add(key []byte) { s.testAndAdd(s.f.params.Hasher.Hash(key))
 // AddHash adds a key by its hash under the filter's Hasher. O(k).
 func (s *Concurrent) AddHash(h Hash) { s.testAndAdd(h) }
 
-// TestAndAdd adds a key and reports whether it may have been there before. Of several goroutines that add one new key
-// at a time, at least one is told that it was not there. O(k), no allocation.
+// TestAndAdd adds a key and reports whether it may have been there before. If several goroutines add one new key at a
+// time, at least one call returns false. O(k), no allocation.
 func (s *Concurrent) TestAndAdd(key []byte) bool { return s.testAndAdd(s.f.params.Hasher.Hash(key)) }
 
 func (s *Concurrent) testAndAdd(h Hash) bool {
@@ -37,8 +37,8 @@ func (s *Concurrent) testAndAdd(h Hash) bool {
 	return there
 }
 
-// set sets a bit and reports whether it was set. Most bits of a well-used filter are, and reading does not take the
-// cache line from others.
+// set sets a bit and reports whether it was set before. It reads first, because most bits of a well-used filter are
+// set, and reading does not take the cache line from others.
 func (s *Concurrent) set(at uint64) bool {
 	w, bit := &s.f.words[at/64], uint64(1)<<(at%64)
 	return atomic.LoadUint64(w)&bit != 0 || atomic.OrUint64(w, bit)&bit != 0
@@ -68,20 +68,20 @@ func (s *Concurrent) snapshot() *Filter {
 	return &c
 }
 
-// FalsePositiveRate returns that of the keys whose Add has returned. O(m).
+// FalsePositiveRate returns the false-positive rate with the keys whose Add has returned. O(m).
 func (s *Concurrent) FalsePositiveRate() float64 { return s.snapshot().FalsePositiveRate() }
 
 // SizeBytes returns the memory of the bits. O(1).
 func (s *Concurrent) SizeBytes() int { return s.f.SizeBytes() }
 
-// Reset removes all keys. Of keys that are added meanwhile some bits may stay. O(m).
+// Reset removes all keys. Some bits of keys that are added meanwhile may stay. O(m).
 func (s *Concurrent) Reset() {
 	for i := range s.f.words {
 		atomic.StoreUint64(&s.f.words[i], 0)
 	}
 }
 
-// Merge adds all keys of g, which must have the same parameters, else the error is matched by ErrMismatch. O(m).
+// Merge adds all keys of g, which must have the same parameters; otherwise the error is matched by ErrMismatch. O(m).
 func (s *Concurrent) Merge(g *Filter) error {
 	if s.f.params != g.params {
 		return mismatch(s.f.params, g.params)

@@ -3,7 +3,7 @@ package bloom
 import "math/bits"
 
 // The loops count eight words a turn, each in a statement of its own. The compiler makes a branch around every
-// population count, for processors that lack it, and lays it out best that way. A quarter faster than a word a turn.
+// population count, for processors that lack it, and lays it out best that way: a quarter faster than a word a turn.
 
 // countOnesWords counts the bits set.
 func countOnesWords(a []uint64) int {

@@ -4,7 +4,7 @@ package bloom
 
 import "simd/archsimd"
 
-// What the processor offers, best first. All count the same.
+// The processor's instructions, best first. All count the same.
 var (
 	hasAVX512 = archsimd.X86.AVX512VPOPCNTDQ()
 	hasAVX2   = archsimd.X86.AVX2()

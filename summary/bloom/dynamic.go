@@ -8,8 +8,8 @@ import (
 
 // Dynamic is a dynamic block-partitioned Bloom filter, D-BBF (Papapetrou et al., section 4): a row of batches, each a
 // block-partitioned filter. Keys go into the last batch; at Threshold keys it is frozen and a new one begun. A key is
-// in the set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all
-// batches. With a Window it remembers the last keys only.
+// in the set if it is in any batch. So the filter grows with a set of unknown size, and can be cut to fewer blocks in
+// all batches. With a Window it remembers the last keys only.
 //
 // It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys.
 type Dynamic struct {
@@ -17,7 +17,7 @@ type Dynamic struct {
 	batches []filling // oldest first; none in the zero value only
 }
 
-// filling is a batch and the number of keys added to it: Threshold in a frozen batch, or fewer, which Merge leaves.
+// filling is a batch and the number of keys added to it: Threshold in a frozen batch, or fewer after a Merge.
 type filling struct {
 	*Filter
 	keys int
@@ -40,7 +40,7 @@ func (d *Dynamic) begin() {
 	d.forget()
 }
 
-// append adds a batch of some bits. All batches share one table of hash functions.
+// append adds a batch with the given bits. All batches share one table of hash functions.
 func (d *Dynamic) append(words []uint64, keys int) {
 	if len(d.batches) == 0 {
 		d.batches = append(d.batches, filling{newFilter(d.params.Batch, words), keys})
@@ -61,13 +61,13 @@ func (d *Dynamic) forget() {
 // last returns the batch that keys go into.
 func (d *Dynamic) last() *filling { return &d.batches[len(d.batches)-1] }
 
-// Params returns the filter's parameters; Batch.Blocks is what Truncate left. O(1).
+// Params returns the filter's parameters; Batch.Blocks is the number that Truncate left. O(1).
 func (d *Dynamic) Params() DynamicParams { return d.params }
 
-// Len returns the number of keys added and not forgotten. A key added twice counts twice: TestAndAdd tells. O(λ).
+// Len returns the number of keys added and not forgotten. A key added twice counts twice; TestAndAdd detects it. O(λ).
 //
-// The binary form does not say which batches Merge left short. If such a filter was read and merged into one with a
-// Window, Len is at most the number of keys, until those batches are forgotten.
+// The binary form does not record the batches that Merge left short. If such a filter was read and merged into one with
+// a Window, Len is at most the number of keys, until those batches are forgotten.
 func (d *Dynamic) Len() int {
 	n := 0
 	for _, b := range d.batches {
@@ -88,7 +88,7 @@ func (d *Dynamic) SizeBytes() int {
 // Add adds a key. O(k), and a batch is allocated every Threshold keys.
 func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Hasher.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Hasher. As Add.
+// AddHash adds a key by its hash under the filter's Hasher, like Add.
 func (d *Dynamic) AddHash(h Hash) {
 	if len(d.batches) == 0 {
 		panic(zeroValue)
@@ -115,7 +115,7 @@ func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Bat
 
 // ContainsHash is Contains for a key's hash under the filter's Hasher. O(λ k).
 func (d *Dynamic) ContainsHash(h Hash) bool {
-	for _, b := range slices.Backward(d.batches) { // what came last is asked for most
+	for _, b := range slices.Backward(d.batches) { // the latest keys are asked for most
 		if b.ContainsHash(h) {
 			return true
 		}
@@ -123,10 +123,9 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 	return false
 }
 
-// FalsePositiveRate returns the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all
-// batches together. O(bits).
+// FalsePositiveRate returns the false-positive rate of the filter as its bits are, over all batches together. O(bits).
 func (d *Dynamic) FalsePositiveRate() float64 {
-	none := 0.0 // logarithm of the probability that no batch says yes
+	none := 0.0 // logarithm of the probability that no batch answers yes
 	for _, b := range d.batches {
 		none += math.Log1p(-b.FalsePositiveRate())
 	}

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// The binary form of a Dynamic, all numbers little endian. Window is not part of it: a filter that is read keeps all.
+// The binary form of a Dynamic, all numbers little endian. Window is not part of it: a filter that is read keeps all
+// keys.
 //
 //	4 bytes  "vdb2"
 //	33       the parameters of a batch
@@ -88,8 +89,8 @@ func (d *Dynamic) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// share takes the keys missing from the frozen batches. The form does not say which lack them: the latest, so that Len
-// never says more than there are.
+// share subtracts the missing keys from the frozen batches. The form does not record which batches lack them, so it
+// takes the latest: then Len is never too high.
 func (d *Dynamic) share(missing int) {
 	for i := range slices.Backward(d.batches[:len(d.batches)-1]) {
 		some := min(missing, d.params.Threshold-1)

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// maxThreshold is the greatest number of keys a batch of a dynamic filter may be frozen at.
+// maxThreshold is the largest Threshold of a dynamic filter, in keys.
 const maxThreshold = 1 << 40
 
 // DynamicParams describe a dynamic block-partitioned filter.
@@ -28,10 +28,10 @@ func (p DynamicParams) check() error {
 	return err
 }
 
-// batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
+// batches returns the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
 func (p DynamicParams) batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
-// ExpectedRate is the expected false-positive rate with n keys, none of them forgotten. It is equation (2) of
+// ExpectedRate returns the expected false-positive rate with n keys, none of them forgotten. It is equation (2) of
 // Papapetrou et al., and grows about linearly with the number of batches. O(1).
 func (p DynamicParams) ExpectedRate(n int) float64 {
 	frozen := p.batches(n) - 1

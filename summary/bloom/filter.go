@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// View is a filter that can only be asked. Every Filter is one. OpenView makes one of bytes that it does not copy.
+// View is a read-only filter. Every Filter is one. OpenView makes one of bytes without copying them.
 type View struct {
 	params Params
 	probes []probe  // the hash functions. Never written, so shared by clones.
 	words  []uint64 // bit i of the filter is bit i%64 of word i/64, block b has m_b bits from b*m_b on; the rest is 0
 }
 
-// Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails and Contains never
-// forgets: it is true for every key added, and for others with the false-positive rate.
+// Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails. Contains is true for
+// every key added, and for others with the false-positive rate.
 //
-// A Filter may be read by many goroutines at once, but not while one writes; for that there is Concurrent.
+// A Filter may be read by many goroutines at once, but not while one writes; use Concurrent for that.
 type Filter struct{ View }
 
 // New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range. O(m).
@@ -36,7 +36,7 @@ func NewForRate(n int, rate float64) (*Filter, error) {
 	return New(p)
 }
 
-// newFilter takes words over. p has been checked.
+// newFilter makes a filter of checked parameters around words, which it takes over.
 func newFilter(p Params, words []uint64) *Filter {
 	f := &Filter{View{params: p, words: words, probes: make([]probe, p.hashes())}}
 	for i := range f.probes {
@@ -102,7 +102,7 @@ func (f *View) SizeBytes() int { return 8 * len(f.words) }
 // Reset removes all keys. O(m).
 func (f *Filter) Reset() { clear(f.words) }
 
-// Clone returns a filter of the same keys, which shares nothing that is ever written. O(m).
+// Clone returns a filter of the same keys, independent of f. O(m).
 func (f *View) Clone() *Filter {
 	c := *f
 	c.words = slices.Clone(f.words)
@@ -114,10 +114,10 @@ func (f *View) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
-// OnesCount is the number of bits set. A plain filter is best where that is half of Params().Bits(). O(m).
+// OnesCount returns the number of bits set. A plain filter is best if that is half of Params().Bits(). O(m).
 func (f *View) OnesCount() int { return countOnes(f.words) }
 
-// BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
+// BlockOnesCount returns the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
 func (f *View) BlockOnesCount(block int) int {
 	f.checkBlock(block)
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)

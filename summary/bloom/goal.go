@@ -2,24 +2,24 @@ package bloom
 
 import "fmt"
 
-// Goal says what a filter is for; Params finds the filter. Give Bits or Rate, not both.
+// Goal describes the purpose of a filter; Params finds the filter. Give Bits or Rate, not both.
 type Goal struct {
 	Keys int     // keys in the filter: 0 or more
-	Bits uint64  // the filter has at most that many bits, 1 to 2^36, and the least false-positive rate
-	Rate float64 // the filter has a false-positive rate of at most that, 0 < Rate < 1, and the fewest bits
+	Bits uint64  // most bits of the filter, 1 to 2^36; it gets the least false-positive rate
+	Rate float64 // highest false-positive rate of the filter, 0 < Rate < 1; it gets the fewest bits
 
-	// Partitioned asks for blocks with one hash function each, so that the filter can be cut (Papapetrou et al.,
-	// section 3.2). With Bits, blocks have ⌈Keys/ln 2⌉ bits, half of them set; a filter shorter than that is one block.
+	// Partitioned asks for blocks with one hash function each, so that the filter can be cut (Papapetrou et al., section
+	// 3.2). With Bits, blocks have ⌈Keys/ln 2⌉ bits, half of them set; a shorter filter is one block.
 	Partitioned bool
 
-	// MaxBits asks for a filter that is sent by a Codec (Mitzenmacher, section II.B), of at most that many bits in
-	// memory, 1 to 2^36. Bits are then those of the message, [Params.CompressedBits]. Such a filter has few hash
-	// functions and a long array. 0: the filter is sent as it is. Keys is at least 1. Not with Partitioned.
+	// MaxBits asks for a filter that is sent by a Codec (Mitzenmacher, section II.B), of at most MaxBits bits in memory, 1
+	// to 2^36. Bits is then the size of the message, [Params.CompressedBits]. The filter gets few hash functions and a
+	// long array. 0: the filter is sent as it is. Keys is at least 1. Not with Partitioned.
 	MaxBits uint64
 }
 
 // Params returns the parameters that reach the goal best, under the zero Hasher. An error names the field that is out
-// of its range, or says that the goal cannot be reached. It takes microseconds, and with MaxBits at most some
+// of its range, or reports that the goal cannot be reached. It takes microseconds, and with MaxBits at most some
 // milliseconds.
 func (g Goal) Params() (Params, error) {
 	switch byRate := g.Rate != 0; {

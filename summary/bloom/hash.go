@@ -6,9 +6,9 @@ import "math/bits"
 const maxHashes = 1024
 
 // Hash function i is the multiply-shift x_i = a_i*A + B mod 2^64 of the 128-bit hash (A, B), a_i a fixed odd number.
-// Its position is the top of x_i: floor(x_i*m_b/2^64). Hash functions are numbered through all blocks. It costs two
-// multiplications. Double hashing and its kin cost less. They have a floor under the false-positive rate, of n/m_b²,
-// which partitioned filters feel (Kirsch and Mitzenmacher 2008, section 8).
+// Its position is the top of x_i: floor(x_i*m_b/2^64). Hash functions are numbered through all blocks. Each costs two
+// multiplications. Double hashing and its variants cost less, but have a floor under the false-positive rate, of
+// n/m_b², which partitioned filters would reach (Kirsch and Mitzenmacher 2008, section 8).
 
 // multipliers are the a_i: odd numbers from splitmix64 (Steele, Lea, Flood 2014), seed 1.
 var multipliers = func() (a [maxHashes]uint64) {
@@ -26,10 +26,10 @@ func mix64(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// probe is one hash function: its multiplier, and where its block begins.
+// probe is one hash function: its multiplier, and the first bit of its block.
 type probe struct{ mul, base uint64 }
 
-// at is the position, among all bits of the filter, of a hash in blocks of m bits.
+// at returns the position, among all bits of the filter, of a hash in blocks of m bits.
 func (p probe) at(h Hash, m uint64) uint64 {
 	hi, _ := bits.Mul64(p.mul*h.A+h.B, m)
 	return p.base + hi

@@ -4,10 +4,10 @@ import (
 	"fmt"
 )
 
-// Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is
-// left with the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error
-// matched by ErrMismatch that says in what, and f is unchanged. Fold brings together block lengths that differ by a
-// power of two. O(m).
+// Merge makes f the filter of the union of both sets of keys. If the filters have different numbers of blocks, f is
+// left with the lower number (Papapetrou et al., section 3.2). If they differ in anything else, it returns an error
+// that names it, matched by ErrMismatch, and f is unchanged. Fold brings together block lengths that differ by a power
+// of two. O(m).
 func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -16,8 +16,8 @@ func (f *Filter) Merge(g *Filter) error {
 	})
 }
 
-// Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter
-// built from the intersection. Otherwise like Merge. O(m).
+// Intersect makes f a filter that contains the intersection of both sets, with more false positives than a filter built
+// from the intersection. Otherwise like Merge. O(m).
 func (f *Filter) Intersect(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -40,9 +40,9 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 	return nil
 }
 
-// AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or
-// allocating anything. With OnesCount of both it is what the intersection is estimated from (Papapetrou et al., section
-// 5.3). Errors as in Merge. O(m).
+// AndOnesCount returns the number of bits that are set in both filters: OnesCount after Intersect, without changing or
+// allocating anything. With OnesCount of both it serves to estimate the intersection (Papapetrou et al., section 5.3).
+// Errors as in Merge. O(m).
 func (f *View) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
@@ -51,7 +51,7 @@ func (f *View) AndOnesCount(g *Filter) (int, error) {
 	return countAndRange(f.words, g.words, 0, n), nil
 }
 
-// matches says in what two filters differ besides the number of blocks.
+// matches returns an error that names a difference between two filters, except in the number of blocks.
 func (f *View) matches(g *Filter) error {
 	p, q := f.params, g.params
 	q.Blocks = p.Blocks
@@ -74,9 +74,9 @@ func mismatch(p, q Params) error {
 	}
 }
 
-// Truncate drops all but the first blocks. The result is the filter that would have been built with that number of
-// blocks (Papapetrou et al., section 3.2). It panics if blocks is less than 1. It changes nothing if there are no more.
-// O(1); memory is kept, Clone gives it back.
+// Truncate drops all but the given number of first blocks. The result is the filter that would have been built with
+// that number (Papapetrou et al., section 3.2). It panics if blocks is less than 1. It changes nothing if there are no
+// more. O(1); memory is kept until a Clone.
 func (f *Filter) Truncate(blocks int) {
 	if blocks < 1 {
 		panic("bloom: Truncate to less than one block")
@@ -90,10 +90,10 @@ func (f *Filter) Truncate(blocks int) {
 	f.probes = f.probes[:min(len(f.probes), f.params.hashes())]
 }
 
-// Fold halves the length of every block: the filter that would have been built with blocks of half the length. It
-// panics if BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou
-// et al., section 3.1): Fold is for sparse filters.
-// A position is the top of a number, so neighbours are ORed.
+// Fold halves the length of every block: the result is the filter that would have been built with blocks of half the
+// length. It panics if BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate
+// (Papapetrou et al., section 3.1): Fold is for sparse filters. A position is the top of a number, so neighbours are
+// ORed.
 func (f *Filter) Fold() {
 	if f.params.BlockBits%2 != 0 {
 		panic("bloom: Fold of blocks with an odd number of bits")
@@ -105,7 +105,7 @@ func (f *Filter) Fold() {
 	*f = *newFilter(p, words)
 }
 
-// foldNeighbours works on all blocks at once: a block begins at an even bit.
+// foldNeighbours folds all blocks at once, because each begins at an even bit.
 func foldNeighbours(dst, src []uint64) {
 	for i, w := range src {
 		dst[i/2] |= evenBits(w|w>>1) << (i % 2 * 32)

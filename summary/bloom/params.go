@@ -9,14 +9,14 @@ import (
 // maxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
 const maxBits = 1 << 36
 
-// errParams begins the errors of all constructors, which have no other cause.
+// errParams begins the errors of all constructors.
 var errParams = errors.New("bloom: parameter out of range")
 
 // Errors matched by errors.Is.
 var (
-	// ErrMismatch: two filters differ in what must be equal.
+	// ErrMismatch: two filters differ in a parameter that must be equal.
 	ErrMismatch = errors.New("bloom: filters do not match")
-	// ErrMalformed: bytes that are no filter, or are truncated or changed.
+	// ErrMalformed: bytes are no filter, or were truncated or changed.
 	ErrMalformed = errors.New("bloom: malformed")
 )
 
@@ -31,10 +31,10 @@ type Params struct {
 	Hasher    Hasher // keys the hash; zero is valid and known to everybody
 }
 
-// Bits is the length of the filter, m. O(1).
+// Bits returns the length of the filter, m. O(1).
 func (p Params) Bits() uint64 { return uint64(p.Blocks) * p.BlockBits }
 
-// hashes is the number of hash functions in all blocks, k.
+// hashes returns the number of hash functions in all blocks, k.
 func (p Params) hashes() int { return p.Blocks * p.Hashes }
 
 // Check reports every parameter that is out of its range. O(1).
@@ -61,14 +61,14 @@ func (p Params) Check() error {
 	return errors.Join(faults...)
 }
 
-// ExpectedRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
-// (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter
-// that is (1-(1-1/m)^(kn))^k. O(1).
+// ExpectedRate returns the expected false-positive rate of the filter with n keys in it, n >= 0: (1-(1-1/m_b)^(k_b
+// n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter that is
+// (1-(1-1/m)^(kn))^k. O(1).
 func (p Params) ExpectedRate(n int) float64 {
 	return math.Pow(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 }
 
-// fillExpected is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
+// fillExpected returns the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
 func fillExpected(m uint64, positions float64) float64 {
 	if positions <= 0 {
 		return 0
@@ -76,8 +76,8 @@ func fillExpected(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// paramsForBits returns the parameters of a standard filter of the given number of bits whose false-positive rate with
-// n keys is least. The number of hash functions is the better of the two integers beside m/n ln 2 (Mitzenmacher,
+// paramsForBits returns the parameters of the standard filter of the given number of bits with the least false-positive
+// rate for n keys. The number of hash functions is the better of the two integers beside m/n ln 2 (Mitzenmacher,
 // section II.A).
 func paramsForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
@@ -107,7 +107,7 @@ func paramsForRate(n int, rate float64) (Params, error) {
 	return best, best.reaches(n, rate)
 }
 
-// reaches returns an error in the words of who asked for the rate with n keys, if there is no such filter as p.
+// reaches returns nil if p is a valid filter, else an error in terms of the rate and n that were asked for.
 func (p Params) reaches(n int, rate float64) error {
 	if p.Check() == nil {
 		return nil
@@ -118,7 +118,7 @@ func (p Params) reaches(n int, rate float64) error {
 
 // partitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
 // keys (Papapetrou et al., section 3.2). Blocks have one hash function and ⌈n/ln 2⌉ bits, half of them set with n keys.
-// A filter shorter than that is one block.
+// A shorter filter is one block.
 func partitionedForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
@@ -165,7 +165,7 @@ func checkRate(n int, rate float64) error {
 	return nil
 }
 
-// bestHashes is the integer k that makes the asymptotic rate least at c bits a key.
+// bestHashes returns the integer k that makes the asymptotic rate least at c bits a key.
 func bestHashes(c float64) int {
 	k := max(1, min(int(c*math.Ln2), maxHashes-1))
 	if asymptoticRate(c, float64(k+1)) < asymptoticRate(c, float64(k)) {
@@ -174,14 +174,14 @@ func bestHashes(c float64) int {
 	return k
 }
 
-// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter as n grows (Mitzenmacher, section
+// asymptoticRate returns the false-positive rate (1-e^(-k/c))^k of a standard filter as n grows (Mitzenmacher, section
 // II.A). It has c = m/n bits a key and k hash functions. As in the figures of that paper, k need not be an integer.
 func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
-// halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.
+// halfFull returns the length ⌈n/ln 2⌉ of a block that is half full with n keys.
 func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }
 
-// bitsForFill is the least number of bits such that the positions set at most the given share of them, as expected.
+// bitsForFill returns the least number of bits of which positions are expected to set at most the given share.
 func bitsForFill(fill, positions float64) uint64 {
 	if positions <= 0 {
 		return 1

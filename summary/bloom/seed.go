@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Hasher keys the hash of a filter. Filters can be merged and compared only under one seed. Whoever does not know it
-// cannot compute in advance which keys of the outside world collide. The zero Hasher is valid, and known to everybody.
+// Hasher keys the hash of a filter. Filters can be merged and compared only under one seed. A party that does not know
+// it cannot compute keys that collide. The zero Hasher is valid, and known to everybody.
 type Hasher struct{ K0, K1 uint64 }
 
 // Hash is the 128-bit hash of a key, from which all positions in a filter follow. Hash once, ask many filters.
@@ -14,13 +14,13 @@ type Hasher struct{ K0, K1 uint64 }
 // A ^ B is SipHash-1-3 of the key.
 type Hash struct{ A, B uint64 }
 
-// Hash hashes data with SipHash-1-3 (Aumasson and Bernstein) up to its last step. That would add the two halves A and B
-// of the state into 64 bits; both are kept instead. The hash is pinned: it is part of every binary form of this
+// Hash hashes data with SipHash-1-3 (Aumasson and Bernstein) up to its last step, which would XOR the two halves A and
+// B of the state into 64 bits; both are kept instead. The hash is pinned: it is part of every binary form of this
 // package.
 //
-// SipHash-1-3, keyed, is what dictionaries of several languages use against crafted keys. For keys of 20 bytes it takes
-// about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of BLAKE3's (BenchmarkHash). O(bytes of
-// data), no allocation.
+// Dictionaries of several languages use SipHash-1-3, keyed, against crafted keys. For keys of 20 bytes it takes about
+// half of the time of SipHash-2-4 with a 128-bit result, and a tenth of BLAKE3's (BenchmarkHash). O(bytes of data), no
+// allocation.
 func (s Hasher) Hash(data []byte) Hash {
 	v0 := s.K0 ^ 0x736f6d6570736575
 	v1 := s.K1 ^ 0x646f72616e646f6d
@@ -47,11 +47,11 @@ func (s Hasher) Hash(data []byte) Hash {
 // 64-bit hashes are one key to every filter. O(1).
 func Hash64(h uint64) Hash { return Hash{mix64(h), h * 0x9e3779b97f4a7c15} }
 
-// lastWord is the word that ends a SipHash message: the bytes after the last whole word, and the length on top.
+// lastWord returns the word that ends a SipHash message: the bytes after the last whole word, and the length on top.
 func lastWord(data []byte) uint64 {
 	n := uint(len(data))
 	word := uint64(n) << 56
-	if n >= 8 { // the last eight bytes, without those that belong to whole words
+	if n >= 8 { // the last eight bytes, without the bytes of whole words
 		return word | binary.LittleEndian.Uint64(data[n-8:])>>8>>(56-8*(n&7))
 	}
 	for i, b := range data {

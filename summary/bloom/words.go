@@ -4,10 +4,10 @@ import "math/bits"
 
 // A bit array is a []uint64 with bit i in bit i%64 of word i/64.
 
-// wordsFor is the number of words that n bits take.
+// wordsFor returns the number of words that n bits take.
 func wordsFor(n uint64) int { return int((n + 63) / 64) }
 
-// lowMask has the lowest n%64 bits set, all of them when n%64 is 0.
+// lowMask returns a word with the lowest n%64 bits set, all of them if n%64 is 0.
 func lowMask(n uint64) uint64 { return ^uint64(0) >> (-n % 64) }
 
 // clearFrom clears all bits from bit n on in the word that holds bit n-1, n >= 1.
