@@ -17,10 +17,10 @@ var errMalformed = errors.New("counting: malformed bytes")
 const binaryMagic = "vdl3"
 
 // MarshalBinary returns the filter's members in about the fewest bytes that their entropy allows, for a disk or for
-// another program. Mitzenmacher ("Compressed Bloom Filters", section V) expects it of a counting filter that is sent:
-// large counts are rare, so a cell's entropy is far below its bits. Where a member is kept tells nothing about it, so
-// neither the form of the table nor its seed is told: n members of q bits take about q-log2(n)+1.5 bits each, and the
-// entropy of their counts. The error is always nil. It implements encoding.BinaryMarshaler. O(n log n). Layout,
+// another program. Mitzenmacher ("Compressed Bloom Filters", section V) expects such a form of a counting filter that
+// is sent: large counts are rare, so a cell's entropy is far below its bits. The place of a member tells nothing about
+// it, so neither the table's form nor its seed is included: n members of q bits take about q-log2(n)+1.5 bits each, and
+// the entropy of their counts. The error is always nil. It implements encoding.BinaryMarshaler. O(n log n). Layout,
 // little-endian:
 //
 //	4 bytes  "vdl3"
@@ -52,7 +52,7 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return appendSum(b), nil
 }
 
-// byDigits parts numbers into those that have no digit above the given one set, and the others, by their places.
+// byDigits splits numbers into those with no digit above the given one set, and the others, by their places.
 func byDigits(numbers []uint64, digit int) (few, more []*uint64) {
 	for i := range numbers {
 		if numbers[i]>>(digit+1) == 0 {
@@ -75,7 +75,7 @@ func appendDigit(b []byte, numbers []*uint64, digit int) []byte {
 	return bitcode.AppendBits(b, words, len(numbers), ones)
 }
 
-// readDigit sets a digit of the numbers as appendDigit wrote it, and returns what follows.
+// readDigit sets a digit of the numbers as appendDigit wrote it, and returns the rest of b.
 func readDigit(b []byte, numbers []*uint64, digit int) ([]byte, error) {
 	ones, n := bitcode.DecodeUvarint(b)
 	if n == 0 || ones > uint64(len(numbers)) {
@@ -93,11 +93,10 @@ func readDigit(b []byte, numbers []*uint64, digit int) ([]byte, error) {
 }
 
 // UnmarshalBinary replaces the members by those encoded in all of data. The filter keeps its form and its seed, and
-// grows for them as Add does. A zero value takes the default form for so many members, and the seed 0. As that is no
-// secret, it does not grow beyond: members that were chosen for one bucket are ErrOverflow. It is an error, and
-// the filter is unchanged, where data is not what MarshalBinary writes, where fingerprints have another size, and where
-// members do not fit (ErrOverflow). Beside the filter's own form, memory is at most some 300
-// times data. O(n).
+// grows for them as Add does. A zero value takes the default form for that number of members, and the seed 0. As that
+// seed is no secret, it does not grow further: members crafted to fill one bucket are ErrOverflow. It is an error, and
+// the filter is unchanged, if data is not written by MarshalBinary, if fingerprints have another size, or if members do
+// not fit (ErrOverflow). Besides the filter's own form, memory is at most some 300 times data. O(n).
 func (t *DLeft) UnmarshalBinary(data []byte) error {
 	q, members, extra, err := readMembers(data)
 	if err != nil {
@@ -117,7 +116,7 @@ func (t *DLeft) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// readMembers decodes the binary form: fingerprints of q bits in order, and of each the count less one.
+// readMembers decodes the binary form: fingerprints of q bits in order, and for each the count less one.
 func readMembers(data []byte) (q int, members, extra []uint64, err error) {
 	fail := func(err error) (int, []uint64, []uint64, error) { return 0, nil, nil, err }
 	b, err := checkSum(data)
@@ -198,12 +197,12 @@ func (t *DLeft) addTimes(f uint64, count int) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendSum appends the CRC-32C of b: it finds damage, not malice.
+// appendSum appends the CRC-32C of b: it detects damage, not malice.
 func appendSum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// checkSum returns b without its checksum.
+// checkSum checks the checksum at the end of b, and returns b without it.
 func checkSum(b []byte) ([]byte, error) {
 	n := len(b) - crc32.Size
 	if n < 0 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {

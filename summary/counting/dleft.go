@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// ErrOverflow is what Add returns where a member has no place: its counter is at its highest value, or its buckets are
-// full and the filter cannot grow. The message says which. No member is added or changed then.
+// ErrOverflow is returned by Add if a member has no place: its counter is at its highest value, or its buckets are full
+// and the filter cannot grow. The message tells which. No member is added or changed then.
 var ErrOverflow = errors.New("counting: overflow")
 
 var (
@@ -17,13 +17,13 @@ var (
 
 // DLeft is a d-left counting Bloom filter (section 3.2 of the paper). It has d subtables of buckets of cells; a cell
 // keeps the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, by a
-// permutation of the fingerprints. It is kept in the least loaded of them, the leftmost of equals. As the permutations
+// permutation of the fingerprints. It is kept in the least loaded of them, the leftmost of equals. Because the mappings
 // are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
 //
 // It doubles by itself when it is full, without the keys.
 //
-// Make one with NewDLeft: the zero value is an empty filter, to be read into by UnmarshalBinary, and to add to it
-// panics. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
+// Make one with NewDLeft. The zero value is an empty filter for UnmarshalBinary; adding to it panics. Only the low q =
+// log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
 	table
 	perms    []permutation // one a subtable
@@ -43,7 +43,7 @@ func NewDLeft(p Params) (*DLeft, error) {
 	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed, fixed: p.Fixed}, nil
 }
 
-// Params returns the form that the filter has by now, secret seed included. O(1).
+// Params returns the present form of the filter, secret seed included. O(1).
 func (t *DLeft) Params() Params {
 	return Params{
 		Subtables: t.subtables, Buckets: 1 << t.bucketBits, Cells: t.cells,
@@ -51,16 +51,16 @@ func (t *DLeft) Params() Params {
 	}
 }
 
-// Len is the number of members, repetitions included. O(1).
+// Len returns the number of members, repetitions included. O(1).
 func (t *DLeft) Len() int { return t.members }
 
-// fingerprintBits is q: the number of low bits of a fingerprint that count.
+// fingerprintBits returns q: the number of low bits of a fingerprint that count.
 func (t *DLeft) fingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
-// SizeBytes is the memory of the cells. O(1).
+// SizeBytes returns the memory of the cells. O(1).
 func (t *DLeft) SizeBytes() int { return max(0, len(t.bytes)-padding) }
 
-// FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
+// FalsePositiveRate returns the probability that Contains is true for a random fingerprint that is no member's key:
 // 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
 	if t.distinct == 0 {
@@ -75,7 +75,7 @@ func (t *DLeft) Contains(f uint64) bool {
 	return cell >= 0
 }
 
-// Count returns how many times f is a member. At most d bucket reads.
+// Count returns the number of times that f is a member. At most d bucket reads.
 func (t *DLeft) Count(f uint64) int {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -98,7 +98,7 @@ func (t *DLeft) Add(f uint64) error {
 		panic("counting: the zero value takes no members: make a filter with NewDLeft")
 	}
 	if t.distinct >= target(int(t.buckets())*t.cells) && !t.fixed {
-		_ = t.grow() // else there may be room still
+		_ = t.grow() // if it cannot grow, there may still be room
 	}
 	err := t.addNew(f)
 	if err != nil && !t.fixed && t.grow() == nil {
@@ -107,7 +107,7 @@ func (t *DLeft) Add(f uint64) error {
 	return err
 }
 
-// addNew adds f, which is no member. It returns errBucket when no cell can be had.
+// addNew adds f, which is no member. It returns errBucket if there is no free cell for it.
 func (t *DLeft) addNew(f uint64) error {
 	if !t.put(f, 1, 0) {
 		return t.addByMoving(f)
@@ -127,7 +127,7 @@ func (t *DLeft) increment(bucket uint64, cell int) error {
 	return nil
 }
 
-// Remove takes f away once, and reports whether it was there. At most d bucket reads.
+// Remove removes f once, and reports whether it was a member. At most d bucket reads.
 func (t *DLeft) Remove(f uint64) bool {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -143,8 +143,8 @@ func (t *DLeft) Remove(f uint64) bool {
 	return true
 }
 
-// addByMoving is the failsafe of section 5.2, where f's buckets are all full. If a fingerprint in the first of them can
-// go to another of its own buckets, f takes its cell.
+// addByMoving is the failsafe of section 5.2, for an f whose buckets are all full. If a fingerprint in the first of
+// them can move to another of its own buckets, f takes its cell.
 func (t *DLeft) addByMoving(f uint64) error {
 	home, remainder := t.place(0, f)
 	for cell := range t.cells {
@@ -160,8 +160,8 @@ func (t *DLeft) addByMoving(f uint64) error {
 	return errBucket
 }
 
-// put writes f into the least loaded of its buckets from a subtable on, the leftmost of equals. It reports whether one
-// had a free cell.
+// put writes f into the least loaded of its buckets in subtable from and later ones, the leftmost of equals. It reports
+// whether one had a free cell.
 func (t *DLeft) put(f uint64, count, from int) bool {
 	var bucket, remainder uint64
 	least := t.cells
@@ -180,9 +180,9 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 
 // grow doubles the number of buckets. The top bit of every remainder becomes the lowest bit of its bucket's number, in
 // the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
-// become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
-// counters get that bit. Cells stay as wide, and CounterBits is one more. It is an error when remainders have one bit
-// only, and errCounter when counters would have more than 16 bits.
+// become one bit narrower. If a count of 2^c meets a remainder that becomes 0, whose counts end one lower, counters get
+// that bit: cells stay as wide, and CounterBits is one more. It is an error if remainders have only one bit, and
+// errCounter if counters would have more than 16 bits.
 func (t *DLeft) grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -202,8 +202,8 @@ func (t *DLeft) grow() error {
 	return nil
 }
 
-// regrown returns a table of form p, with twice the buckets, that holds what t does. It returns errCounter when a
-// count does not fit.
+// regrown returns a table of form p, with twice the buckets, that holds t's members. It returns errCounter if a count
+// does not fit.
 func (t *DLeft) regrown(p Params) (table, error) {
 	grown := newTable(p)
 	for b := range t.buckets() {
@@ -245,8 +245,8 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 	}
 }
 
-// Loads returns how many buckets hold 0, 1, 2, … fingerprints. It also returns how often Add had to move a member of
-// the first subtable to make room, so far. O(buckets).
+// Loads returns the number of buckets that hold 0, 1, 2, … fingerprints. It also returns the number of times so far
+// that Add had to move a member of the first subtable to make room. O(buckets).
 func (t *DLeft) Loads() (loads []int, moves int) {
 	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {
@@ -261,13 +261,13 @@ func (t *DLeft) place(i int, f uint64) (bucket, remainder uint64) {
 	return uint64(i)<<(t.bucketBits%64) | y>>(t.remainderBits%64), y & t.remainderMask // %64 saves the compiler a test
 }
 
-// fingerprint is the inverse of place: what cell v in a bucket of subtable i stands for.
+// fingerprint is the inverse of place: it returns the fingerprint of cell v in a bucket of subtable i.
 func (t *DLeft) fingerprint(i int, bucket, v uint64) uint64 {
 	y := bucket<<t.remainderBits | t.remainder(v) // the subtable's number lies above the mask
 	return y * t.perms[i].inverse & t.fingerprintMask
 }
 
-// find returns f's bucket and cell; the cell is -1 when f is no member.
+// find returns f's bucket and cell; the cell is -1 if f is no member.
 func (t *DLeft) find(f uint64) (bucket uint64, cell int) {
 	if t.words {
 		return t.findWords(f)

@@ -7,7 +7,7 @@
 // A DLeft with d subtables, r-bit remainders and c-bit counters, at the usual load of 6 of 8 cells, costs 4(r+c)/3 bits
 // a member. An operation takes d memory accesses and no allocation. The false-positive rate is n/2^q, where 2^q is the
 // number of different fingerprints (buckets a subtable × 2^r). With q = 48 whole fingerprints can be listed again. The
-// filter is then a mirror of a collection, from which any other summary can be built.
+// filter is then a mirror of a collection, and any other summary can be built from it.
 //
 // A DLeft is not safe for concurrent use.
 package counting

@@ -35,7 +35,7 @@ type Params struct {
 	Cells         int    // of each bucket: 1 to 64; 0 means 8
 	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 63
 	CounterBits   int    // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
-	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
+	Seed          uint64 // draws the permutations; secret, because it lets others make members that overflow a bucket
 	Fixed         bool   // the filter stays at this form, so Add may fail
 }
 
@@ -50,7 +50,7 @@ func ParamsForFingerprint(n, q int) Params {
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
 }
 
-// bucketsFor is the least power of two B with 4·B·8·3/4 >= n.
+// bucketsFor returns the least power of two B with 4·B·8·3/4 >= n.
 func bucketsFor(n int) int {
 	perRow := defaultSubtables * defaultCells * 3 / 4
 	rows := max(1, (n+perRow-1)/perRow)
@@ -72,7 +72,7 @@ func (p Params) withDefaults() Params {
 	return p
 }
 
-// check names every parameter that is out of range.
+// check returns an error that names every parameter out of range.
 func (p Params) check() error {
 	var faults []error
 	within := func(name string, v, low int, high int64) {
@@ -97,11 +97,11 @@ func (p Params) check() error {
 	return errors.Join(faults...)
 }
 
-// target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
+// target returns the number of different fingerprints up to which no overflow is to be expected: an average load of
 // three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27).
 func target(cells int) int { return cells * 3 / 4 }
 
-// tableBytes cannot overflow for parameters that are each in range: 2^4 · 2^32 · 2^6 · 57 bits.
+// tableBytes returns the size of the table. It cannot overflow for parameters in range: 2^4 · 2^32 · 2^6 · 57 bits.
 func (p Params) tableBytes() uint64 {
 	cells := uint64(p.Subtables) * uint64(p.Buckets) * uint64(p.Cells)
 	return (cells*uint64(p.RemainderBits+p.CounterBits) + 7) / 8

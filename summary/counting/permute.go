@@ -2,7 +2,8 @@ package counting
 
 import "math/rand/v2"
 
-// permutation of [2^q]: multiplication by an odd number (section 3.3). The high bits of the product choose the bucket.
+// permutation is a permutation of [0, 2^q): multiplication by an odd number (section 3.3). The high bits of the product
+// choose the bucket.
 type permutation struct {
 	multiplier, inverse uint64 // inverse of each other modulo 2^64, hence modulo every 2^q
 }
@@ -19,7 +20,8 @@ func newPermutations(p Params) []permutation {
 	return perms
 }
 
-// inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits that are right, from 3.
+// inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of
+// correct bits, from 3.
 func inverse(a uint64) uint64 {
 	x := a
 	for range 5 {

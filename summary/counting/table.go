@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// padding after the cells lets the last of them be read as a whole word.
+// padding is the number of bytes after the cells that let the last cell be read as a whole word.
 const padding = 8
 
-// table is the cells of all subtables, packed without gaps, little-endian.
+// table holds the cells of all subtables, packed without gaps, little-endian.
 //
-// A cell is remainder<<c | field. An empty cell is 0 (the paper's sentinel). Where the remainder is not 0 the field is
-// the count less one, so that c bits count to 2^c. Where it is 0 the field is the count itself, to 2^c-1. So nothing is
-// lost to the sentinel. The cells taken of a bucket are its first ones.
+// A cell is remainder<<c | field. An empty cell is 0 (the paper's sentinel). If the remainder is not 0, the field is
+// the count less one, so that c bits count to 2^c. If it is 0, the field is the count itself, to 2^c-1. So nothing is
+// lost to the sentinel. The taken cells of a bucket are its first ones.
 type table struct {
 	bytes []byte
 
@@ -38,7 +38,7 @@ func newTable(p Params) table {
 	return t
 }
 
-// mask of the n lowest bits, n from 0 to 64.
+// mask returns the n lowest bits set, n from 0 to 64.
 func mask(n uint) uint64 { return 1<<n - 1 }
 
 func (t *table) buckets() uint64 { return uint64(t.subtables) << t.bucketBits }
@@ -88,10 +88,10 @@ func (t *table) count(v uint64) int {
 // full reports whether the cell can count no further.
 func (t *table) full(v uint64) bool { return v&t.counterMask == t.counterMask }
 
-// highest count of a cell with this remainder.
+// highest returns the highest count of a cell with this remainder.
 func (t *table) highest(remainder uint64) int { return t.count(t.cell(remainder, 1) | t.counterMask) }
 
-// scan looks for a remainder in a bucket: its cell, or -1.
+// scan returns the cell of a remainder in a bucket, or -1.
 func (t *table) scan(bucket, remainder uint64) int {
 	bit := bucket * uint64(t.cells) * uint64(t.cellBits)
 	for cell := range t.cells {
@@ -107,7 +107,7 @@ func (t *table) scan(bucket, remainder uint64) int {
 	return -1
 }
 
-// load is the number of cells taken in a bucket. Most are: it looks from the end.
+// load returns the number of cells taken in a bucket. It looks from the end, because most are taken.
 func (t *table) load(bucket uint64) int {
 	if t.words {
 		return loadOfWords(t.pair(bucket))
@@ -119,7 +119,7 @@ func (t *table) load(bucket uint64) int {
 	return load
 }
 
-// Four cells of 16 bits in a word.
+// Masks for four cells of 16 bits in a word.
 const (
 	lanes    = 0x0001_0001_0001_0001
 	laneTops = 0x8000_8000_8000_8000
@@ -136,7 +136,7 @@ func taken(x uint64) uint64 { return (x&^laneTops + ^uint64(laneTops) | x) & lan
 // zeros returns the top bit of the lowest lane that is 0; bits above that one mean nothing.
 func zeros(x uint64) uint64 { return (x - lanes) &^ x & laneTops }
 
-// matchWords is the cell of a remainder, in place in the pattern, among eight cells of 16 bits, or -1.
+// matchWords returns the cell of a remainder, shifted into place in pattern, among eight cells of 16 bits; or -1.
 func (t *table) matchWords(low, high, pattern uint64) int {
 	all := pattern * lanes
 	remainders := ^(t.counterMask * lanes)
