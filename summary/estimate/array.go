@@ -37,12 +37,12 @@ func (a Array) checkCount(name string, t int) error {
 	return nil
 }
 
-// expectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+// expectedOnes returns the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
 func (a Array) expectedOnes(n float64) float64 {
 	return float64(-a.counted() * math.Expm1(n*a.perElement()))
 }
 
-// elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf when all
+// elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf if all
 // bits are ones.
 func (a Array) elements(t float64) float64 {
 	if t >= a.counted() {
@@ -51,12 +51,12 @@ func (a Array) elements(t float64) float64 {
 	return math.Log1p(-t/a.counted()) / a.perElement()
 }
 
-// perElement is the logarithm of the probability that an element leaves a bit as it is.
+// perElement returns the logarithm of the probability that an element leaves a bit as it is.
 func (a Array) perElement() float64 {
 	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
 }
 
-// counted is the number of bits that a count runs over.
+// counted returns the number of bits that a count runs over.
 func (a Array) counted() float64 {
 	l := a.Sample
 	if l == 0 {
@@ -65,10 +65,10 @@ func (a Array) counted() float64 {
 	return float64(float64(l) * float64(max(a.Blocks, 1)))
 }
 
-// loadOf is the load at which t ones are expected.
+// loadOf returns the load at which t ones are expected.
 func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) }
 
-// variances returns what the variances of estimates follow from.
+// variances returns the array in the form from which variances are computed.
 func (a Array) variances() variance.Array {
 	return variance.Array{Bits: float64(a.Bits), Blocks: float64(max(a.Blocks, 1)), Hashes: float64(max(a.Hashes, 1)), Counted: a.counted()}
 }

@@ -3,8 +3,8 @@ package estimate
 import "math"
 
 // EstimateCardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3).
-// confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters. An error names what
-// is out of its range. O(1).
+// confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters. An error names the
+// argument that is out of its range. O(1).
 func (a Array) EstimateCardinality(ones int, confidence float64) (Interval, error) {
 	if err := a.check(confidence, "ones", ones); err != nil {
 		return Interval{}, err
@@ -24,15 +24,15 @@ func (a Array) cardinality(t, confidence float64) Interval {
 	return i
 }
 
-// unseen is the number of elements that set none of the bits counted with probability alpha: 0 where all are counted.
-// The normal interval knows of no such elements, for it takes the deviation at the value.
+// unseen returns the number of elements that set none of the bits counted with probability alpha: 0 if all bits are
+// counted. The normal interval knows of no such elements, because it takes the deviation at the value.
 func (a Array) unseen(alpha float64) float64 {
 	hits := float64(max(a.Hashes, 1) * max(a.Blocks, 1))
 	counted := a.counted() / float64(max(a.Blocks, 1)) / float64(a.Bits) // share of a block
 	return math.Log(alpha) / float64(hits*math.Log1p(-counted))
 }
 
-// fullBelow is the number of elements with which all bits counted are ones with probability alpha.
+// fullBelow returns the number of elements with which all bits counted are ones with probability alpha.
 func (a Array) fullBelow(alpha float64) float64 {
 	perBit := float64(a.Bits) / float64(max(a.Hashes, 1))
 	return max(0, perBit*math.Log(a.counted()/-math.Log(alpha)))

@@ -6,17 +6,17 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
-// Counts are the ones counted in two filters of one make: in each, and in their AND.
+// Counts holds the numbers of ones counted in two filters with equal parameters: in each, and in their AND.
 type Counts struct {
 	First, Second, Both int // t1, t2, t_and
 }
 
-// either is the number of ones in the OR of the two filters.
+// either returns the number of ones in the OR of the two filters.
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
-// EstimateOverlap estimates how many elements two sets share, from the ones counted in their filters. N1 and N2 are
-// estimates, too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are then 0. It
-// is an error if the counts cannot be those of two such filters. O(1).
+// EstimateOverlap estimates the number of elements that two sets share, from the ones counted in their filters. N1 and
+// N2 are estimates, too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are
+// then 0. It is an error if no two filters of this form can have these counts. O(1).
 func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 	both, err := a.intersection(c, confidence)
 	if err != nil {
@@ -32,8 +32,8 @@ func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 	return o, nil
 }
 
-// intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing
-// above what the smaller set may have. When the two filters together are full it is saturated, with Low 0.
+// intersection estimates the number of elements in both sets (equation 6 of the paper). No bound is below 0, or above
+// the size that the smaller set may have. If the two filters together are full it is saturated, with Low 0.
 func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
@@ -49,13 +49,14 @@ func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
 }
 
-// common is the size of the intersection for which that many ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).
+// common returns the size of the intersection for which that many ones are expected in the AND (Ŝ⁻¹(t1, t2, t),
+// equation 6).
 func (a Array) common(c Counts) float64 {
 	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// loads returns the loads of two sets and of what they have in common.
+// loads returns the loads of two sets and of their intersection.
 func (a Array) loads(c Counts) variance.Loads {
 	x1, x2 := a.loadOf(float64(c.First)), a.loadOf(float64(c.Second))
 	both := x1 + x2 - a.loadOf(float64(c.either()))

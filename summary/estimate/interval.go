@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// errRange is in every error of this package: each names a parameter out of its range.
+// errRange is in every error of this package; each names the parameter that is out of its range.
 var errRange = errors.New("out of range")
 
 // Interval is an estimate: the value, and the bounds within which the truth lies with the stated confidence.
@@ -16,16 +16,16 @@ type Interval struct {
 	Saturated        bool    // an array was full: Value and High are +Inf, Low is a bound that holds with Confidence
 }
 
-// around is the normal interval about value.
+// around returns the normal interval about value.
 func around(value, variance, confidence float64) Interval {
 	d := float64(quantile(confidence) * math.Sqrt(max(variance, 0)))
 	return Interval{Value: value, Low: value - d, High: value + d, Confidence: confidence}
 }
 
-// quantile is the number of standard deviations within which a normal variable stays with the given confidence.
+// quantile returns the number of standard deviations within which a normal variable stays with the given confidence.
 func quantile(confidence float64) float64 { return math.Sqrt2 * math.Erfinv(confidence) }
 
-// saturated is an interval with only a lower bound known.
+// saturated returns an interval of which only a lower bound is known.
 func saturated(low, confidence float64) Interval {
 	return Interval{Value: math.Inf(1), Low: low, High: math.Inf(1), Confidence: confidence, Saturated: true}
 }
@@ -45,8 +45,8 @@ func checkConfidence(confidence float64) error {
 	return nil
 }
 
-// bisect returns the smallest value between low and high that is enough. High is enough, and so is whatever lies above
-// a value that is.
+// bisect returns the smallest value between low and high for which enough is true. enough(high) must be true, and true
+// above every value for which it is.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)
