@@ -2,17 +2,17 @@
 // expected novelty, as in the overlap-aware selection of collections by Bender, Michel, Triantafillou, Weikum and
 // Zimmer (SIGIR 2005). A second peer that holds the same as the first adds nothing, however much it holds.
 //
-// What a peer adds is a sum of probabilities that a claim is true. It is over the keys that it claims and nobody chosen
-// before it holds. If claims are true, always taking the peer that adds most covers at least 1-1/e = 63 % of what the
-// best choice covers. No polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978; Feige 1998). What a
-// peer adds only ever falls, so most need not be computed again at each choice (Minoux 1978).
+// A peer adds the sum of the probabilities of its claims, over the keys that no peer chosen before holds. If claims are
+// true, always taking the peer that adds most covers at least 1-1/e = 63 % of what the best choice covers. No
+// polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978; Feige 1998). The sum of a peer only ever
+// falls, so most need not be computed again at each choice (Minoux 1978).
 //
 // Pure values: no I/O, and equals are taken in the order of their numbers. It takes 16 bytes a claim.
 package cover
 
 import "container/heap"
 
-// Claim is that a peer holds a key.
+// Claim is a claim that a peer holds a key.
 type Claim struct {
 	Key         int     // its number, from 0
 	Probability float64 // that the claim is true, in [0, 1]
@@ -25,14 +25,14 @@ type Cover struct {
 	peers   gains
 }
 
-// gain is a peer that was not chosen yet, and what it added when that was last computed: at least what it adds now.
+// gain is a peer that was not chosen yet, and its sum when that was last computed: an upper bound of its sum now.
 type gain struct {
 	peer   int
 	claims []Claim
 	adds   float64
 }
 
-// New covers keys keys, numbered from 0.
+// New returns a cover of the given number of keys, numbered from 0.
 func New(keys int) *Cover { return &Cover{covered: make([]bool, keys), left: keys} }
 
 // Add takes in a peer under a number of the caller's, with its claims. Each key counts once. Claims to a key out of
@@ -43,8 +43,8 @@ func (c *Cover) Add(peer int, claims []Claim) {
 	heap.Push(&c.peers, g)
 }
 
-// Next chooses the peer that is expected to add most to what is covered. It returns the peer's claims to keys that are
-// not covered, in the order in which they were added. ok is false when nobody adds anything. Each peer is chosen once.
+// Next chooses the peer that is expected to add most to the covered keys. It returns the peer's claims to keys that are
+// not covered, in the order in which they were added. ok is false if no peer adds any. Each peer is chosen once.
 // Amortised O(claims) for each peer looked at again.
 func (c *Cover) Next() (peer int, claims []Claim, ok bool) {
 	for len(c.peers) > 0 {
@@ -68,7 +68,7 @@ func (c *Cover) Next() (peer int, claims []Claim, ok bool) {
 	return 0, nil, false
 }
 
-// Covered notes that a peer that was chosen does hold a key.
+// Covered notes that a chosen peer does hold a key.
 func (c *Cover) Covered(key int) {
 	if c.wants(key) {
 		c.covered[key] = true
@@ -76,7 +76,7 @@ func (c *Cover) Covered(key int) {
 	}
 }
 
-// Left is the number of keys that nobody chosen holds.
+// Left returns the number of keys that no chosen peer holds.
 func (c *Cover) Left() int { return c.left }
 
 func (c *Cover) wants(key int) bool { return key >= 0 && key < len(c.covered) && !c.covered[key] }
