@@ -1,5 +1,5 @@
-// Package match says how likely a candidate holds a key and in which order candidates are asked. It is pure: values in,
-// values out, no state but [Prior].
+// Package match computes the probability that a candidate holds a key, and the order in which candidates are asked. It
+// is pure: values in, values out, no state but [Prior].
 //
 // The rule. A summary of false-positive rate f matches every key that its origin holds and a share f of the others.
 // With π the share of peers that hold a wanted key, a match is true with probability π/(π+(1-π)f) ([Posterior]). This
@@ -27,11 +27,12 @@ const (
 
 	unknownRTT = 100 * time.Millisecond
 	dialRTTs   = 3                     // round trips to connect and secure, and then to ask
-	askCost    = 50 * time.Millisecond // what a question costs besides its time
+	askCost    = 50 * time.Millisecond // cost of a question besides its time
 )
 
-// Posterior is the probability that a match is true. prior is the share of peers that hold a random wanted key, and
-// rate the false-positive rate of what matched, both in [0, 1]. At rate 1 a match says nothing and the prior is left.
+// Posterior returns the probability that a match is true. prior is the share of peers that hold a random wanted key,
+// and rate the false-positive rate of the prefix that matched, both in [0, 1]. At rate 1 a match tells nothing and the
+// prior is left.
 func Posterior(prior, rate float64) float64 {
 	if prior <= 0 {
 		return 0
@@ -39,8 +40,8 @@ func Posterior(prior, rate float64) float64 {
 	return prior / (prior + float64((1-prior)*rate))
 }
 
-// Sized is the share of peers that hold a wanted key, among those of n keys. prior is the share of all, who have mean
-// keys on average. It is at most a half.
+// Sized returns the share of peers that hold a wanted key, among peers with n keys. prior is the share of all peers,
+// which have mean keys on average. The result is at most a half.
 func Sized(prior float64, n int, mean float64) float64 {
 	if mean <= 0 {
 		return prior
@@ -48,26 +49,26 @@ func Sized(prior float64, n int, mean float64) float64 {
 	return min(prior*float64(n)/mean, maxPrior)
 }
 
-// Listed is the probability that a peer holds the key when a contact named it. The contact named n peers, and
+// Listed returns the probability that a peer holds the key if a contact named it. The contact named n peers, and
 // expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
 // peer's summary if that matches too, which is evidence of its own; 1 otherwise.
 //
-// Of n names about falseMatches are wrong. As a wanted key usually has one holder at least, one name in 1+falseMatches
-// is right even where n is small.
+// Of n names about falseMatches are wrong. A wanted key usually has at least one holder, so one name in 1+falseMatches
+// is right even if n is small.
 func Listed(falseMatches float64, n int, own float64) float64 {
 	p := max(1-falseMatches/float64(max(n, 1)), 1/(1+falseMatches))
 	p = min(max(p, 1e-6), 1-1e-6)
 	return p / (p + float64((1-p)*own))
 }
 
-// Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims. It is the mean of a Beta
-// distribution over the share of its sure matches that proved true. It is relative to that of a peer without a record.
+// Trust returns the factor, in (0, 1], by which a peer's record lowers belief in its claims. It is the mean of a Beta
+// distribution over the share of its sure matches that proved true, relative to the mean for a peer without a record.
 func Trust(hits, misses int) float64 {
 	h, m := float64(max(hits, 0)), float64(max(misses, 0))
 	return (h + 1) / (h + m + 1)
 }
 
-// Cost is what asking a peer costs, in seconds. It is a constant for the messages and the round trip, tripled when a
+// Cost returns the cost of asking a peer, in seconds: a constant for the messages, and the round trip, tripled when a
 // connection must be made first. An rtt of 0 is unknown and counts as 100 ms. The constant counts once more for every
 // question to the peer that waits for its answer.
 func Cost(rtt time.Duration, connected bool, load int) float64 {
@@ -88,7 +89,7 @@ type Entry struct {
 	Tie         uint64  // decides between equals; different for different peers and keys, to spread the load
 }
 
-// Value is what [Rank] sorts by: probability per cost.
+// Value returns the probability per cost, by which [Rank] sorts.
 func (e Entry) Value() float64 { return e.Probability / e.Cost }
 
 // Rank sorts candidates into the order in which to ask: falling value, then rising tie, then index.
@@ -98,8 +99,8 @@ func Rank(entries []Entry) {
 	})
 }
 
-// Cut returns how many of the candidates to name to a peer that asks. They bring no more than allowance false matches,
-// and are at most limit. rates are the false-positive rates of their prefixes, in the order of ranking.
+// Cut returns the number of candidates to name to an asker: at most limit, with no more than allowance false matches.
+// rates are the false-positive rates of their prefixes, in the order of ranking.
 func Cut(rates []float64, allowance float64, limit int) int {
 	sum := 0.0
 	for i, f := range rates {
@@ -142,10 +143,10 @@ func NewPrior(share float64) Prior {
 	return Prior{logit: math.Log(share / (1 - share))}
 }
 
-// Share is the estimate, in [1e-4, 0.5].
+// Share returns the estimate, in [1e-4, 0.5].
 func (p *Prior) Share() float64 { return 1 / (1 + math.Exp(-p.logit)) }
 
-// Learn takes in that a match of the given rate proved true or false.
+// Learn updates the estimate by a match of the given rate that proved true or false.
 func (p *Prior) Learn(rate float64, has bool) {
 	expected := Posterior(p.Share(), max(rate, minRate))
 	if has {
