@@ -63,7 +63,7 @@ type Node struct {
 	Links  []wire.PeerID                 // sorted
 	Down   bool                          // can't be reached
 	Mute   bool                          // never answers
-	Slow   time.Duration                 // by which its confirmations come later
+	Slow   time.Duration                 // delay of its confirmations
 	Blind  bool                          // no summary that it holds shows any key
 	Behind map[wire.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
 	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
@@ -72,7 +72,7 @@ type Node struct {
 	Ask    []region.Contact              // peers that it can ask about the rest
 	More   []region.Contact              // peers that others name once it wants more
 	Unsaid bool                          // peers asked for more contacts do not answer
-	Judged []event.ContactAnswered       // its outcomes of contacts
+	Judged []event.ContactAnswered       // outcomes that it reported of contacts
 	Clear  space.Range                   // in which it expects few false matches; the zero range: Range
 	Others []region.Contact              // peers that it can ask about a range that they know better
 	Router *routing.Router
@@ -109,7 +109,7 @@ func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 // Node finds a node; nil if there is none.
 func (n *Net) Node(id wire.PeerID) *Node { return n.nodes[id] }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (n *Net) Now() time.Duration { return n.now }
 
 // Fingerprint returns the fingerprint that the net uses for a key.
@@ -119,7 +119,7 @@ func Fingerprint(key []byte) summary.Fingerprint {
 	return summary.Fingerprint(h.Sum64() & (1<<48 - 1))
 }
 
-// fingerprint returns that of a key, which the net knows from now on.
+// fingerprint returns the fingerprint of a key, which the net knows from now on.
 func (n *Net) fingerprint(key []byte) summary.Fingerprint {
 	f := Fingerprint(key)
 	n.keys[f] = string(key)
@@ -440,7 +440,7 @@ func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) 
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
 }
 
-// at schedules what is done after a delay.
+// at schedules do after a delay.
 func (n *Net) at(delay time.Duration, do func()) {
 	n.seq++
 	heap.Push(&n.events, occasion{n.now + max(delay, 0), n.seq, do})
