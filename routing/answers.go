@@ -22,7 +22,7 @@ func (r *Router) candidateIn(id QueryID, p wire.PeerID) (*search, *candidate) {
 	return q, &q.candidates[i]
 }
 
-// confirmed handles a peer's answer to a confirmation. A late answer counts too, although the machine had given it up.
+// confirmed handles a peer's answer to a confirmation. A late answer counts too, even if the machine had given it up.
 func (r *Router) confirmed(id QueryID, p wire.PeerID, has bool, bytes int) {
 	r.lives(p)
 	q, c := r.candidateIn(id, p)
@@ -54,8 +54,8 @@ func (r *Router) waitFor(q *search, c *candidate, n int) {
 	}
 }
 
-// score counts a candidate's answer for the query, for the peer's reputation, for the prior, and for whoever named the
-// peer.
+// score counts a candidate's answer for the query, for the peer's reputation, for the prior, and for the referrer that
+// named the peer.
 func (r *Router) score(q *search, c *candidate, has bool) {
 	if has {
 		q.conclude(r.now, c.reason, Holds)
@@ -78,7 +78,7 @@ func (r *Router) score(q *search, c *candidate, has bool) {
 	}
 }
 
-// provide hands a confirmed provider to whoever asked.
+// provide hands a confirmed provider to the asker: the caller or a peer.
 func (r *Router) provide(q *search, rec wire.Record) {
 	if q.serves != nil {
 		r.pass(q, rec)
@@ -91,8 +91,8 @@ func (r *Router) provide(q *search, rec wire.Record) {
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
 
-// confirmFailed handles a confirmation that brought no answer. The failure counts against the peer even when the query
-// is over, unless the question was not even sent for want of room here.
+// confirmFailed handles a confirmation that brought no answer. The failure counts against the peer even after the end
+// of the query, unless the question was not even sent for want of room here.
 func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
 	q, c := r.candidateIn(id, p)
 	if q == nil || c.state != asking {
@@ -123,7 +123,7 @@ func (r *Router) fail(q *search, c *candidate) {
 	}
 }
 
-// candidatesReceived handles the names that a contact answers with.
+// candidatesReceived handles the names in a contact's answer.
 func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer, bytes int) {
 	r.lives(p)
 	q := r.open[id]
@@ -148,14 +148,14 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 	r.advance(q)
 }
 
-// askFailed handles a question for names, or a search forwarded, that brings no further answer.
+// askFailed handles the end of a question for names, or of a forwarded search, without a further answer.
 func (r *Router) askFailed(id QueryID, p wire.PeerID) {
 	if q := r.open[id]; q != nil && r.noAnswer(q, p) {
 		r.advance(q)
 	}
 }
 
-// unheard takes in that a peer gives no sign of life: no query waits for it any more, and none asks it again.
+// unheard notes that a peer gives no sign of life: no query waits for it any more, and none asks it again.
 func (r *Router) unheard(in Unheard) {
 	r.noteFailure(in.Peer, r.now, true, true)
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {

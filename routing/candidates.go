@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// MaxCandidates is the most candidates of one query, unless its budget is enough to confirm more. Then it has as
-	// many as that, up to mostCandidates. Matches of the own directory take at most half, the likeliest first; names
-	// beyond it are ignored.
+	// MaxCandidates is the most candidates of one query, unless its budget is enough to confirm more. Then it is that
+	// number, up to mostCandidates. Matches of the own directory take at most half, the likeliest first; further names are
+	// ignored.
 	MaxCandidates  = 2048
 	mostCandidates = 8 * MaxCandidates
 	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
@@ -60,7 +60,7 @@ func (r *Router) matched(q *search) {
 }
 
 // size corrects the probability of a match by the size of its collection. The size matters most where the
-// false-positive rate says little. Small collections reach low rates first, so the best of many matches are mostly
+// false-positive rate tells little. Small collections reach low rates first, so the best of many matches are mostly
 // small ones, which hold few of the wanted keys.
 func (q *search) size(prior float64) {
 	keys := 0.0
@@ -76,9 +76,9 @@ func (q *search) size(prior float64) {
 	}
 }
 
-// sure reports whether a match is as likely true as not, by its rate as well as by the size of its collection, which is
-// easily claimed. A poor directory asks such matches first: a false one costs as much as a true one saves, which is one
-// question for names.
+// sure reports whether a match is at least as likely true as not, by its rate and by the size of its collection, which
+// is easily claimed. With a poor directory, a query asks these matches first: a false one costs as much as a true one
+// saves, one question for names.
 func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *search) candidate {
@@ -94,7 +94,7 @@ func (r *Router) trust(v overlay.Candidate) float64 {
 	return max(r.cfg.Limits.Trust, match.Trust(v.Hits, v.Misses))
 }
 
-// rested marks a candidate that failed recently, and keeps it from being asked if it failed a moment ago.
+// rested marks a candidate that failed recently. If it is resting, it is not asked.
 func (r *Router) rested(c candidate) candidate {
 	if c.standing = r.standing(c.record.Peer); c.standing == resting {
 		c.state = shunned
@@ -151,7 +151,7 @@ func (r *Router) named(q *search, a *referrer, records []wire.Record) {
 			r.silentName(q, c)
 		}
 		if c.state == passed {
-			c.state = waiting // a contact in better standing than the one that was given up
+			c.state = waiting // its new contact is in better standing than the one that was given up
 		}
 		if c.state == answered {
 			q.credit(a.index, rec.Peer)

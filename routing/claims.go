@@ -5,18 +5,18 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// Claim is that a peer's summary matches a key.
+// Claim is the match of one peer's summary with a key.
 type Claim struct {
 	Record wire.Record
 	Likely float64 // probability that the match is true, by the summary alone
-	Trust  float64 // what that is worth after the peer's record, in (0, 1]
+	Trust  float64 // factor of Likely by the peer's record, in (0, 1]
 }
 
-// vague is the false-positive rate above which a match says next to nothing.
+// vague is the false-positive rate above which a match tells next to nothing.
 const vague = 0.5
 
-// Claims are the matches of a key in the directory, of trusted peers, in a fixed order. They serve to choose among
-// peers for many keys at once (package cover). Those of summaries that match more than half of all keys are left out.
+// Claims returns the matches of a key in the directory, of trusted peers, in a fixed order. They serve to choose among
+// peers for many keys at once (package cover). Summaries that match more than half of all keys are left out.
 func (r *Router) Claims(key []byte) (out []Claim) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(key, r.cfg.Fingerprint(key)) {

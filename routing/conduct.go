@@ -6,17 +6,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// maxConducts is how many peers' conduct is remembered: that of those noted last.
+// maxConducts is the number of peers whose conduct is remembered: those noted last.
 const maxConducts = 1024
 
-// conduct is what a router remembers of a peer from earlier queries: whether it failed to answer, and what its names were
-// worth.
+// conduct is a router's memory of a peer from earlier queries: whether it failed to answer, and the worth of its names.
 type conduct struct {
 	failure    failure // zero: it has answered since, or never failed
 	reputation reputation
 }
 
-// conduct returns what is remembered of a peer.
+// conduct returns the remembered conduct of a peer.
 func (r *Router) conduct(p wire.PeerID) (c conduct) {
 	if r.conducts != nil {
 		c, _ = r.conducts.Peek(p)
@@ -32,7 +31,7 @@ func (r *Router) note(p wire.PeerID, c conduct) {
 	r.conducts.Add(p, c)
 }
 
-// hears reports whether there is a place for what is only said of a peer. It takes the place of no other.
+// hears reports whether there is a place for hearsay about a peer. Hearsay takes the place of no other peer.
 func (r *Router) hears(p wire.PeerID) bool {
 	return r.conducts == nil || r.conducts.Len() < maxConducts || r.conducts.Contains(p)
 }

@@ -13,77 +13,77 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// View is what routing reads of the overlay; *overlay.Overlay is one. It is read during Step only.
+// View is the part of the overlay that routing reads; *overlay.Overlay is one. It is read during Step only.
 type View interface {
-	// Candidates are the peers whose summaries match a key with fingerprint f, in a fixed order.
+	// Candidates returns the peers whose summaries match a key with fingerprint f, in a fixed order.
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
-	// FalseMatches is Σf, how many false candidates a query has on average.
+	// FalseMatches returns Σf, the mean number of false candidates of a query.
 	FalseMatches() float64
-	// Knowledge is what linked peers say of their directories, sorted by peer.
+	// Knowledge returns the claims of linked peers about their directories, sorted by peer.
 	Knowledge() []overlay.Knowledge
-	// Covers is the range for which the directory can vouch: everybody in it is known.
+	// Covers returns the range that the directory can vouch for: everybody in it is known.
 	Covers() space.Range
-	// Precise is the range for which the directory can vouch, and in which few false matches are expected.
+	// Precise returns the range that the directory can vouch for, and in which few false matches are expected.
 	Precise() space.Range
 	// Peers returns the peers that know a range better than most, in a fixed order. It is empty where all peers know
 	// the network equally well.
 	Peers() []region.Contact
-	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for
+	// Contacts returns peers that can be asked about other ranges, in a fixed order; none if the directory is for
 	// everybody.
 	Contacts() []region.Contact
-	// Linked are the peers with an open link, sorted.
+	// Linked returns the peers with an open link, sorted.
 	Linked() []wire.PeerID
-	// Fresh returns the age of the knowledge of a linked peer's keys: if the peer is no candidate for a key, it lacked
-	// the key that long ago; an hour or more if it is known to have changed since. ok is false when the age is unknown.
+	// Fresh returns the age of our knowledge of a linked peer's keys. If the peer is no candidate for a key, it lacked the
+	// key that long ago. The age is an hour or more if its keys are known to have changed since. ok is false when the age
+	// is unknown.
 	Fresh(p wire.PeerID) (age time.Duration, ok bool)
-	// Origins returns the number of peers of which the directory holds something.
+	// Origins returns the number of peers of which the directory holds a part.
 	Origins() int
 	// Record returns the record by which a peer can be dialled.
 	Record(p wire.PeerID) (wire.Record, bool)
-	// HasSummary reports whether the directory holds something of a peer's summary.
+	// HasSummary reports whether the directory holds a part of a peer's summary.
 	HasSummary(p wire.PeerID) bool
 }
 
 // Config holds the parameters of a [Router]. Zero values mean the stated defaults.
 type Config struct {
 	Self wire.PeerID           // this node; required
-	Has  func(key []byte) bool // whether this node holds a key; required
+	Has  func(key []byte) bool // reports whether this node holds a key; required
 	Rand *rand.Rand            // the only source of randomness; required
-	// Fingerprint returns that of a key under the network's seed; required.
+	// Fingerprint returns the fingerprint of a key under the network's seed; required.
 	Fingerprint func(key []byte) summary.Fingerprint
 
-	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by
-	// outcomes.
+	// Prior is the initial share of peers that hold a wanted key, in (0, 1); 0: 0.045. Outcomes refine it.
 	Prior float64
-	// Poor is the Σf above which a query asks others for what they know more precisely; 0: 4.
+	// Poor is the expected number of false matches (Σf) above which a query asks peers that know more precisely; 0: 4.
 	Poor float64
 	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
 	PoorAll float64
-	// Useless is the Σf above which a contact's answer doesn't replace own probing. It also bounds the false matches
-	// expected among the names given to a peer that asks. 0: 16.
+	// Useless is the expected number of false matches above which a contact's answer does not replace own probing. It also
+	// bounds the false matches expected among the names given to an asker. 0: 16.
 	Useless float64
-	// Incomplete reports that the directory knows of peers without knowing what they hold. All queries then ask
-	// others too, and are forwarded when none answers. nil: never. (Queries of either mode that find nobody are
-	// forwarded whatever it says; own ones again and again while it says so.)
+	// Incomplete reports whether the directory knows of peers without knowing what they hold. All queries then ask others
+	// too, and are forwarded when none answers. nil: never. (Queries of either mode that find nobody are forwarded in any
+	// case; own ones again and again while Incomplete is true.)
 	Incomplete func() bool
 
-	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s. Below 0:
-	// everybody is asked.
+	// Fresh is the greatest age of the knowledge of linked peers' keys that replaces a question, for queries that set
+	// none; 0: 3 s. Below 0: everybody is asked.
 	Fresh time.Duration
 
 	Parallel int // confirmations of a query at a time, to begin with; 0: 16
 	Fanout   int // children of a query each time that it is forwarded; 0: 3
-	Hops     int // that a forwarded query may travel; 0: 4
+	Hops     int // links that a forwarded query may travel; 0: 4
 
 	BudgetAny int // messages of an Any query; 0: 128
 	BudgetAll int // messages of an All query; 0: 640
-	// BudgetContacts is how many messages more a query may take once it asks contacts about ranges that the directory
-	// does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
-	// thousand. Contacts that do not answer add what they took, up to as many messages again, but those that know all
-	// more precisely add nothing. 0: 256, but none where BudgetAny or BudgetAll is given.
+	// BudgetContacts is the number of messages added to the budget of a query that asks contacts about ranges that the
+	// directory does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
+	// thousand. Contacts that do not answer return their messages, up to the same number again; contacts that know the
+	// whole network more precisely return none. 0: 256, but none if BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
-	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
+	Timeout        time.Duration // of a query without deadline, and the most for another peer's search; 0: 30 s
 	HedgeAfter     time.Duration // an Any query without an answer for this time asks one more; 0: 400 ms
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // a contact without answer has failed; 0: 4 s
@@ -91,19 +91,19 @@ type Config struct {
 	MaxQueries      int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
 	MaxServedBudget int // messages spent on a search of others, whatever it asks for; 0: 128
 
-	Limits Limits // for tests and experiments: every node has those of the zero value
+	Limits Limits // for tests and experiments; every node has the zero value
 }
 
 // Limits bounds what others can make a router believe, ask and remember. Zero values mean the stated defaults.
 type Limits struct {
-	Rest      time.Duration // of a peer that failed to answer again and again; 0: 4 s, so that peers are found soon after a partition heals
+	Rest      time.Duration // longest pause of a peer that fails to answer again and again; 0: 4 s, so that peers are found soon after a partition heals
 	NameRests int           // factor of the rest of a peer known by name alone, which may be invented; 0: 32. Below 0: it does not rest
-	Forgive   time.Duration // after its last failure a peer counts as any other again; 0: 1 h. Below 0: at once
+	Forgive   time.Duration // time after its last failure until a peer counts as any other again; 0: 1 h. Below 0: at once
 	Fade      time.Duration // half-life of a reputation; 0: 5 min
 	Credit    float64       // right names that each peer counts as having given; 0: none
-	Silent    int           // names without answer, and no other, from which a contact is given up; 0: 1
+	Silent    int           // unanswered names, with no other name, from which a contact is given up; 0: 1
 	Trust     float64       // least factor by which a peer's record lowers belief in its claims; 0: none
-	Boasters  int           // one linked peer in this many may overstate how many peers it knows; 0: 3
+	Boasters  int           // one linked peer in this number may overstate the peers that it knows; 0: 3
 	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
 	Believed  int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
 	Work      float64       // factor of the messages, and the searches at a time, that others may cause; 0: 1
@@ -158,7 +158,7 @@ func setDefault[T comparable](p *T, v T) {
 // ErrConfig is matched by every error of [New].
 var ErrConfig = errors.New("routing: bad configuration")
 
-// check returns every fault.
+// check returns all faults, joined.
 func (c *Config) check() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {

@@ -14,33 +14,33 @@ import (
 )
 
 // Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of
-// it. What they name is confirmed. The widest ranges come first, and an Any query asks few contacts at a time. When each
-// range was asked once and nobody was found, a second contact speaks for each: one alone may lie. Where a directory
-// covers all, but knows too little of it, contacts are those who know it better.
+// it. Their names are confirmed. The widest ranges come first, and an Any query asks few contacts at a time. Once each
+// range was asked about and no holder was found, a second contact is asked about each: one alone may lie. Where a
+// directory covers all, but knows too little of it, the contacts are peers that know it better.
 
 const (
-	// contactsAtOnce is how many contacts an Any query asks at a time, to begin with.
+	// contactsAtOnce is the number of contacts that an Any query asks at a time, to begin with.
 	contactsAtOnce = 2
-	// After each oneMoreEach contacts asked, one more is asked at a time: a long search is wider, and ends in time.
+	// After each oneMoreEach contacts asked, one more is asked at a time: a long search gets wider, and ends in time.
 	oneMoreEach = 8
-	// contactPatience is how many times as long a contact may take as a confirmation: mostly a connection is made first.
+	// contactPatience is the time that a contact may take, in multiples of HedgeAfter: mostly a connection is made first.
 	contactPatience = 2
-	// wantPatience is how many times as long those who are asked for more contacts may take: a second contact that is
-	// asked too soon is asked in vain.
+	// wantPatience is the same for peers asked for more contacts: a second contact asked too early would be asked in vain.
 	wantPatience = 4
-	// wantAsk is how many peers are asked at a time for more contacts, mostWants how often a query may want more.
+	// wantAsk is the number of peers asked at a time for more contacts, mostWants the number of times that a query may
+	// want more.
 	wantAsk   = 4
 	wantCost  = wantAsk * askCost
 	mostWants = 4
-	// mostAlike is how many peers are asked because they resemble this one. If each of them knows half of the similar
-	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more
-	// often either.
+	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
+	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
+	// either.
 	mostAlike = 4
-	// contactMatches is how many false matches are expected among the names that a contact gives.
+	// contactMatches is the number of false matches expected among the names that a contact gives.
 	contactMatches = 1
 )
 
-// need says why a query asks contacts.
+// need is the reason why a query asks contacts.
 type need uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	focus                 // other peers each know one range precisely (see imprecise.go)
 )
 
-// covering is the state of asking contacts: who was asked, and which ranges are answered for.
+// covering is the state of asking contacts: the contacts, and the ranges that were answered for.
 type covering struct {
 	need     need
 	begun    bool
@@ -62,11 +62,11 @@ type covering struct {
 	chosen   space.Set // the same, without the answers of similar peers
 	twice    space.Set // ranges with two answers, without those of similar peers
 
-	wants    int           // how often more contacts were wanted
+	wants    int           // times that more contacts were wanted
 	wanted   bool          // more contacts are awaited
 	gained   bool          // some of the awaited contacts have come
 	since    time.Duration // when more contacts were last wanted
-	reserved int           // messages set aside for asking, until it is known how many were asked
+	reserved int           // messages set aside until the number of peers asked is known
 }
 
 // begin starts a query's asking of contacts. The ranges that the own directory answers for count as answered.
@@ -91,7 +91,7 @@ func (q *search) recount() {
 	}
 }
 
-// cover begins to ask contacts; false when there are none, or they were asked before.
+// cover begins to ask contacts. It returns false if there are none, or they were asked before.
 func (r *Router) cover(q *search) bool {
 	if q.cover.begun || q.serves != nil && q.cover.need != precision {
 		return false
@@ -147,7 +147,7 @@ func (r *Router) askContacts(q *search) {
 	}
 }
 
-// candidatesTime is what a peer has to name candidates.
+// candidatesTime is the time that a peer has to name candidates.
 const candidatesTime = 5 * time.Second
 
 // askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
@@ -158,8 +158,8 @@ func (r *Router) askTime(p wire.PeerID) time.Duration {
 	return r.cfg.AskTimeout
 }
 
-// impatient returns the time from which other contacts are asked beside one that has not answered, in its own range
-// too. ok is false while the query waits for that answer.
+// impatient returns the time from which other contacts are asked although v has not answered, in its own range too. ok
+// is false while the query waits for that answer.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
 	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == wire.Any && !v.child
 }
@@ -234,7 +234,7 @@ func (r *Router) nextContact(q *search) int {
 // everybody reports whether a set is the whole network.
 func everybody(s *space.Set) bool { return s.Covers(space.Range{}) }
 
-// mayWant says whether a query may still want more contacts.
+// mayWant reports whether a query may still want more contacts.
 func (r *Router) mayWant(q *search) bool {
 	return q.cover.need == ranges && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
 }
@@ -263,10 +263,10 @@ func (r *Router) wantsLong(q *search) (from time.Duration, ok bool) {
 	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == wire.Any
 }
 
-// wantsUntil is how long a query waits for more contacts.
+// wantsUntil returns the time until which a query waits for more contacts.
 func (r *Router) wantsUntil(q *search) time.Duration { return q.cover.since + r.cfg.AskTimeout }
 
-// wantsNoLonger ends the wait for more contacts. If none have come, others know no more, or do not say.
+// wantsNoLonger ends the wait for more contacts. If none have come, other peers know no more, or do not answer.
 func (q *search) wantsNoLonger() {
 	if q.cover.wanted = false; !q.cover.gained {
 		q.cover.wants = mostWants
@@ -326,9 +326,9 @@ func (q *search) hopedOf(v *referrer) space.Range {
 	return space.Around(v.contact.Place, q.counted(int(v.contact.Depth), v.contact.Right))
 }
 
-// counted returns the depth for which a contact's answer counts, given the depth that it claims and how often it was
-// right. An All query asks no second contact once a holder is found. So a range far wider than the usual one counts
-// only as far as the contact's record makes it credible.
+// counted returns the depth for which a contact's answer counts, given its claimed depth and the number of times that
+// it was right. An All query asks no second contact once a holder is found. So a range far wider than the usual one
+// counts only as far as the contact's record makes it credible.
 func (q *search) counted(depth int, right int32) int {
 	if q.Mode != wire.All {
 		return depth
@@ -393,5 +393,5 @@ func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	a.judged = true
 }
 
-// placeOf is the place of a peer.
+// placeOf returns the place of a peer.
 func placeOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }

@@ -1,8 +1,8 @@
-// Package routing finds who holds a key: the query machine, without I/O.
+// Package routing finds the peers that hold a key: the query machine, without I/O.
 //
-// A query goes straight to the peers whose summaries match the key. They are asked by the probability that the match is
-// true per cost of asking (round trip, load), in the order of package routing/match. They count once they have
-// confirmed that they hold the key.
+// A query goes straight to the peers whose summaries match the key. They are asked in the order of package
+// routing/match: by the probability that the match is true, per cost of asking (round trip, load). They count once they
+// have confirmed that they hold the key.
 //
 // The plan, for both modes. A stage is taken when no candidate of the stages before is left to ask or to wait for:
 //

@@ -7,24 +7,25 @@ import (
 )
 
 const (
-	// firstPause is how long a peer is not asked again after it failed once; each failure in a row doubles it.
+	// firstPause is the time for which a peer is not asked again after its first failure; each failure in a row doubles
+	// it.
 	firstPause = time.Second
-	// grace is how long a query waits at least for peers that failed before when it waits for no other peer.
+	// grace is the least time that a query waits for peers that failed before, if it waits for no other peer.
 	grace = 50 * time.Millisecond
 )
 
 // failure records that a peer did not answer.
 type failure struct {
 	last  time.Duration
-	asked time.Duration // when it was asked what it did not answer
-	pause time.Duration // from then until it is asked again
+	asked time.Duration // when it was asked the question that it did not answer
+	pause time.Duration // time from that question until it is asked again
 	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
 	ours  bool          // this node asked it
 }
 
-// noteFailure records that a peer failed to answer what it was asked at a time. sure says that the peer had the full time
-// for an answer; ours, that this node asked. A rest counts from the question. A failure of a question from before the end
-// of a rest makes that rest no longer.
+// noteFailure records that a peer failed to answer a question of the time asked. sure is set if the peer had the full
+// time for an answer; ours, if this node asked. A rest counts from the question. If the question came before the end of
+// a rest, that rest becomes no longer.
 func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
 	if !ours && !r.hears(p) {
 		return
@@ -58,8 +59,8 @@ func (r *Router) lives(p wire.PeerID) {
 	}
 }
 
-// rests reports whether a named peer must not be asked because it failed a moment ago. One whose summary is held is known
-// by more than its name: it rests no longer than any match.
+// rests reports whether a named peer must not be asked because it failed a moment ago. A peer whose summary is held is
+// known by more than its name: it rests no longer than any match.
 func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failure(p)
 	return ok && f.ours && r.now < f.last+time.Duration(r.cfg.Limits.NameRests)*f.pause && !r.view.HasSummary(p)
@@ -69,8 +70,8 @@ func (r *Router) rests(p wire.PeerID) bool {
 // since.
 func (r *Router) Suspected(p wire.PeerID) bool { return r.standing(p) != sound }
 
-// standing says how a peer's failures affect a query. A report of others, or an answer slower than another peer's, only
-// moves the peer back in the order: busy peers are slow too.
+// standing is the effect of a peer's failures on a query. A report of others, or an answer slower than another peer's,
+// only moves the peer back in the order: busy peers are slow too.
 type standing uint8
 
 const (

@@ -9,16 +9,17 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// keepBack is the divisor of the remaining budget that children do not get: it pays for confirming what they find.
+// keepBack is the divisor of the remaining budget that children do not get: 1/keepBack of it pays for confirming the
+// holders that they find.
 const keepBack = 4
 
 // worthSending is the least budget of a child, in messages: enough to ask one peer.
 const worthSending = forwardCost + confirmCost
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
-// holders are known. For Any, too few is none: linked peers may hold what no summary shows. For All, it is also too few
-// when the directory knows nothing of some peers and no more precise linked peer has answered. A query of need focus has asked
-// about those peers as well.
+// holders are known. For Any, too few is none: linked peers may hold keys that no summary shows. For All, it is also
+// too few if the directory knows nothing of some peers and no more precise linked peer has answered. A query of need
+// focus has asked about those peers as well.
 func (r *Router) worthForwarding(q *search) bool {
 	if q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
@@ -29,16 +30,16 @@ func (r *Router) worthForwarding(q *search) bool {
 	return q.found == 0 || q.Mode == wire.All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
-// worthForwardingAgain reports whether more linked peers may find what the first children did not. That is so if an own
-// query has found no holder and there are peers with unknown collections. Where most are unknown, the first few
-// children reach only a part of what the budget pays for.
+// worthForwardingAgain reports whether more linked peers may find holders that the first children did not: an own query
+// has found no holder, and there are peers with unknown collections. Where most are unknown, the first few children
+// reach only a part of what the budget pays for.
 func (r *Router) worthForwardingAgain(q *search) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
-// inOwnOrder returns the linked peers that have not had the query and have not recently failed to answer. Each node salts
-// the order; with one order for all, every forwarder would send the query to the same few peers. Peers that named wrong
-// peers before come last.
+// inOwnOrder returns the linked peers that have not had the query and have not recently failed to answer. Each node
+// salts the order; with one order for all, every forwarder would send the query to the same few peers. Peers that named
+// wrong peers before come last.
 func (r *Router) inOwnOrder(q *search) []wire.PeerID {
 	var out []wire.PeerID
 	for _, p := range r.view.Linked() {
@@ -58,7 +59,7 @@ func (r *Router) tieFor(q *search) func(wire.PeerID) uint64 {
 	return func(p wire.PeerID) uint64 { return match.Tie(uint64(q.fingerprint)^r.salt, string(p)) }
 }
 
-// failedHere says whether a peer has failed to answer a question of this query.
+// failedHere reports whether a peer has failed to answer a question of this query.
 func (q *search) failedHere(p wire.PeerID) bool {
 	if a := q.contactOf(p); a != nil && a.state == failed {
 		return true
@@ -67,8 +68,9 @@ func (q *search) failedHere(p wire.PeerID) bool {
 	return ok && q.candidates[i].state == failed
 }
 
-// forward splits three quarters of the remaining budget among linked peers. It returns false if that is not worth while,
-// if there is no peer, or too little budget. A child gets seven eighths of the remaining time, because its answer must travel.
+// forward splits three quarters of the remaining budget among linked peers. It returns false if that is not worth
+// while, if there is no peer, or too little budget. A child gets seven eighths of the remaining time, because its
+// answer must travel.
 func (r *Router) forward(q *search) bool {
 	if !r.worthForwarding(q) {
 		return false
@@ -76,7 +78,7 @@ func (r *Router) forward(q *search) bool {
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
 	if q.Mode == wire.All && !r.cfg.Incomplete() {
-		left = min(left, r.cfg.BudgetAny) // a whole directory hides little
+		left = min(left, r.cfg.BudgetAny) // a complete directory misses little
 	}
 	share := left - left/keepBack
 	n := min(r.cfg.Fanout, len(to), share/worthSending)
@@ -102,8 +104,8 @@ func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Dura
 	})
 }
 
-// forwardReturned handles what a child found. The cost that it reports is believed up to what was set aside; the rest
-// returns to the budget.
+// forwardReturned handles a child's answer. The cost that it reports is believed up to the budget set aside for it; the
+// rest returns to the budget.
 func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes int) {
 	r.lives(p)
 	q := r.open[id]
@@ -118,7 +120,7 @@ func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(a.Records)
 	reason.Bytes += bytes
-	if a.AsOf > 0 { // its age may be as old as the question to the child
+	if a.AsOf > 0 { // its knowledge may be as old as the question to the child
 		q.rely(q.started + reason.At - a.AsOf)
 	}
 	if a.Final {

@@ -35,11 +35,11 @@ func (r *Router) askRanges(q *search) bool {
 	return true
 }
 
-// worthOf returns how much a contact is worth among contacts of equal use, of which an imprecise query has many. A search
-// for one holder prefers linked contacts, which need no connection, then contacts and ranges that are likely to hold
-// the key. If that finds no holder, the second contact of a range is drawn from all. A search for all holders draws
-// every contact from all: it asks no second one once it has found a holder, and a linked liar would hide all holders of
-// its range. nil: all contacts are worth the same.
+// worthOf returns the function that ranks contacts of equal use, of which an imprecise query has many. A search for one
+// holder prefers linked contacts, which need no connection, then contacts and ranges that are likely to hold the key.
+// If that finds no holder, the second contact of a range is drawn from all. A search for all holders draws every
+// contact from all: it asks no second one once it has found a holder, and a linked liar would hide all holders of its
+// range. nil: all contacts are worth the same.
 func (r *Router) worthOf(q *search) func(i int) float64 {
 	switch {
 	case q.cover.need == precision:
@@ -61,7 +61,7 @@ func (r *Router) worthOf(q *search) func(i int) float64 {
 	}
 }
 
-// likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
+// likelihood returns the probability that a peer holds the key, by its match or name; 0 if it has neither.
 func (q *search) likelihood(p wire.PeerID) float64 {
 	i, ok := q.index[p]
 	if !ok || q.candidates[i].state != waiting {
@@ -80,7 +80,7 @@ func (q *search) inRange(a *referrer, names []wire.Record) []wire.Record {
 	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 
-// denied records which peers a well-informed contact named, and that it named no others in the range.
+// denied passes over the matches in the range known that a well-informed contact did not name.
 func (r *Router) denied(q *search, known space.Range, names []wire.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]

@@ -5,10 +5,10 @@ package routing
 // doubt if that referrer has named a holder before. Names in doubt are asked last, within a part of the budget. Nothing
 // waits for them, and they do not keep another contact from being asked.
 
-// doubtShare: names in doubt may take one message of the budget in this many.
+// doubtShare is the divisor of the budget for names in doubt: they may take Budget/doubtShare messages.
 const doubtShare = 4
 
-// inDoubt says whether a candidate is a name in doubt.
+// inDoubt reports whether a candidate is a name in doubt.
 func (r *Router) inDoubt(q *search, c *candidate) bool {
 	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned {
 		return false
@@ -48,8 +48,8 @@ func (r *Router) promises(q *search, c *candidate) bool {
 	return !r.inDoubt(q, c) && (c.standing < suspect || r.holdsUp(q, c))
 }
 
-// affordName takes the messages for a name in doubt off the budget and off the part for such names. It skips the name
-// if that part is used up.
+// affordName takes the messages for a name in doubt off the budget and off the part for these names. If that part is
+// used up, it skips the name.
 func (r *Router) affordName(q *search, c *candidate) bool {
 	switch {
 	case doubtShare*(q.vain+confirmCost) > q.Budget:

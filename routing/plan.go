@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// sureRate is the highest false-positive rate at which a poor directory goes by a match. At the prior of one holder
-	// in twenty, such a match is as likely true as not.
+	// sureRate is the highest false-positive rate at which a query trusts a match of a poor directory. At the prior of one
+	// holder in twenty, the match is as likely true as not.
 	sureRate = 0.05
-	// wrongNames is how many names of a contact may be wrong, and none right, before the others are given up.
+	// wrongNames is the number of wrong names of a contact, with none right, after which its other names are given up.
 	wrongNames = 8
-	// worthRepeating is the probability from which a confirmation that failed is tried once more.
+	// worthRepeating is the probability from which a failed confirmation is tried once more.
 	worthRepeating = 0.1
 	// evenOdds is the probability of the best candidate below which an Any query asks two at once, and of a match below
-	// which a poor directory does not go by it.
+	// which a query does not trust a poor directory.
 	evenOdds = 0.5
 
 	// maxPatience is the longest wait before a hedge.
 	maxPatience = time.Minute
 
-	// With All, one confirmation more is under way for each foundForOneMore holders found, up to widest times as many as
-	// at first.
+	// With All, one confirmation more is under way for each foundForOneMore holders found, up to widest times the initial
+	// number.
 	foundForOneMore = 16
 	widest          = 4
 
@@ -137,9 +137,9 @@ func (q *search) next(wary bool) int {
 	return -1
 }
 
-// width returns how many confirmations may be under way. An All query has many, and more as holders are found, so that
-// keys with thousands of holders do not take minutes. An Any query has as many as could suffice, one more after each
-// miss and each hedge, and one more when the best candidate is unlikely.
+// width returns the number of confirmations that may be under way. An All query has many, and more as holders are
+// found, so that keys with thousands of holders do not take minutes. An Any query has the number that could suffice,
+// one more after each miss and each hedge, and one more if the best candidate is unlikely.
 func (r *Router) width(q *search, best *candidate) int {
 	if q.Mode == wire.All {
 		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
@@ -154,8 +154,8 @@ func (r *Router) width(q *search, best *candidate) int {
 	return min(w, r.cfg.Parallel)
 }
 
-// probingBeside returns how many confirmations under way delay a candidate. Those that the plan does not wait for delay
-// only names in doubt: otherwise a query would end before it has asked the others.
+// probingBeside returns the number of confirmations under way that delay a candidate. Those that the plan does not wait
+// for delay only names in doubt: otherwise a query would end before it has asked the others.
 func (r *Router) probingBeside(q *search, best *candidate) int {
 	if r.inDoubt(q, best) {
 		return q.probing
@@ -213,13 +213,13 @@ func (r *Router) hedge(q *search) {
 	q.hedgeAt = r.now + q.patience
 }
 
-// stages are what a query tries once its candidates are exhausted, in this order. A stage reports whether it found
-// something to do. One that can't be taken again reports false from then on.
+// stages lists what a query tries, in order, once its candidates are exhausted. A stage reports whether it found
+// something to do. If it cannot be taken again, it reports false from then on.
 var stages = [...]func(*Router, *search) bool{
 	(*Router).retry, (*Router).cover, (*Router).sweep, (*Router).askPrecise, (*Router).forward,
 }
 
-// escalate takes the next stage. It returns false when no stage is left.
+// escalate takes the next stage. It returns false if no stage is left.
 func (r *Router) escalate(q *search) bool {
 	return slices.ContainsFunc(stages[:], func(stage func(*Router, *search) bool) bool { return stage(r, q) })
 }

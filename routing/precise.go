@@ -11,16 +11,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A directory may know the whole network, but in an imprecise way: too little of many summaries to tell who holds a key.
-// Linked peers that know all of it more precisely are contacts of depth 0. One is asked at a time, the most precise first,
+// A directory may know the whole network, but imprecisely: too little of many summaries to tell who holds a key. Linked
+// peers that know all of it more precisely are contacts of depth 0. One is asked at a time, the most precise first,
 // before any match that is not sure. If no linked peer knows more, see imprecise.go.
 
 const (
-	// clearlyBetter is how much less the Σf of a more precise peer must be than ours.
+	// clearlyBetter is the factor of our Σf that a more precise peer's must not exceed.
 	clearlyBetter = 0.5
-	// mostPrecise is the most linked peers that a query asks for what they know more precisely.
+	// mostPrecise is the most linked peers that a query asks for more precise knowledge.
 	mostPrecise = 6
-	// mostAnswers is how many answers of such peers suffice; answers in doubt do not count.
+	// mostAnswers is the number of answers of these peers that suffices; answers in doubt do not count.
 	mostAnswers = 2
 )
 
@@ -53,15 +53,16 @@ func (r *Router) seekPrecise(q *search) bool {
 	return true
 }
 
-// askPrecise has an Any query that asked no contact ask more precise peers: the names that it had did not help, whatever
-// this node's Σf is.
+// askPrecise makes an Any query that asked no contact ask more precise peers: the names that it had did not help,
+// whatever this node's Σf is.
 func (r *Router) askPrecise(q *search) bool {
 	return q.cover.need == ranges && q.Mode == wire.Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
 }
 
-// morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They must
-// know at least nine tenths as many peers as others say they know. Peers that named holders before come first, peers in
-// doubt last. The probability that a peer holds the key itself improves its place: it confirms by naming itself.
+// morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They
+// must claim to know at least nine tenths of the peers that others claim to know. Peers that named holders before come
+// first, peers in doubt last. The probability that a peer holds the key itself improves its place: it confirms by
+// naming itself.
 func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
 	most := r.mostOrigins(all)
@@ -82,7 +83,7 @@ func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	return all
 }
 
-// credible reports whether a peer has named holders. What it says of its directory then counts before what others say.
+// credible reports whether a peer has named holders. Its claims about its directory then count before other peers'.
 func (r *Router) credible(p wire.PeerID) bool { return r.proved(p) }
 
 // mostOrigins returns the highest number of known peers that a linked peer states. The highest third of the statements,
@@ -97,7 +98,8 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	return space.MostSaid(said, r.cfg.Limits.Boasters)
 }
 
-// preciseEnough reports whether the query needs no further precise peer: one that is not poor has answered, or two have.
+// preciseEnough reports whether the query needs no further precise peer: a peer that is not poor has answered, or two
+// others have.
 func (r *Router) preciseEnough(q *search) bool {
 	answers := 0
 	for i := range q.referrers {

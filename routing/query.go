@@ -8,30 +8,30 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries. The machine uses those
-// above for requests that it serves, and they appear in its Asks.
+// QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries. The machine uses higher
+// IDs for requests that it serves; they appear in its Asks.
 type QueryID uint64
 
 // MaxQueryID is the first ID that callers may not use.
 const MaxQueryID QueryID = 1 << 63
 
-// Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether
-// it holds the key itself. An Any query for one holder ends at once if it does, unless Others is set.
+// Query is a caller's query. It looks for other peers: this node is never a provider, and Stats.Self reports whether it
+// holds the key itself. If it does, an Any query for one holder ends at once, unless Others is set.
 type Query struct {
 	ID       QueryID
 	Key      []byte // at most [MaxKey] bytes; must not change while the query is open
 	Mode     wire.Mode
 	Want     int           // Any: providers wanted; 0: 1. All: ignored
 	Others   bool          // look for others though this node holds the key
-	Budget   int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
-	Fresh    time.Duration // how old knowledge may be in place of a question; 0: [Config.Fresh], negative: everybody is asked
+	Budget   int           // messages at most, including those of forwarding; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
+	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh], negative: everybody is asked
 	Deadline time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }
 
 // MaxKey is the longest key, in bytes.
 const MaxKey = 1024
 
-// End says why a query ended.
+// End is the reason why a query ended.
 type End uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 	OutOfTime
 	// Cancelled by the caller.
 	Cancelled
-	// Refused: the query never ran; Done.Err says why.
+	// Refused: the query never ran; Done.Err has the reason.
 	Refused
 )
 
@@ -53,25 +53,26 @@ func (e End) String() string {
 	return name(int(e), "enough", "exhausted", "out of budget", "out of time", "cancelled", "refused")
 }
 
-// Stats is what a query cost and brought.
+// Stats is the cost and the outcome of a query.
 type Stats struct {
 	End         End
 	Self        bool // this node holds the key
-	Found       int  // providers, all others
-	Probes      int  // confirmations asked, repeats after a failure included
-	FalseProbes int  // confirmations answered with no, by peers that something spoke for
-	Messages    int  // requests and answers, those that forwarding caused elsewhere included
+	Found       int  // providers, all of them other peers
+	Probes      int  // confirmations asked, including repeats after a failure
+	FalseProbes int  // confirmations answered with no, by peers with a match or a name
+	Messages    int  // requests and answers, including those that forwarding caused elsewhere
 	Elapsed     time.Duration
 	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
-	// AsOf is the age, at the end of the query, of the oldest knowledge of a linked peer that stood in for a question.
-	// 0: none did. Knowledge stands in while no holder is found, here or at a peer that the query was forwarded to; a
-	// child's counts whether or not others find a holder. The answers of contacts have no age.
+	// AsOf is the age, at the end of the query, of the oldest knowledge of a linked peer's keys that replaced a question
+	// to it. 0: no question was replaced. Knowledge replaces questions while no holder is found, here or at a peer that
+	// the query was forwarded to; a child's counts whether or not others find a holder. The answers of contacts have no
+	// age.
 	AsOf      time.Duration
-	Explain   []Reason // who was asked, in the order of asking
-	Inquiries int      // peers asked for more contacts, besides those explained; the overlay chooses whom
+	Explain   []Reason // the questions, in the order of asking
+	Inquiries int      // peers asked for more contacts, besides those in Explain; the overlay chooses them
 }
 
-// Why says what a peer was asked for.
+// Why is the reason why a peer was asked.
 type Why uint8
 
 const (
@@ -83,7 +84,7 @@ const (
 	Returned
 	// Forwarded: the query was forwarded to it.
 	Forwarded
-	// Linked: nothing spoke for it; all linked peers were asked.
+	// Linked: nothing indicated it; all linked peers were asked.
 	Linked
 	// Contact: it was asked for candidates of a range that is not known here, or known in an imprecise way.
 	Contact
@@ -93,13 +94,13 @@ func (w Why) String() string {
 	return name(int(w), "matched", "named", "returned", "forwarded", "linked", "contact")
 }
 
-// Result is what came back.
+// Result is the outcome of one question.
 type Result uint8
 
 const (
 	// Pending: nothing yet, when the query ended.
 	Pending Result = iota
-	// Holds the key. One that was asked for candidates may have named others, too.
+	// Holds the key. A peer that was asked for candidates may have named others, too.
 	Holds
 	// Lacks the key.
 	Lacks
@@ -119,7 +120,7 @@ type Reason struct {
 	Why         Why
 	Probability float64 // that it holds the key; 0 for contacts and forwarding
 	Result      Result
-	Names       int           // that a contact or a forwarded query brought
+	Names       int           // number that a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known

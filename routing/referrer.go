@@ -17,7 +17,7 @@ type referrer struct {
 	child bool
 
 	hits, misses  int  // naming itself is no hit: that costs a liar nothing
-	given, silent int  // names taken from its answers, and how many of these peers do not answer
+	given, silent int  // names taken from its answers, and the number of these peers that do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
 	overdue       bool // one of its names has kept the query waiting
@@ -33,10 +33,10 @@ type referrer struct {
 
 	// of a child
 	reserved int // messages set aside for it
-	reported int // messages that it says it used, at most reserved
+	reported int // messages that it claims to have used, at most reserved
 }
 
-// refer adds a peer that is asked for names until a time, for a reason. It takes the place of v.
+// refer adds a referrer: v, asked for names until a time, for a reason.
 func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
 	v.peer, v.index, v.proved = why.Peer, len(q.referrers), r.proved(why.Peer)
 	v.question = question{state: asking, since: r.now, until: until, reason: q.explain(r.now, why)}
@@ -84,9 +84,9 @@ func (v *referrer) allSilent(least int) bool {
 	return !v.child && v.silent >= least && v.silent == v.given
 }
 
-// unanswered notes that a referrer did not answer. What a child had set aside stays spent, because nobody knows how much
-// of it was used. The messages of a contact return to the budget, so that the rest of the network can still be asked
-// when many contacts are gone.
+// unanswered notes that a referrer did not answer. The messages set aside for a child stay spent, because nobody knows
+// how many of them were used. The messages of a contact return to the budget, so that the rest of the network can still
+// be asked when many contacts are gone.
 func (r *Router) unanswered(q *search, v *referrer) {
 	v.state = failed
 	q.conclude(r.now, v.reason, Failed)
@@ -101,8 +101,8 @@ func (r *Router) unanswered(q *search, v *referrer) {
 	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
 }
 
-// noAnswer notes that a peer will answer nothing that a query asked it for names. It returns false if the query awaits
-// nothing of the kind.
+// noAnswer notes that a peer will not answer a query's question for names. It returns false if the query awaits no such
+// answer.
 func (r *Router) noAnswer(q *search, p wire.PeerID) bool {
 	for i := range q.referrers {
 		if v := &q.referrers[i]; v.peer == p && v.state == asking {

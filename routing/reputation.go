@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// doubtFrom is how many misses, beyond twice the hits, put a referrer in doubt.
+	// doubtFrom is the number of misses, beyond twice the hits, that puts a referrer in doubt.
 	doubtFrom = 2
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
 	alikeMisses = wrongNames / 2
@@ -57,9 +57,9 @@ func (r *Router) proved(p wire.PeerID) bool {
 
 // judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
 // failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
-// if it claims to know the whole network precisely. Naming itself counts neither way. Similar and more precise peers are asked
-// before others, so being late is bad too. A similar peer also did badly if it named no holder, and several wrong names
-// or one in doubt.
+// if it claims to know the whole network precisely. Naming itself counts neither way. Similar and more precise peers
+// are asked before others, so being late is bad too. A similar peer also did badly if it named no holder, and several
+// wrong names or one in doubt.
 func (r *Router) judgeReferrers(q *search) {
 	for i := range q.referrers {
 		v := &q.referrers[i]
@@ -87,7 +87,7 @@ func (r *Router) didBadly(q *search, v *referrer) bool {
 }
 
 // boasted reports whether a peer that claims to expect at most falseMatches false matches named none of the other
-// holders found. The range of its answer does not matter: it was asked first because of what it claims for the whole
+// holders found. The range of its answer does not matter: it was asked first because of its claim for the whole
 // network.
 func (q *search) boasted(a *referrer, falseMatches float64) bool {
 	if a.contact.Role != region.Precise || a.state != answered || a.falseMatches > falseMatches {

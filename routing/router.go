@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// Router is the query machine of one node. See the package comment for what its driver owes. Not safe for concurrent
+// Router is the query machine of one node. The package comment lists the duties of its driver. Not safe for concurrent
 // use.
 type Router struct {
 	cfg   Config
@@ -25,11 +25,11 @@ type Router struct {
 	timers   timers
 	woken    time.Duration       // the Wake in force; negative: none
 	own      int                 // own queries among open
-	load     map[wire.PeerID]int // confirmations that are waited for, of all queries
+	load     map[wire.PeerID]int // confirmations that queries wait for, by peer
 	requests QueryID             // IDs given to searches of others
 	seen     sightings
-	gate     *admission.Gate                      // of what others want
-	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: nothing is remembered yet
+	gate     *admission.Gate                      // admits the requests of other peers
+	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: no conduct is remembered yet
 	salt     uint64                               // of the order in which linked peers are asked and forwarded to
 	out      []event.Effect
 }
@@ -49,8 +49,8 @@ func New(cfg Config, view View) (*Router, error) {
 	}, nil
 }
 
-// Step takes an input at an instant of the core's clock and returns what to do, in order. The slice is valid until the
-// next Step. Step panics when time goes back and on a nil Input.
+// Step takes an input at an instant of the core's clock and returns the effects to carry out, in order. The slice is
+// valid until the next Step. Step panics when time goes back and on an unknown Input.
 func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < r.now {
 		panic(fmt.Sprintf("routing: time goes back from %v to %v", r.now, now))
@@ -92,7 +92,7 @@ func (r *Router) ask(q *search, to wire.Record, question wire.Message) {
 	r.emit(event.Ask{To: to, Question: question, Search: uint64(q.ID), Owner: q.owner()})
 }
 
-// answered takes in what has come of a question.
+// answered passes on the answer to a question, or its failure.
 func (r *Router) answered(in event.Answered) {
 	id, from := QueryID(in.Search), in.To.Peer
 	switch q := in.Question.(type) {
@@ -156,7 +156,7 @@ func (r *Router) refuse(id QueryID, why string) {
 	r.emit(Done{ID: id, Stats: Stats{End: Refused}, Err: "routing: " + why})
 }
 
-// filled puts the defaults in.
+// filled puts in the defaults.
 func (r *Router) filled(q Query) Query {
 	q.Want = max(q.Want, 1)
 	if q.Budget <= 0 {
@@ -168,7 +168,7 @@ func (r *Router) filled(q Query) Query {
 	return q
 }
 
-// launch opens a query and does what can be done at once.
+// launch opens a query and does all that can be done at once.
 func (r *Router) launch(q *search) {
 	q.started, q.fingerprint = r.now, r.cfg.Fingerprint(q.Key)
 	q.index = map[wire.PeerID]int{}
@@ -187,13 +187,13 @@ func (r *Router) launch(q *search) {
 	r.advance(q)
 }
 
-// poor says whether the directory is too poor for queries of a mode to go by it alone.
+// poor reports whether the directory is too poor for queries of a mode to rely on it alone.
 func (r *Router) poor(m wire.Mode) bool {
 	f := r.view.FalseMatches()
 	return f > r.cfg.Poor || m == wire.All && (f > r.cfg.PoorAll || r.cfg.Incomplete())
 }
 
-// Open says whether a query is open: whether an answer to one of its questions may still count.
+// Open reports whether a query is open: an answer to one of its questions may still count.
 func (r *Router) Open(id QueryID) bool { return r.open[id] != nil }
 
 func (r *Router) cancel(in Cancel) {
@@ -202,7 +202,7 @@ func (r *Router) cancel(in Cancel) {
 	}
 }
 
-// end closes a query and says so to whoever asked.
+// end closes a query and reports that to the asker.
 func (r *Router) end(q *search, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)

@@ -12,9 +12,9 @@ import (
 type search struct {
 	Query
 	fingerprint summary.Fingerprint // of the key
-	origin      wire.PeerID         // whose query it is
+	origin      wire.PeerID         // the peer that began the query
 	nonce       uint64              // names it among the origin's
-	hops        int                 // it may still travel
+	hops        int                 // links that it may still travel
 	serves      *request            // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
@@ -24,7 +24,7 @@ type search struct {
 
 	candidates []candidate
 	index      map[wire.PeerID]int // into candidates
-	order      []int               // of candidates, best first; those no longer waiting are passed over
+	order      []int               // of candidates, best first; candidates no longer waiting are passed over
 	cover      covering
 	referrers  []referrer // contacts and children, in the order of asking
 	visited    []uint32   // marks of peers that had the query before this node (see Visited)
@@ -39,10 +39,10 @@ type search struct {
 	extra    int           // confirmations at a time beyond those that could suffice (Any)
 	patience time.Duration // before the next hedge
 	hedgeAt  time.Duration
-	spent    int           // messages, with what is set aside for children
+	spent    int           // messages, including those set aside for children
 	vain     int           // messages of these spent on names in doubt
-	short    bool          // something was not asked for want of budget
-	relied   bool          // knowledge stood in for some questions
+	short    bool          // a peer was not asked for want of budget
+	relied   bool          // knowledge replaced some questions
 	asOf     time.Duration // the earliest instant at which that knowledge was true
 	stats    Stats
 	wake     time.Duration // when to look again
@@ -61,7 +61,7 @@ const (
 	shunned // not to be asked at all: it failed to answer a moment ago
 )
 
-// question is the state of what a peer was asked.
+// question is the state of a question to a peer.
 type question struct {
 	state  state
 	since  time.Duration // when it was asked
@@ -76,9 +76,9 @@ type candidate struct {
 	why      Why
 	matched  bool    // by its summary here
 	precise  bool    // in the range that the directory knows well
-	rate     float64 // false-positive rate of the prefix that matched; 1 when none did
+	rate     float64 // false-positive rate of the prefix that matched; 1 if none did
 	likely   float64 // probability by the summary alone, before trust
-	keys     int     // number of keys that its summary is of, if that matched
+	keys     int     // number of keys in its summary, if that matched
 	sized    float64 // likely, corrected by the size of its collection
 	trust    float64
 	p        float64 // probability that it holds the key
@@ -100,14 +100,14 @@ func (q *search) afford(n int) bool {
 	return true
 }
 
-// rely records that knowledge of an instant stood in for a question.
+// rely records that knowledge of an instant replaced a question.
 func (q *search) rely(instant time.Duration) {
 	if !q.relied || instant < q.asOf {
 		q.relied, q.asOf = true, instant
 	}
 }
 
-// age returns the age of the oldest knowledge that stood in for a question; 0: none did.
+// age returns the age of the oldest knowledge that replaced a question; 0: none did.
 func (q *search) age(now time.Duration) time.Duration {
 	if !q.relied {
 		return 0
@@ -115,7 +115,7 @@ func (q *search) age(now time.Duration) time.Duration {
 	return max(now-q.asOf, 1)
 }
 
-// enough reports whether the query has found what it wants.
+// enough reports whether the query has found the providers that it wants.
 func (q *search) enough() bool {
 	return q.Mode == wire.Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
 }

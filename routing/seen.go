@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// A batch holds seenBatch queries, and seenBatches batches are kept. At least the last 15,872 queries are
-	// remembered, which is longer than one travels unless hundreds come a second.
+	// A batch holds seenBatch queries, and seenBatches batches are kept. At least the last 15,872 queries are remembered,
+	// for longer than a query travels unless hundreds come a second.
 	seenBatch   = 512
 	seenBatches = 32
-	// seenRate is the false-positive rate of one batch: of all, one new query in a million is taken for a repeat.
+	// seenRate is the false-positive rate of one batch: over all batches, one new query in a million is taken for a
+	// repeat.
 	seenRate = 1e-6 / seenBatches
 )
 
 // sightings remembers the forwarded queries that came by, in a dynamic block-partitioned filter (Papapetrou et al.,
-// section 4) of the last batches. A batch takes 2.3 KiB, all 74 KiB; none is made before
-// the first query. The key of its hash is the node's secret: nobody can make queries that are taken for others'.
+// section 4) of the last batches. A batch takes 2.3 KiB, all 74 KiB; none is made before the first query. The key of
+// its hash is the node's secret, so nobody can make queries that are taken for others'.
 type sightings struct {
 	key    bloom.Hasher
 	filter *bloom.Dynamic // nil: none seen yet

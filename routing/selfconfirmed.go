@@ -11,8 +11,8 @@ import (
 // A peer that is asked for candidates learns the key, as in a confirmation. If it names itself, it holds the key and
 // need not be asked again. So no peer is asked to confirm while it is asked for candidates.
 
-// selfConfirmed records whether a peer that was asked for candidates named itself. If its claims or names were mostly wrong
-// recently, this counts as any other name does.
+// selfConfirmed records whether a peer that was asked for candidates named itself. If its claims or names were mostly
+// wrong recently, this counts as any other name does.
 func (r *Router) selfConfirmed(q *search, a *referrer, records []wire.Record) Result {
 	i := slices.IndexFunc(records, func(rec wire.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
@@ -33,7 +33,7 @@ func (r *Router) selfConfirmed(q *search, a *referrer, records []wire.Record) Re
 	return Holds
 }
 
-// spoken marks a candidate as being asked for candidates, or no longer so.
+// spoken sets whether a candidate is being asked for candidates.
 func (q *search) spoken(p wire.PeerID, now bool) {
 	if i, ok := q.index[p]; ok {
 		q.candidates[i].spoken = now

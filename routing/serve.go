@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// messageWork is what a message counts as that is sent for another peer. Those for all links together are some 500
-	// a second, those for strangers half as many.
+	// messageWork is the work that a message sent for another peer counts as. All links together may cause some 500
+	// messages a second, strangers half as many.
 	messageWork = time.Millisecond
-	// nameWork is what a name in an answer counts as: it takes some 300 bytes, a message some 80.
+	// nameWork is the work that a name in an answer counts as: it takes some 300 bytes, a message some 80.
 	nameWork = 4 * messageWork
 )
 
-// newGate admits what others want, in messages and in searches that are open at a time.
+// newGate returns a gate for the requests of others. It admits messages, and searches that are open at a time.
 func newGate(work float64) *admission.Gate {
 	return admission.New(admission.Config{
 		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
@@ -37,7 +37,7 @@ type request struct {
 	queue  []wire.Record // providers not yet sent
 }
 
-// owner returns who has a query made; nobody: the caller.
+// owner returns the principal that has a query made; nobody: the caller.
 func (q *search) owner() admission.Principal {
 	if q.serves == nil {
 		return admission.Principal{}
@@ -45,7 +45,7 @@ func (q *search) owner() admission.Principal {
 	return q.serves.who
 }
 
-// asked serves a peer's request. A malformed or excessive one is answered empty at once.
+// asked serves a peer's request. A malformed or excessive request is answered empty at once.
 func (r *Router) asked(in event.Asked) {
 	r.lives(in.From)
 	q, ok := in.Question.(wire.Query)
@@ -54,7 +54,7 @@ func (r *Router) asked(in event.Asked) {
 	a := wire.Answer{Final: true}
 	switch {
 	case q.Kind == wire.Candidates:
-		a.Depth = space.MaxDepth // 0 would deny for everybody
+		a.Depth = space.MaxDepth // depth 0 would deny for everybody
 		if !ok {
 			break
 		}
@@ -67,8 +67,8 @@ func (r *Router) asked(in event.Asked) {
 	r.emit(event.Answer{Request: in.Request, Answer: a})
 }
 
-// candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first.
-// They bring at most [Config.Useless] false matches and fit [MaxNames].
+// candidatesFor names peers that may hold the key: this node if it does, then the matches of the directory, likeliest
+// first. They bring at most [Config.Useless] false matches and fit [MaxNames].
 func (r *Router) candidatesFor(from wire.PeerID, q wire.Query) []wire.Record {
 	var out []wire.Record
 	if r.cfg.Has(q.Key) {
@@ -115,15 +115,15 @@ func (r *Router) self() wire.Record {
 	return wire.Record{Peer: r.cfg.Self}
 }
 
-// nameOf returns the name by which a search is remembered, to recognise a repeat. The sender is part of it, which no
+// nameOf returns the name by which a search is remembered, to recognise a repeat. It includes the sender, which no
 // other peer can choose. So no peer can use up the name of another's query before that query comes.
 func (r *Router) nameOf(from wire.PeerID, q wire.Query) sighting {
 	return sighting{from, q.Origin, q.Nonce}
 }
 
-// search opens a query on a peer's behalf, within its budget and ours. It returns false, and does nothing, for a repeat,
-// for a search whose time is over, and when there is no place for it. A search that gives its place up ends with what
-// it has found.
+// search opens a query on a peer's behalf, within its budget and ours. It returns false, and does nothing, for a
+// repeat, for a search whose time is over, and if there is no place for it. A search that loses its place ends with the
+// holders found.
 func (r *Router) search(in event.Asked, q wire.Query, who admission.Principal) bool {
 	name := r.nameOf(in.From, q)
 	if q.Origin == r.cfg.Self || q.Within <= 0 || r.seen.Has(name) {
@@ -170,7 +170,7 @@ func (r *Router) pass(q *search, rec wire.Record) {
 	s.queue = nil
 }
 
-// passOn handles a holder that a child found. If the directory would name it too, it is sent on, and the origin
+// passOn handles holders that a child found. If the directory would name a holder too, it is sent on, and the origin
 // confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
 // asked it, and no other peer asks for them.
 func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
@@ -197,7 +197,7 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 }
 
 // nameUnasked adds to the last answer the matches that the budget was too small to ask. They are as likely as a
-// confirmed provider is taken to be, because the asker cannot tell the two apart. Each counts as a name.
+// confirmed provider is assumed to be, because the asker cannot tell the two apart. Each counts as a name.
 func (r *Router) nameUnasked(q *search) {
 	for _, i := range q.order {
 		c := &q.candidates[i]

@@ -7,13 +7,13 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// outdated is the age from which a query that has found some holders asks a linked peer for more: one that says to hold
-// what is not known here. Who says nothing has nothing new to say.
+// outdated is the age of knowledge from which a query that has found some holders asks a linked peer for more: a peer
+// that announced changes not known here. A peer that announced none has nothing new to tell.
 const outdated = time.Hour
 
-// sweep asks linked peers for a key that the knowledge of them does not show, when the budget suffices for all of them:
-// while nobody is found, all whose knowledge is not fresh, and else those of which it is outdated. It reports whether
-// there is a peer to ask.
+// sweep asks linked peers for a key that our knowledge of them does not show, if the budget suffices for all of them.
+// While no holder is found, these are all peers whose knowledge is not fresh; otherwise only peers whose knowledge is
+// outdated. It reports whether there is a peer to ask.
 func (r *Router) sweep(q *search) bool {
 	if q.swept || q.hops <= 0 {
 		return false
@@ -47,7 +47,7 @@ func (r *Router) sweep(q *search) bool {
 	return true
 }
 
-// freshness is the age up to which knowledge of a linked peer stands in for a question.
+// freshness returns the age up to which knowledge of a linked peer replaces a question.
 func (r *Router) freshness(q *search) time.Duration {
 	if q.Fresh == 0 {
 		return r.cfg.Fresh
@@ -55,8 +55,8 @@ func (r *Router) freshness(q *search) time.Duration {
 	return q.Fresh
 }
 
-// settled reports whether only candidates need be asked: all known peers are linked, their keys are known, and no
-// linked peer knows of others.
+// settled reports whether nobody but candidates is to be asked: all known peers are linked, their keys are known, and
+// no linked peer knows of others.
 func (r *Router) settled(q *search) bool {
 	if q.looked {
 		return q.settled
@@ -75,8 +75,8 @@ func (r *Router) settled(q *search) bool {
 	return q.settled
 }
 
-// heardFrom reports whether a linked peer need not be asked for the key. That is so if it was asked, had the query
-// before, or would have named itself.
+// heardFrom reports whether a linked peer need not be asked for the key: it was asked, had the query before, or would
+// have named itself.
 func (r *Router) heardFrom(q *search, p wire.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true
@@ -88,7 +88,7 @@ func (r *Router) heardFrom(q *search, p wire.PeerID) bool {
 	return ok && q.candidates[i].tries > 0
 }
 
-// heldUp says whether something is to be waited for before the plan goes on.
+// heldUp reports whether the plan must wait for an answer before it goes on.
 func (r *Router) heldUp(q *search) bool {
 	if q.waitingFor() {
 		return true
@@ -101,12 +101,13 @@ func (r *Router) heldUp(q *search) bool {
 	return false
 }
 
-// holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
+// holdsUp reports whether the plan must wait for the answer of a candidate under way before it goes on.
 func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
-// patience is how long the plan waits for the answer of a candidate. It is short if the candidate failed to answer of
-// late, or if nothing speaks for it: a hundredth of the time since, from grace to HedgeAfter. For who was behind a partition
-// may be there again. A search for others does not wait for the former: the waits of all peers on the way would add up.
+// patience returns the time that the plan waits for the answer of a candidate. It is short for a candidate that failed
+// recently: a hundredth of the time since, from grace to HedgeAfter, because a peer behind a partition may be back. It
+// is HedgeAfter for one that nothing indicates. A search for others does not wait for candidates that failed: the waits
+// of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:
@@ -119,7 +120,7 @@ func (r *Router) patience(q *search, c *candidate) time.Duration {
 	return r.cfg.ConfirmTimeout
 }
 
-// worthWaiting says whether something under way may still bring something when nothing else is left to do.
+// worthWaiting reports whether an answer under way may still help when nothing else is left to do.
 func (r *Router) worthWaiting(q *search) bool {
 	if q.waitingFor() {
 		return true

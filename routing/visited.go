@@ -11,7 +11,7 @@ import (
 // mark with probability 2^-32; one of them is then not asked.
 func Mark(nonce uint64, p wire.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
 
-// hadBefore reports whether a peer had the query before this node, as far as its senders say.
+// hadBefore reports whether a peer had the query before this node, by the word of its senders.
 func (q *search) hadBefore(p wire.PeerID) bool {
 	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
 }
