@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
-// Check says what is wrong with the machine's state, for tests.
+// Check returns the first invariant of the machine that does not hold, for tests.
 func (m *Machine) Check() error {
 	held, gone := 0, 0
 	for i := range m.origins {

@@ -5,20 +5,20 @@ import (
 )
 
 const (
-	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
-	// failure it is briefDisbelief, because a message may have been lost.
+	// disbelief is the time for which a link that failed again to bring tails that it claimed to hold is not asked for
+	// that origin. After a first failure it is briefDisbelief, because a message may have been lost.
 	disbelief      = time.Minute
 	briefDisbelief = 2 * time.Second
 )
 
-// failure is that a link has not brought tails of an origin that it said to hold. There are few.
+// failure records that a link has not brought tails of an origin that it claimed to hold. There are few.
 type failure struct {
-	until time.Duration // before then the link is not believed to hold more than we
+	until time.Duration // before then the link is not believed to hold more than we do
 	lasts bool          // it has not brought any tails since
 }
 
-// fail notes a failure, if there is room to note anything of the link and the origin. The link is not believed for most
-// at most.
+// fail notes a failure, if there is room to note anything of the link and the origin. The link is not believed for
+// most, or less.
 func (l *link) fail(tag uint64, now, most time.Duration) {
 	if _, known := l.known.At(tag); !known {
 		return
@@ -33,7 +33,7 @@ func (l *link) fail(tag uint64, now, most time.Duration) {
 	l.failures[tag] = failure{until: now + pause, lasts: true}
 }
 
-// brought takes in that the link has brought tails of an origin.
+// brought notes that the link has brought tails of an origin.
 func (l *link) brought(tag uint64, now time.Duration) {
 	if f := l.failures[tag]; now < f.until {
 		l.failures[tag] = failure{until: f.until}
@@ -42,5 +42,5 @@ func (l *link) brought(tag uint64, now time.Duration) {
 	}
 }
 
-// mistrusted says whether the link is not believed to hold more of an origin than we.
+// mistrusted reports whether the link is not believed to hold more of an origin than we do.
 func (l *link) mistrusted(tag uint64, now time.Duration) bool { return now < l.failures[tag].until }

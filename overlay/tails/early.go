@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// early is an item that came before the epoch that it speaks of.
+// early is an item that came before its epoch.
 type early struct {
 	from  wire.PeerID
 	item  wire.TailItem
@@ -15,15 +15,15 @@ type early struct {
 }
 
 const (
-	// heldFor is how long items of an epoch that is not known yet are kept.
+	// heldFor is the time for which items of an unknown epoch are kept.
 	heldFor = 3 * time.Second
-	// maxHeld is how many items with tails are kept for as long, and maxTold how many without.
+	// maxHeld is the number of items with tails that are kept so, and maxTold the number without.
 	maxHeld = 64
 	maxTold = 256
 )
 
-// keep holds an item of an epoch that is not known yet for a moment. Where there is no room, the link that holds the
-// most places gives its oldest one. So no link keeps the items of others out.
+// keep holds an item of an unknown epoch for heldFor. If there is no room, the link with the most items loses its
+// oldest one. So no link keeps the items of others out.
 func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
 	if it.Number == 0 || len(it.Tails) > wire.MaxItemTails {
@@ -54,8 +54,8 @@ func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 	m.early = append(m.early, early{from, it, m.now + heldFor})
 }
 
-// oldestOfMost is the oldest item, with tails or without, of the link that holds the most places. It is not ok if that
-// is the link an item comes from.
+// oldestOfMost returns the index of the oldest item, with tails or without, of the link that holds the most places. ok
+// is false if that is the link that a new item comes from.
 func (m *Machine) oldestOfMost(from wire.PeerID, tailed bool) (at int, ok bool) {
 	places, greedy := map[wire.PeerID]int{from: 1}, from
 	for i := range m.early {
@@ -71,7 +71,7 @@ func (m *Machine) oldestOfMost(from wire.PeerID, tailed bool) (at int, ok bool) 
 	return at, greedy != from
 }
 
-// retry takes in the items that came before their epoch.
+// retry takes in the items that came before the epoch of o.
 func (m *Machine) retry(o *origin) {
 	waiting := m.early
 	m.early = nil

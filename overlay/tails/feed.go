@@ -9,22 +9,22 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A peer that is not linked with an origin has one of its links feed it. That link sends it each tail of the origin as
-// it comes. So each tail reaches each peer once, along a tree that nobody knows as a whole. Rumours show that a branch
-// is dead, or a circle. If the feeder has not brought in time what a link says it holds, that link feeds instead.
+// A peer that is not linked with an origin has one of its links feed it: that link sends it each tail of the origin as
+// it comes. So each tail reaches each peer once, along a tree that nobody knows as a whole. Rumours reveal a dead
+// branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
 const (
-	// relayAfter is how long a tail of another waits for more that go to the same link.
+	// relayAfter is the time for which a tail of another origin waits for more that go to the same link.
 	relayAfter = 400 * time.Millisecond
 	// relayShare is the part of a link's rate that may go to the messages around tails.
 	relayShare = 0.01
-	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
+	// A feeder may be late by the usual time of others, at least leastPatience, at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
 )
 
-// lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission
-// timer of TCP.
+// lateness estimates the time from a rumour to the tails: mean and mean deviation, as for the retransmission timer of
+// TCP.
 type lateness struct{ mean, deviation time.Duration }
 
 func (t *lateness) sample(d time.Duration) {
@@ -40,10 +40,10 @@ func (t *lateness) patience() time.Duration {
 	return min(max(t.mean+4*t.deviation, leastPatience), mostPatience)
 }
 
-// covered says whether an origin's tails come without being asked for.
+// covered reports whether an origin's tails come without being asked for.
 func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.feeder != "" }
 
-// feed has a link feed us an origin's tails, in place of any other.
+// feed makes a link feed us an origin's tails, in place of any other.
 func (m *Machine) feed(o *origin, p wire.PeerID) {
 	if old := m.links[o.feeder]; old != nil && o.feeder != p {
 		delete(old.feeds, o.tag)
@@ -56,7 +56,7 @@ func (m *Machine) feed(o *origin, p wire.PeerID) {
 	l.enqueue(o.tag, ask, m.now)
 }
 
-// unfeed lets go of an origin's feeder, if any.
+// unfeed drops an origin's feeder, if it has one.
 func (m *Machine) unfeed(o *origin) {
 	if l := m.links[o.feeder]; l != nil {
 		delete(l.feeds, o.tag)
@@ -67,15 +67,15 @@ func (m *Machine) unfeed(o *origin) {
 	o.mutable().moved = true
 }
 
-// leaveFeeder notes that nobody feeds us an origin.
+// leaveFeeder notes that no link feeds us an origin.
 func (o *origin) leaveFeeder() {
 	if o.feeder != "" {
 		o.feeder = ""
 	}
 }
 
-// uncover takes in that the tails of an origin come no longer. Another link is to feed them. If none is known to hold
-// them, all links that think that we need no word learn otherwise.
+// uncover handles the end of an origin's feed. Another link is to feed its tails. If none is known to hold them, all
+// links that believe that we need no word of it are corrected.
 func (m *Machine) uncover(o *origin) {
 	m.unfeed(o)
 	if p, ok := m.feederFor(o); ok {
@@ -85,7 +85,7 @@ func (m *Machine) uncover(o *origin) {
 	m.admit(o)
 }
 
-// admit tells all links that think that we need no word of an origin, or need it less, how it is now.
+// admit tells our state of an origin to all links that believe that we need no word of it.
 func (m *Machine) admit(o *origin) {
 	for _, l := range m.links {
 		if pos := l.at(o.tag); pos.knows {
@@ -94,9 +94,9 @@ func (m *Machine) admit(o *origin) {
 	}
 }
 
-// feederFor is the link that is best to feed an origin's tails, of those that hold as many as we. Those that we feed
-// ourselves cannot. Of the others, those that feed us already come first while their rate bears it: a message costs
-// more than a tail, so a few links that carry many tails each are cheaper than many. Then that one comes first whose
+// feederFor returns the best link to feed an origin's tails, of those that hold as many as we do. Links that we feed
+// ourselves cannot. Of the others, links that feed us already come first while their rate allows it: a message costs
+// more than a tail, so a few links that carry many tails each are cheaper than many. Then the link comes first whose
 // rate for each origin is highest, this one included.
 func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
@@ -115,14 +115,14 @@ func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	return best, ok
 }
 
-// feedRate is how many bytes a second, for each origin that it feeds, make a link one that bears more.
+// feedRate is the rate for each origin that it feeds, in bytes a second, from which on a link can feed more.
 const feedRate = 1 << 10
 
-// offer is what a link would be as a feeder.
+// offer is the rank of a link as a feeder.
 type offer struct {
-	feeds bool    // it is one already, and bears more
+	feeds bool    // it feeds already, and can feed more
 	each  float64 // bytes a second for each origin
-	lot   uint32  // between equals: another at each peer
+	lot   uint32  // random, decides between equals: another at each peer
 }
 
 func (a offer) less(b offer) bool {
@@ -132,7 +132,7 @@ func (a offer) less(b offer) bool {
 	return cmp.Or(cmp.Compare(a.each, b.each), cmp.Compare(a.lot, b.lot)) < 0
 }
 
-// ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
+// ahead notes that a link holds a later state of an origin than we do. If the origin is linked, it will send its tails
 // itself.
 func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	if m.links[o.peer] != nil || m.links[p].mistrusted(o.tag, m.now) {
@@ -156,8 +156,8 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	m.feed(o, p)
 }
 
-// caughtUp notes how long the tails took that links had announced: since then, or, of a feeder that has been chosen
-// because another was late, since it was. The waits for those others say nothing of it.
+// caughtUp samples the time that announced tails took to come: since the first announcement, or from a feeder that
+// replaced a late one, since it was chosen. The waits for earlier feeders do not count.
 func (m *Machine) caughtUp(o *origin, from wire.PeerID) {
 	if o.behind == 0 || o.number() < o.behind {
 		return
@@ -177,8 +177,8 @@ func (m *Machine) forgive(o *origin) {
 	delete(m.lagging, o.tag)
 }
 
-// hurry looks for feeders that are too late. A link that says it holds more is to feed instead. If it does not bring it
-// either, it is not believed for a while.
+// hurry looks for feeders that are too late. A link that claims to hold more is to feed instead. If it does not bring
+// the tails either, it is not believed for a while.
 func (m *Machine) hurry() {
 	if len(m.lagging) == 0 {
 		return
@@ -204,7 +204,7 @@ func (m *Machine) hurry() {
 	}
 }
 
-// repeat asks a feeder a second time when half of its time is over: the first word may have been lost.
+// repeat asks a feeder a second time when half of its time is over: the first message may have been lost.
 func (m *Machine) repeat(o *origin) {
 	if l := m.links[o.feeder]; l != nil && !o.again && m.now >= o.asked+m.late.patience()/2 {
 		o.again = true
@@ -212,12 +212,12 @@ func (m *Machine) repeat(o *origin) {
 	}
 }
 
-// relay is how long a tail waits for others that go to the same link.
+// relay returns the time that a tail waits for others that go to the same link.
 func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
-// fill is how long a link takes to earn what a message costs besides its items.
+// fill returns the time in which a link's share for overhead pays for one message.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
 	return min(time.Duration(overheadBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)

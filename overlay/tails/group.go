@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// prefix is what a tag leaves in an abbreviated group.
+// prefix is the part of a tag that an abbreviated group keeps.
 type prefix [3]byte
 
 func prefixOf(tag uint64) (p prefix) {
@@ -17,13 +17,13 @@ func prefixOf(tag uint64) (p prefix) {
 	return p
 }
 
-// tags are the first and the last tag that begin with a prefix.
+// tags returns the first and the last tag that begin with a prefix.
 func (p prefix) tags() (first, last uint64) {
 	first = uint64(p[0])<<56 | uint64(p[1])<<48 | uint64(p[2])<<40
 	return first, first | (1<<40 - 1)
 }
 
-// fitting appends to out the origins that an item speaks of, of the epoch that is known: nearly always one or none.
+// fitting appends to out the origins whose known epoch an item may be about: nearly always one or none.
 func (m *Machine) fitting(out []*origin, it *wire.TailItem) []*origin {
 	if m.header != nil && it.Names(m.own.group()) {
 		out = append(out, &m.own)
@@ -43,7 +43,7 @@ func (m *Machine) fitting(out []*origin, it *wire.TailItem) []*origin {
 	return out
 }
 
-// tagOf is the tag of a peer.
+// tagOf returns the tag of a peer.
 func (m *Machine) tagOf(p wire.PeerID) uint64 {
 	if l := m.links[p]; l != nil {
 		return l.tag
@@ -51,10 +51,10 @@ func (m *Machine) tagOf(p wire.PeerID) uint64 {
 	return group.Tag(m.cfg.Seed, string(p))
 }
 
-// tagged is the origin with a tag; nil if there is none.
+// tagged returns the origin with a tag; nil if there is none.
 func (m *Machine) tagged(tag uint64) *origin {
 	return m.origins.at(tag)
 }
 
-// of returns what is known of a peer's tails; nil if nothing is.
+// of returns the origin that is a peer; nil if there is none.
 func (m *Machine) of(p wire.PeerID) *origin { return m.tagged(m.tagOf(p)) }

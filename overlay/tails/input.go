@@ -8,20 +8,20 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// maxMessage is about how many bytes a message has at most.
+// maxMessage is about the largest size of a message, in bytes.
 const maxMessage = 32 << 10
 
-// Changed says which fingerprints the node's collection gained and lost since the last Changed or Published.
+// Changed carries the fingerprints that the node's collection gained and lost since the last Changed or Published.
 type Changed struct{ Added, Removed []summary.Fingerprint }
 
-// Leaving says that the node is about to close, which its links learn.
+// Leaving: the node is about to close. Its links learn it.
 type Leaving struct{}
 
-// Unreachable says that the connection with a linked peer was lost, and that another could not be made.
+// Unreachable: the connection with a linked peer was lost, and another could not be made.
 type Unreachable struct{ Peer wire.PeerID }
 
-// Outdated says that what is known of a linked peer did not do in place of a question. It is to say where its tails are,
-// and again soon, as long as that is needed.
+// Outdated: the knowledge of a linked peer was too old to replace a question. The peer is asked for the state of its
+// tails, and again soon, as long as that is needed.
 type Outdated struct{ Peer wire.PeerID }
 
 // Received is a message of a linked peer.
@@ -29,7 +29,7 @@ type Received struct {
 	From   wire.PeerID
 	Items  []wire.TailItem
 	Waited time.Duration // in the driver's queue, behind messages of all links
-	Opened bool          // the signatures that Unverified asked for were verified: what is not good now is bad
+	Opened bool          // the signatures that Unverified asked for were verified: one that is not good now is bad
 }
 
 func (Changed) For() event.Machines     { return event.Tails | event.Core }
@@ -38,21 +38,21 @@ func (Unreachable) For() event.Machines { return event.Tails }
 func (Outdated) For() event.Machines    { return event.Tails }
 func (Received) For() event.Machines    { return event.Tails }
 
-// Send sends a message to a linked peer. Bytes is its size on the wire, about.
+// Send sends a message to a linked peer. Bytes is its approximate size on the wire.
 type Send struct {
 	To    wire.PeerID
 	Items []wire.TailItem
 	Bytes int
 }
 
-// Unverified says that Config.Verify did not know signatures of an item, ErrUnverified. The driver verifies what Verify
-// was asked for, outside of the machine, and steps Received with the item again, as Opened.
+// Unverified: Config.Verify returned ErrUnverified for signatures of an item. The driver verifies what Verify was
+// called with, outside of the machine, and steps Received with the item again, as Opened.
 type Unverified struct {
 	From wire.PeerID
 	Item wire.TailItem
 }
 
-// Advanced says that the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
+// Advanced: the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
 type Advanced struct {
 	Origin         wire.PeerID
 	Epoch          summary.Epoch
@@ -62,6 +62,6 @@ type Advanced struct {
 
 // The faults that are reported.
 const (
-	FaultTail event.Fault = "tail"       // malformed, or of its origin and not signed for that epoch
+	FaultTail event.Fault = "tail"       // malformed, or sent by its origin and not signed for that epoch
 	FaultLong event.Fault = "tail chain" // more changes than the tails of an epoch may carry
 )

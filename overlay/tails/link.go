@@ -12,25 +12,25 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// link is what is known of what a linked peer holds.
+// link is the machine's record of a linked peer.
 type link struct {
 	tag      uint64        // of the peer's own tails
-	bit      uint64        // in progress.quietLinks; 0: there was none left
+	bit      uint64        // in progress.quietLinks; 0: none was left
 	lot      uint32        // drawn once, for choices between equal links
-	lost     uint8         // repetitions of what may have been lost, that were lost as well
-	doubts   uint8         // peers doubted on its word since doubted
+	lost     uint8         // repetitions after a loss that were lost as well
+	doubts   uint8         // peers doubted on its word since the time doubted
 	hides    bool          // it holds keys that no summary shows
 	spoke    bool          // it has sent a message
 	wrote    time.Duration // when the last message went to it
 	soonest  time.Duration // nothing in due is due before then
-	stated   time.Duration // when it last said where its own tails are
-	pulse    agenda.Pause  // until it hears again where our own tails are
-	outdated bool          // what is known of it did not do: it is to say where its tails are
-	again    time.Duration // when what may have been lost is, or was, repeated
+	stated   time.Duration // when it last sent the state of its own tails
+	pulse    agenda.Pause  // until it hears the state of our own tails again
+	outdated bool          // what is known of it was too old: its state is asked for
+	again    time.Duration // when messages that may have been lost are, or were, repeated
 	muted    time.Duration // nothing is taken from it before then
 	doubted  time.Duration
 	came     time.Duration // its last message
-	lag      time.Duration // that its messages wait in the driver, see waited
+	lag      time.Duration // time that its messages wait in the driver, see waited
 	known    group.Table[position]
 	due      group.Table[pending]
 	rumours  tagSet             // origins that have advanced since its last rumour, and that it hears of from others
@@ -56,7 +56,7 @@ type position struct {
 	direct bool // it is linked with the origin
 	fed    bool // another feeds it
 	wants  bool // we feed it
-	knows  bool // that we need no word from it
+	knows  bool // it knows that we need no word from it
 }
 
 // pending is a message owed to a link about one origin, with its earliest send time.
@@ -71,11 +71,11 @@ const (
 	tell due = iota // the number
 	ask             // the number, even if it has been sent
 	gap             // the number, and that tails from state 0 are needed
-	push            // tails, too
-	gone            // that the origin cannot be reached
+	push            // the number, and tails
+	gone            // the origin cannot be reached
 )
 
-// enqueue queues a message about an origin for a link. A queued one becomes the larger and the sooner of both.
+// enqueue queues a message about an origin for a link. A queued one takes the larger kind and the earlier time of both.
 func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 	if d, before := l.due.At(tag); before {
 		how, at = max(how, d.how), min(at, d.at)
@@ -88,7 +88,8 @@ func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
-// ripe returns when a message is sent because of p alone. Mere numbers wait for a message that goes anyway.
+// ripe returns the time at which a message is sent because of p alone. Mere numbers wait for a message that goes
+// anyway.
 func (p pending) ripe() time.Duration {
 	if p.how == tell {
 		return p.at + rideAfter
@@ -96,7 +97,7 @@ func (p pending) ripe() time.Duration {
 	return p.at
 }
 
-// maxKnown bounds of how many origins something is noted of a link: beyond it no others are.
+// maxKnown caps the origins of which a link's position is noted.
 const maxKnown = 1 << 14
 
 func (l *link) know(tag uint64, p position) {
@@ -105,7 +106,7 @@ func (l *link) know(tag uint64, p position) {
 	}
 }
 
-// strip forgets where a link stands with origins that are not known here, where nothing more can be noted of it.
+// strip forgets a full link's positions of origins that are not known here.
 func (m *Machine) strip(l *link) {
 	if l.known.Len() < maxKnown {
 		return
@@ -119,13 +120,13 @@ func (m *Machine) strip(l *link) {
 	l.known = keep
 }
 
-// at is what is noted of a link and an origin; zero if nothing is.
+// at returns a link's position of an origin; zero if none is noted.
 func (l *link) at(tag uint64) position {
 	p, _ := l.known.At(tag)
 	return p
 }
 
-// serve sends a link what is due to it, as far as there is room.
+// serve sends a link the messages due to it, as far as there is room.
 func (m *Machine) serve(p wire.PeerID, l *link) {
 	if m.header != nil && m.now >= l.pulse.End() {
 		l.enqueue(m.ownTag(), tell, 0)
@@ -162,13 +163,13 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 }
 
 const (
-	// changedPulse is the most time until a link hears once more where our own tails are, after it heard something new,
-	// and mostPulse at all times.
+	// changedPulse is the longest time until a link hears the state of our own tails once more after it heard a new one;
+	// mostPulse is the longest at all times.
 	changedPulse = 30 * time.Second
 	mostPulse    = 30 * time.Minute
 )
 
-// outdated asks a link where its tails are.
+// outdated asks a link for the state of its tails.
 func (m *Machine) outdated(p wire.PeerID) {
 	if l := m.links[p]; l != nil {
 		l.outdated = true
@@ -176,7 +177,7 @@ func (m *Machine) outdated(p wire.PeerID) {
 	}
 }
 
-// ripe says whether anything that is due to a link is due now.
+// ripe reports whether anything is due to a link now.
 func (m *Machine) ripe(l *link) bool {
 	if m.now < l.soonest {
 		return false
@@ -188,7 +189,7 @@ func (m *Machine) ripe(l *link) bool {
 	return m.now >= l.soonest
 }
 
-// turns are the origins with something due to a link: our own first, then those that have waited longest.
+// turns returns the origins with something due to a link: our own first, then those that have waited longest.
 func (m *Machine) turns(l *link) []uint64 {
 	own := m.ownTag()
 	first := func(tag uint64) int {
@@ -208,8 +209,8 @@ func (m *Machine) turns(l *link) []uint64 {
 	return tags
 }
 
-// itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
-// for others goes with the first message.
+// itemFor returns the item to send a link about an origin; ok is false if there is none, or not yet. A tail that was to
+// wait for others goes with the first message.
 func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem, ok bool) {
 	o := m.tagged(tag)
 	if tag == m.ownTag() {
@@ -235,7 +236,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
 		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
-		l.due.Remove(tag) // it has said the same
+		l.due.Remove(tag) // it has announced the same
 		return wire.TailItem{}, false
 	}
 	if d.how == push {
@@ -251,7 +252,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	return it, true
 }
 
-// position says to a link where we are, and which link feeds us the origin's tails.
+// position returns an item with our state of an origin, and its feeder, for a link.
 func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
 	it := wire.TailItem{Number: o.number()}
 	if o == &m.own {
@@ -264,7 +265,7 @@ func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
 	return it
 }
 
-// sent notes what a link was sent.
+// sent notes an item that a link was sent.
 func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
 	o, pos := m.tagged(tag), l.at(tag)
 	if tag == m.ownTag() {

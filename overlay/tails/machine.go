@@ -21,59 +21,59 @@ type Config struct {
 	Self wire.PeerID                                        // this node; required
 	Seed summary.SeedTag                                    // of the network: only tails of summaries under it are traded
 	Sign func(message []byte) (signature []byte, err error) // nil: the node makes no tails
-	// Verify is what [OpenTail] asks for. It may say ErrUnverified, for which see [Unverified]. Required.
+	// Verify is called by [OpenTail]. It may return ErrUnverified: see [Unverified]. Required.
 	Verify func(origin string, message, signature []byte) error
-	// Header is that of the summary which answers for a peer; false when there is none. Required.
+	// Header returns the header of the summary that answers for a peer; false if there is none. Required.
 	Header func(wire.PeerID) (summary.Header, bool)
-	// Room is how many bytes may go to a linked peer now. Required.
+	// Room returns the number of bytes that may go to a linked peer now. Required.
 	Room func(wire.PeerID) int
-	// Busy says whether a message to a linked peer is still on its way out of the node. What is due to the peer then waits
-	// and goes together. So a line or a processor that is behind carries fewer and longer messages. nil: never.
+	// Busy reports whether a message to a linked peer is still on its way out of the node. Later messages to the peer then
+	// wait and go together. So a line or a processor that is behind carries fewer and longer messages. nil: never.
 	Busy func(wire.PeerID) bool
-	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
+	// Rate returns the rates of a link, to a peer and from it, in bytes a second; nil: all links are fast, and equal.
 	Rate func(wire.PeerID) (out, in float64)
-	// Pulse is how often a link that asked for it hears where the node's own tails are, at first. Required.
+	// Pulse returns the time, at first, after which a link hears the state of the node's own tails again. Required.
 	Pulse func() time.Duration
 
-	// Hides says whether the node holds keys that a peer may find here and no summary shows. Then the peer asks it rather
-	// than go by what it knows of it.
+	// Hides reports whether the node holds keys that a peer may find here and no summary shows. Then the peer asks this
+	// node, and does not rely on its knowledge of it.
 	Hides func(to wire.PeerID) bool
 
-	MaxChanges int // that are kept of all others together; 0: 200,000
+	MaxChanges int // changes kept of all other origins together; 0: 200,000
 	Limits     Limits
 }
 
 // Limits bounds what links can make a machine believe. Zero values mean the stated defaults, and no node has others.
 // Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
-	// Disbelief is how long a link is not believed that has failed again to bring what it said to hold; 0: 1 min. Below 0:
-	// it is believed at once.
+	// Disbelief is the time for which a link that has failed again to bring tails that it claimed to hold is not believed;
+	// 0: 1 min. Below 0: it is believed at once.
 	Disbelief time.Duration
-	// Behind is the quantile of the links' waiting times that says how far the driver is behind; 0: 0.5.
+	// Behind is the quantile of the links' waiting times by which the driver's lag is measured; 0: 0.5.
 	Behind float64
 }
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is how long a link is left to hear from others first; at random, up to twice as long.
+	// tellAfter is the time that a link is left to hear from others first; at random, up to twice as long.
 	tellAfter = 100 * time.Millisecond
-	// rideAfter is how long a number then waits for a message that goes to the link anyway.
+	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
 	rideAfter = 400 * time.Millisecond
-	// tellEvery is how long a link does not hear of the same origin again.
+	// tellEvery is the least time between two numbers of one origin to a link.
 	tellEvery = 300 * time.Millisecond
-	// lostPause is how long after a loss the link hears it again. A loss soon after that doubles it, up to mostLost
-	// times, until as long has passed without one.
+	// lostPause is the time after a loss until the link hears the same again. A loss soon after that doubles it, up to
+	// mostLost times, until the same time has passed without a loss.
 	lostPause = time.Second
 	mostLost  = 4
-	// lostWithin is how soon after a message was sent the driver says that it was dropped.
+	// lostWithin is the time after sending within which the driver may report that a message was dropped.
 	lostWithin = 10 * time.Second
-	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
+	// tidyEvery is the time between looks for origins that the overlay has forgotten.
 	tidyEvery = time.Minute
-	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
+	// muteFor is the time for which nothing is taken from a peer that sent a wrong tail.
 	muteFor = 10 * time.Second
 
-	messageBytes  = 2  // around items
-	overheadBytes = 40 // of headers below the stream, that a message costs a line at least
+	messageBytes  = 2  // bytes around items
+	overheadBytes = 40 // bytes of headers below the stream that a message costs a line at least
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.
@@ -85,22 +85,22 @@ type Machine struct {
 	own      origin
 	header   *summary.Header // of our own; nil before the first was published
 	leaving  bool            // the node is about to close
-	spent    bool            // tails of the present epoch bear no more
-	recent   []step          // changes of the node's own, each since the state before, for tails that cover several
+	spent    bool            // tails of the present epoch can carry no more changes
+	recent   []step          // the node's own changes, one step for each state, for tails that cover several
 	origins  origins
 	held     int // changes of others
-	gone     int // origins that have said that they leave
+	gone     int // origins that have announced that they leave
 	holders  map[summary.Fingerprint][]wire.PeerID
 	links    map[wire.PeerID]*link
 	order    []wire.PeerID // of links, sorted
-	bits     uint64        // of links, that are in use
+	bits     uint64        // bits of links in use
 	early    []early
 	pulse    time.Duration // see Config.Pulse
-	lagging  tagSet        // origins of which links say that they hold a later state than we
+	lagging  tagSet        // origins of which links claim to hold a later state than we do
 	late     lateness
-	lag      time.Duration // how far the driver is behind, at the last tick
-	rumoured time.Duration // when the last rumour went to some link
-	turn     int           // of links, for that
+	lag      time.Duration // lag of the driver, at the last tick
+	rumoured time.Duration // when the last rumour was sent
+	turn     int           // picks the link for the next rumour
 	self     uint64        // the node's own tag
 	due      agenda.Agenda
 	woken    time.Duration
@@ -108,17 +108,17 @@ type Machine struct {
 	refused int // tails
 }
 
-// What is done only when it is due.
+// The tasks that are done only when due.
 const (
-	dueTick  = iota // what is due to links is sent
+	dueTick  = iota // messages due to links are sent
 	dueTidy         // origins are looked through
-	dueTasks        // how many there are
+	dueTasks        // number of tasks
 )
 
-// step is what changed between two states of the node's own.
+// step is the change between two states of the node's own.
 type step struct{ added, removed []summary.Fingerprint }
 
-// New returns a machine that knows nobody. It panics when something required is missing.
+// New returns a machine without links and origins. It panics if something required is missing.
 func New(cfg Config) *Machine {
 	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
@@ -143,11 +143,11 @@ func New(cfg Config) *Machine {
 	}
 }
 
-// fastRate is that of links of unknown rate, in bytes a second.
+// fastRate is the assumed rate of links of unknown rate, in bytes a second.
 const fastRate = 1 << 20
 
-// Step takes an input at a time and returns what to do, in order. The slice is valid until the next Step. Step panics
-// when time goes back, and on an input of an unknown type.
+// Step takes an input at a time and returns the effects to carry out, in order. The slice is valid until the next Step.
+// Step panics when time goes back, and on an input of an unknown type.
 func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < m.now {
 		panic(fmt.Sprintf("tails: time goes back from %v to %v", m.now, now))
@@ -186,13 +186,13 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 
 func (m *Machine) emit(e event.Effect) { m.effects = append(m.effects, e) }
 
-// send sends a message, and has the budget of its link charged with its bytes.
+// send sends a message, and charges its bytes to the budget of its link.
 func (m *Machine) send(to wire.PeerID, items []wire.TailItem, bytes int) {
 	m.emit(Send{to, items, bytes})
 	m.emit(event.Charged{Peer: to, Bytes: bytes})
 }
 
-// opened takes in that a linked peer has said hello and understands tails.
+// opened notes that a linked peer has said hello and understands tails.
 func (m *Machine) opened(p wire.PeerID) {
 	if m.links[p] != nil {
 		return
@@ -219,8 +219,8 @@ func (m *Machine) opened(p wire.PeerID) {
 	}
 }
 
-// lost schedules for the link, again, what it may not have received: what went to it of late. What comes from the link
-// says nothing of what goes to it, and does not end the pauses.
+// lost schedules again, for the link, all recent messages to it, which may be lost. Messages from the link tell nothing
+// of the messages to it, and do not end the pauses.
 func (m *Machine) lost(p wire.PeerID) {
 	l := m.links[p]
 	if l == nil {
@@ -269,7 +269,7 @@ func (m *Machine) closed(p wire.PeerID) {
 	}
 }
 
-// learned takes in that there may be a newer epoch of an origin.
+// learned notes that there may be a newer epoch of an origin.
 func (m *Machine) learned(p wire.PeerID) {
 	h, ok := m.cfg.Header(p)
 	if !ok || h.Seed != m.cfg.Seed || p == m.cfg.Self {
@@ -306,7 +306,8 @@ func (m *Machine) learned(p wire.PeerID) {
 	m.retry(o)
 }
 
-// tidy drops, now and then, the origins without a summary held, and what full links are noted to have of such.
+// tidy drops, once every tidyEvery, the origins without a summary held, and the positions of full links in unknown
+// origins.
 func (m *Machine) tidy() {
 	if !m.due.Take(dueTidy, m.now) {
 		return
@@ -327,7 +328,7 @@ func (m *Machine) tidy() {
 	}
 }
 
-// forget drops an origin and its tails, and has its feeder stop.
+// forget drops an origin and its tails, and stops its feeder.
 func (m *Machine) forget(tag uint64) {
 	o := m.tagged(tag)
 	if o == nil {
@@ -342,7 +343,7 @@ func (m *Machine) forget(tag uint64) {
 	m.origins.remove(tag)
 }
 
-// release undoes all that is noted elsewhere of an origin and its tails.
+// release removes all that is noted elsewhere of an origin and its tails.
 func (m *Machine) release(o *origin) {
 	m.held -= o.held
 	m.leaves(o, false)
@@ -388,7 +389,7 @@ func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool)
 	}
 }
 
-// unknown takes in an item of an epoch that is not known, or no longer.
+// unknown takes in an item of an epoch that is unknown, or no longer known.
 func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
@@ -408,7 +409,7 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	m.keep(from, it)
 }
 
-// about takes in an item of an origin that is known. sure says that it can be of no other.
+// about takes in an item of a known origin. sure is set if it can be of no other.
 func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
 	pos := l.at(o.tag)
 	o.stir(l.bit)
@@ -478,7 +479,8 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	}
 }
 
-// advanced says that an origin's tails lead to a newer state, by what a peer sent, and notes that links may lack it.
+// advanced reports that an origin's tails lead to a newer state, by a message of from, and notes that links may lack
+// it.
 func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
@@ -499,7 +501,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 			o.quietLinks |= l.bit
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(p))
-		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // who needs more than a rumour has said so since
+		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
 			l.rumours.add(o.tag)
 			o.quietLinks |= l.bit
 		default:
@@ -508,15 +510,15 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	}
 }
 
-// stir notes that a later state of an origin may give something to do for a link.
+// stir notes that a later state of an origin may give a link something to do.
 func (m *Machine) stir(tag uint64, l *link) {
 	if o := m.tagged(tag); o != nil {
 		o.stir(l.bit)
 	}
 }
 
-// waitFor is how long the peers of an origin wait before they announce a tail to a link, each another time. Meanwhile
-// the link may hear of it from others, and say so. Those with slow lines wait longer.
+// waitFor returns the time that the peers of an origin wait before they announce a tail to a link, each another time.
+// Meanwhile the link may hear of it from others, and announce that. Peers with slow lines wait longer.
 func (m *Machine) waitFor(o *origin, p wire.PeerID) time.Duration {
 	return tellAfter + time.Duration(lot(p, o.tag, o.number())%16)*tellAfter/16 + m.fill(p)
 }
@@ -549,7 +551,7 @@ func (m *Machine) tick() {
 	}
 }
 
-// wakeAt is when there will be something to do.
+// wakeAt returns the time of the next thing to do.
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	gossip := false
 	for _, l := range m.links {

@@ -12,15 +12,16 @@ const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
 	maxChain    = 2048
 	maxSegments = wire.MaxItemTails
-	// tailsPerSecond is how many tails of one origin are taken in, tailBurst how many after a pause.
+	// tailsPerSecond is the number of tails of one origin that are taken in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
-	// rateAfter is how long no tails are taken in of an origin of which more came, roomAfter the same if there is no room.
+	// rateAfter is the time for which no tails of an origin are taken in after too many came, roomAfter the same if there
+	// is no room.
 	rateAfter = time.Second
 	roomAfter = 10 * time.Second
 )
 
-// origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 40 bytes.
+// origin is the record of one peer's tails, all of one epoch. Most origins have none: they take 40 bytes.
 type origin struct {
 	peer  wire.PeerID
 	tag   uint64
@@ -28,27 +29,27 @@ type origin struct {
 	*progress
 }
 
-// progress is the half of an origin that is empty until there is a tail of it. Origins with an empty one share it. It
-// is read through the origin, and changed by what [origin.mutable] returns.
+// progress is the half of an origin that is empty until a tail of it comes. Origins with an empty one share it. It is
+// read through the origin, and changed through [origin.mutable].
 type progress struct {
 	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
 	held   int     // fingerprints in chain
 	state  map[summary.Fingerprint]bool
-	doubt  time.Duration // when somebody last could not reach it
+	doubt  time.Duration // when a peer last could not reach it
 	told   time.Duration // when this node last told links that it cannot reach the origin
 	tokens float64       // tails that may come now
 	filled time.Duration
 	waits  time.Duration // no tails are taken in before then
 
-	feeder     wire.PeerID   // the link that sends us each tail; none if the origin itself does, or nobody
-	rival      wire.PeerID   // who says to hold behind
-	lags       time.Duration // since when, by what links say
+	feeder     wire.PeerID   // the link that sends us each tail; "": the origin itself, or nobody
+	rival      wire.PeerID   // the link that claims to hold state behind
+	lags       time.Duration // from when on, by the claims of links
 	asked      time.Duration // when the feeder was last given time to bring it
-	behind     uint32        // a state beyond ours that rival says to hold; 0: nobody does
-	quietLinks uint64        // links that a later state gives nothing to do, by their bits: most of them
+	behind     uint32        // a state beyond ours that rival claims to hold; 0: nobody does
+	quietLinks uint64        // links, by their bits, that are passed over when the state advances: most of them
 	again      bool          // the feeder was asked again in that time
-	left       bool          // the origin has said that it leaves: it holds nothing
-	moved      bool          // its tails come from another link than the latest did
+	left       bool          // the origin has announced that it leaves: it holds nothing
+	moved      bool          // its tails now come from another link than the latest did
 }
 
 // emptyProgress is the empty half that origins share. It is never changed.
@@ -68,17 +69,17 @@ func (o *origin) mutable() *progress {
 	return o.progress
 }
 
-// stir notes that a later state may give something to do for links, by their bits.
+// stir notes that a later state may give links something to do, by their bits.
 func (o *origin) stir(links uint64) {
 	if o.quietLinks&links != 0 {
 		o.quietLinks &^= links
 	}
 }
 
-// group names the epoch.
+// group returns the name of the epoch.
 func (o *origin) group() group.ID { return group.New(o.tag, o.epoch) }
 
-// number is the state that the chain leads to.
+// number returns the state that the chain leads to.
 func (o *origin) number() uint32 {
 	if len(o.chain) == 0 {
 		return 0
@@ -86,7 +87,7 @@ func (o *origin) number() uint32 {
 	return o.chain[len(o.chain)-1].Number()
 }
 
-// changes is how many fingerprints the tails add and remove.
+// changes returns the numbers of fingerprints that the tails add and remove.
 func (o *origin) changes() (added, removed int) {
 	for _, a := range o.state {
 		if a {
@@ -98,7 +99,7 @@ func (o *origin) changes() (added, removed int) {
 	return added, removed
 }
 
-// before is how many tails of the chain lead to a state; ok is false if none of them ends there.
+// before returns the number of tails of the chain that lead to a state; ok is false if none of them ends there.
 func (o *origin) before(state uint32) (n int, ok bool) {
 	if state == 0 {
 		return 0, true
@@ -111,8 +112,8 @@ func (o *origin) before(state uint32) (n int, ok bool) {
 	return 0, false
 }
 
-// since are the tails, signed, that lead a peer on from a state: all of them if the chain has no end there. They are not
-// to be changed.
+// since returns the signed tails that lead a peer on from a state: all of them if the chain has no end there. They must
+// not be changed.
 func (o *origin) since(state uint32) (out [][]byte) {
 	n, ok := o.before(state)
 	if !ok {
@@ -125,8 +126,8 @@ func (o *origin) since(state uint32) (out [][]byte) {
 	return out
 }
 
-// common is how many tails of the chain are in force, too, at a peer at a state that the chain skips. Its tails must
-// cover the ranges that covers says.
+// common returns the number of tails of the chain that are also in force at a peer whose state the chain skips. The
+// peer's tails must cover the ranges that covers returns.
 func (o *origin) common(state uint32) int {
 	for ; state > 0; state -= covers(state) {
 		if n, ok := o.before(state); ok {
@@ -136,11 +137,11 @@ func (o *origin) common(state uint32) int {
 	return 0
 }
 
-// base is that of the ranges: the greater, the fewer changes are repeated, and the more tails are in force.
+// base is the base of the ranges: the greater it is, the fewer changes are repeated, and the more tails are in force.
 const base = 8
 
-// covers is the number of states that the tail to a state covers, if they fit: the largest power of base that divides
-// it.
+// covers returns the number of states that the tail to a state covers, if they fit: the largest power of base that
+// divides it.
 func covers(state uint32) uint32 {
 	n := uint32(1)
 	for ; state%base == 0 && state > 0; state /= base {
@@ -149,7 +150,7 @@ func covers(state uint32) uint32 {
 	return n
 }
 
-// allow takes in that a tail came, and says whether it may.
+// allow counts a tail that came, and reports whether it is within the rate.
 func (o *origin) allow(now time.Duration) bool {
 	p := o.mutable()
 	p.tokens = min(tailBurst, p.tokens+float64(tailsPerSecond*(now-p.filled).Seconds()))
@@ -161,7 +162,8 @@ func (o *origin) allow(now time.Duration) bool {
 	return true
 }
 
-// extend puts a tail in its place; false when it does not start where a tail in force ends.
+// extend appends a tail to the chain, in place of all after its start. It returns false if it does not start where a
+// tail in force ends.
 func (o *origin) extend(t *Tail) bool {
 	n, ok := o.before(t.From())
 	if !ok {
@@ -175,7 +177,7 @@ func (o *origin) extend(t *Tail) bool {
 	return true
 }
 
-// fold is what the chain says in all: true for what was added last, false for what was removed.
+// fold returns the sum of the chain: true for fingerprints last added, false for those last removed.
 func fold(chain []*Tail) map[summary.Fingerprint]bool {
 	out := map[summary.Fingerprint]bool{}
 	for _, t := range chain {

@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// origins are values in one slice, by tag: a piece of memory for each would cost the garbage collector more than it
-// costs to move those behind a new one. A pointer to one is valid until the next add or remove.
+// origins holds the origins in one slice, by tag. A piece of memory for each would cost the garbage collector more than
+// it costs to move all origins behind a new one. A pointer to one is valid until the next add or remove.
 type origins []origin
 
-// search is where the first origin stands whose tag is not before another.
+// search returns the index of the first origin whose tag is at least tag.
 func (s origins) search(tag uint64) int {
 	return sort.Search(len(s), func(i int) bool { return s[i].tag >= tag })
 }
 
-// at is the origin with a tag; nil if there is none.
+// at returns the origin with a tag; nil if there is none.
 func (s origins) at(tag uint64) *origin {
 	if i := s.search(tag); i < len(s) && s[i].tag == tag {
 		return &s[i]
@@ -22,20 +22,20 @@ func (s origins) at(tag uint64) *origin {
 	return nil
 }
 
-// add puts in an origin whose tag no other has, and returns where it is now.
+// add inserts an origin whose tag no other has, and returns its place.
 func (s *origins) add(o origin) *origin {
 	i := s.search(o.tag)
 	*s = slices.Insert(*s, i, o)
 	return &(*s)[i]
 }
 
-// remove takes out the origin with a tag, which is there.
+// remove removes the origin with a tag, which must be there.
 func (s *origins) remove(tag uint64) {
 	i := s.search(tag)
 	*s = slices.Delete(*s, i, i+1)
 }
 
-// between are the origins with the tags from first to last, both included.
+// between returns the origins with the tags from first to last, both included.
 func (s origins) between(first, last uint64) origins {
 	s = s[s.search(first):]
 	return s[:sort.Search(len(s), func(i int) bool { return s[i].tag > last })]

@@ -19,15 +19,15 @@ func (m *Machine) published(h summary.Header) {
 	}
 }
 
-// Bears reports whether tails of the present epoch bear the given number of changes more. If not, it is time for a new
-// epoch.
+// Bears reports whether tails of the present epoch can carry the given number of further changes. If not, it is time
+// for a new epoch.
 func (m *Machine) Bears(changes int) bool {
 	return m.cfg.Sign != nil && !m.spent && m.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
 		len(m.own.chain) < maxSegments-1
 }
 
-// changed makes the tail to the next state of our own. It covers as many of the states that its number asks for as fit.
-// When it cannot be made, tails of this epoch bear no more.
+// changed makes the tail to the next state of our own. It covers as many as fit of the states that its number asks for.
+// If it cannot be made, tails of this epoch carry no more.
 func (m *Machine) changed(in Changed) {
 	if !m.Bears(len(in.Added)+len(in.Removed)) || len(in.Added)+len(in.Removed) == 0 {
 		return
@@ -45,7 +45,7 @@ func (m *Machine) changed(in Changed) {
 	m.spent = true
 }
 
-// tail makes the signed tail to a state from n states before; ok is false when it would be too long.
+// tail makes the signed tail to a state from n states before; ok is false if it would be too long.
 func (m *Machine) tail(number, n uint32) (t *Tail, ok bool) {
 	state := map[summary.Fingerprint]bool{}
 	for _, s := range m.recent[number-n:] {

@@ -6,36 +6,36 @@ import (
 )
 
 const (
-	// ownShare is the part of a line's budget that its owner's tails may take, of paceBytes for each link.
+	// ownShare is the part of a line's budget that its owner's tails may take, at paceBytes for each link.
 	ownShare  = 1.0 / 3
 	paceBytes = 130
-	// allShare is the part of it that the tails of all origins may take, if all make them as often. It may be more than
-	// there is: a line that does not bear all tails gets fewer, of more changes.
+	// allShare is the part of a line's budget that the tails of all origins may take, if all make them equally often. It
+	// may be more than 1: a line that cannot carry all tails gets fewer, of more changes.
 	allShare = 2.0
 )
 
-// Pause is how long an origin waits after a tail, whose line bears so many bytes a second for summaries. What it makes
-// all others carry, it has to carry of them.
+// Pause returns the time that an origin waits after a tail. line is the rate of its line for summaries, in bytes a
+// second. The line must carry tails of all other origins as often as it makes them carry its own.
 func Pause(line float64, links, origins int) time.Duration {
 	times := max(float64(links)/ownShare, float64(origins)/allShare)
 	return time.Duration(paceBytes * times / line * float64(time.Second))
 }
 
 const (
-	// paceLags is how many times the driver's lag lies between two messages to a link, or two tails of its own.
+	// paceLags is the number of driver's lags between two messages to a link, or two tails of the node's own.
 	paceLags = 4
-	// leastPace is what the pace is worth while the driver keeps up.
+	// leastPace is the pace below which the driver keeps up.
 	leastPace = 100 * time.Millisecond
-	// maxLag bounds what a single message tells: the machine may have slept.
+	// maxLag caps the lag from a single message: the machine may have slept.
 	maxLag = 2 * time.Second
 	// lagPause is the silence of a link after which its lag may fall at once.
 	lagPause = time.Second
-	// lagWithin is how long the lag of a silent link counts. Links that are paced most are heard within it.
+	// lagWithin is the time for which the lag of a silent link counts. Even the links that are paced most send within it.
 	lagWithin = 15 * time.Second
 )
 
-// waited takes in how long a message of the link has waited in the driver. The link's lag is a mean over the last few.
-// After a pause a message that has waited less counts alone: the driver may have caught up meanwhile.
+// waited notes the time that a message of the link has waited in the driver. The link's lag is a mean over the last
+// few. After a pause a message that has waited less counts alone: the driver may have caught up meanwhile.
 func (l *link) waited(now, d time.Duration) {
 	d = min(d, maxLag)
 	if pause := now - l.came; d < l.lag && pause >= lagPause {
@@ -45,11 +45,11 @@ func (l *link) waited(now, d time.Duration) {
 	l.came, l.spoke = now, true
 }
 
-// behind is how far the driver is behind: the median of the lags of the links heard of late, unless
-// limits say otherwise. Everything waits in the
-// same queue, so a driver that is behind keeps all links waiting. A link that sends more than its share waits alone.
+// behind returns the lag of the driver: the median of the lags of links heard recently, or the quantile Limits.Behind.
+// All messages wait in the same queue, so a driver that is behind keeps all links waiting. A link that sends more than
+// its share waits alone.
 func (m *Machine) behind() time.Duration {
-	var lags []time.Duration // that are not 0: in a simulation all are
+	var lags []time.Duration // lags that are not 0; in a simulation all are 0
 	none := 0
 	for _, l := range m.links {
 		switch {
@@ -68,9 +68,9 @@ func (m *Machine) behind() time.Duration {
 	return lags[at-none]
 }
 
-// Pace is the least time between two messages to a link, and between two tails of the node's own. A driver that is
-// behind has too much to do. Then messages come less often and say more, and each tail has more changes, so that there
-// is less to do for each change. 0: the driver keeps up.
+// Pace returns the least time between two messages to a link, and between two tails of the node's own. If the driver is
+// behind, messages come less often and hold more, and each tail has more changes, so that there is less to do for each
+// change. 0: the driver keeps up.
 func (m *Machine) Pace() time.Duration {
 	if p := paceLags * m.lag; p > leastPace {
 		return p

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// doubtEvery is how long the same peer is not doubted again on the word of others.
+	// doubtEvery is the time for which the same peer is not doubted again on the word of others.
 	doubtEvery = time.Minute
-	// maxDoubts is how many peers are doubted on the word of a link in that time.
+	// maxDoubts is the number of peers doubted on the word of one link in that time.
 	maxDoubts = 8
 )
 
@@ -35,7 +35,7 @@ func (m *Machine) unreachable(p wire.PeerID) {
 	m.pass(o)
 }
 
-// pass sends to all links that an origin cannot be reached, unless they heard so of late.
+// pass tells all links that an origin cannot be reached, unless they heard that recently.
 func (m *Machine) pass(o *origin) {
 	late := o.told > 0 && m.now < o.told+doubtEvery
 	if late && o.doubt > 0 {
@@ -52,8 +52,8 @@ func (m *Machine) pass(o *origin) {
 	}
 }
 
-// hear takes in that a link cannot reach an origin. A peer that is linked with it knows better. It is not passed on: it
-// may be a lie.
+// hear notes that a link cannot reach an origin. If we are linked with it, we know better. The word is not passed on:
+// it may be a lie.
 func (m *Machine) hear(l *link, o *origin) {
 	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+doubtEvery {
 		return
@@ -69,8 +69,8 @@ func (m *Machine) hear(l *link, o *origin) {
 	m.emit(event.Doubted{Peer: o.peer})
 }
 
-// back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes
-// would make its links send word of it each time.
+// back notes that a peer is linked again. The time at which links heard that it was gone stays noted: otherwise a peer
+// that comes and goes would make its links send word of it each time.
 func (m *Machine) back(p wire.PeerID) {
 	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
 		m.leaves(o, false)

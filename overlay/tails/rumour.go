@@ -5,14 +5,14 @@ import (
 )
 
 const (
-	// rumourEvery is how often some link, in turn, gets a rumour of all that has advanced.
+	// rumourEvery is the time between rumours, each to the next link in turn, of all that has advanced.
 	rumourEvery = 2 * time.Second
-	// rumourRoom is the room that a link must have for what it may not need.
+	// rumourRoom is the number of bytes that a link must have room for to get a rumour, which it may not need.
 	rumourRoom = 1 << 10
 )
 
-// rumour sends a link, another each time, the states that we have reached of the origins that have advanced since its
-// last rumour: messages may have been lost. Lines without spare room are left out.
+// rumour sends the next link in turn our states of the origins that have advanced since its last rumour: messages may
+// have been lost. Lines without spare room are left out.
 func (m *Machine) rumour() {
 	if m.now < m.rumoured+rumourEvery || len(m.order) == 0 {
 		return

@@ -11,15 +11,16 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// ErrSigner says that a tail is not signed by the origin of its epoch.
+// ErrSigner reports that a tail is not signed by the origin of its epoch.
 var ErrSigner = errors.New("tails: signed by another than its origin")
 
-// ErrUnverified says that the driver does not know yet whether a signature is good. See [Unverified].
+// ErrUnverified reports that the driver does not know yet whether a signature is good. See [Unverified].
 var ErrUnverified = errors.New("tails: signature not verified yet")
 
 // Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature
-// of a message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. summary.ErrLimit if
-// it would be longer than MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
+// of a message with the key of the epoch's origin, without key or message: 64 bytes for Ed25519. It returns
+// summary.ErrLimit if the signed tail would be longer than MaxTail: then it is time for another epoch, or for a tail
+// that continues an earlier one.
 func (t *Tail) Sign(h summary.Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
 	tail := t.appendBinary(nil)
 	digest, err := digestOf(h)
@@ -40,7 +41,7 @@ func (t *Tail) Sign(h summary.Header, sign func(message []byte) (signature []byt
 	return &s, nil
 }
 
-// AppendSigned appends the signed form of t: what OpenTail opened or Sign made. It panics if t is not signed.
+// AppendSigned appends the signed form of t, which OpenTail or Sign returned. It panics if t is not signed.
 func (t *Tail) AppendSigned(b []byte) []byte {
 	if t.signed == nil {
 		panic("tails: tail not signed")
@@ -50,8 +51,9 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 
 // OpenTail verifies and parses a signed tail of the epoch that h heads. The caller has verified the header's signature.
 // The driver's verify returns an error unless the message is signed with the key of the peer id origin. The signature
-// covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
-// bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
+// covers all of the header, so a tail of another epoch, seed or origin fails. It returns summary.ErrLimit for more than
+// MaxTail bytes, ErrSigner if verify returns an error, and ErrMalformed or ErrVersion for bytes that Sign does not
+// write.
 func OpenTail(signed []byte, h summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
 	tail, signature, err := split(signed)
 	if err != nil {
@@ -87,8 +89,7 @@ func split(signed []byte) (tail, signature []byte, err error) {
 	return rest[:length], rest[length:], nil
 }
 
-// numbers returns the states that a signed tail leads to and starts from, as far as its first bytes say. Nothing else
-// of it is looked at.
+// numbers returns the states that a signed tail leads to and starts from, by its first bytes. It looks at nothing else.
 func numbers(signed []byte) (number, from uint32, err error) {
 	tail, _, err := split(signed)
 	if err != nil {
@@ -107,7 +108,7 @@ func digestOf(h summary.Header) (headerDigest, error) {
 	return sha256.Sum256(header), err
 }
 
-// message is what the signature of a tail covers: the header, and so h_0, by its hash, and the tail.
+// message returns the bytes that the signature of a tail covers: the header, and so h_0, by its hash, and the tail.
 func (d *headerDigest) message(tail []byte) []byte {
 	const domain = "venn/tail/1\x00"
 	message := make([]byte, 0, len(domain)+len(d)+len(tail))

@@ -14,10 +14,10 @@ import (
 // MaxTailChange is the most fingerprints of a tail, added and removed.
 const MaxTailChange = 1024
 
-// Tail says which fingerprints a collection gained and lost between two moments of an epoch. It leads from state From
-// to state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a tail
-// with From at the last one continues it. Fingerprints are whole, so a removal never denies another key, and an added
-// key has a position in every block. Immutable.
+// Tail holds the fingerprints that a collection gained and lost between two moments of an epoch. It leads from state
+// From to state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a
+// tail whose From is the last state continues it. Fingerprints are whole, so a removal never denies another key, and an
+// added key has a position in every block. Immutable.
 type Tail struct {
 	number, from   uint32
 	added, removed []summary.Fingerprint // sorted, distinct, with none in common
@@ -25,8 +25,8 @@ type Tail struct {
 }
 
 // NewTail makes the tail from state from to state number, a later one. The fingerprints may come in any order and more
-// than once. It panics when a fingerprint is in both lists or has more than summary.FingerprintBits bits, when number
-// is not after from, and beyond MaxTailChange fingerprints.
+// than once. It panics if a fingerprint is in both lists or has more than summary.FingerprintBits bits, if number is
+// not after from, and above MaxTailChange fingerprints.
 func NewTail(number, from uint32, added, removed []summary.Fingerprint) *Tail {
 	t := &Tail{number: number, from: from, added: sorted(added), removed: sorted(removed)}
 	if err := t.check(); err != nil {
@@ -45,7 +45,7 @@ func sorted(fps []summary.Fingerprint) []summary.Fingerprint {
 	return slices.Compact(out)
 }
 
-// check says what is wrong with t, whose lists are sorted.
+// check returns an error if t is not valid. Its lists are sorted.
 func (t *Tail) check() error {
 	if t.number <= t.from {
 		return fmt.Errorf("tails: tail %d after %d: %w", t.number, t.from, summary.ErrMalformed)
@@ -66,13 +66,13 @@ func (t *Tail) check() error {
 	return nil
 }
 
-// Number is the state that t leads to, at least 1.
+// Number returns the state that t leads to, at least 1.
 func (t *Tail) Number() uint32 { return t.number }
 
-// From is the state that t starts from, below Number; 0 is the epoch's summary.
+// From returns the state that t starts from, below Number; 0 is the epoch's summary.
 func (t *Tail) From() uint32 { return t.from }
 
-// Len is the number of fingerprints, added and removed.
+// Len returns the number of fingerprints, added and removed.
 func (t *Tail) Len() int { return len(t.added) + len(t.removed) }
 
 // Added yields the fingerprints added, in ascending order.
@@ -96,8 +96,8 @@ func (t *Tail) appendBinary(b []byte) []byte {
 	return b
 }
 
-// parseTail is the inverse of appendBinary: it accepts only what that writes. summary.ErrVersion, ErrMalformed or
-// ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
+// parseTail is the inverse of appendBinary: it accepts only what that writes, and returns summary.ErrVersion,
+// ErrMalformed or ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
 	number, from, rest, err := parseNumbers(b)
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// taken is what has become of the tails of an item.
+// taken is the outcome of the tails of an item.
 type taken int
 
 const (
-	done       taken = iota // they are in force, or old news
+	done       taken = iota // they are in force, or old
 	apart                   // they start at a state that is not known here
 	unverified              // their signatures are yet to be verified
-	unsigned                // one is not signed, as far as can be seen here
+	unsigned                // a tail is not signed, as far as can be seen here
 )
 
-// take takes in tails of an origin. sure says that they can be of no other. Who passes on a tail that does not parse is
-// at fault. Of one that parses and is not signed only the origin itself can be: it may have signed two headers for the
-// epoch, so that each half of its links holds the tails of the other half for forged.
+// take takes in tails of an origin. sure is set if they can be of no other. A peer that passes on a tail that does not
+// parse is at fault. If a tail parses and is not signed, only the origin itself can be at fault: it may have signed two
+// headers for the epoch, so that each half of its links takes the other half's tails for forged.
 func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opened bool) (how taken) {
 	h, ok := m.cfg.Header(o.peer)
 	if !ok || h.Epoch != o.epoch {
@@ -31,7 +31,7 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opene
 	for _, b := range signed[:min(len(signed), wire.MaxItemTails)] {
 		number, starts, err := numbers(b)
 		if err == nil && number <= o.number() {
-			continue // old news, whoever signed it
+			continue // old, whoever signed it
 		}
 		if _, follows := o.before(starts); err == nil && !follows && how != unverified {
 			how = apart
@@ -39,7 +39,7 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opene
 		}
 		t, err := OpenTail(b, h, m.cfg.Verify)
 		if errors.Is(err, ErrUnverified) && !opened {
-			how = unverified // those behind it are looked at only to have all verified at once
+			how = unverified // later tails are looked at only to have all verified at once
 			continue
 		}
 		if err != nil {
@@ -60,7 +60,7 @@ func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opene
 	return how
 }
 
-// blame takes in that a tail cannot be opened.
+// blame handles a tail that cannot be opened.
 func (m *Machine) blame(from wire.PeerID, o *origin, sure bool, err error) taken {
 	switch {
 	case !sure || errors.Is(err, summary.ErrVersion):
@@ -74,9 +74,9 @@ func (m *Machine) blame(from wire.PeerID, o *origin, sure bool, err error) taken
 	return done
 }
 
-// admits says whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. Who
-// sent it is to blame only if no peer would take it: nobody knows how much room another has, and what was sent to a
-// machine while it was paused comes at once.
+// admits reports whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. The
+// sender is to blame only if no peer would take the tail: it does not know the room here, and messages to a machine
+// that was paused come all at once.
 func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	n, _ := o.before(t.From())
 	held := t.Len()
@@ -98,7 +98,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	return false
 }
 
-// mute has nothing taken from a link for a while.
+// mute makes the machine take nothing from a link for a while.
 func (m *Machine) mute(p wire.PeerID) {
 	if l := m.links[p]; l != nil {
 		l.muted = m.now + muteFor
@@ -110,7 +110,7 @@ func (m *Machine) refuse(from wire.PeerID, f event.Fault) {
 	m.emit(event.Report{Peer: from, Fault: f})
 }
 
-// install puts a verified tail, which starts at a state in force, in its place.
+// install appends a verified tail, which starts at a state in force.
 func (m *Machine) install(o *origin, t *Tail) {
 	continues, before := t.From() == o.number() && o.state != nil, o.held
 	o.extend(t)
@@ -122,7 +122,7 @@ func (m *Machine) install(o *origin, t *Tail) {
 	}
 }
 
-// showMore changes what an origin's tails say by one that continues them.
+// showMore updates an origin's state, and the holders, by a tail that continues its chain.
 func (m *Machine) showMore(o *origin, t *Tail) {
 	for f := range t.Added() {
 		if !o.state[f] {
@@ -150,7 +150,7 @@ func (m *Machine) letGo(f summary.Fingerprint, p wire.PeerID) {
 	}
 }
 
-// show changes what an origin's tails say.
+// show sets an origin's state, and updates the holders.
 func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 	for f, added := range o.state {
 		if added && !state[f] {

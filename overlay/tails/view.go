@@ -8,12 +8,11 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next
-// Step.
+// Added returns the peers whose tails added a fingerprint since their summary, in order. Valid until the next Step.
 func (m *Machine) Added(f summary.Fingerprint) []wire.PeerID { return m.holders[f] }
 
-// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves. While there
-// are no tails and nobody leaves, as in most networks at rest, it costs nothing; otherwise it hashes the peer's name.
+// Removed reports whether a peer's tails removed a fingerprint, or the peer is leaving. While there are no tails and
+// nobody leaves, as in most networks at rest, it costs nothing; otherwise it hashes the peer's name.
 func (m *Machine) Removed(p wire.PeerID, f summary.Fingerprint) bool {
 	if m.held == 0 && m.gone == 0 {
 		return false
@@ -26,7 +25,7 @@ func (m *Machine) Removed(p wire.PeerID, f summary.Fingerprint) bool {
 	return o.left || said && !added
 }
 
-// Left says whether a peer has said that it leaves, and has not come back since.
+// Left reports whether a peer has announced that it leaves, and has not come back since.
 func (m *Machine) Left(p wire.PeerID) bool {
 	if m.gone == 0 {
 		return false
@@ -35,12 +34,12 @@ func (m *Machine) Left(p wire.PeerID) bool {
 	return o != nil && o.left
 }
 
-// Behind is the age of knowledge of a peer that is known to hold something else by now.
+// Behind is the age of the knowledge of a peer that is known to hold something else by now.
 const Behind = time.Duration(math.MaxInt64)
 
-// Fresh returns the age of the knowledge of what a linked peer holds. The peer said that long ago what it holds, and
-// nothing is missing; [Behind]: it has said that there is more, or that it holds keys that no summary shows. ok is false
-// while the peer has not said where it is, or no summary of it is known.
+// Fresh returns the age of the knowledge of a linked peer's keys: the peer announced its state that long ago, and we
+// hold that state. It returns [Behind] if the peer has announced a later state, or holds keys that no summary shows. ok
+// is false while the peer has not announced its state, or no summary of it is known.
 func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok bool) {
 	l, o := m.links[p], m.of(p)
 	if l == nil || o == nil {
@@ -57,7 +56,7 @@ func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok
 	return now - l.stated, true
 }
 
-// State is the number of a peer's state that is known, and how many fingerprints were added and removed since its
+// State returns the number of a peer's known state, and the numbers of fingerprints added and removed since its
 // summary.
 func (m *Machine) State(p wire.PeerID) (number uint32, added, removed int) {
 	o := m.of(p)
@@ -71,5 +70,5 @@ func (m *Machine) State(p wire.PeerID) (number uint32, added, removed int) {
 	return o.number(), added, removed
 }
 
-// Refused is how many tails were refused so far.
+// Refused returns the number of tails refused so far.
 func (m *Machine) Refused() int { return m.refused }
