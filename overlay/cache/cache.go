@@ -13,17 +13,17 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache shares decoded, verified prefixes, and relative runs made, among the nodes of one process. It changes no result:
-// its methods give what those of package summary with their names give.
-// Safe for concurrent use; a nil cache shares nothing.
+// Cache shares decoded, verified prefixes, and relative runs made, among the nodes of one process. It changes no
+// result: its methods return what the methods of the same names in package summary return. Safe for concurrent use; a
+// nil cache shares nothing.
 type Cache struct {
 	mu        sync.Mutex
 	limit     int
 	size      int
 	recent    *list.List // of *summary.Prefix, the one used last in front
 	byKey     map[cacheKey]*list.Element
-	lent      map[cacheKey]weak.Pointer[summary.Prefix] // those that went from recent; nodes may hold them still
-	swept     int                                       // how many of these there were after the last sweep
+	lent      map[cacheKey]weak.Pointer[summary.Prefix] // prefixes dropped from recent; nodes may still hold them
+	swept     int                                       // size of lent after the last sweep
 	relatives relatives
 }
 
@@ -35,7 +35,8 @@ type cacheKey struct {
 }
 
 // New returns a cache that keeps prefixes of at most the given number of bytes of memory. The least recently used go
-// first. Memory that several of them share counts for each. Prefixes that went are shared as long as a node holds them.
+// first. Memory that several prefixes share counts for each. Dropped prefixes are still shared as long as a node holds
+// them.
 func New(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}, lent: map[cacheKey]weak.Pointer[summary.Prefix]{},
@@ -43,7 +44,7 @@ func New(bytes int) *Cache {
 	}
 }
 
-// NewPrefix is summary.NewPrefix(h), without the work if another has made it.
+// NewPrefix is summary.NewPrefix(h), without the work if another node has made it.
 func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.NewPrefix(h)
@@ -60,7 +61,7 @@ func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	return p, nil
 }
 
-// Extend is p.Extend(r), without the work if another has extended the same prefix to the same part.
+// Extend is p.Extend(r), without the work if another node has extended the same prefix to the same part.
 func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error) {
 	if c == nil {
 		return p.Extend(r)
@@ -77,7 +78,7 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 	return q, nil
 }
 
-// extends reports whether q is what p.Extend(r) must give: the same header, and byte for byte the parts of r.
+// extends reports whether q is the result of p.Extend(r): the same header, and byte for byte the parts of r.
 func extends(q, p *summary.Prefix, r summary.Run) bool {
 	if r.First < 0 || r.First > p.Parts() || r.First+len(r.Parts) <= p.Parts() || !heads(p.Header(), q) {
 		return false
@@ -121,7 +122,7 @@ func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	}
 }
 
-// lend keeps a prefix in view that goes. When these are twice as many as after the last look, those that nobody holds
+// lend keeps a dropped prefix in view. When lent is twice as large as after the last sweep, prefixes that no node holds
 // are forgotten: O(1) for each on average.
 func (c *Cache) lend(key cacheKey, p *summary.Prefix) {
 	c.lent[key] = weak.Make(p)

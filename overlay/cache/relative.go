@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// relatives keeps the relative runs made of late, and remembers which were decoded with success. The oldest go first.
+// relatives keeps the latest relative runs made, and remembers which were decoded with success. The oldest go first.
 type relatives struct {
 	limit, size int
 	made        map[relativeKey]summary.Relative
@@ -16,14 +16,14 @@ type relatives struct {
 	decodedOf   []decodedKey
 }
 
-// relativeKey names a relative run: the chains bind what both prefixes say, the groups their headers.
+// relativeKey names a relative run: the chains bind the parts of both prefixes, the groups their headers.
 type relativeKey struct {
 	chain, baseChain      [sha256.Size]byte
 	group, base           group.ID
 	first, end, baseParts int
 }
 
-// decodedKey names what was decoded.
+// decodedKey names a relative run that was decoded.
 type decodedKey struct {
 	relativeKey
 	run [sha256.Size]byte
@@ -39,7 +39,7 @@ func newRelativeKey(p *summary.Prefix, first, end int, base *summary.Prefix, bas
 	return relativeKey{h.Chain, b.Chain, group.Of(h), group.Of(b), first, end, baseParts}
 }
 
-// RunRelative is [summary.Prefix.RunRelative]. It does no work if it has done the same of late. The code is not to be
+// RunRelative is [summary.Prefix.RunRelative], without the work if the same was done lately. The code must not be
 // changed.
 func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error) {
 	if c == nil {
@@ -74,8 +74,8 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 	}
 }
 
-// ExtendRelative is [summary.Prefix.ExtendRelative]; without the work if another has decoded the same run, given the
-// same base, of late.
+// ExtendRelative is [summary.Prefix.ExtendRelative], without the work if another node has lately decoded the same run,
+// given the same base.
 func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
 	if c == nil || r.First+r.Parts <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
 		return p.ExtendRelative(base, r)
