@@ -2,14 +2,14 @@ package admission
 
 import "time"
 
-// Principal is who causes work.
+// Principal is a party that causes work.
 type Principal struct {
 	Peer   string
-	Group  string // what its addresses have in common with those of peers that may be the same party's; "": nothing
+	Group  string // address group that may be one party's; "": none
 	Linked bool   // it has a link with this peer
 }
 
-// group returns the key under which the principal shares with others: its own id where its addresses say nothing.
+// group returns the key under which the principal shares with others: its own id if it has no address group.
 func (p Principal) group() string {
 	if p.Group == "" {
 		return "peer " + p.Peer
@@ -17,9 +17,9 @@ func (p Principal) group() string {
 	return p.Group
 }
 
-// Pool is what linked peers, or strangers, have in all.
+// Pool is the total that linked peers, or strangers, may use.
 type Pool struct {
-	Work  float64 // that may be done, in seconds a second, above 0
+	Work  float64 // work, in seconds a second, above 0
 	Slots int     // places at a time
 }
 
@@ -32,13 +32,13 @@ type Config struct {
 // Gate admits work, and gives places. Only the places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing is what linked peers, or strangers, share.
+// standing holds the shared pools of linked peers, or of strangers.
 type standing struct {
 	work  *pool
 	slots *Slots
 }
 
-// New returns a gate that nobody has asked.
+// New returns a gate that has admitted nothing yet.
 func New(c Config) *Gate { return &Gate{newStanding(c.Links), newStanding(c.Strangers)} }
 
 func newStanding(p Pool) standing {
@@ -52,14 +52,14 @@ func (g *Gate) of(p Principal) standing {
 	return g.strangers
 }
 
-// Admit reports whether work may be done for a principal now. What is admitted counts against its share. The time must
-// not go back.
+// Admit reports whether work may be done for a principal now. Admitted work counts against its share. The time must not
+// go back.
 func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 	return g.of(p).work.admit(now, p, work.Seconds(), false)
 }
 
-// Charge counts work that was done for a principal against its share. It is for what nobody can know before. The time
-// must not go back.
+// Charge counts work that was done for a principal against its share. It is for work whose amount nobody can know
+// before. The time must not go back.
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
 	g.of(p).work.admit(now, p, work.Seconds(), true)
 }
@@ -67,10 +67,10 @@ func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
 // Take is [Slots.Take] of the places for a principal's standing.
 func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.Take(who, evict) }
 
-// Held returns how many places are taken.
+// Held returns the number of places taken.
 func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
 
-// admit reports whether work may be done for a principal, and counts what may, or was.
+// admit reports whether work may be done for a principal, and counts it if so, or if it was done already.
 func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) bool {
 	group := p.user(now, who.group(), work)
 	peer := group.peers.user(now, who.Peer, work)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// mapped begins an IPv4 address that stands as one of IPv6.
+// mapped is the prefix of an IPv4 address written as an IPv6 one.
 var mapped = []byte{10: 0xff, 11: 0xff}
 
-// Group returns the network of an IP address of 4 or 16 bytes, as [Principal] has it: the /24 of an IPv4 address, the /48
-// of an IPv6 one; "" for what is no address.
+// Group returns the network of an IP address of 4 or 16 bytes, for [Principal]: the /24 of an IPv4 address, the /48 of
+// an IPv6 one; "" for other lengths.
 func Group(ip []byte) string {
 	if len(ip) == 16 {
 		ip = bytes.TrimPrefix(ip, mapped)

@@ -12,11 +12,11 @@ const (
 	maxGroups = 1024 // remembered in a pool
 	maxPeers  = 64   // remembered in a group
 
-	// window is the time over which demand is averaged, and how far ahead of its share a user may be. Half as long,
+	// window is the time over which demand is averaged, and the most that a user may be ahead of its share. Half as long,
 	// bursts of one find are refused under load. Twice as long, a flood is served for another second before its share
 	// binds.
 	window = time.Second
-	// lookEvery is how often the level is computed again at most.
+	// lookEvery is the least time between two computations of the level.
 	lookEvery = 10 * time.Millisecond
 )
 
@@ -79,7 +79,7 @@ func (p *pool) look(now time.Duration) {
 	p.level = level(demands, p.rate)
 }
 
-// spread gives a group's peers what the group may have.
+// spread sets the rate of a group's peers to the group's.
 func (p *pool) spread(now time.Duration, rate float64) {
 	if rate != p.rate {
 		p.rate = rate
@@ -87,8 +87,8 @@ func (p *pool) spread(now time.Duration, rate float64) {
 	}
 }
 
-// level returns the least upper bound of what each user gets, so that the sum of what they get is at most the rate:
-// +Inf if all get what they ask for. It sorts the demands. O(n log n).
+// level returns the largest amount that one user may get, so that all together get at most the rate: +Inf if all get
+// what they ask for. It sorts the demands. O(n log n).
 func level(demands []float64, rate float64) float64 {
 	slices.Sort(demands)
 	left := rate
@@ -101,7 +101,7 @@ func level(demands []float64, rate float64) float64 {
 	return math.Inf(1)
 }
 
-// fill lets credit grow at a level, up to that of a window, which is also what it begins with.
+// fill lets credit grow at a level, up to that of a window, which it also begins with.
 func (u *user) fill(now time.Duration, level float64) {
 	most := level * window.Seconds()
 	if u.fresh || math.IsInf(level, 1) {
@@ -112,6 +112,6 @@ func (u *user) fill(now time.Duration, level float64) {
 	u.filled, u.fresh = now, math.IsInf(level, 1)
 }
 
-// may reports whether the credit is enough for work. Work that is worth more than a window takes all of it, and leaves a
+// may reports whether the credit is enough for work. Work above a window's worth takes all of the credit, and leaves a
 // debt.
 func (u *user) may(work, level float64) bool { return u.credit >= min(work, level*window.Seconds()) }

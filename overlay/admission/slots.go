@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Slots are places that principals hold, such as open streams: bounded in number, and shared as work is. It is safe for
+// Slots are places that principals hold, such as open streams: bounded in number, and shared as work is. Safe for
 // concurrent use.
 type Slots struct {
 	most int
@@ -13,7 +13,7 @@ type Slots struct {
 	mu      sync.Mutex
 	held    []*Slot  // in the order in which they were taken
 	waiting []*Slot  // for a place, in the order in which they came
-	tell    []func() // when mu is free
+	tell    []func() // calls to make when mu is free
 }
 
 // Slot is a place that a principal holds, or waits for.
@@ -27,7 +27,7 @@ type Slot struct {
 // NewSlots returns places for most holders at once, above 0.
 func NewSlots(most int) *Slots { return &Slots{most: most} }
 
-// Held returns how many places are taken.
+// Held returns the number of places taken.
 func (s *Slots) Held() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,9 +35,9 @@ func (s *Slots) Held() int {
 }
 
 // Take takes a place for a principal, or returns nil if none is left and no holder gives way. The group with the most
-// places gives one up, if it has at least two more than the asker's: of its peers the one with the most places, and of
-// these the oldest. Within the asker's own group, peers give way by the same rule. A later Take or Wait calls evict when
-// the place is given up. O(places).
+// places gives one up if it has at least two more than the asker's: of its peers the one with the most places, and of
+// these the oldest. Within the asker's own group, peers give way by the same rule. A later Take or Wait calls evict
+// when the place is given up. O(places).
 func (s *Slots) Take(who Principal, evict func()) *Slot {
 	slot := &Slot{s, who, evict, func() {}}
 	s.mu.Lock()
@@ -49,8 +49,8 @@ func (s *Slots) Take(who Principal, evict func()) *Slot {
 	return slot
 }
 
-// Wait is Take, and waits for a place behind those who wait already. It calls got once, when the place is had: before it
-// returns, or at a later change. Release ends the wait. O(places) for each who waits.
+// Wait is Take, but waits for a place after those who already wait. It calls got once, when the place is had: before it
+// returns, or at a later change. Release ends the wait. O(places) for each waiting slot.
 func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
 	slot := &Slot{s, who, evict, got}
 	s.mu.Lock()
@@ -81,7 +81,7 @@ func (s *Slots) place(slot *Slot) bool {
 	return true
 }
 
-// unlock gives places to those who wait, and tells them and those who gave way.
+// unlock gives free places to waiting slots, unlocks, and makes the calls that are due.
 func (s *Slots) unlock() {
 	s.waiting = slices.DeleteFunc(s.waiting, s.place)
 	tell := s.tell
@@ -92,7 +92,7 @@ func (s *Slots) unlock() {
 	}
 }
 
-// yields returns the holder that has to give way to a principal; -1: none.
+// yields returns the index of the holder that has to give way to a principal; -1: none.
 func (s *Slots) yields(who Principal) int {
 	groups := s.counts(func(h *Slot) (string, bool) { return h.who.group(), true })
 	from, most := largest(groups)
@@ -107,7 +107,7 @@ func (s *Slots) yields(who Principal) int {
 	return slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
 }
 
-// counts returns how many holders have each name.
+// counts returns the number of holders of each name.
 func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	n := map[string]int{}
 	for _, h := range s.held {
