@@ -14,12 +14,12 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Chaos is what a few peers may do to one overlay: whatever they like, true or false, in any order. Bytes decide, so
-// that a fuzzer can drive it. The same bytes give the same inputs to the same overlay.
+// Chaos plays what a few peers may do to one overlay: anything, true or false, in any order. Bytes decide, so that a
+// fuzzer can drive it. The same bytes give the same inputs to the same overlay.
 type Chaos struct {
 	data    []byte
 	origins []Origin
-	asked   []event.Input // answers of honest peers to what the overlay asked
+	asked   []event.Input // answers of honest peers to the overlay's questions
 	linked  map[wire.PeerID]bool
 	made    uint64 // origins made up so far
 }
@@ -30,10 +30,10 @@ const (
 	chaosUntil  = 2 * time.Hour // when the previous seed ends
 )
 
-// chaosSeeds are the overlay's seed, the one before, and one that it does not know.
+// chaosSeeds holds the overlay's seed, the previous one, and one that it does not know.
 var chaosSeeds = [3]summary.Seed{Seed(6), Seed(5), Seed(7)}
 
-// chaosOrigins are the summaries of all peers: three epochs under each seed, and a second one signed for the second
+// chaosOrigins returns the summaries of all peers: three epochs under each seed, and a second one signed for the second
 // epoch.
 var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 	for p := range chaosPeers {
@@ -58,8 +58,8 @@ var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 
 func chaosPeer(i int) wire.PeerID { return wire.PeerID(fmt.Sprint("p", i)) }
 
-// NewChaos returns what the bytes decide, and a configuration for the overlay: with groups of addresses, a seed that is
-// being replaced, and little memory if the bytes say so.
+// NewChaos returns the chaos that the bytes decide, and a configuration for the overlay: with address groups, a seed
+// that is being replaced, and little memory if the bytes say so.
 func NewChaos(data []byte) (*Chaos, overlay.Config) {
 	c := &Chaos{data: data, origins: chaosOrigins(), linked: map[wire.PeerID]bool{}}
 	cfg := Alone(overlay.Config{
@@ -102,7 +102,7 @@ func (c *Chaos) peer() wire.PeerID {
 	return chaosPeer(c.n(chaosPeers))
 }
 
-// Origin is one of the summaries, true or a second one of its epoch.
+// Origin returns one of the summaries, a true one or a second one of its epoch.
 func (c *Chaos) Origin() *Origin { return &c.origins[(c.n(256)*256+c.n(256))%len(c.origins)] }
 
 func (c *Chaos) epoch() summary.Epoch {
@@ -124,7 +124,7 @@ func (c *Chaos) record() wire.Record {
 	return wire.Record{Peer: p, Envelope: Record(p)}
 }
 
-// Next returns how much time passes, and what happens then; false when the bytes are used up.
+// Next returns the time that passes, and the input that follows; false when the bytes are used up.
 func (c *Chaos) Next() (passes time.Duration, in event.Input, ok bool) {
 	if len(c.data) == 0 {
 		return 0, nil, false
@@ -199,12 +199,12 @@ func (c *Chaos) input() event.Input {
 	return event.Tick{}
 }
 
-// asks is a question of a peer.
+// asks returns a question of a peer.
 func (c *Chaos) asks(p wire.PeerID, q wire.Message) event.Input {
 	return event.Asked{From: p, Request: uint64(c.n(8)), Question: q}
 }
 
-// answered is a peer's answer to a question; nil: none comes.
+// answered returns a peer's answer to a question; nil: none comes.
 func answered(p wire.PeerID, q, a wire.Message) event.Answered {
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: q}, Answer: a}
 }
@@ -221,7 +221,7 @@ func (c *Chaos) hello(p wire.PeerID) event.HelloReceived {
 	return event.HelloReceived{Peer: p, Hello: h}
 }
 
-// group names an epoch of an origin, which there may be, or which nobody ever had.
+// group returns the name of an epoch of an origin, which may exist or not.
 func (c *Chaos) group() group.ID {
 	switch c.n(8) {
 	case 0:
@@ -245,7 +245,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
 }
 
-// parts brings some parts, or a delta, asked for or not, whole or spoiled.
+// parts returns some parts, or a delta, asked for or not, whole or spoiled.
 func (c *Chaos) parts(p wire.PeerID) event.Input {
 	o := c.Origin()
 	in := c.bring(p, o, c.n(o.Parts()), o.Parts())
@@ -281,7 +281,7 @@ func (c *Chaos) parts(p wire.PeerID) event.Input {
 	return in
 }
 
-// before is an earlier epoch of an origin, under the same seed; nil if there is none.
+// before returns an earlier epoch of an origin, under the same seed; nil if there is none.
 func (c *Chaos) before(o *Origin) *Origin {
 	h := o.Stream.Header()
 	for i := range c.origins {
@@ -292,7 +292,7 @@ func (c *Chaos) before(o *Origin) *Origin {
 	return nil
 }
 
-// bring is what an honest peer sends of a summary.
+// bring returns the parts that an honest peer sends of a summary.
 func (c *Chaos) bring(p wire.PeerID, o *Origin, first, end int) event.PartsReceived {
 	return o.Sent(p, first, min(end, o.Parts()))
 }
@@ -341,7 +341,7 @@ func (c *Chaos) published() event.Input {
 	return event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
 }
 
-// Saw takes in what the overlay did: honest peers answer some of it.
+// Saw takes in the overlay's effects: honest peers answer some of them.
 func (c *Chaos) Saw(effects []event.Effect) {
 	for _, e := range effects {
 		if len(c.asked) >= 16 {
@@ -364,7 +364,7 @@ func (c *Chaos) Saw(effects []event.Effect) {
 	}
 }
 
-// answerTo is an honest peer's answer to a question of the overlay's.
+// answerTo returns an honest peer's answer to a question of the overlay.
 func (c *Chaos) answerTo(e event.Ask) event.Input {
 	q, parts := e.Question.(wire.PartsRequest)
 	if !parts {
@@ -377,7 +377,7 @@ func (c *Chaos) answerTo(e event.Ask) event.Input {
 	return event.Answered{Ask: e, Answer: in.Parts, Bytes: in.Bytes}
 }
 
-// held is what an honest peer sends of a group by pubsub; ok is false where there is no such group.
+// held returns the parts that an honest peer sends of a group by pubsub; ok is false if there is no such group.
 func (c *Chaos) held(from wire.PeerID, g group.ID, first, end int) (in event.PartsReceived, ok bool) {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {

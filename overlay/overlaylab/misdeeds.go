@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// LiedTo is how many of 120 origins are known after a minute beside a liar. The liar claims a newer epoch of each
-// origin at the given interval, each time in a new session if it has sessions.
+// LiedTo returns the number of 120 origins that are known after a minute beside a liar. The liar claims a newer epoch
+// of each origin at the given interval, each time in a new session if sessions is set.
 func LiedTo(cfg overlay.Config, every time.Duration, sessions bool) (int, error) {
 	const origins = 120
 	s, err := NewScene(origins, 20, cfg)
@@ -34,8 +34,8 @@ func LiedTo(cfg overlay.Config, every time.Duration, sessions bool) (int, error)
 	return s.Overlay.Origins(), nil
 }
 
-// PartsBeside is how many parts of one origin are held after a minute beside a hostile link, of how many. That link was
-// asked first, and sends the first part again and again.
+// PartsBeside returns the number of parts of one origin held after a minute beside a hostile link, and the number of
+// all its parts. That link was asked first, and sends the first part again and again.
 func PartsBeside(cfg overlay.Config) (held, all int, err error) {
 	s, err := NewScene(1, 5000, cfg)
 	if err != nil {
@@ -58,8 +58,8 @@ func PartsBeside(cfg overlay.Config) (held, all int, err error) {
 	return held, s.Origins[0].Parts(), nil
 }
 
-// BlamedForLate is how often a link is reported that brings what it is asked for, late. It may close and open again
-// meanwhile.
+// BlamedForLate returns the number of reports of a link that brings what it is asked for late. With closes, it closes
+// and opens again meanwhile.
 func BlamedForLate(cfg overlay.Config, closes bool) (reports int, err error) {
 	s, err := NewScene(1200, 50, cfg)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// request is a question of a peer that has reached another.
+// request is a question that has reached another peer.
 type request struct {
 	by  int
 	ask event.Ask
 }
 
-// Network is a set of overlays and what is under way between them.
+// Network is a set of overlays and the events under way between them.
 type Network struct {
 	Peers   []*Peer
 	Latency time.Duration
@@ -34,7 +34,7 @@ type Network struct {
 	Now     time.Duration
 	// Sent receives every message of the overlay between peers, in bytes as it counts them; nil: not called.
 	Sent func(now time.Duration, from, to int, bytes int)
-	// Line is the rate from one peer to another in bit/s, 0 for one without end; nil: all are.
+	// Line returns the rate from one peer to another in bit/s, 0 for an unlimited one; nil: all are unlimited.
 	Line func(from, to int) float64
 	// Trace receives every effect; nil: not called.
 	Trace func(now time.Duration, peer int, e event.Effect)
@@ -46,7 +46,7 @@ type Network struct {
 	steps    int
 	index    map[wire.PeerID]int
 	links    map[[2]int]bool
-	busy     map[[2]int]time.Duration // until when the lines are
+	busy     map[[2]int]time.Duration // times until which the lines are busy
 	requests []request                // questions so far
 	random   uint64
 }
@@ -56,14 +56,14 @@ const (
 	someSteps = 17 // in larger networks one step in this number is checked
 )
 
-// seed is that of the summaries of peers that are not given another.
+// seed is the default seed of the peers' summaries.
 var seed = Seed(0)
 
-// Seed is a seed of the network's.
+// Seed returns the seed of the network with a number.
 func Seed(number uint32) summary.Seed { return summary.Seed{Network: "test", Number: number} }
 
-// Under is the fingerprint of a key, which fingerprint f names, under a seed number. Under number 0, that of peers that
-// are not given another, it is f itself: only that cannot be rotated to or from.
+// Under returns the fingerprint of a key under a seed number; f names the key. Under number 0, the default, it is f
+// itself: only that number cannot be rotated to or from.
 func Under(f summary.Fingerprint, number uint32) summary.Fingerprint {
 	if number == 0 {
 		return f
@@ -71,7 +71,7 @@ func Under(f summary.Fingerprint, number uint32) summary.Fingerprint {
 	return Seed(number).Hasher().Fingerprint(Key(f))
 }
 
-// Key is the key that a fingerprint names.
+// Key returns the key that a fingerprint names.
 func Key(f summary.Fingerprint) []byte { return binary.BigEndian.AppendUint64(nil, uint64(f)) }
 
 // Peer is one overlay in a [Network].
@@ -81,9 +81,9 @@ type Peer struct {
 	Direct     int // bytes of parts learned directly
 	Pubsub     int // bytes of parts learned by pubsub
 	Deltas     int // epochs learned by deltas
-	DeltaBytes int // of these
-	Spared     int // bytes of the parts in whose place they came
-	Fallbacks  int // epochs learned without one, though an earlier was known
+	DeltaBytes int // bytes of these deltas
+	Spared     int // bytes of the parts that they replaced
+	Fallbacks  int // epochs learned without a delta, though an earlier one was known
 	Faults     map[event.Fault]int
 	Served     map[wire.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                // announces, but never delivers
@@ -93,8 +93,8 @@ type Peer struct {
 	Ended      bool                // takes no more steps
 	Lifetime   time.Duration       // of its summaries; 0: an hour
 	up         uint64              // declared rate
-	seeds      []uint32            // numbers: its own, and the previous one if there is one
-	until      time.Duration       // for which there is
+	seeds      []uint32            // seed numbers: its own, and the previous one if there is one
+	until      time.Duration       // end of the previous seed
 	keeps      map[int]bool        // peers that it wants to stay connected with
 	mesh       map[int]bool
 	wake       time.Duration
@@ -133,7 +133,7 @@ func (n *Network) Add(id wire.PeerID, cfg overlay.Config) (int, error) {
 	return i, nil
 }
 
-// open gives a peer an overlay that knows nothing.
+// open gives a peer a new overlay.
 func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 	if cfg.Seed == (summary.SeedTag{}) {
 		cfg.Seed = seed.Tag()
@@ -148,8 +148,7 @@ func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 	return err
 }
 
-// Restart ends a peer and starts it again with another configuration: it has no connections, and knows nothing but its
-// keys.
+// Restart ends a peer and starts it again with another configuration: it has no connections, and knows only its keys.
 func (n *Network) Restart(i int, cfg overlay.Config) error {
 	n.Leave(i)
 	p := n.Peers[i]
@@ -376,7 +375,7 @@ func (n *Network) do(i int, e event.Effect) {
 	}
 }
 
-// ask brings a question of peer i to another. It fails where that is gone, and one for parts where there is no link.
+// ask brings a question of peer i to another. It fails if that is gone, and a request for parts if there is no link.
 func (n *Network) ask(i int, e event.Ask) {
 	j, exists := n.index[e.To.Peer]
 	none := func() { n.step(i, event.Answered{Ask: e}) }
@@ -435,7 +434,7 @@ func (n *Network) sendParts(i int, e event.SendParts) {
 	n.send(i, e.To, size, event.PartsReceived{From: n.Peers[i].ID, Transport: event.Pubsub, Group: e.Group, Parts: e.Parts, Bytes: size})
 }
 
-// audited is how many keys an audit asks for; all that is claimed is held, or nothing.
+// audited is the number of keys that an audit asks for; either all claims are true, or none.
 const audited = 20
 
 func (n *Network) audit(i int, e event.Audit) {
@@ -446,7 +445,7 @@ func (n *Network) audit(i int, e event.Audit) {
 	n.after(2*n.Latency, func() { n.step(i, out) })
 }
 
-// spoiled is what a peer sends as a delta: another one, if it is a liar.
+// spoiled returns the delta that a peer sends: a changed one, if it is a liar.
 func (n *Network) spoiled(peer int, delta []byte) []byte {
 	if delta != nil && n.Peers[peer].Liar {
 		delta = append([]byte(nil), delta...)
@@ -464,7 +463,7 @@ func (n *Network) originOf(g group.ID) wire.PeerID {
 	return ""
 }
 
-// seedOf is the seed number under which a group is of the peer's.
+// seedOf returns the seed number under which a group is of the peer.
 func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	for _, number := range p.seeds {
 		if group.Tag(Seed(number).Tag(), string(p.ID)) == g.OriginTag() {
@@ -474,7 +473,7 @@ func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	return 0, false
 }
 
-// onLine is how long a message waits for the line to a peer, and takes on it.
+// onLine returns the time that a message waits for the line to a peer, and takes on it.
 func (n *Network) onLine(from, to, size int) time.Duration {
 	if n.Line == nil || n.Line(from, to) == 0 {
 		return 0
@@ -506,7 +505,7 @@ func (n *Network) after(d time.Duration, do func()) {
 	heap.Push(&n.events, planned{n.Now + max(d, 0), n.seq, do})
 }
 
-// planned is something that will happen; those of one instant happen in the order in which they were planned.
+// planned is a future event; events of one instant happen in the order in which they were planned.
 type planned struct {
 	at  time.Duration
 	seq int

@@ -18,7 +18,7 @@ type Origin struct {
 	Envelope, Record []byte
 }
 
-// NewOrigin makes a summary of fps. What of the header is left out is filled in: epoch 1.1, a lifetime of an hour, the
+// NewOrigin makes a summary of fps. Missing fields of the header are filled in: epoch 1.1, a lifetime of an hour, the
 // seed of a [Network].
 func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
 	h.Origin = string(id)
@@ -42,14 +42,14 @@ func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) (Ori
 	return Origin{ID: id, Stream: s, Envelope: Sign(payload), Record: Record(id)}, nil
 }
 
-// Group names the summary.
+// Group returns the name of the summary.
 func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
 
-// Parts is how many parts the summary has.
+// Parts returns the number of parts of the summary.
 func (o *Origin) Parts() int { return o.Stream.Parts() }
 
-// Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none
-// such.
+// Sent returns the message of a peer that holds the summary, when it is asked for parts first..end-1. It panics if
+// there are no such parts.
 func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	run, err := o.Stream.Run(first, end)
 	if err != nil {
@@ -79,7 +79,7 @@ func Fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
 	return out
 }
 
-// Changed is fps with n of them, drawn by the seed, replaced by others.
+// Changed returns fps with n of them, drawn by the seed, replaced by others.
 func Changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
 	rng := rand.New(rand.NewPCG(7, seed))
 	out := append([]summary.Fingerprint(nil), fps...)

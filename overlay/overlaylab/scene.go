@@ -20,14 +20,14 @@ const (
 	Tick = 200 * time.Millisecond
 )
 
-// Scene is an overlay with two links: an honest one, which brings what it is asked for, and a liar.
+// Scene is an overlay with two links: an honest one, which brings the parts that it is asked for, and a liar.
 type Scene struct {
 	Overlay *overlay.Overlay
 	Origins []Origin // that the honest link has
 	Faults  map[event.Fault]int
 }
 
-// Alone is cfg with what an overlay of its own needs, outside of a Network.
+// Alone returns cfg with the fields filled in that an overlay needs outside of a Network.
 func Alone(cfg overlay.Config) overlay.Config {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", Seed(0).Tag(), rand.New(rand.NewPCG(1, 1))
 	cfg.Up, cfg.Down = Fast, Fast
@@ -61,7 +61,7 @@ func (s *Scene) Link(now time.Duration, p wire.PeerID) {
 	s.Overlay.Step(now, event.Grafted{Peer: p})
 }
 
-// Items are the lines of one that has all parts of all origins, or says so of an epoch that there is not.
+// Items returns the catalogue of a peer that has all parts of all origins, or that claims them of the epoch lie.
 func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	for i := range s.Origins {
 		g := s.Origins[i].Group()
@@ -73,7 +73,7 @@ func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	return items
 }
 
-// Asked returns what the honest link brings for the asks among effects, and counts reports.
+// Asked returns the parts that the honest link brings for the asks among effects, and counts reports.
 func (s *Scene) Asked(effects []event.Effect) (answers []event.PartsReceived) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -90,14 +90,14 @@ func (s *Scene) Asked(effects []event.Effect) (answers []event.PartsReceived) {
 	return answers
 }
 
-// Step gives an input and brings what the honest link is asked for.
+// Step gives an input, and then the parts that the honest link is asked for.
 func (s *Scene) Step(now time.Duration, in event.Input) {
 	for _, a := range s.Asked(s.Overlay.Step(now, in)) {
 		s.Step(now, a)
 	}
 }
 
-// Bring is what a peer that has all sends to one that asks: nothing for what there is not.
+// Bring returns the parts that a peer with all parts sends for an ask: none of a group that does not exist.
 func (s *Scene) Bring(from wire.PeerID, it wire.Item) []event.PartsReceived {
 	for i := range s.Origins {
 		if o := &s.Origins[i]; o.Group() == it.Group && int(it.Have) < o.Parts() {
