@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call
-// it after every step.
+// Check returns every invariant of the machines that does not hold, joined. It looks at all entries, links and
+// contacts; tests call it after every step.
 func (o *Overlay) Check() error {
 	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(o.directory), o.region.Check())
 }

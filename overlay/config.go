@@ -20,89 +20,89 @@ import (
 // Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
 type Config struct {
 	Self wire.PeerID     // this node; required
-	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other numbers not understood
+	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other seed numbers not understood
 
 	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
-	// instant on the core's clock, summaries under it are taken in too, and our own may be published under either. Not
-	// above 0: there is none.
+	// instant on the core's clock, summaries under it are taken in too, and our own may be published under either.
+	// PreviousUntil <= 0: there is no previous seed.
 	Previous      summary.Seed
 	PreviousUntil time.Duration
 
-	// Up and Down are the declared rates of the own line, bit/s. 0: not declared. The line counts as having
-	// [UndeclaredRate] then, all links together, and what peers send here is paced by what arrives (see [FirstRate]).
+	// Up and Down are the declared rates of our own line, bit/s. 0: not declared. The line then counts as having
+	// [UndeclaredRate], all links together, and messages of peers are paced by what arrives (see [FirstRate]).
 	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
-	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
+	// Memory is the number of bytes that the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
 	Memory int
-	// MaxOrigins is how many peers the directory knows at most, not counting linked ones. Where memory is enough for
-	// fewer, it is those. In a larger network it covers a range, see package region. 0: 131,072.
+	// MaxOrigins is the largest number of unlinked peers in the directory; memory may allow fewer. In a larger network the
+	// directory covers a range, see package region. 0: 131,072.
 	MaxOrigins int
-	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
-	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. It does not bound linked peers,
-	// nor those with a summary in the group of our own record, as at a site behind one address. Nil: there are no groups.
+	// Group returns the address group of a record, such as a network prefix, whose peers may be one party; "": none. At
+	// most MaxGroup peers of one group are known, 0: 64. This does not bound linked peers, nor peers with a summary in the
+	// group of our own record, as at a site behind one address. Nil: there are no groups.
 	Group    func(wire.Record) string
 	MaxGroup int
 	// Loop answers queries by asking every prefix, without an index. It is for simulations and testnets, where many
-	// overlays share the prefixes and an index of each would take more memory than all of these. Nor are prefixes made
-	// compact then.
+	// overlays share the prefixes and an index of each would take more memory than all prefixes. With it, prefixes are not
+	// made compact.
 	Loop bool
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
 	RandomSlots  int // outbound neighbours chosen at random; 0: 3
-	MaxLinks     int // neighbours in all, those that chose this node included; 0: 20
-	// SpreadLinks is how many neighbours at most are chosen besides MaxLinks, spread over the own range, where that is far
-	// wider than those of others. They are no more than the line bears, one for each 256 kbit/s, and 256. 0: no other bound.
-	// Below 0: none.
+	MaxLinks     int // most neighbours, inbound ones included; 0: 20
+	// SpreadLinks is the largest number of neighbours chosen besides MaxLinks, spread over our range, where that is far
+	// wider than those of other peers. The line allows one for each 256 kbit/s, and at most 256. 0: no other bound. Below
+	// 0: none.
 	SpreadLinks int
 
-	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
+	// OpenHeader verifies and parses a signed header; required. Errors name the fault.
 	OpenHeader func(envelope []byte) (summary.Header, error)
-	// OpenRecord verifies a signed address record and says whose it is; required.
+	// OpenRecord verifies a signed address record and returns its peer; required.
 	OpenRecord func(envelope []byte) (wire.PeerID, error)
-	// Newest returns the newest record of a peer: the verified one that came, the one held of it (nil: none is), or one
-	// held before. It is taken in. nil: each that comes is newer.
+	// Newest returns the newest record of a peer, which the directory then keeps: the verified one that came, the one held
+	// (nil: none is), or a record held earlier. nil: each record that comes counts as newer.
 	Newest func(p wire.PeerID, held, came []byte) []byte
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
 	// here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	// Sample is the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
+	// Sample returns the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
 	Sample func(*summary.Prefix) compare.Sample
-	// RunRelative and ExtendRelative code parts given another summary, and decode them; nil: those of
-	// package summary. A driver supplies a shared cache here.
+	// RunRelative and ExtendRelative code parts given another summary, and decode them; nil: those of package summary. A
+	// driver supplies a shared cache here.
 	RunRelative    func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
 	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
 
-	// Keep returns what is kept in place of a signed header or record that came. That is the same bytes, in memory of
-	// their own or shared with others that keep them. Nil: those that came, for a driver that does not cut them out of
-	// larger messages.
+	// Keep returns the copy that is kept of a signed header or record: the same bytes, in memory of their own or shared
+	// with other copies. Nil: the bytes that came, for a driver that does not cut them out of larger messages.
 	Keep func(signed []byte) []byte
 
-	Tails bool // whether this peer takes updates between epochs, as it says in hellos
+	Tails bool // this peer takes updates between epochs, and declares so in hellos
 
-	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Others are for tests of versions.
+	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Other values are for tests of
+	// versions.
 	Format wire.Format
 
 	Rand *rand.Rand // the only source of randomness; required
 
-	Limits Limits // for tests and experiments: every node has those of the zero value
+	Limits Limits // for tests and experiments; every node has the zero value
 }
 
 // Limits bounds what others can make an overlay remember, do and believe.
 type Limits struct {
 	Directory directory.Limits
 	Exchange  exchange.Limits
-	Accept    time.Duration // within which a neighbour must say that it accepts; 0: 30 s
-	Visitors  int           // of a meeting place, remembered at a time; 0: 64
+	Accept    time.Duration // time within which a neighbour must accept; 0: 30 s
+	Visitors  int           // visitors of a meeting place remembered at a time; 0: 64
 }
 
-// UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
+// UndeclaredRate is the assumed rate, in bit/s, of a line whose owner declares none.
 const UndeclaredRate = exchange.UndeclaredRate
 
-// FirstRate is the rate, in bit/s, that the line of a receiver that declares none counts as having at first.
+// FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 const FirstRate = exchange.FirstRate
 
 // Confidence is the level at which overlap intervals are compared.
@@ -114,7 +114,7 @@ const (
 )
 
 const (
-	// maxSpread is the most spread neighbours, spreadRate the part of a line, in bit/s, that there must be for each.
+	// maxSpread is the most spread neighbours, spreadRate the part of the line, in bit/s, that each needs.
 	maxSpread  = 256
 	spreadRate = 256_000
 )
@@ -186,7 +186,7 @@ func (c *Config) check() error {
 
 func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlots }
 
-// directory is the directory's part of the configuration.
+// directory returns the directory's part of the configuration.
 func (c *Config) directory() directory.Config {
 	return directory.Config{
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
@@ -197,7 +197,7 @@ func (c *Config) directory() directory.Config {
 	}
 }
 
-// exchange is the exchange's part of the configuration; up and down are the rates as declared.
+// exchange returns the exchange's part of the configuration; up and down are the declared rates.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
@@ -205,7 +205,7 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 	}
 }
 
-// topology is the topology's part of the configuration. The function names a peer's group of addresses.
+// topology returns the topology's part of the configuration. group returns a peer's address group.
 func (c *Config) topology(group func(wire.PeerID) string) topology.Config {
 	return topology.Config{
 		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks,
@@ -213,7 +213,7 @@ func (c *Config) topology(group func(wire.PeerID) string) topology.Config {
 	}
 }
 
-// region is the region's part of the configuration.
+// region returns the region's part of the configuration.
 func (c *Config) region() region.Config {
 	return region.Config{
 		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord, Sample: c.Sample,

@@ -1,21 +1,21 @@
-// Package overlay is what a peer knows of the others and how it comes to know it.
+// Package overlay holds what a peer knows of others, and how it comes to know it.
 //
 // It joins four machines and only passes between them. The directory keeps the summaries of others (package directory),
-// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The region says
-// which part of the network this peer covers, and whom it asks about the rest (package region). Each machine explains its
-// words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs and effects of all; the
-// names that drivers use for them are here. These words mean the same in all of them:
+// the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The region
+// determines the part of the network that this peer covers, and the peers to ask about the rest (package region). Each
+// machine explains its words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs
+// and effects of all. These words mean the same in all of them:
 //
 //   - The overlap of a peer is the part of our collection that it holds, by estimate.
 //   - A share is a part of a whole, as a fraction: of a rate, of memory, of room, of all places.
-//   - An ask is for parts of a summary, and what others ask of us is a want. An inquiry is for peers.
+//   - An ask is for parts of a summary; an ask of another peer to us is a want. An inquiry is for peers.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
 // must carry out, in order. There are no goroutines, clocks, files or sockets here, and the only randomness is the
 // source in [Config]. The same inputs at the same times give the same effects.
 //
-// One goroutine (or event loop) of the driver calls Step. Time never goes back, which is a panic. Every effect is
-// carried out or answered by the input that reports its failure. A [Wake] is followed by a [Tick] at that time or
+// One goroutine (or event loop) of the driver calls Step. Time must never go back: Step panics. The driver carries out
+// every effect, or answers it by the input that reports its failure. A [Wake] is followed by a [Tick] at that time or
 // later.
 //
 // What it guarantees:
@@ -23,7 +23,7 @@
 //     for all links together against the declared rates of the peer's own line;
 //   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
 //     origin's own signed record;
-//   - an epoch never answers less well than the one before it. The old verified prefix answers until the new one is as
+//   - an epoch never answers worse than the one before it. The old verified prefix answers until the new one is as
 //     deep, but only for half a minute if newer ones outrun the line.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample

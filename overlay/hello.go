@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// onHello takes in what a peer says of itself: records are the directory's, rates the exchange's, and who is whose
-// neighbour the topology's.
+// onHello takes in a peer's hello: the directory its records, the exchange its rates, and the topology its word on who
+// is whose neighbour.
 func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
@@ -19,7 +19,7 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), wire.MaxHelloRecords)] {
 		if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
-			if o.region.Wider(in.Hello) { // few of those that it knows are as it is
+			if o.region.Wider(in.Hello) { // few of the peers that it knows cover as much as it does
 				depth = o.region.Depth()
 			}
 			o.learnPeer(now, in.Peer, wire.Named{Record: r, Depth: depth})
@@ -39,8 +39,8 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	}
 }
 
-// onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns of
-// the peer, so that others hear of it.
+// onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns
+// of the peer, so that others hear of it.
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
 	names := wire.Names{Depth: o.region.Vouched()}
 	if o.exchange.Spare() {
@@ -55,8 +55,8 @@ func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello
 	o.exchange.Spend(in.From, exchange.Cost(names))
 }
 
-// roomy returns peers that may have room for a link with p: linked ones that do not say that they are full, then others
-// at random.
+// roomy returns peers that may have room for a link with p: linked ones that have not declared that they are full, then
+// others at random.
 func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 	room := o.exchange.RecordRoom()
 	all := o.directory.SomeRecords(math.MaxInt, math.MaxInt, exchange.RecordBytes)
@@ -67,7 +67,7 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 				continue
 			}
 			depth := h.Depth
-			if !linked { // as far as known
+			if !linked { // the depth of others is a guess
 				depth = o.region.Depth()
 			}
 			if room -= exchange.RecordBytes(r); room < 0 {
@@ -79,7 +79,8 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 	return out
 }
 
-// onLinkRefused takes in that a linked peer has no room for the link. Those that it names become neighbours in its place.
+// onLinkRefused handles a linked peer's lack of room for the link. The peers that it names become candidates in its
+// place.
 func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
@@ -91,11 +92,11 @@ func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	o.act(now)
 }
 
-// mostWide is how many of those who chose us may cover far more than we. Where many peers are strong, each of them
-// would have a link to everybody.
+// mostWide is the number of inbound neighbours that may cover far more than we do. Where many peers are strong, each of
+// them would otherwise have a link to everybody.
 const mostWide = 4
 
-// wideNeighbours is how many of those who chose us cover far more than we.
+// wideNeighbours returns the number of inbound neighbours that cover far more than we do.
 func (o *Overlay) wideNeighbours() (n int) {
 	for _, p := range o.exchange.Linked() {
 		if k, is := o.topology.KindOf(p); is && k == topology.Inbound {
@@ -107,7 +108,7 @@ func (o *Overlay) wideNeighbours() (n int) {
 	return n
 }
 
-// hello tells a linked peer who we are.
+// hello sends a linked peer a hello.
 func (o *Overlay) hello(now time.Duration, p wire.PeerID, with exchange.Records) {
 	o.sayHello(now, p, with, o.topology.IsNeighbour(p), o.topology.Full())
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// acquaint asks somebody when it is time for it.
+// acquaint sends the next inquiry that is due, if any.
 func (o *Overlay) acquaint(now time.Duration) {
 	if to, q, ok := o.region.Inquire(now); ok {
 		o.inquire(0, to, q)
 	}
 }
 
-// inquire sends a peer an inquiry for a search; 0: for none.
+// inquire sends a peer an inquiry for a search; 0: for no search.
 func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 	o.effects.Emit(event.Ask{To: to, Question: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.Cost(q))
@@ -58,7 +58,7 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 	o.contactsNamed(from)
 }
 
-// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact.
+// learnPeer takes in a peer that another names: as an entry if it is of our range, else as a contact.
 func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) region.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
@@ -82,8 +82,8 @@ func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) r
 	return region.NoNews
 }
 
-// introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says
-// whether it brought anything.
+// introduce takes in a summary that a peer passes on unasked: its own, or that of a peer similar to us. It reports
+// whether any part of it is new.
 func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) bool {
 	h, err := o.cfg.OpenHeader(i.Envelope)
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
@@ -108,7 +108,8 @@ func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) b
 	return r.Learned != nil
 }
 
-// onNoNames notes that an inquiry was not answered. If that is for want of room here, the peer is not to blame.
+// onNoNames notes that an inquiry was not answered. With here, there was no room at our end, and the peer is not to
+// blame.
 func (o *Overlay) onNoNames(from wire.PeerID, here bool) {
 	if !o.region.Silent(from, here) {
 		return
@@ -119,8 +120,8 @@ func (o *Overlay) onNoNames(from wire.PeerID, here bool) {
 	o.contactsNamed(from)
 }
 
-// forgetInquiries gives up answers that were awaited for longer than any driver waits. So the memory of them is bounded
-// where a driver says nothing at all. Nobody is to blame.
+// forgetInquiries gives up answers that were awaited for longer than any driver waits. So their memory is bounded even
+// if a driver reports nothing. Nobody is to blame.
 func (o *Overlay) forgetInquiries(now time.Duration) {
 	for _, p := range o.region.Overdue(now) {
 		o.onNoNames(p, true)
@@ -136,7 +137,7 @@ func (o *Overlay) onContactsWanted(in event.ContactsWanted) {
 	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.region.AwaitedBy(in.Search)})
 }
 
-// contactsNamed tells the searches that wait for a peer that it has answered, or has not in time.
+// contactsNamed informs the searches that wait for a peer that it has answered, or has not in time.
 func (o *Overlay) contactsNamed(from wire.PeerID) {
 	for _, search := range o.region.Release(from) {
 		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.region.AwaitedBy(search)})

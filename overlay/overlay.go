@@ -29,14 +29,14 @@ type Overlay struct {
 	due agenda.Agenda
 }
 
-// What is done only when it is due.
+// The tasks that are done only when due.
 const (
-	dueTick   = iota // budgets are credited, and what waits for them is sent
+	dueTick   = iota // budgets are credited, and waiting messages are sent
 	dueChoice        // all is looked through, and neighbours are chosen
-	dueTasks         // how many there are
+	dueTasks         // number of tasks
 )
 
-// New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
+// New returns an overlay without other peers, or an error that joins every fault of the configuration.
 func New(cfg Config) (*Overlay, error) {
 	up, down := cfg.Up, cfg.Down
 	cfg.defaults()
@@ -50,7 +50,7 @@ func New(cfg Config) (*Overlay, error) {
 	return o, nil
 }
 
-// groupOf names what a peer's addresses have in common with those of others; "": nothing is known.
+// groupOf returns the address group of a peer; "": none is known.
 func (o *Overlay) groupOf(p wire.PeerID) string {
 	if e := o.directory.Lookup(p); o.cfg.Group != nil && e != nil && e.Record().Envelope != nil {
 		return o.cfg.Group(e.Record())
@@ -58,8 +58,9 @@ func (o *Overlay) groupOf(p wire.PeerID) string {
 	return ""
 }
 
-// Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do.
-// The effects are valid until the next Step. It panics when time goes back, and on an input of an unknown type.
+// Step takes an input at a time, counted from an origin of the driver's choice, and returns the effects that the driver
+// must carry out. They are valid until the next Step. It panics when time goes back, and on an input of an unknown
+// type.
 func (o *Overlay) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < o.now {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
@@ -80,7 +81,7 @@ func (o *Overlay) Step(now time.Duration, in event.Input) []event.Effect {
 	return o.effects.List()
 }
 
-// take gives an input to the machines that it concerns.
+// take passes an input to the machines that it concerns.
 func (o *Overlay) take(now time.Duration, in event.Input) {
 	switch in := in.(type) {
 	case event.Published:
@@ -149,7 +150,7 @@ func (o *Overlay) onAsked(now time.Duration, in event.Asked) {
 	}
 }
 
-// onAnswered takes in what has come of a question of ours.
+// onAnswered passes on the answer to a question of ours, or its failure.
 func (o *Overlay) onAnswered(now time.Duration, in event.Answered) {
 	from := in.To.Peer
 	switch q := in.Question.(type) {
@@ -168,7 +169,7 @@ func (o *Overlay) onAnswered(now time.Duration, in event.Answered) {
 	}
 }
 
-// pass tells the other machines what has changed in the directory.
+// pass informs the other machines of the changes in the directory.
 func (o *Overlay) pass() {
 	for _, c := range o.directory.Changes() {
 		switch c.Kind {
@@ -187,8 +188,8 @@ func (o *Overlay) pass() {
 	}
 }
 
-// act does what the topology wants done. That there is no room for a neighbour is said only while the line and the link
-// have bytes for it: a peer could ask without end.
+// act carries out the acts of the topology. A hello that only refuses a neighbour is sent only while the line and the
+// link have bytes for it: a peer could ask without end.
 func (o *Overlay) act(now time.Duration) {
 	for _, a := range o.topology.Acts() {
 		switch {
@@ -216,7 +217,7 @@ func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 	o.topology.Open(in.Peer)
 	with := exchange.NoRecords
 	if in.Outbound {
-		with = exchange.OwnRecord // the peer may not know whom it is talking to
+		with = exchange.OwnRecord // the peer may not have our record
 	}
 	o.hello(now, in.Peer, with)
 }
@@ -236,7 +237,7 @@ func (o *Overlay) mesh(p wire.PeerID, in bool) {
 	o.exchange.Mesh(p, in)
 }
 
-// onCatalogue takes in what a mesh peer holds and asks for.
+// onCatalogue takes in the lines of a linked peer's catalogue.
 func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	if !o.exchange.Came(now, in.From, in.Bytes) {
 		return
@@ -258,7 +259,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	o.exchange.ServeAtOnce(now, in.From)
 }
 
-// onParts has a run or a delta that came verified and taken in.
+// onParts has a run or a delta verified and taken in.
 func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 	o.exchange.Arrived(now, in, o.directory.Foreign(in.Group.OriginTag()))
 	a, ok := o.admit(now, in)
@@ -273,7 +274,7 @@ func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 	o.exchange.Took(now, a, r)
 }
 
-// admit says whether a run or a delta that came is to be looked at.
+// admit reports whether a run or a delta is to be taken in.
 func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.Arrival, ok bool) {
 	tag := in.Group.OriginTag()
 	if in.Transport != event.Message {
@@ -290,7 +291,7 @@ func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.A
 	return o.exchange.AdmitMessage(in, e), true
 }
 
-// tick does what time brings, at most every tickEvery.
+// tick does what is due, at most every tickEvery.
 func (o *Overlay) tick(now time.Duration) {
 	if o.due.Take(dueTick, now) {
 		o.due.By(dueTick, now+tickEvery)
@@ -318,7 +319,7 @@ func (o *Overlay) tick(now time.Duration) {
 	o.effects.Emit(event.Wake{At: o.nextWake()})
 }
 
-// tidy has the directory forget what is over.
+// tidy makes the directory forget what is over.
 func (o *Overlay) tidy(now time.Duration) {
 	stale := o.directory.Step(now)
 	o.pass()
@@ -345,7 +346,7 @@ func (o *Overlay) choose(now time.Duration) {
 	o.act(now)
 }
 
-// refreshLinks repeats hellos that have changed, and lets links recover.
+// refreshLinks repeats hellos whose contents have changed, and lets links recover.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
 		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.region.Size()), o.region.FarWider()); due {
@@ -355,8 +356,8 @@ func (o *Overlay) refreshLinks(now time.Duration) {
 	}
 }
 
-// nextWake is when there will be something to do, unless an input comes. That is at the next tick, or later if nothing
-// waits for budget, for an answer or for its turn.
+// nextWake returns the time at which there is something to do, unless an input comes: the next tick, or later if
+// nothing waits for budget, for an answer or for its turn.
 func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
 		return o.due.At(dueTick)

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
-// chooseDepth fits the own range to what there is for it.
+// chooseDepth fits our range to memory and line.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	for _, p := range o.directory.Refused() {
 		o.region.Note(p, false)
@@ -22,8 +22,8 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 }
 
-// forgetOutside forgets the peers outside of the range with nothing held, once the depth stands still. Those of use are
-// contacts.
+// forgetOutside forgets the peers outside of the range of which nothing is held, once the depth stands still. Useful
+// ones become contacts.
 func (o *Overlay) forgetOutside(now time.Duration) {
 	if !o.region.Settled(now) {
 		return
@@ -41,7 +41,7 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 	o.pass()
 }
 
-// keepToRoom forgets the entries that there is no room for. The peers are remembered as far as they are of use.
+// keepToRoom forgets the entries that there is no room for. Places and useful contacts are remembered.
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {
@@ -52,7 +52,7 @@ func (o *Overlay) keepToRoom() {
 	o.pass()
 }
 
-// comeBack has all links tell again what there was no room for, once there is room.
+// comeBack has all links announce again what there was no room for, once there is room.
 func (o *Overlay) comeBack(now time.Duration) {
 	if !o.directory.Missed(now) {
 		return

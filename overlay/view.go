@@ -14,11 +14,11 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Candidate is a peer that may hold a key, with what a query weighs.
+// Candidate is a peer that may hold a key, with the values that a query weighs.
 type Candidate struct {
 	Peer         wire.PeerID
 	Record       wire.Record
-	Rate         float64 // false-positive rate of what is held of its summary
+	Rate         float64 // false-positive rate of the prefix held of its summary
 	N            int     // size of its collection
 	Hits, Misses int     // of earlier confirmations; they fade
 	RTT          time.Duration
@@ -27,7 +27,7 @@ type Candidate struct {
 
 // Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's
 // fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may
-// be any. A peer that no part is held of is not among them. What it costs package index says; with [Config.Loop], one
+// be any. Peers of which no part is held are not included. Package index states the cost; with [Config.Loop] it is one
 // look into every prefix held.
 func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	found := o.directory.Candidates(key, f)
@@ -45,41 +45,41 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	return out
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, because there was no room for origins that
+// Ignored returns the number of lines of catalogues not taken in so far, because there was no room for origins that
 // nobody vouches for.
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
-// FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of
-// the false-positive rates of all peers known. A peer with no part held counts 1 if it is said to have published.
+// FalseMatches returns the expected number of peers that match a key nobody holds: the sum of the false-positive rates
+// of all peers known. A peer with no part held counts 1 if a summary was announced.
 func (o *Overlay) FalseMatches() float64 { return o.directory.FalseMatches() }
 
-// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
-// index, and the visitors of a meeting place.
+// Memory returns about the number of bytes that the directory takes: entries, prefixes (parts and decoded form), index,
+// and the visitors of a meeting place.
 func (o *Overlay) Memory() int { return o.directory.Memory() }
 
-// Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of
-// their summary.
+// Incomplete reports whether the directory or a linked peer knows of peers of whose summary no part is held here.
 func (o *Overlay) Incomplete() bool {
 	return o.directory.Incomplete() || o.region.Depth() == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
 
-// Settled reports whether this peer knows whom its links know: it lacks nobody's summary, and vouches for its range.
+// Settled reports whether this peer knows all peers that its links know, with their summaries, and vouches for its
+// range.
 func (o *Overlay) Settled() bool { return !o.Incomplete() && o.Vouched() <= o.region.Depth() }
 
-// Origins returns the number of peers that at least a part is held of.
+// Origins returns the number of peers of which at least a part is held.
 func (o *Overlay) Origins() int { return o.directory.Origins() }
 
-// Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
+// Unrotated returns the number of peers known only by a summary under the previous seed.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
 // Reads returns the newest format that may be written to a linked peer.
 func (o *Overlay) Reads(p wire.PeerID) wire.Format { return o.exchange.Reads(p) }
 
-// AllRead reports whether all linked peers that have said hello, of which there is one at least, read the newest format.
+// AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
 func (o *Overlay) AllRead() bool { return o.exchange.AllRead() }
 
-// OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor, while
-// the network rotates it, the previous one.
+// OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor,
+// during a rotation, the previous one.
 func (o *Overlay) OtherSeeds() (n int) {
 	for _, p := range o.exchange.Linked() {
 		h, said := o.exchange.Said(p)
@@ -91,16 +91,16 @@ func (o *Overlay) OtherSeeds() (n int) {
 	return n
 }
 
-// Knowledge is a linked peer, and what it says of its directory.
+// Knowledge is a linked peer and its claims about its directory.
 type Knowledge = exchange.Knowledge
 
-// Knowledge returns the linked peers that have said hello, in the order of their ids.
+// Knowledge returns the claims of the linked peers that have said hello, in the order of their ids.
 func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
 
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []wire.PeerID { return o.exchange.Linked() }
 
-// Links is how many peers are linked.
+// Links returns the number of linked peers.
 func (o *Overlay) Links() int { return o.exchange.Links() }
 
 // Record returns the certified addresses of a peer.
@@ -115,15 +115,15 @@ func (o *Overlay) Held(p wire.PeerID) (*summary.Prefix, bool) {
 	return e.Held(), true
 }
 
-// Alike is a peer and how much of our collection it holds, as estimated.
+// Alike is a peer and the estimated part of our collection that it holds.
 type Alike struct {
 	Peer    wire.PeerID
 	Overlap estimate.Interval // at [Confidence]
-	Keys    int               // that it holds in all
+	Keys    int               // number of keys that it holds in all
 }
 
 // Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar
-// first, at most n. Where the directory cannot hold everybody, gossip brings the similar.
+// first, at most n. Where the directory cannot hold everybody, gossip finds similar peers.
 func (o *Overlay) Similar(n int) []Alike {
 	var out []Alike
 	for _, e := range o.directory.Others() {
@@ -137,31 +137,31 @@ func (o *Overlay) Similar(n int) []Alike {
 	return out[:min(len(out), n)]
 }
 
-// Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
-// heard of are known, and they are not far fewer than there should be.
+// Vouched returns the depth of the widest range around this peer that it can vouch for. All origins of that range that
+// it heard of are known, and they are not far fewer than there should be.
 func (o *Overlay) Vouched() int { return o.region.Vouched() }
 
-// Covers is the range for which this peer can vouch.
+// Covers returns the range that this peer can vouch for.
 func (o *Overlay) Covers() space.Range { return space.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
 
 // Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (o *Overlay) Precise() space.Range { return o.region.Precise() }
 
-// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
-// for it comes one other peer of each half of a range, if one is known, or of each smaller part where most peers cover
-// less. It counts for that part, and is asked for what those chosen leave over. Contacts that turn out deeper than they
-// were said to be may all be of one half. Last come the peers like us beyond our range, the most similar first: of those
-// a search asks a few before others.
+// Contacts returns the peers that can be asked about other ranges, in a fixed order; none at depth 0. First come the
+// chosen contacts. Then comes one spare peer, if known, of each half of a range, or of each smaller part where most
+// peers cover less. It counts for that part, and is asked about what the chosen ones leave over. Contacts that turn out
+// deeper than stated may all be of one half. Last come similar peers outside of our range, the most similar first: a
+// search asks a few of them before others.
 func (o *Overlay) Contacts() []region.Contact { return o.region.Contacts() }
 
-// Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
-// none where lines carry enough of everybody's summary.
+// Peers returns the known peers to ask about a range as wide as our focus around their places, in a fixed order; none
+// where lines carry enough of everybody's summary.
 func (o *Overlay) Peers() []region.Contact { return o.region.FocusPeers() }
 
 // Own returns this node's own summary, nil before the first [Published].
 func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }
 
-// Kind says why a peer is a neighbour.
+// Kind is the reason why a peer is a neighbour.
 type Kind = topology.Kind
 
 // The kinds of neighbours; package topology documents each.
@@ -176,7 +176,7 @@ const (
 type Neighbour struct {
 	Peer    wire.PeerID
 	Kind    Kind
-	Overlap estimate.Interval // of our collection that it holds, as estimated; zero when not known
+	Overlap estimate.Interval // estimated part of our collection that it holds; zero if not known
 }
 
 // IsNeighbour reports whether a peer is a neighbour, or about to be one.
@@ -199,7 +199,7 @@ func (o *Overlay) Neighbours() []Neighbour {
 	return out
 }
 
-// Depth is how much is held of one peer's summary.
+// Depth is the amount held of one peer's summary.
 type Depth struct {
 	Peer  wire.PeerID
 	Parts int
@@ -207,8 +207,8 @@ type Depth struct {
 	Rate  float64
 }
 
-// Records returns the records of those peers, out of at most n entries of the directory from one on, of which a part is
-// held, too; and the entry to go on from, 0 if there are no more. It takes time in proportion to n.
+// Records returns the records of peers of which a part is held, among at most n entries of the directory from an entry
+// on. next is the entry to go on from, 0 if there are no more. It takes time in proportion to n.
 func (o *Overlay) Records(from, n int) (some []wire.Record, next int) {
 	all := o.directory.Others()
 	from = min(from, len(all))
@@ -224,7 +224,7 @@ func (o *Overlay) Records(from, n int) (some []wire.Record, next int) {
 	return some, end
 }
 
-// Directory returns how much is held of every peer known, in the order of the directory.
+// Directory returns the amount held of every peer known, in the order of the directory.
 func (o *Overlay) Directory() []Depth {
 	var out []Depth
 	for _, e := range o.directory.Others() {
@@ -237,7 +237,7 @@ func (o *Overlay) Directory() []Depth {
 	return out
 }
 
-// Totals returns of how many peers a part is held, and how many parts and bytes these are together.
+// Totals returns the number of peers of which a part is held, and the parts and bytes held in all.
 func (o *Overlay) Totals() (peers, parts, bytes int) {
 	for _, e := range o.directory.Others() {
 		if e != nil && e.Held() != nil && !e.Covered() {
@@ -247,42 +247,41 @@ func (o *Overlay) Totals() (peers, parts, bytes int) {
 	return peers, parts, bytes
 }
 
-// DirectoryBytes is the size of what is kept about other peers, in the form in which it came. It counts the parts held
-// of their summaries, signed headers and records, those of contacts included. It takes time in proportion to the
-// entries.
+// DirectoryBytes returns the encoded size of all that is kept about other peers: the parts held of their summaries,
+// signed headers and records, including those of contacts. It takes time in proportion to the entries.
 func (o *Overlay) DirectoryBytes() int {
 	return o.directory.EncodedBytes() + o.region.ContactBytes()
 }
 
-// LinkBudget is what a link carries for summaries.
+// LinkBudget is the budget of a link for summaries.
 type LinkBudget = exchange.LinkBudget
 
-// Budgets is what lines and links carry for summaries, and what they have carried.
+// Budgets holds the budgets of the line and the links for summaries, and what they have carried.
 type Budgets = exchange.Budgets
 
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
 func (o *Overlay) Budgets(now time.Duration) Budgets { return o.exchange.Budgets(now) }
 
-// LineOut is how many bytes a second of summaries the own line bears outwards.
+// LineOut returns the rate of summaries that our own line may send, in bytes a second.
 func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
 
-// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step. It is below 0 after a
-// message that was larger than a burst.
+// Room returns the number of bytes that may go to a linked peer now, at a time that is not before the last Step. It is
+// below 0 after a message that was larger than a burst.
 func (o *Overlay) Room(now time.Duration, p wire.PeerID) int { return o.exchange.Room(now, p) }
 
-// Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
+// Rates returns the rates of summaries on a link, to a peer and from it, in bytes a second; 0 until it has said hello.
 func (o *Overlay) Rates(p wire.PeerID) (out, in float64) { return o.exchange.Rates(p) }
 
-// Burst is how many bytes a line of the given rate may send at once after a pause. It is one second's worth, and at
-// least 16 KiB so that a slow line can carry a message at all.
+// Burst returns the number of bytes that a line of the given rate may send at once after a pause: one second's worth,
+// and at least 16 KiB so that a slow line can carry a message at all.
 func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecond) }
 
-// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
-// bit/s. It is the given share of the slower end.
+// LinkRate returns the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
+// bit/s: the given share of the slower end.
 func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
 
-// PlaceOf returns where a peer stands among all: see package space.
+// PlaceOf returns the place of a peer: see package space.
 func PlaceOf(p wire.PeerID) space.Place { return exchange.PlaceOf(p) }
 
-// Cost returns how many bytes a message counts against a budget.
+// Cost returns the number of bytes that a message counts against a budget.
 func Cost(m wire.Message) int { return exchange.Cost(m) }
