@@ -24,8 +24,8 @@ import (
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
 //
 // Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key). So there are
-// no deltas for collections over MaxDeltaKeys, and those made in one tick are of at most that many keys in all. Deltas
-// made are kept, up to madeBytes, for further asks.
+// no deltas for collections over MaxDeltaKeys, and the collections of all deltas made in one tick have at most that
+// many keys. Deltas made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20
 	// maxDeltaBytes is the largest size of a delta: it goes in one message.

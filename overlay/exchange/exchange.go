@@ -75,7 +75,7 @@ type Config struct {
 // Limits bounds what others can make an exchange believe, and how long it remembers them. Zero values mean the stated
 // defaults, and no node has others. Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
-	Credit   float64       // claims that a link may break before others' claims come first; 0: 8
+	Credit   float64       // claims that a link may break before the claims of other links are asked for first; 0: 8
 	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
 	Boasters int           // one in this number of linked peers may overstate the peers that it knows; 0: 3
 }

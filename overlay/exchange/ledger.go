@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// trade is what one link and this node have announced to each other about one origin. It takes 24 bytes.
+// trade has the announcements about one origin that one link and this node have made to each other. It takes 24 bytes.
 type trade struct {
 	theirs   summary.Epoch // newest epoch that the peer claims to hold
 	have     uint16        // number of its parts that the peer claims to hold

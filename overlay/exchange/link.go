@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// link is what we know of a connected peer, and what it and this node owe each other.
+// link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
 type link struct {
 	// Fields that every round reads of every link come first: they fit into two lines of the processor's cache.
 	*standing

@@ -125,8 +125,7 @@ func (x *Exchange) keepRoom(offers []offer) {
 	}
 }
 
-// mayAsk reports whether there is an origin that may be asked about and has no outstanding ask. When that changes, it
-// is woken.
+// mayAsk reports whether there is an origin that may be asked about and has no outstanding ask.
 func mayAsk(e *origin) bool {
 	return e != nil && e.State() != directory.Foreign && !e.ask.open()
 }

@@ -24,7 +24,7 @@ const (
 	maxParted   = 64 // peers whose links have closed, and whose standing is remembered
 )
 
-// standing is what a peer was asked for, and the asks that it left unkept. It outlives the peer's sessions and links.
+// standing has a peer's credit, and its matters by origin. It outlives the peer's sessions and links.
 type standing struct {
 	peer   wire.PeerID
 	closed time.Duration      // when its last link closed
@@ -35,7 +35,7 @@ type standing struct {
 	about  map[uint64]*matter // by tag: the origins that it was asked about lately
 }
 
-// matter is what a peer owes of one origin, and what speaks against asking it about that origin.
+// matter has a peer's debts of one origin, and the reasons not to ask it about that origin.
 type matter struct {
 	oldest   summary.Epoch // the oldest epoch that it owes parts of
 	owed     int           // parts
