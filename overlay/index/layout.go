@@ -34,7 +34,7 @@ const (
 // An entry numbers its column by 16 bits.
 const _ = uint16(64*maxWords - 1)
 
-// layout is what the columns of a stripe have in common, so that the same rows answer for all.
+// layout is the way in which all columns of a stripe are indexed, so that the same rows answer for all of them.
 type layout struct {
 	blocks  [Rows]use
 	used    int  // blocks
