@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of
-// words[i/64]. Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not
-// their count.
+// AppendBits appends the code of the first n bits of words to dst; ones is the number of ones among them. Bit i is bit
+// i%64 of words[i/64]. Neither n nor ones is in the code. It panics if words is shorter than n bits, or if ones is
+// wrong.
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
@@ -30,9 +30,9 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	}
 }
 
-// DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes
-// consumed. It clears the unused bits of the last word. An error wraps [ErrMalformed]: src does not start with what
-// AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
+// DecodeBits decodes n bits with the given number of ones from the start of src into words, and returns the number of
+// bytes consumed. It clears the unused bits of the last word. If src does not start with a code by AppendBits for n and
+// ones, the error wraps [ErrMalformed], and the contents of words are unspecified. It allocates nothing, never reads
 // past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
 	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
@@ -56,10 +56,10 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 	}
 }
 
-// wordsFor is the number of 64-bit words that hold n bits.
+// wordsFor returns the number of 64-bit words that hold n bits.
 func wordsFor(n int) int { return int((uint(n) + 63) / 64) }
 
-// count is the number of ones among the first n bits of words, which has wordsFor(n) words.
+// count returns the number of ones among the first n bits of words, which has wordsFor(n) words.
 func count(words []uint64, n int) int {
 	ones := 0
 	for _, w := range words {
@@ -85,7 +85,7 @@ func fill(words []uint64, n int, one bool) {
 	}
 }
 
-// room makes room for size more bytes after dst and returns dst and that room.
+// room grows dst so that size more bytes fit. It returns dst, and the space for these bytes behind it.
 func room(dst []byte, size int) (_, space []byte) {
 	dst = slices.Grow(dst, size)
 	return dst, dst[len(dst) : len(dst)+size]

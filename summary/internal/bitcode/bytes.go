@@ -9,10 +9,10 @@ import (
 // The byte code: eight bits are one symbol, whose probability follows from the number of ones in it. The last byte is
 // filled up with zeros. When most bits are ones their complement is coded: flip is then all ones, else zero.
 
-// byteFrequencies are the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
-// byte takes what rounding leaves.
+// byteFrequencies sets the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
+// byte takes the slots that rounding leaves.
 func byteFrequencies(f *frequencies, p uint64) {
-	var slots [9]uint16 // of one byte, by its number of ones
+	var slots [9]uint16 // of a byte, by its number of ones
 	for c := 1; c <= 8; c++ {
 		x := uint64(1) << 48
 		for i := range 8 {
@@ -126,8 +126,8 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 	return d.pos, nil
 }
 
-// getWords gets whole words with four lanes while there is enough of src for the longest symbols; it returns how many.
-// Whether a lane takes from the stream is a coin toss, so it is masked, not branched on.
+// getWords gets whole words with four lanes while src is long enough for the longest symbols; it returns the number of
+// words. Whether a lane takes from the stream is a coin toss, so it is masked, not branched on.
 func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
 	src, pos := d.src, d.pos
@@ -162,7 +162,7 @@ func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	return i
 }
 
-// take fills the state from the low half of next if it is low: then low is all ones, else zero.
+// take fills a state below its range from the low half of next. Then low is all ones, else zero.
 func take(x, next uint64) (filled, low uint64) {
 	low = uint64(int64(x-stateStart) >> 63)
 	return x ^ (x^(x<<wordBits|uint64(uint32(next))))&low, low

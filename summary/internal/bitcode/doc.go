@@ -7,10 +7,10 @@
 // bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only what [AppendBits]
 // writes, and reports how many bytes that was.
 //
-// The methods, where "few" are the ones, or the zeros if there are fewer of those (then the complement is coded):
+// The methods, by the number of the few: the ones, or the zeros if these are fewer (then the complement is coded):
 //
-//   - no byte, if all bits are alike;
-//   - the bits as they are, if less than a thousandth could be won, which is so for few/n from 0.481 on;
+// no byte, if all bits are equal;
+// the bits as they are, if less than a thousandth could be won: for few/n from 0.481 on;
 //   - the Rice code of the gaps between the few, above 2^10 and up to 2^14 bits, if they are less than a fifteenth. It
 //     takes 0.03 to 0.12 bits for each of the few more than the next one;
 //   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits. It takes the logarithm of the

@@ -10,8 +10,8 @@ import (
 // number, and the count needs no check. It ends in the fewest bytes that stay inside the last interval whatever follows
 // them.
 
-// interval is what the arithmetic coder has narrowed the code value to: [low, low+width). Its units are 2^-64 of the
-// window that starts after the bytes already fixed. width is at least 2^56 between bits.
+// interval is the range to which the arithmetic coder has narrowed the code value: [low, low+width). Its units are
+// 2^-64 of the window that starts after the bytes already fixed. width is at least 2^56 between bits.
 type interval struct{ low, width uint64 }
 
 // ones returns the part of the interval that stands for a one, the lower one: width/total·one, the quotient rounded
@@ -28,13 +28,13 @@ func (v interval) few(one, total int) uint64 {
 	return reciprocals[total].of(v.width) * uint64(one)
 }
 
-// floorLog2 is the binary logarithm of x, rounded down.
+// floorLog2 returns the binary logarithm of x, rounded down.
 func floorLog2(x int) int { return bits.Len(uint(x)) - 1 }
 
-// reciprocal divides any number below 2^64 by a fixed one, b, with one multiplication. The quotient is (x·mul + add) /
-// (2^64·2^s), rounded down, with the shift s = log2(b). mul is 2^64·2^s/b. Rounded up, that is exact for all x if mul·b
-// is too high by at most 2^s, and add is 0. Else mul is rounded down, and add is mul (Robison, "N-bit unsigned division
-// via N-bit multiply-add", 2005).
+// reciprocal divides any number x below 2^64 by a fixed number b, with one multiplication. The quotient is (x·mul +
+// add) / (2^64·2^s), rounded down, with the shift s = log2(b), rounded down. mul is 2^64·2^s/b. Rounded up, with add 0,
+// that is exact for all x if mul·b is too high by at most 2^s. Else mul is rounded down, and add is mul (Robison,
+// "N-bit unsigned division via N-bit multiply-add", 2005).
 type reciprocal struct{ mul, add, shift uint64 }
 
 func newReciprocal(b int) reciprocal {
@@ -49,7 +49,7 @@ func newReciprocal(b int) reciprocal {
 	return reciprocal{down, down, s}
 }
 
-// of is the quotient of x.
+// of returns the quotient of x.
 func (r *reciprocal) of(x uint64) uint64 {
 	high, low := bits.Mul64(x, r.mul)
 	_, carry := bits.Add64(low, r.add, 0)
@@ -64,7 +64,8 @@ var reciprocals = func() (r [exactMax + 1]reciprocal) {
 	return r
 }()
 
-// end returns the fewest bytes whose every continuation lies in the interval, and how far their value lies above low.
+// end returns the least number of bytes whose every continuation lies in the interval, and the distance of their value
+// above low.
 func (v interval) end() (size int, above uint64) {
 	for size = 1; ; size++ {
 		unit := uint64(1) << (64 - 8*size)

@@ -6,12 +6,12 @@ import (
 	"math/bits"
 )
 
-// The decoder keeps the width of the interval, and how far the code value lies above low. Low itself is needed at the
-// end only: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
+// The decoder keeps the width of the interval, and the distance of the code value above low. Low itself is needed only
+// at the end: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
 // waits. DecodeSeveral fills the wait with other arrays. Where ones are rare, the decoder works out the interval after
-// several bits as if all were zeros. If the code value agrees, they are; else it takes them one by one.
+// several bits as if all were zeros. If the code value agrees, they are; else it decodes them one by one.
 
-// exactDecoder is an exact code on its way into bits.
+// exactDecoder is the state of decoding an array in the exact code.
 type exactDecoder struct {
 	words    []uint64
 	src      []byte
@@ -23,7 +23,7 @@ type exactDecoder struct {
 	finished bool   // the rest is all ones or all zeros, or src is used up
 }
 
-// window is eight bytes of src from a place on, zeros beyond its end.
+// window returns eight bytes of src from a place on, zeros beyond its end.
 func window(src []byte, at int) uint64 {
 	if at+8 <= len(src) {
 		return binary.BigEndian.Uint64(src[at:])
@@ -64,8 +64,8 @@ func (d *exactDecoder) run() {
 	}
 }
 
-// chunk is how many bits are best taken for zeros at a time: 8, 16, 32 or 64, or 0 where ones are not rare. For a share
-// p of ones it is about the root of 1/p: with more, too many chunks have a one.
+// chunk returns the number of bits that are best taken for zeros at a time: 8, 16, 32 or 64, or 0 where ones are not
+// rare. For a share p of ones it is about the root of 1/p: with more bits, too many chunks have a one.
 func (d *exactDecoder) chunk() int {
 	left := d.n - d.at
 	if d.finished || left > exactMax || 40*d.ones > left {
@@ -83,15 +83,15 @@ func (d *exactDecoder) room(n int) bool {
 	return n > 0 && !d.finished && d.n-d.at-d.ones > n
 }
 
-// reciprocals are those of the numbers of bits left before each of the next n bits, last one first.
+// reciprocals returns the reciprocals of the numbers of bits left before each of the next n bits, last bit first.
 func (d *exactDecoder) reciprocals(n int) []reciprocal {
 	left := d.n - d.at
 	return reciprocals[left-n+1 : left+1]
 }
 
-// skip passes n bits if all are zeros, which leaves the given width. Else it decodes them, or as many as are in a word.
+// skip passes n bits if all are zeros, which leaves the given width. Else it decodes them, up to the end of a word.
 func (d *exactDecoder) skip(n int, width uint64) {
-	part := d.width - width // of the interval: what stands for a one among them
+	part := d.width - width // the part of the interval that stands for a one among them
 	if width < 1<<56 || d.above < part {
 		d.step(n)
 		return
@@ -135,7 +135,7 @@ func (d *exactDecoder) step(n int) {
 	d.settle()
 }
 
-// settle ends some steps: it reads what the last of them left to read, and says whether more are to come.
+// settle ends some steps: it reads the bytes that the last step left to read, and sets finished.
 func (d *exactDecoder) settle() {
 	if d.width < 1<<56 {
 		shift := bits.LeadingZeros64(d.width) &^ 7
@@ -146,7 +146,7 @@ func (d *exactDecoder) settle() {
 	d.finished = d.ones == 0 || d.ones == d.n-d.at || d.read >= len(d.src)+8
 }
 
-// end fills in the bits that are left and checks the ending. It returns the bytes consumed.
+// end fills in the bits that are left and checks the ending. It returns the number of bytes consumed.
 func (d *exactDecoder) end() (int, error) {
 	v := interval{window(d.src, d.read-8) - d.above, d.width}
 	size, first := v.end()

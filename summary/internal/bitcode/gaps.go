@@ -7,11 +7,11 @@ import (
 )
 
 // The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A
-// gap is cut into a low part and the rest. The low part has c.low bits, so few that its values are as good as equally
-// likely. The rest is a geometric variable again, coded as a symbol. The last symbol of the alphabet stands for "as
-// much as this, and more". A geometric variable has no memory, so the same alphabet serves after it.
+// gap is cut into a low part and the rest. The low part has c.low bits, so few that its values are nearly equally
+// likely. The rest is a geometric variable again, coded as a symbol. The last symbol of the alphabet stands for "at
+// least this much, continued". A geometric variable has no memory, so the same alphabet serves after it.
 
-// gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
+// gapFrequencies sets the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
 // alphabet ends where symbols get too rare for the scale.
 func gapFrequencies(f *frequencies, p uint64, low int) {
 	q := zerosFollow(p, low)
@@ -92,7 +92,8 @@ func (g *gapEncoder) putGap(gap int) {
 	}
 }
 
-// putFours puts gaps by fours with four lanes, as long as they need no symbol for more; it returns how many.
+// putFours puts gaps by fours with four lanes, as long as they need no symbol for more; it returns the number of gaps
+// put.
 func (g *gapEncoder) putFours(gaps []int) int {
 	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
 	buf, pos, more := g.buf, g.pos, g.more
@@ -154,7 +155,7 @@ type gapDecoder struct {
 	at, end    uint64 // the place after the last of them, and after the last bit
 }
 
-// getOne gets a gap and flips the bit after it; it returns false if there is no such bit.
+// getOne gets a gap and flips the bit after it. It returns false if there is no such bit.
 func (g *gapDecoder) getOne(words []uint64) bool {
 	lane := g.ones % g.lanes
 	s := g.get(lane, &g.table)
@@ -172,7 +173,7 @@ func (g *gapDecoder) getOne(words []uint64) bool {
 }
 
 // getFours gets ones by fours with four lanes. It goes on while no gap needs a symbol for more, all ones lie inside the
-// array, and there is enough of src.
+// array, and src is long enough.
 func (g *gapDecoder) getFours(words []uint64, few int) {
 	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
 	src, pos, t := g.src, g.pos, &g.table
@@ -210,7 +211,7 @@ func (g *gapDecoder) getFours(words []uint64, few int) {
 	g.at, g.ones = at, ones
 }
 
-// pieceBits is how much of a low part is put at once.
+// pieceBits is the most bits of a low part that are put at once.
 const pieceBits = 24
 
 // putLow puts the low n bits of v, in pieces that a state can take.

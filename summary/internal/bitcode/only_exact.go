@@ -3,7 +3,7 @@ package bitcode
 import "fmt"
 
 // AppendExact is AppendBits with the exact code at every length, at about a twentieth of the speed. It is the shortest
-// code there is, within a byte of log2 of the number of arrays with that number of ones.
+// code there is, within a byte of log2 of the number of arrays with the same number of ones.
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
@@ -12,7 +12,7 @@ func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	return appendExact(dst, words, n, ones)
 }
 
-// DecodeExact is DecodeBits for what AppendExact writes.
+// DecodeExact is DecodeBits for the code of AppendExact.
 func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
 	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("bitcode: %d ones in %d bits: %w", ones, n, ErrMalformed)

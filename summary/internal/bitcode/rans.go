@@ -7,10 +7,10 @@ import (
 
 // A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
 // about x*2^15/f. The decoder takes it back, last symbol first, so encoding runs backwards. A state that would grow
-// beyond its limit gives its low 32 bits to the stream. One that falls below stateStart takes 32 bits from it. It never
-// takes more, for the one or two symbols between two such looks are worth at most 30. All states start at stateStart,
-// and the decoder demands to find them there again. Together with the ranges that makes the code a bijection. Several
-// lanes keep the processor busy.
+// beyond its limit gives its low 32 bits to the stream. A state that falls below stateStart takes 32 bits from the
+// stream. It never needs more, for the one or two symbols between two such checks are worth at most 30 bits. All states
+// start at stateStart, and the decoder demands to find them there again. Together with the ranges of the states that
+// makes the code a bijection. Several lanes keep the processor busy.
 //
 // A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
 
@@ -25,7 +25,7 @@ const (
 	maxLanes   = 4
 )
 
-// symbol is what the encoder needs of one symbol to do without a division.
+// symbol is a symbol prepared for the encoder, so that it needs no division.
 type symbol struct {
 	reciprocal uint64 // 2^(64+shift)/freq, rounded up
 	start      uint64
@@ -71,13 +71,13 @@ func (e *encoder) put(lane int, s *symbol) {
 	e.state[lane] = s.push(x)
 }
 
-// putPair puts two symbols with one look at the state. The decoder gets them in the order given.
+// putPair puts two symbols with one check of the state. The decoder gets them in the order given.
 func (e *encoder) putPair(lane int, first, second *symbol) {
 	x := e.shrink(e.state[lane], uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits))
 	e.state[lane] = first.push(second.push(x))
 }
 
-// putBits puts the low n bits of v, at most 31, each as likely as the other.
+// putBits puts the low n bits of v, at most 31, all values equally likely.
 func (e *encoder) putBits(lane int, v uint64, n int) {
 	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
 }
@@ -101,14 +101,14 @@ func (e *encoder) finish(lanes int) []byte {
 	return e.buf[e.pos:]
 }
 
-// decoder reads a code. Past the end of src it reads zeros, and pos shows it.
+// decoder reads a code. Past the end of src it reads zeros; then pos is beyond src.
 type decoder struct {
 	state [maxLanes]uint64
 	src   []byte
 	pos   int
 }
 
-// newDecoder reads the states; ok is false if they are not all there and in range.
+// newDecoder reads the states; ok is false if one is missing or out of range.
 func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
 	if len(src) < lanes*stateBytes {
 		return d, false
@@ -154,7 +154,7 @@ func (d *decoder) grow(x uint64) uint64 {
 	return x
 }
 
-// done tells whether all went as an encoder would have it: nothing read past the end, all lanes back where they start.
+// done reports whether decoding ended as it must: nothing read past the end, all lanes back at stateStart.
 func (d *decoder) done(lanes int) bool {
 	for _, x := range d.state[:lanes] {
 		if x != stateStart {
@@ -164,26 +164,26 @@ func (d *decoder) done(lanes int) bool {
 	return d.pos <= len(d.src)
 }
 
-// table is the decoder's view of the frequencies. It says which symbol a slot of the scale belongs to, and how many
-// slots that has. It also has what leads from a slot to its number among them.
+// table is the decoder's view of the frequencies: the symbol of each slot of the scale, the number of slots of each
+// symbol, and its first slot, to number a slot among those of its symbol.
 type table struct {
 	symbol [scale]byte
 	freq   [256]uint16
-	back   [256]uint16 // the first slot, negated
+	back   [256]uint16 // the first slot
 }
 
-// pop returns the symbol on top of the state x and the state below it, less what the stream has of it.
+// pop returns the symbol on top of the state x and the state below it, less the bits that the stream has of it.
 func (t *table) pop(x uint64) (below, s uint64) {
 	slot := x % scale
 	s = uint64(t.symbol[slot])
 	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
 }
 
-// frequencies holds the slots of every symbol, scale in all, at least one for each that can occur; symbol s has
-// start[s+1]-start[s] of them.
+// frequencies holds the slots of every symbol, scale in all, at least one for each symbol that can occur; symbol s has
+// start[s+1]-start[s] slots.
 type frequencies struct {
 	start [257]uint16
-	n     int // symbols
+	n     int // number of symbols
 }
 
 func (f *frequencies) symbols(s *[256]symbol) {

@@ -12,8 +12,8 @@ import (
 // Bits are written from the lowest of each byte on, and the last byte is filled up with zeros. That takes some 0.03 to
 // 0.12 bits for each of the few more than the exact code. There are no states and no tables.
 
-// chooseRice sets how gaps are cut, and the sizes. The low part has the fewest bits with which the rest is mostly below
-// two: that is the best number, or so close to it that it takes hardly more.
+// chooseRice sets the number of low bits, and the sizes. The low part has the fewest bits with which the rest is mostly
+// below two: the best number, or so close to it that the code takes hardly more.
 func (c *choice) chooseRice(n int) {
 	c.method = inRice
 	for c.few<<(c.low+1) < n {
@@ -28,7 +28,7 @@ func (c *choice) chooseRice(n int) {
 	c.most = (fixed + (n-c.few)>>c.low + 7) / 8
 }
 
-// zerosFollow is 2^64 times the probability of 2^low zeros when bits are one with probability p/2^64.
+// zerosFollow returns 2^64 times the probability of 2^low zeros when bits are one with probability p/2^64.
 func zerosFollow(p uint64, low int) uint64 {
 	q := -p
 	for range low {
@@ -39,7 +39,7 @@ func zerosFollow(p uint64, low int) uint64 {
 
 func appendRice(dst []byte, words []uint64, n int, c choice) []byte {
 	w := bitWriter{dst: dst}
-	after := 0 // the last one
+	after := 0 // the place after the last one
 	for i, word := range words {
 		word ^= c.flip
 		if i == n/64 {
@@ -60,7 +60,7 @@ func appendRice(dst []byte, words []uint64, n int, c choice) []byte {
 type bitWriter struct {
 	dst  []byte
 	word uint64 // bits not yet in dst
-	held int    // how many, below 32
+	held int    // their number, below 32
 }
 
 // put writes the low bits of v, at most 32. The others are zero.
@@ -89,8 +89,8 @@ func (w *bitWriter) finish() []byte {
 	return w.dst
 }
 
-// mostZeros is how many zeros of a unary number are read at most at a time. With them, a one and a low part of at most
-// 13 bits, as short arrays have, are in 57 bits.
+// mostZeros is the most zeros of a unary number that are read at a time. With these, a one and a low part of at most 13
+// bits, as short arrays have, a read is of 57 bits.
 const mostZeros = 57 - 1 - 13
 
 func decodeRice(words []uint64, src []byte, n int, c choice) (int, error) {
@@ -125,7 +125,7 @@ func decodeRice(words []uint64, src []byte, n int, c choice) (int, error) {
 	return consumed, nil
 }
 
-// bitsFrom is at least 57 bits of src from a bit on, zeros beyond the end.
+// bitsFrom returns at least 57 bits of src from a bit on, zeros beyond the end.
 func bitsFrom(src []byte, bit int) uint64 {
 	if bit/8+8 <= len(src) {
 		return binary.LittleEndian.Uint64(src[bit/8:]) >> (bit % 8)

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// Array is an array of N bits to be decoded from the start of Src into Words. Ones is the number of bits set.
+// Array is an array of N bits to be decoded from the start of Src into Words. Ones is the number of ones.
 type Array struct {
 	Words   []uint64
 	Src     []byte
 	N, Ones int
 }
 
-// Lanes is how many arrays [DecodeSeveral] takes at most.
+// Lanes is the most arrays that [DecodeSeveral] takes.
 const Lanes = 4
 
 // DecodeSeveral is [DecodeBits] of up to Lanes arrays, in less time than one after the other where all have the exact
-// code. It returns the bytes consumed of each.
+// code. It returns the number of bytes consumed of each.
 func DecodeSeveral(arrays []Array) (consumed [Lanes]int, err error) {
 	for i := range arrays {
 		if !arrays[i].exact() {
@@ -59,13 +59,14 @@ func (a *Array) exact() bool {
 	return 0 < a.Ones && a.Ones < a.N && a.N <= exactMax && choose(a.N, a.Ones).method == exact
 }
 
-// wordLeft reports whether d stands before a word that has zeros enough for it not to end there but by its last one.
+// wordLeft reports whether d stands before a whole word, and more zeros are left than it has bits: it cannot use them
+// up.
 func (d *exactDecoder) wordLeft() bool {
 	return !d.finished && d.at%64 == 0 && d.n-d.at-d.ones > 64
 }
 
-// stepFour is step of four decoders, a word at a time. It goes on while all have a word in which they cannot end but by
-// their last one. Nothing in one waits for another.
+// stepFour is step of four decoders, a word at a time. It goes on while all have a word left. No decoder waits for
+// another.
 func stepFour(lanes *[Lanes]exactDecoder) {
 	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
 	for d.wordLeft() && e.wordLeft() && f.wordLeft() && g.wordLeft() {
@@ -73,11 +74,11 @@ func stepFour(lanes *[Lanes]exactDecoder) {
 	}
 }
 
-// word64 is reciprocals of a word.
+// word64 returns the reciprocals of a word.
 func (d *exactDecoder) word64() *[64]reciprocal { return (*[64]reciprocal)(d.reciprocals(64)) }
 
-// wordOfFour is step of four decoders that have a word left. Which bits are ones cannot be foreseen, so no branch
-// depends on one. Zeros after the last one change nothing.
+// wordOfFour is step of four decoders that have a word left. The ones cannot be foreseen, so no branch depends on a
+// bit. Zeros after the last one change nothing.
 func wordOfFour(lanes *[Lanes]exactDecoder, r, s, t, u *[64]reciprocal) {
 	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
 	wd, we, wf, wg := d.width, e.width, f.width, g.width
@@ -117,14 +118,14 @@ func wordOfFour(lanes *[Lanes]exactDecoder, r, s, t, u *[64]reciprocal) {
 	g.finishWord(wg, ag, og, xg)
 }
 
-// narrowed is the interval after one bit, and that bit. A one has the lowest part of the interval before.
+// narrowed returns the interval after one bit, and that bit. A one has the lowest part of the interval before.
 func narrowed(width, above, part uint64) (narrowWidth, narrowAbove, one uint64) {
 	_, one = bits.Sub64(above, part, 0)
 	rest := width - part
 	return rest ^ (rest^part)&-one, above - part&(one-1), one
 }
 
-// widened takes as many bytes of src in as make the interval 2^56 wide again.
+// widened takes in the bytes of src that make the interval at least 2^56 wide again.
 func (d *exactDecoder) widened(width, above uint64) (wider, further uint64) {
 	by := bits.LeadingZeros64(width) &^ 7
 	above = above<<by | window(d.src, d.read)>>(64-by)
@@ -140,8 +141,8 @@ func (d *exactDecoder) finishWord(width, above, ones, word uint64) {
 	d.settle()
 }
 
-// stepBoth is step of d and of e, a word at a time. It goes on while both have a word in which they cannot end but by
-// their last one. Nothing in one waits for the other.
+// stepBoth is step of d and of e, a word at a time. It goes on while both have a word left. Neither decoder waits for
+// the other.
 func stepBoth(d, e *exactDecoder) {
 	for d.wordLeft() && e.wordLeft() {
 		wordOfBoth(d, e, d.word64(), e.word64())
@@ -152,7 +153,7 @@ func stepBoth(d, e *exactDecoder) {
 func wordOfBoth(d, e *exactDecoder, r, s *[64]reciprocal) {
 	width, above, ones := d.width, d.above, uint64(d.ones)
 	other, over, more := e.width, e.above, uint64(e.ones)
-	word, next := uint64(0), uint64(0) // from the top
+	word, next := uint64(0), uint64(0) // decoded bits, from the top
 	i := 63
 	for ; i >= 0 && ones > 0 && more > 0; i-- {
 		part, share := r[i].of(width)*ones, s[i].of(other)*more

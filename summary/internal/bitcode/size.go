@@ -2,13 +2,13 @@ package bitcode
 
 import "math/bits"
 
-// maxBits is the longest array.
+// maxBits is the most bits of an array.
 const maxBits = 1 << 40
 
 type method uint8
 
 const (
-	empty   method = iota // all bits are alike: no bytes
+	empty   method = iota // all bits are equal: no bytes
 	raw                   // the bits as they are
 	exact                 // an arithmetic coder
 	inRice                // the Rice code of the gaps between ones
@@ -22,22 +22,22 @@ const (
 	fewShare  = 15      // ones are few if there are fewer than ⌊n/fewShare⌋ of them
 	lanesFrom = 8 << 10 // bytes of code, from which four lanes, for 18 bytes more, are worth it
 
-	spareBytes = 6 // what a lane of rANS takes beyond the entropy, on average
+	spareBytes = 6 // mean bytes that a lane of rANS takes beyond the entropy
 )
 
-// choice is all that follows from the length and the number of ones.
+// choice is the method of a code and its parameters. All follow from the length and the number of ones.
 type choice struct {
 	method    method
 	lanes     int
 	flip      uint64 // all ones when the complement is coded
-	few       int    // ones after flipping
+	few       int    // number of ones after flipping
 	p         uint64 // 2^64 times their share
 	low       int    // bits of the low part of a gap
-	predicted int    // bytes
-	most      int    // bytes, whatever the bits
+	predicted int    // bytes, of random bits
+	most      int    // bytes, of any bits
 }
 
-// choose makes the choice for n bits with the given number of ones.
+// choose returns the choice for n bits with the given number of ones.
 func choose(n, ones int) choice {
 	c := choice{few: ones}
 	if ones > n/2 {
@@ -81,16 +81,16 @@ func (c *choice) chooseRANS(n int) {
 	c.most = coded + symbols/4 + 64 // no symbol has less than a quarter of the slots it should have: 2 bits each
 }
 
-// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with. It is within a
-// byte up to 2^10 bits. Up to 2^14 bits, where few are ones, it is within a byte of the mean. Above it is within half a
-// percent. It is found in integers, so it is the same on every machine. 0 <= ones <= n <= 2^40.
+// PredictedBytes returns the size of the code of n random bits with the given number of ones, to plan with. It is
+// within a byte up to 2^10 bits. Up to 2^14 bits, where few are ones, it is within a byte of the mean. Above it is
+// within half a percent. It is computed in integers, so it is the same on every machine. 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
-// minBytes is at most the size of the code of any n bits with the given number of ones, random or not.
+// minBytes returns a lower bound of the code size of n bits with the given number of ones, random or not.
 func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }
 
-// exactBytes is what the exact code takes for any n bits with the given number of ones, to a byte. It is the logarithm
-// of the number of such arrays, by Stirling's formula, and half a bit for the ending.
+// exactBytes returns the size of the exact code of any n bits with the given number of ones, to a byte. It is the
+// logarithm of the number of such arrays, by Stirling's formula, and half a bit for the ending.
 func exactBytes(n, ones int) int {
 	const (
 		tau  = 2_780_297 // log2(2 pi)
@@ -103,7 +103,7 @@ func exactBytes(n, ones int) int {
 // fraction is the number of binary digits after the point of a logarithm or an entropy.
 const fraction = 20
 
-// entropy is n*H(ones/n) in units of 2^-fraction bits; 0 < ones < n <= maxBits.
+// entropy returns n*H(ones/n) in units of 2^-fraction bits; 0 < ones < n <= maxBits.
 func entropy(n, ones int) uint64 {
 	return scaled(ones, log2(n)-log2(ones)) + scaled(n-ones, log2(n)-log2(n-ones))
 }
@@ -111,13 +111,13 @@ func entropy(n, ones int) uint64 {
 // logFraction is the number of binary digits after the point that log2 returns.
 const logFraction = 40
 
-// scaled is k times a logarithm, cut to fraction digits.
+// scaled returns k times a logarithm, cut to fraction digits.
 func scaled(k int, log uint64) uint64 {
 	hi, lo := bits.Mul64(uint64(k), log)
 	return hi<<(64-logFraction+fraction) | lo>>(logFraction-fraction)
 }
 
-// log2 is the binary logarithm of x > 0 in units of 2^-logFraction, by repeated squaring of the mantissa.
+// log2 returns the binary logarithm of x > 0 in units of 2^-logFraction, by repeated squaring of the mantissa.
 func log2(x int) uint64 {
 	whole := bits.Len64(uint64(x)) - 1
 	log := uint64(whole)

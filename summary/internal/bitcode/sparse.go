@@ -7,14 +7,15 @@ import (
 	"math/bits"
 )
 
-// lowBits is how many bits of each of count sorted numbers below size are written as they are. The rest, in unary, is
-// coded as an array with a one in about seventeen bits. It takes 0.05 bits a number more than the least possible.
+// lowBits returns the number of bits of each number that are written as they are, for count sorted numbers below size.
+// The rest, in unary, is coded as an array with a one in about seventeen bits. It takes 0.05 bits a number more than
+// the least possible.
 func lowBits(count int, size uint64) int {
 	return max(0, bits.Len64(size/uint64(max(count, 1)))-1-4)
 }
 
-// AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.
-// Neither m nor size is in the code. It takes O(m) time and memory, and panics if numbers are not as said.
+// AppendSparse appends m sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits each. Neither m
+// nor size is in the code. It takes O(m) time and memory, and panics if numbers are out of order or range.
 func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	if len(numbers) == 0 {
 		return dst
@@ -39,9 +40,9 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	return append(dst, lows[:total]...)
 }
 
-// DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. An error wraps
-// [ErrMalformed]: src does not start with what AppendSparse writes. Memory is at most some 200 times src, whatever count
-// and size are.
+// DecodeSparse decodes count numbers below size from the start of src, and returns the rest of src. The error wraps
+// [ErrMalformed] if src does not start with a code by AppendSparse. Memory is at most some 200 times src, whatever
+// count and size are.
 func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
 	if count == 0 {
 		return nil, src, nil

@@ -2,8 +2,8 @@ package bitcode
 
 import "encoding/binary"
 
-// DecodeUvarint is [binary.Uvarint] of the shortest form only, which is what [binary.AppendUvarint] writes. Consumed is
-// 0 for anything else.
+// DecodeUvarint is [binary.Uvarint] for the shortest form only, which [binary.AppendUvarint] writes. For anything else
+// consumed is 0.
 func DecodeUvarint(src []byte) (v uint64, consumed int) {
 	v, consumed = binary.Uvarint(src)
 	if consumed <= 0 || consumed > 1 && src[consumed-1] == 0 {
