@@ -2,22 +2,22 @@ package trie
 
 import "slices"
 
-// Block is what is known of a block: pieces of sets, in the order of hash space and apart. Nothing is known elsewhere.
-// Copies made by Clone share their sets.
+// Block is the known part of a block: pieces of sets, in the order of hash space, not overlapping. Outside of them
+// nothing is known. Copies made by Clone share their sets.
 type Block struct {
 	Start  uint8 // level of the cells
 	pieces []Piece
 }
 
-// Piece is cells Begin to End-1 of a set.
+// Piece is a range of cells of a set: Begin to End-1.
 type Piece struct {
 	Set        *Set
 	Begin, End int
 }
 
-// Position returns x_i(f): where a key of fingerprint f lies in the hash space of block i. Its top l bits are its node
-// at level l. It is Stafford's thirteenth mix of f, offset by a multiple of the golden ratio: independent from block to
-// block.
+// Position returns x_i(f): the position of a key of fingerprint f in the hash space of block i. Its top l bits are its
+// node at level l. It is Stafford's thirteenth mix of f, offset by a multiple of the golden ratio: independent from
+// block to block.
 func Position(f uint64, block int) uint64 {
 	z := f + uint64(block+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -25,10 +25,10 @@ func Position(f uint64, block int) uint64 {
 	return z ^ z>>31
 }
 
-// Count is the number of nodes in p.
+// Count returns the number of nodes in p.
 func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
 
-// NewSingle returns a block that is known as one set of all its cells. Block, set and piece are one piece of memory.
+// NewSingle returns a block that is known as one set of all its cells. Block, set and piece are allocated together.
 func NewSingle(set Set) *Block {
 	s := &struct {
 		Block
@@ -46,19 +46,19 @@ type Region struct {
 	Level      int
 }
 
-// Span is the nodes Begin to End-1 of a level.
+// Span is a range of nodes of a level: Begin to End-1.
 type Span struct{ Begin, End uint64 }
 
-// Nodes are the nodes that r may have, in a block that starts at a level.
+// Nodes returns the range of nodes that r may have, in a block that starts at a level.
 func (r Region) Nodes(start uint8) Span {
 	depth := r.Level - int(start)
 	return Span{uint64(r.Begin) << depth, uint64(r.End) << depth}
 }
 
-// Pieces are all that is known, in order. Not to be changed.
+// Pieces returns all pieces, in order. They are not to be changed.
 func (b *Block) Pieces() []Piece { return b.pieces }
 
-// Regions returns where each piece lies, and its level.
+// Regions returns the cells and the level of each piece.
 func (b *Block) Regions() []Region {
 	out := make([]Region, len(b.pieces))
 	for i, p := range b.pieces {
@@ -67,13 +67,13 @@ func (b *Block) Regions() []Region {
 	return out
 }
 
-// level is the level of the nodes of a set.
+// level returns the level of the nodes of a set.
 func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth() }
 
 // Clone copies b, not its sets.
 func (b *Block) Clone() *Block { return &Block{b.Start, slices.Clone(b.pieces)} }
 
-// Put puts a set in place of what is known of its cells.
+// Put puts a set in place of the pieces, or parts of pieces, that have its cells.
 func (b *Block) Put(s *Set) {
 	var out []Piece
 	placed := false
@@ -98,7 +98,7 @@ func (b *Block) Put(s *Set) {
 	b.pieces = out
 }
 
-// PutBeneath puts a set where nothing is known of its cells.
+// PutBeneath puts in the part of a set whose cells are not known.
 func (b *Block) PutBeneath(s *Set) {
 	var out []Piece
 	at := s.Begin()
@@ -125,7 +125,8 @@ func (b *Block) Covers(begin, end int) bool {
 	return begin >= end
 }
 
-// Shared is the set of b that has all of cells begin to end-1 at a level, and no others; nil if there is none.
+// Shared returns the set of b that has all of cells begin to end-1 at a level, and no other cells; nil if there is
+// none.
 func (b *Block) Shared(begin, end, level int) *Set {
 	for _, p := range b.pieces {
 		if s := p.Set; s.Begin() == begin && s.End() == end && b.level(s) == level {
@@ -135,7 +136,7 @@ func (b *Block) Shared(begin, end, level int) *Set {
 	return nil
 }
 
-// Whole is the set that has all cells; nil if there is none.
+// Whole returns the set that has all cells; nil if there is none.
 func (b *Block) Whole() *Set {
 	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin() == 0 {
 		return b.pieces[0].Set
@@ -143,8 +144,8 @@ func (b *Block) Whole() *Set {
 	return nil
 }
 
-// find is the set that knows a cell, nil if none does. Pieces are most often of one size, so that the first guess is
-// right, or one too high or low.
+// find returns the set that knows a cell, nil if none does. Pieces are most often of one size, so that the first guess
+// is right, or one too high or low.
 func (b *Block) find(cell int) *Set {
 	last := len(b.pieces) - 1
 	if last < 0 {
@@ -169,14 +170,14 @@ func (b *Block) Contains(x uint64) bool {
 	return s == nil || s.Has(x>>(64-b.level(s)), 0)
 }
 
-// Has reports whether the block has a node of a level, or one below it. The level is not above the start; what is known
-// there is at least as deep. O(1).
+// Has reports whether the block has a node of a level, or one below it. The level is not above the start, and what is
+// known of the cell is at least as deep. O(1).
 func (b *Block) Has(node uint64, level int) bool {
 	s := b.find(int(node >> (level - int(b.Start))))
 	return s != nil && s.Has(node, b.level(s)-level)
 }
 
-// FalsePositiveRate is the share of hash space that the block cannot rule out. O(pieces).
+// FalsePositiveRate returns the share of hash space that the block cannot rule out. O(pieces).
 func (b *Block) FalsePositiveRate() float64 {
 	cells := float64(int(1) << b.Start)
 	unknown := cells
@@ -188,7 +189,7 @@ func (b *Block) FalsePositiveRate() float64 {
 	return (unknown + hit) / cells
 }
 
-// AppendNodes appends the nodes of cells begin to end-1 at a level. What is known there is at least as deep.
+// AppendNodes appends the nodes of cells begin to end-1 at a level. The nodes known there are at least as deep.
 func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
 	dst = slices.Grow(dst, b.count(begin, end))
 	for _, p := range b.pieces {
@@ -199,7 +200,7 @@ func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
 	return dst
 }
 
-// count is the number of nodes known in cells begin to end-1. A level above has at most as many.
+// count returns the number of nodes known in cells begin to end-1. At a level above, there are no more.
 func (b *Block) count(begin, end int) int {
 	n := 0
 	for _, p := range b.pieces {
@@ -210,7 +211,7 @@ func (b *Block) count(begin, end int) int {
 	return n
 }
 
-// SizeBytes is about what b and its sets take in memory. A set of several pieces counts once.
+// SizeBytes returns about the bytes that b and its sets take in memory. A set of several pieces counts once.
 func (b *Block) SizeBytes() int {
 	size := 32
 	for i, p := range b.pieces {

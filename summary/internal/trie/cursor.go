@@ -13,10 +13,10 @@ type cursor struct {
 	word uint64 // bits of that word not yet passed
 }
 
-// chunk is how many nodes are best unpacked at a time.
+// chunk is the number of nodes that are best unpacked at a time.
 const chunk = 256
 
-// from is a cursor before the first node of a cell or a later one.
+// from returns a cursor before the first node in a cell or a later one.
 func (s *Set) from(cell int) cursor {
 	c := cursor{s: s, i: s.rank(cell)}
 	if c.i < int(s.count) {
@@ -27,16 +27,16 @@ func (s *Set) from(cell int) cursor {
 	return c
 }
 
-// group is how many nodes of a depth have their low bits in eight bytes, wherever these begin: at most 8.
+// group returns the number of nodes whose low bits lie in eight bytes, wherever these begin: at most 8.
 func group(depth int) int { return min(8, 57/max(1, depth)) }
 
-// lowFrom is the low bits of a group of nodes, from node i on.
+// lowFrom returns the low bits of a group of nodes, from node i on.
 func (s *Set) lowFrom(i int) uint64 {
 	at := uint(i) * uint(s.depth)
 	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8)
 }
 
-// fill unpacks as many nodes as fit in dst, and returns their number.
+// fill unpacks the next nodes until dst is full or the set ends, and returns their number.
 func (c *cursor) fill(dst []uint64) int {
 	s := c.s
 	dst = dst[:min(len(dst), int(s.count)-c.i)]
@@ -63,7 +63,7 @@ func (c *cursor) fill(dst []uint64) int {
 	return len(dst)
 }
 
-// countIn passes the next nodes and counts those that are set in words.
+// countIn passes the next nodes and counts the nodes whose bits are set in words.
 func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	s, most := c.s, group(int(c.s.depth))
 	for end := c.i + nodes; c.i < end; {
@@ -83,8 +83,8 @@ func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	return both
 }
 
-// countWord is countIn for the ones of a word of unary: nodes from number i on. Cell is that of a one at bit 0, less the
-// ones before it. The low bits of most nodes are read at a time.
+// countWord is countIn for the ones of a word of unary: nodes from number i on. Cell is the cell of a one at bit 0,
+// less the ones before it. The low bits of most nodes are read at a time.
 //
 //go:noinline
 func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both int) {
@@ -107,7 +107,7 @@ func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both in
 	return both
 }
 
-// appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
+// appendCells appends the nodes lower levels above the nodes of cells begin to end-1, in order, each once.
 func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	c := s.from(begin)
 	var buffer [chunk]uint64
@@ -120,7 +120,7 @@ func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	return dst
 }
 
-// AppendLowered appends the nodes that some sorted ones lie below, lower levels above them, each once.
+// AppendLowered appends the nodes lower levels above the given sorted ones, each once.
 func AppendLowered(dst, nodes []uint64, lower int) []uint64 {
 	dst, _ = appendLowered(dst, nodes, lower, ^uint64(0))
 	return dst
@@ -128,7 +128,7 @@ func AppendLowered(dst, nodes []uint64, lower int) []uint64 {
 
 // appendLowered is AppendLowered for nodes that follow others: last is the last one appended. Dst may be nodes[:0].
 func appendLowered(dst, nodes []uint64, lower int, last uint64) ([]uint64, uint64) {
-	if lower == 0 { // those of a set are distinct, and its cells no other's
+	if lower == 0 { // the nodes of a set are distinct, and no other set has its cells
 		return append(dst, nodes...), last
 	}
 	for _, v := range nodes {

@@ -1,23 +1,23 @@
 package trie
 
-// Probe is a question to a block, asked step by step: whether it contains a position. A step loads what the next one
-// needs, and has no branch that depends on it. A wrong guess would make the processor forget the loads behind it. Who
-// asks many blocks takes one step with all of them before the next.
+// Probe asks a block, step by step, whether it contains a position. A step loads the memory that the next step needs,
+// and has no branch that depends on it: a wrong guess would make the processor drop the loads behind it. To ask many
+// blocks, take one step with all of them before the next.
 type Probe struct {
 	set   *Set // nil: unknown
 	cell  uint
 	level uint
-	at    uint   // a bit in unary: first where one of the cells before begins, then where this one does
+	at    uint   // a bit in unary: first the start of a cell at or before this one, then the start of this cell
 	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
 }
 
-// Probe is a question to s, a set of all cells.
+// Probe returns a probe of s, a set of all cells, at position x.
 func (s *Set) Probe(x uint64) Probe {
 	start := uint(s.start())
 	return Probe{set: s, cell: uint(x >> (64 - start)), level: start + uint(s.depth)}
 }
 
-// Probe is a question to b.
+// Probe returns a probe of b at position x.
 func (b *Block) Probe(x uint64) Probe {
 	cell := int(x >> (64 - b.Start))
 	s := b.find(cell)
@@ -27,8 +27,8 @@ func (b *Block) Probe(x uint64) Probe {
 	return Probe{set: s, cell: uint(cell - int(s.begin)), level: uint(b.level(s))}
 }
 
-// LoadAll is the first step, which no other needs. Where the nodes are spread evenly over the cells, it loads the lines
-// that the other steps will load, all at a time.
+// LoadAll is the first step; the others do not need it. Where the nodes are spread evenly over the cells, it loads the
+// cache lines that the other steps will load, all at a time.
 func (p *Probe) LoadAll() {
 	if s := p.set; s != nil {
 		nodes := uint(uint64(p.cell) * uint64(s.count) / uint64(s.end-s.begin)) // before the cell, about
@@ -44,7 +44,7 @@ func (p *Probe) LoadUnary() {
 	}
 }
 
-// LoadLow is the third step. It finds where the cell begins, and loads the low bits of its first node.
+// LoadLow is the third step. It finds the start of the cell, and loads the low bits of its first node.
 func (p *Probe) LoadLow() {
 	if p.set != nil {
 		p.at = p.set.skipCells(p.at, p.word, p.cell%cellsPerStart)
@@ -52,7 +52,7 @@ func (p *Probe) LoadLow() {
 	}
 }
 
-// Contains is the last step: whether the block may have a key at the position of the question.
+// Contains is the last step. It reports whether the block may have a key at position x, which is the probe's.
 func (p *Probe) Contains(x uint64) bool {
 	s := p.set
 	if s == nil {

@@ -1,6 +1,6 @@
 package trie
 
-// Merge is the nodes that are in v or w, both sorted without doubles.
+// Merge returns the nodes that are in v or w, both sorted without duplicates.
 func Merge(v, w []uint64) []uint64 {
 	out := make([]uint64, 0, len(v)+len(w))
 	for len(v) > 0 && len(w) > 0 {
@@ -16,8 +16,8 @@ func Merge(v, w []uint64) []uint64 {
 	return append(append(out, v...), w...)
 }
 
-// Common is the regions that two blocks both know, in cells of the later start level, which is returned, at the lower
-// of their levels.
+// Common returns the regions that two blocks both know, each at the lower of their two levels. The regions are in cells
+// of the later start level, which is returned.
 func Common(a, b *Block) (regions []Region, start uint8) {
 	start = max(a.Start, b.Start)
 	for i, j := 0, 0; i < len(a.pieces) && j < len(b.pieces); {

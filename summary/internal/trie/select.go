@@ -2,8 +2,8 @@ package trie
 
 import "math/bits"
 
-// selectBit is the place of the k-th one of w, counted from 0. There is one. It has no branch that depends on w. The
-// sums of ones up to each byte say in which byte it is, and a table where in that.
+// selectBit returns the place of the k-th one of w, counted from 0; w has more than k ones. It has no branch that
+// depends on w. The sums of ones up to each byte give the byte, and a table gives the place in the byte.
 func selectBit(w uint64, k int) int {
 	const lows, highs = 0x0101010101010101, 0x8080808080808080
 	sums := w - w>>1&0x5555555555555555

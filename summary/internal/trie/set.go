@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// Set holds the nodes of one level in a range of cells, in Elias and Fano's code. That is the number of nodes of each
-// cell in unary, and the low bits of each node, packed. It takes Depth+2 bits a node and a little. Immutable.
+// Set holds the nodes of one level in a range of cells, in Elias and Fano's code: the number of nodes of each cell in
+// unary, and the low bits of each node, packed. It takes little more than Depth+2 bits a node. It is immutable.
 type Set struct {
-	// The low bits of all nodes; then the places in unary where every cellsPerStart-th cell but the first begins, of four
-	// bytes each, the last one first; then the words of unary, the last one first. Numbers have the least byte first. Eight
-	// bytes can be read wherever low bits are.
+	// The low bits of all nodes; then the starts; then the words of unary, the last one first. The starts are the places
+	// in unary where every cellsPerStart-th cell but the first begins, of four bytes each, the last one first. Numbers
+	// have the least byte first. Eight bytes can be read wherever low bits are.
 	code       []byte
 	begin, end int32 // cells
 	depth      int32
@@ -29,7 +29,7 @@ func (s *Set) Begin() int { return int(s.begin) }
 // End returns the first cell after those of s.
 func (s *Set) End() int { return int(s.end) }
 
-// Depth returns how many levels the nodes are below the cells.
+// Depth returns the number of levels from the cells down to the nodes.
 func (s *Set) Depth() int { return int(s.depth) }
 
 // Count returns the number of nodes.
@@ -45,8 +45,8 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	}
 	starts, mask := s.starts(), uint64(1)<<depth-1
 	started := 1
-	unary, at := uint64(0), 0        // the bits of a word, and which one
-	low, held, to := uint64(0), 0, 0 // bits not yet stored, how many, and where to
+	unary, at := uint64(0), 0        // the bits of a word, and its number
+	low, held, to := uint64(0), 0, 0 // bits not yet stored, their number, and the place to store them
 	for i, v := range nodes {
 		cell := int(v>>depth) - begin
 		for ; started <= cell/cellsPerStart; started++ {
@@ -67,7 +67,7 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 			low = v >> (depth - held)
 		}
 	}
-	for ; held > 0; held -= 8 { // and nothing of what follows
+	for ; held > 0; held -= 8 { // only the low bits, not the starts behind them
 		s.code[to] = byte(low)
 		low >>= 8
 		to++
@@ -81,13 +81,13 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	return s
 }
 
-// SetBytes is what a set takes in memory beside its code, about.
+// SetBytes is about the size of a set in memory without its code.
 const SetBytes = 48
 
-// SizeBytes is about what s takes in memory.
+// SizeBytes returns about the bytes that s takes in memory.
 func (s *Set) SizeBytes() int { return len(s.code) + SetBytes }
 
-// word is a word of unary.
+// word returns word i of unary.
 func (s *Set) word(i uint) uint64 {
 	return binary.LittleEndian.Uint64(s.code[uint(len(s.code))-wordBytes*i-wordBytes:])
 }
@@ -99,13 +99,13 @@ func (s *Set) setWord(i int, w uint64) {
 // one reports whether a bit of unary is one.
 func (s *Set) one(at uint) bool { return s.word(at/64)>>(at%64)&1 == 1 }
 
-// starts is where unary begins, behind the starts.
+// starts returns the offset in the code where the starts end and unary begins.
 func (s *Set) starts() uint {
 	return uint(len(s.code)) - wordBytes*uint((uint32(s.count)+uint32(s.end-s.begin)+63)/64)
 }
 
-// groupStart is the bit in unary where the group of a cell begins. Without a jump that depends on the cell: for the first
-// group it reads what stands in that place, and does not use it.
+// groupStart returns the bit in unary where the group of a cell begins. It has no jump that depends on the cell: for
+// the first group it reads the bytes where unary begins, and does not use them.
 func (s *Set) groupStart(cell uint) uint {
 	group := cell / cellsPerStart
 	at := binary.LittleEndian.Uint32(s.code[s.starts()-startBytes*group:])
@@ -115,7 +115,7 @@ func (s *Set) groupStart(cell uint) uint {
 	return uint(at)
 }
 
-// lowBits are the lower bits of node i.
+// lowBits returns the lower bits of node i.
 func (s *Set) lowBits(i uint) uint64 {
 	at := i * uint(s.depth)
 	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8) & (1<<(s.depth&63) - 1)
@@ -135,13 +135,13 @@ func (s *Set) Has(node uint64, lower int) bool {
 	return false
 }
 
-// cellStart is the bit in unary where a cell begins: after as many zeros as there are cells before.
+// cellStart returns the bit in unary where a cell begins: after one zero for each cell before.
 func (s *Set) cellStart(cell uint) uint {
 	at := s.groupStart(cell)
 	return s.skipCells(at, s.word(at/64), cell%cellsPerStart)
 }
 
-// skipCells is the bit in unary after some zeros from a bit on, which is in the given word.
+// skipCells returns the bit in unary after some zeros from bit at on, which is in the word first.
 func (s *Set) skipCells(at uint, first uint64, zeros uint) uint {
 	if zeros == 0 {
 		return at
@@ -156,10 +156,10 @@ func (s *Set) skipCells(at uint, first uint64, zeros uint) uint {
 	return i*64 + uint(selectBit(w, int(zeros)-1)) + 1
 }
 
-// countCells is the number of nodes in cells begin to end-1.
+// countCells returns the number of nodes in cells begin to end-1.
 func (s *Set) countCells(begin, end int) int { return s.rank(end) - s.rank(begin) }
 
-// rank is the number of nodes before a cell.
+// rank returns the number of nodes before a cell.
 func (s *Set) rank(cell int) int {
 	if cell -= int(s.begin); cell < int(s.end-s.begin) {
 		return int(s.cellStart(uint(cell))) - cell
@@ -167,7 +167,7 @@ func (s *Set) rank(cell int) int {
 	return int(s.count)
 }
 
-// start is the level of the cells of a set of all cells.
+// start returns the level of the cells of a set of all cells.
 func (s *Set) start() uint8 { return uint8(bits.TrailingZeros32(uint32(s.end))) }
 
 // Level returns the level of the nodes of a set of all cells.

@@ -8,9 +8,9 @@ type Walker struct {
 	pieces []Piece // not yet opened
 	nodes  cursor
 	left   int    // nodes of the open piece
-	lower  int    // levels that they are lowered by
-	whole  bool   // all of them lie in the span
-	last   uint64 // node
+	lower  int    // levels from the nodes up to the walker's level
+	whole  bool   // all nodes of the open piece lie in the span
+	last   uint64 // the last node
 	buffer [chunk]uint64
 }
 
@@ -32,8 +32,8 @@ func (w *Walker) Next() []uint64 {
 	return nil
 }
 
-// CountIn walks to the end. It counts the nodes, and those whose bits are set in words: bit i%64 of word i/64 for node
-// i. O(nodes).
+// CountIn walks to the end. It counts the nodes, and the nodes whose bits are set in words: bit i%64 of word i/64 for
+// node i. O(nodes).
 func (w *Walker) CountIn(words []uint64) (nodes, both int) {
 	for w.left > 0 || w.open() {
 		if w.lower == 0 && w.whole {
@@ -53,7 +53,7 @@ func (w *Walker) CountIn(words []uint64) (nodes, both int) {
 	return nodes, both
 }
 
-// open goes to the next piece with nodes in the span, false if there is none.
+// open goes to the next piece with nodes in the span. It returns false if there is none.
 func (w *Walker) open() bool {
 	up := w.level - int(w.start)
 	for len(w.pieces) > 0 {
@@ -77,7 +77,7 @@ func (w *Walker) open() bool {
 	return false
 }
 
-// fold lowers nodes to the level and drops those outside the span, in place.
+// fold turns nodes into their nodes at the level, in place, and drops the nodes outside the span.
 func (w *Walker) fold(nodes []uint64) []uint64 {
 	if w.lower > 0 {
 		nodes, w.last = appendLowered(nodes[:0], nodes, w.lower, w.last)
