@@ -10,7 +10,7 @@ type Array struct {
 	Counted              float64 // bits counted, over all blocks
 }
 
-// Loads are the mean numbers of times that two sets, and what they have in common, hit a bit.
+// Loads are the mean numbers of times that a bit is hit by two sets, and by the elements that they have in common.
 type Loads struct{ First, Second, Both float64 }
 
 // Either returns the load of the union.
@@ -19,8 +19,9 @@ func (x Loads) Either() float64 { return x.First + x.Second - x.Both }
 // Load returns k n/m, the load of n elements.
 func (a Array) Load(n float64) float64 { return a.Hashes * n / a.Bits }
 
-// Covariance returns that of the estimates of two cardinalities, where x is the load of what the two sets have in
-// common. So it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks) (e^x-1-x).
+// Covariance returns the covariance of the estimates of two cardinalities, where x is the load of the elements that the
+// two sets have in common. So it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks)
+// (e^x-1-x).
 func (a Array) Covariance(x float64) float64 {
 	part := a.Bits * a.Blocks / a.Counted
 	return a.Bits / (a.Hashes * a.Hashes * a.Blocks) * (float64(part*math.Expm1(x)) - x)
@@ -31,9 +32,9 @@ func (a Array) Intersection(x Loads) float64 {
 	return a.Covariance(x.Either()) - a.Covariance(x.First) - a.Covariance(x.Second) + 2*a.Covariance(x.Both)
 }
 
-// Control returns the regression of the error of the union's estimate on those of the two sets, whose sizes are known.
-// b1 and b2 are the shares of each that the union's estimate has to lose. variance is what stays: the variance of the
-// intersection's estimate. It is +Inf from loads of some hundred elements a bit on.
+// Control returns the regression of the error of the union's estimate on the errors of the two sets' estimates, whose
+// sizes are known. b1 and b2 are the shares of each that are to be taken from the union's estimate. variance is the
+// rest: the variance of the intersection's estimate. It is +Inf from loads of some hundred elements a bit on.
 func (a Array) Control(x Loads) (b1, b2, variance float64) {
 	g1, g2, g12, gu := a.Covariance(x.First), a.Covariance(x.Second), a.Covariance(x.Both), a.Covariance(x.Either())
 	if math.IsInf(gu, 1) || math.IsInf(g1*g2, 1) { // at such loads every bit counted is a one
