@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// Holders appends to dst the indices of the prefixes that contain f, in ascending order. The result is that of
-// [summary.Prefix.Contains] of each. It is several times as fast where prefixes are not in the caches, because the
+// Holders appends to dst the indices of the prefixes that contain f, in ascending order: the prefixes of which
+// [summary.Prefix.Contains] is true. It is several times as fast where prefixes are not in the caches, because the
 // processor waits for the memory of many at a time. Each prefix must hold a part. O(prefixes · blocks).
 func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int {
 	var probes [32]trie.Probe
@@ -34,7 +34,7 @@ func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int
 	return dst
 }
 
-// probe returns a question to block 0 about position x.
+// probe returns a probe of block 0 at position x.
 func probe(p *summary.Prefix, x uint64) trie.Probe {
 	front, tries := p.Inside()
 	if front != nil {

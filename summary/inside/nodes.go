@@ -1,5 +1,5 @@
-// Package inside looks into prefixes: at the nodes of their tries, and at the regions of hash space that they know. It is
-// for what keeps many prefixes and compares or indexes them, which is overlay/index and overlay/compare. It is no part
+// Package inside looks into prefixes: at the nodes of their tries, and at the regions of hash space that they know. It
+// is for packages that keep many prefixes and compare or index them: overlay/index and overlay/compare. It is no part
 // of the library's front page: it may change with them.
 package inside
 
@@ -15,11 +15,11 @@ type Region struct {
 	Level      int
 }
 
-// Position returns where f lies in the hash space of a block. Its top l bits are the node of f at level l. O(1).
+// Position returns the position of f in the hash space of a block. Its top l bits are the node of f at level l. O(1).
 func Position(f summary.Fingerprint, block int) uint64 { return trie.Position(uint64(f), block) }
 
-// Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
-// part p lacks. Outside of them every key matches. O(regions).
+// Known returns the regions of a block that p knows, in the order of hash space. It returns none if p lacks the first
+// part of the block. Outside of its known regions every key matches. O(regions).
 func Known(p *summary.Prefix, block int) []Region {
 	front, tries := p.Inside()
 	if block == 0 && front != nil {
@@ -61,7 +61,7 @@ func Has(p *summary.Prefix, block, level int, node uint64) bool {
 type Walker struct{ w trie.Walker }
 
 // Reset goes to the first node of a block at a level, in hash space begin to end-1 in the units of [Region]. The level
-// is at most that of the regions known there. It panics if p knows nothing of the block. O(pieces).
+// is at most the least level of the regions known there. It panics if p knows nothing of the block. O(pieces).
 func (w *Walker) Reset(p *summary.Prefix, block, level int, begin, end uint64) {
 	w.w.Reset(blockOf(p, block), spanOf(begin, end, level), level)
 }
@@ -73,8 +73,8 @@ func (w *Walker) Next() []uint64 { return w.w.Next() }
 // node i. O(nodes).
 func (w *Walker) CountIn(words []uint64) (nodes, both int) { return w.w.CountIn(words) }
 
-// blockOf returns what p knows of a block. A block that is known as one set gets a copy of it, so that a walker does
-// not keep p.
+// blockOf returns the nodes that p knows of a block. It copies a block that is known as one set, so that a walker does
+// not keep p in memory.
 func blockOf(p *summary.Prefix, block int) *trie.Block {
 	front, tries := p.Inside()
 	if block == 0 && front != nil {
@@ -83,7 +83,7 @@ func blockOf(p *summary.Prefix, block int) *trie.Block {
 	return tries[block]
 }
 
-// spanOf returns the whole nodes of a level in begin to end-1 of hash space.
+// spanOf returns the nodes of a level that lie wholly in begin to end-1 of hash space.
 func spanOf(begin, end uint64, level int) trie.Span {
 	if level >= 32 {
 		return trie.Span{Begin: begin << (level - 32), End: end << (level - 32)}
