@@ -9,7 +9,7 @@ import (
 // digest is a SHA-256 hash: a value of the chain that binds parts to a header.
 type digest = [sha256.Size]byte
 
-// partDigest is d_k: what part k is.
+// partDigest returns d_k: the hash of part k and its number.
 func partDigest(k int, part []byte) digest {
 	h := sha256.New()
 	var b [16]byte
@@ -22,7 +22,7 @@ func partDigest(k int, part []byte) digest {
 	return d
 }
 
-// link is h_k: part k, and what follows it.
+// link returns h_k, which binds part k, of digest d, to the value of the chain after it.
 func link(d, next digest) digest {
 	var b [12 + 2*sha256.Size]byte
 	copy(b[:], "venn/link/1\x00")
@@ -31,7 +31,7 @@ func link(d, next digest) digest {
 	return sha256.Sum256(b[:])
 }
 
-// chainOf are h_first to h_end of the parts of r: the last of them is r.Next.
+// chainOf returns h_first to h_end of the parts of r: the last of them is r.Next.
 func chainOf(r Run) []digest {
 	chain := make([]digest, len(r.Parts)+1)
 	chain[len(r.Parts)] = r.Next

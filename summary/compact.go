@@ -2,14 +2,14 @@ package summary
 
 import "fmt"
 
-// shallowBytes is up to which size a whole stream is kept without any of its chain: to serve part 0 alone all parts are
-// encoded.
+// shallowBytes is the size, in bytes, up to which a whole stream is kept without any of its chain. Such a prefix
+// encodes all its parts to serve part 0 alone.
 const shallowBytes = 1 << 10
 
-// Compact returns p without its encoded parts, which are about half of its memory. Queries behave the same. Run, Extend
-// and RunRelative re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so
-// the bytes are those that came from the origin. The result shares the rest with p. Of a small summary, all that is
-// known is in two pieces of memory then, beside the header.
+// Compact returns p without its encoded parts, which take about half of its memory. Queries behave the same. Run,
+// Extend and RunRelative encode all parts again, in O(n) time, and Truncate the parts that it drops. The encoding is
+// canonical, so the bytes are those that came from the origin. The result shares the rest with p. Of a small summary,
+// two pieces of memory are left: the header, and the nodes.
 func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
@@ -30,7 +30,7 @@ func (p *Prefix) compactTo(second, last digest) {
 
 func (p *Prefix) compact() bool { return p.more == nil || p.parts == nil && p.held > 0 }
 
-// last is h_held of a compact prefix: zero after the last part of the stream.
+// last returns h_held of a compact prefix: zero after the last part of the stream.
 func (p *Prefix) last() digest {
 	if p.more == nil {
 		return digest{}
@@ -38,8 +38,8 @@ func (p *Prefix) last() digest {
 	return p.chain[1]
 }
 
-// whole is p with its encoded parts, verified once more against the header's chain. If that fails, which would be a
-// fault of this package, it is the prefix of no parts, with the error.
+// whole returns p with its encoded parts, verified once more against the header's chain. If that fails, which would be
+// a fault of this package, it returns the prefix of no parts, and the error.
 func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
@@ -56,8 +56,8 @@ func (p *Prefix) whole() (*Prefix, error) {
 	return newPrefix(p.header, p.plan, parts, chain, tries), nil
 }
 
-// first is part 0 of a compact prefix, verified like the parts of whole: unless p is small, those behind it are not
-// encoded.
+// first returns part 0 of a compact prefix, verified like the parts of whole. The parts behind it are not encoded,
+// unless p is small.
 func (p *Prefix) first() (Run, error) {
 	if p.more == nil {
 		q, err := p.whole()
@@ -77,13 +77,13 @@ func (p *Prefix) first() (Run, error) {
 	return r, nil
 }
 
-// nothing is the prefix of no parts.
+// nothing returns the prefix of no parts.
 func (p *Prefix) nothing() *Prefix {
 	return newPrefix(p.header, p.plan, nil, []digest{p.Header().Chain}, nil)
 }
 
-// truncateCompact is Truncate of a compact prefix to fewer parts, one at least. The chain value where it ends follows
-// from the parts dropped, so only these are encoded; all of a small one.
+// truncateCompact is Truncate of a compact prefix to fewer parts, at least one. The chain value where the result ends
+// follows from the parts dropped, so only these are encoded; of a small prefix, all.
 func (p *Prefix) truncateCompact(parts int) *Prefix {
 	if p.more == nil {
 		q, err := p.whole()

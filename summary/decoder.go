@@ -9,13 +9,13 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// decoder extends tries by parts. It leaves those it was given as they are.
+// decoder extends tries by parts. It changes none of the tries that it was given.
 type decoder struct {
 	plan  *Plan
 	tries []*trie.Block
-	block int        // being extended; its trie is the decoder's own
-	open  [][]uint64 // nodes of ranges being extended, nil where the trie's set holds
-	steps []*step    // that brought them
+	block int        // the block being extended; its trie is the decoder's own
+	open  [][]uint64 // nodes of the ranges being extended; nil where the trie's set holds them
+	steps []*step    // the steps that brought them
 	*workspace
 }
 
@@ -24,10 +24,10 @@ type decoder struct {
 type workspace struct {
 	spare [bitcode.Lanes][]uint64 // for nodes
 	flags [bitcode.Lanes][]uint64
-	free  [][]uint64 // for the nodes that a part descends from; at most mostFree
+	free  [][]uint64 // for the nodes that a part descends from; at most mostFree pieces
 }
 
-// mostFree is how many pieces of memory wait for the next decoding: a step has up to some sixteen ranges.
+// mostFree is the most pieces of memory that wait for the next decoding: a step has up to some sixteen ranges.
 const mostFree = 16
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
@@ -58,7 +58,7 @@ func (d *decoder) decode(first int, parts [][]byte) error {
 			d.close()
 			d.begin(s.block)
 		}
-		some := parts[:min(bitcode.Lanes, s.first+s.parts-k, len(parts))] // of one step
+		some := parts[:min(bitcode.Lanes, s.first+s.parts-k, len(parts))] // all of one step
 		if err := d.parts(s, k, some); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (d *decoder) close() {
 type opening struct {
 	number     int
 	begin, end int // cells
-	most       int // nodes at the final level
+	most       int // the most nodes at the final level
 	src        []byte
 	nodes      []uint64
 }
@@ -213,7 +213,7 @@ func (d *decoder) arrays(some []opening, level int) error {
 	return nil
 }
 
-// nodes are those of a range at the level that step s starts from.
+// nodes returns the nodes of cells begin to end-1 at the level that step s starts from.
 func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	t := d.tries[d.block]
 	r := d.plan.blocks[d.block].rangeOf(begin)
@@ -229,8 +229,8 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	return open
 }
 
-// limits are the fewest and the most nodes that cells begin to end-1 of a block may have at a level. They lie six
-// standard deviations from what n random keys leave there.
+// limits returns the fewest and the most nodes that cells begin to end-1 of a block may have at a level. They lie six
+// standard deviations from the number that n random keys leave there.
 func (p *Plan) limits(block, begin, end, level int) (low, high int) {
 	start := int(p.blocks[block].start)
 	mean := scale(occupied(p.N, level), end-begin, 1<<start)

@@ -11,16 +11,16 @@
 // (2010). One block at level log2(n)+8 is the compressed filter of Mitzenmacher (2002).
 //
 // The stream sends part 0, a deep sample: the trie under the first few per cent of hash space. Then it sends block 0
-// level by level, each level about one bit a key, then the next block. To go down one level each trie node says whether
-// it has both children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs no more
-// than coding the deepest level at once. An array of c n bits takes n (log2 c + 1.44) bits, at a false-positive rate of
-// about 1/c.
+// level by level, each level about one bit a key, then the next block. To go down one level each trie node reports
+// whether it has both children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs
+// no more than coding the deepest level at once. An array of c n bits takes n (log2 c + 1.44) bits, at a false-positive
+// rate of about 1/c.
 //
 // Parts can be coded given another summary that the receiver holds, such as that of an earlier epoch or of a peer like
 // the origin: [Prefix.RunRelative]. [EstimateOverlap] compares two prefixes of any depth and shape.
 //
-// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order. Whoever holds
-// some can serve them or fewer. FORMAT.md specifies all bytes.
+// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order. A peer that
+// holds some can serve them or fewer. FORMAT.md specifies all bytes.
 //
 // # Guarantees and costs
 //
@@ -51,7 +51,7 @@
 //	Concurrent         may be used by several goroutines
 //
 // A mistake of the caller that it could have seen in its own arguments panics, such as a negative number of parts.
-// Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with several
+// Parameters, which often come from people, and bytes, which come from strangers, give errors. Errors with several
 // causes wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is
 // changes nothing.
 //

@@ -43,7 +43,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	return newPrefix(kept(&h), plan, parts, chain, tries), nil
 }
 
-// sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.
+// sortedPositions returns the sorted positions of fingerprints in a block, without duplicates: the mix is a bijection.
 func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, error) {
 	memory = slices.Grow(memory[:0], len(fps))
 	for _, f := range fps {
@@ -55,16 +55,16 @@ func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, e
 	return slices.Compact(sortUniform(memory)), nil
 }
 
-// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory. It
-// puts them by their top bits into buckets of about two, and sorts each of these. O(n) for such numbers, O(n log n) for
-// any.
+// sortUniform sorts numbers that are spread evenly over all of 64 bits, as hashes are. The result is in new memory, but
+// for few numbers. It puts the numbers by their top bits into buckets of about two, and sorts each bucket. O(n) for
+// hashes, O(n log n) for any numbers.
 func sortUniform(xs []uint64) []uint64 {
 	if len(xs) < 64 {
 		slices.Sort(xs)
 		return xs
 	}
 	shift := 64 - bits.Len(uint(len(xs)/2))
-	ends := make([]uint32, 1<<(64-shift)+1) // of bucket b at b; at first its size at b+1
+	ends := make([]uint32, 1<<(64-shift)+1) // the end of bucket b at b; at first its size at b+1
 	for _, x := range xs {
 		ends[x>>shift+1]++
 	}
@@ -110,7 +110,7 @@ func newTrie(p *Plan, parts, block int, positions []uint64) *trie.Block {
 	}))
 }
 
-// cut is the index of the first position in a cell or a later one.
+// cut returns the index of the first position that is in a cell or a later one.
 func (l layout) cut(positions []uint64, cell int) int {
 	if cell >= 1<<l.start {
 		return len(positions)
@@ -136,11 +136,11 @@ func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) 
 	return e.parts[from:], nil
 }
 
-// encoder turns tries into the last of the first parts of a plan.
+// encoder turns tries into the parts of a plan from a number on.
 type encoder struct {
 	plan  *Plan
-	from  int      // the first to be encoded
-	parts [][]byte // nil before from
+	from  int      // number of the first part to be encoded
+	parts [][]byte // by number; nil before from
 }
 
 // block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
@@ -166,8 +166,8 @@ func (e *encoder) block(block int, t *trie.Block) error {
 	return nil
 }
 
-// climb encodes what every step says of range r from part e.from on, the last step first. Nodes are those of the range
-// after that.
+// climb encodes the part of range r in every step, from part e.from on, the last step first. Nodes are the range's
+// nodes after the last step.
 func (e *encoder) climb(block, r int, nodes []uint64) (err error) {
 	start := int(e.plan.blocks[block].start)
 	for i := len(e.plan.steps) - 1; i >= 0; i-- {
@@ -185,7 +185,7 @@ func (e *encoder) climb(block, r int, nodes []uint64) (err error) {
 	return nil
 }
 
-// part encodes one part of a step and returns the nodes of the level it starts from, in the memory of nodes.
+// part encodes one part of a step. It returns the nodes of the level that the step starts from, in the memory of nodes.
 func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, parents []uint64, err error) {
 	start := int(e.plan.blocks[s.block].start)
 	var sections [][]byte
@@ -207,7 +207,7 @@ func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, pa
 	return slices.Concat(sections...), nodes, nil
 }
 
-// check returns an error if a decoder would refuse this number of nodes.
+// check returns an error if a decoder would refuse the given number of nodes.
 func (e *encoder) check(s *step, begin, end, level, nodes int) error {
 	if low, high := e.plan.limits(s.block, begin, end, level); nodes < low || nodes > high {
 		return fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",

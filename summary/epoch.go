@@ -14,5 +14,5 @@ func (e Epoch) After(o Epoch) bool {
 	return cmp.Or(cmp.Compare(e.Generation, o.Generation), cmp.Compare(e.Sequence, o.Sequence)) > 0
 }
 
-// String is "generation.sequence".
+// String returns "generation.sequence".
 func (e Epoch) String() string { return fmt.Sprintf("%d.%d", e.Generation, e.Sequence) }

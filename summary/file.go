@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// File is what a .venn file or a pipe holds, as FORMAT.md specifies: a summary, or a delta if Delta is not nil.
+// File is the content of a .venn file or a pipe, as FORMAT.md specifies: a summary, or a delta if Delta is not nil.
 type File struct {
 	Envelope []byte // signed header, at most 1024 bytes; of the new epoch if the file holds a delta
 	Run      Run    // of a summary: its first parts
@@ -19,16 +19,16 @@ type File struct {
 
 // Errors about files.
 var (
-	// ErrKind says that bytes do not begin as a file of this package does.
+	// ErrKind is for bytes that do not begin as a file of this package does.
 	ErrKind = errors.New("neither a summary nor a delta")
-	// ErrSignature says that a header is not signed by its origin.
+	// ErrSignature is for a header that is not signed by its origin.
 	ErrSignature = errors.New("not signed by its origin")
 )
 
 // maxEnvelope is the most bytes of a signed header.
 const maxEnvelope = 1024
 
-// How a file begins: magic, the kind, the version.
+// The beginning of a file: magic, the kind, the version.
 const (
 	fileMagic   = "venn"
 	fileSummary = 'S'
@@ -52,8 +52,9 @@ func (f File) AppendBinary(b []byte) []byte {
 }
 
 // ParseFile is the inverse of AppendBinary; the result shares memory with b, which may be a mapped file. It returns
-// ErrKind, ErrVersion, ErrLimit or ErrMalformed. The parts are not verified: [Prefix.Extend] and [Prefix.ExtendRelative] do that
-// against the header. The first six bytes are enough for ErrKind and ErrVersion. O(parts).
+// ErrKind, ErrVersion, ErrLimit or ErrMalformed. The parts are not verified: [Prefix.Extend] and
+// [Prefix.ExtendRelative] do that against the header. The first six bytes are enough for ErrKind and ErrVersion.
+// O(parts).
 func ParseFile(b []byte) (File, error) {
 	const head = len(fileMagic) + 2
 	if len(b) < head || string(b[:len(fileMagic)]) != fileMagic || b[4] != fileSummary && b[4] != fileDelta {
@@ -83,9 +84,9 @@ func ParseFile(b []byte) (File, error) {
 	return f, nil
 }
 
-// Header returns the header in the envelope, after it has verified the signature and that the signer is the origin. It
-// verifies Ed25519 keys, which peers have unless they were given another: ErrSignature for all others. Else the error
-// is one of ParseHeader. One signature.
+// Header verifies the signature, and that the signer is the origin, and returns the header in the envelope. It knows
+// Ed25519 keys, which peers have unless they were given another: ErrSignature for all others. Other errors are those of
+// ParseHeader. It verifies one signature.
 func (f File) Header() (Header, error) {
 	payload, signer, err := openEnvelope(f.Envelope)
 	if err != nil {
@@ -113,7 +114,7 @@ const (
 	identity          = "\x00\x24" // the peer id of a key this short is the key
 )
 
-// openEnvelope verifies an envelope and returns its payload, and the signer's peer id in raw bytes.
+// openEnvelope verifies an envelope. It returns its payload, and the signer's peer id in raw bytes.
 func openEnvelope(b []byte) (payload []byte, signer string, err error) {
 	refused := func(why string) ([]byte, string, error) {
 		return nil, "", fmt.Errorf("summary: signed header: %s: %w", why, ErrSignature)
@@ -140,7 +141,7 @@ func openEnvelope(b []byte) (payload []byte, signer string, err error) {
 	return payload, identity + keyType + string(key), nil
 }
 
-// envelopeField returns the field of a tag that b begins with, and what follows it; nil if there is none.
+// envelopeField returns the field that b begins with, if it has the given tag, and the rest of b; else nil.
 func envelopeField(b []byte, tag string) (field, rest []byte) {
 	b, ok := bytes.CutPrefix(b, []byte(tag))
 	if !ok {

@@ -12,24 +12,24 @@ import (
 // FingerprintBits is the width of a fingerprint.
 const FingerprintBits = 48
 
-// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Two keys of a collection of n share one with
-// probability about n²/2^49; no summary can tell them apart.
+// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Any two keys of a collection of n share a fingerprint
+// with probability about n²/2^49; no summary can tell them apart.
 type Fingerprint uint64
 
 // Seed names the hash function of a network. Peers can compare summaries only under one seed. It keeps outsiders from
-// computing colliding keys beforehand; whoever is in the network knows it.
+// computing colliding keys beforehand; every peer of the network knows it.
 type Seed struct {
 	Network string // name of the network
 	Number  uint32 // rotated by configuration; the hash of every key changes with it
 }
 
-// SeedTag is how a header names a seed: the number in clear, the network as a hash of its name.
+// SeedTag is the name of a seed in headers: the number in clear, the network as a hash of its name.
 type SeedTag struct {
 	Network [8]byte
 	Number  uint32
 }
 
-// Tag is the name of s in headers. One SHA-256.
+// Tag returns the name of s in headers. It computes one SHA-256.
 func (s Seed) Tag() SeedTag {
 	t := SeedTag{Number: s.Number}
 	sum := sha256.Sum256([]byte("venn/network/1\x00" + s.Network))
@@ -40,7 +40,7 @@ func (s Seed) Tag() SeedTag {
 // Hasher is the keyed hash of one seed: SipHash-2-4-128. The zero value is a hasher under an all-zero key, of no seed.
 type Hasher struct{ k0, k1 uint64 }
 
-// Hasher derives the 128-bit key of s. One SHA-256: keep the Hasher.
+// Hasher derives the 128-bit key of s. It computes one SHA-256: keep the Hasher.
 func (s Seed) Hasher() Hasher {
 	b := []byte("venn/seed/1\x00")
 	b = binary.BigEndian.AppendUint32(b, s.Number)
@@ -55,5 +55,5 @@ func (h Hasher) Fingerprint(key []byte) Fingerprint {
 	return Fingerprint(lo & (1<<FingerprintBits - 1))
 }
 
-// position is x_i(f), see [trie.Position].
+// position returns x_i(f), see [trie.Position].
 func position(f Fingerprint, block int) uint64 { return trie.Position(uint64(f), block) }

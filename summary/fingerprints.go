@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// AppendFingerprints appends a list of fingerprints, sorted and distinct, to dst. Each of m takes about 49.5 - log2(m)
-// bits. The number of fingerprints is not in the code. It panics if they are not sorted, not distinct, or longer than
-// FingerprintBits. O(m).
+// AppendFingerprints appends a list of m sorted, distinct fingerprints to dst. Each takes about 49.5 - log2(m) bits.
+// The number m is not in the code. It panics if they are not sorted, not distinct, or longer than FingerprintBits.
+// O(m).
 func AppendFingerprints(dst []byte, list []Fingerprint) []byte {
 	numbers := make([]uint64, len(list))
 	for i, f := range list {
@@ -17,9 +17,9 @@ func AppendFingerprints(dst []byte, list []Fingerprint) []byte {
 	return bitcode.AppendSparse(dst, numbers, 1<<FingerprintBits)
 }
 
-// DecodeFingerprints decodes count fingerprints from the start of src, and returns what follows them. It returns
-// ErrMalformed if src does not start with what AppendFingerprints writes for as many. Memory is at most some 200 times
-// src, whatever count is. O(count).
+// DecodeFingerprints decodes count fingerprints from the start of src, and returns the rest of src. It returns
+// ErrMalformed if src does not start with the code of count fingerprints by AppendFingerprints. Memory is at most some
+// 200 times src, whatever count is. O(count).
 func DecodeFingerprints(src []byte, count int) (list []Fingerprint, rest []byte, err error) {
 	numbers, rest, err := bitcode.DecodeSparse(src, count, 1<<FingerprintBits)
 	if err != nil {

@@ -2,17 +2,17 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. The zero value
-// but for n is ready.
+// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. Only n has to be
+// set.
 type forecast struct {
 	n      int
-	ones   [maxLevel + 1]int // of a block cut at a level, one too many; 0: not known yet
+	ones   [maxLevel + 1]int // ones of a block cut at a level, plus 1; 0: not known yet
 	arrays [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
 	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
-// step predicts the size of a step of all cells, from one level to another, in a block that starts at a level. It is
-// what stepBytes says.
+// step predicts the size of a step of all cells, from one level to another, in a block that starts at a level: the same
+// as stepBytes for all cells.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0
 	if from < start {
@@ -24,8 +24,8 @@ func (f *forecast) step(start, from, to int) int {
 	return bytes
 }
 
-// next is where the step from a level ends, at least minStepBytes later unless the final level comes first, and its
-// size.
+// next returns the level where the step from a level ends, and the step's size: at least minStepBytes, unless the final
+// level comes first.
 func (f *forecast) next(start, from, final int) (to, bytes int) {
 	to = max(from+1, start)
 	for bytes = f.step(start, from, to); to < final && bytes < minStepBytes; to++ {

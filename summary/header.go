@@ -14,19 +14,19 @@ const version = 2
 // maxOrigin is the most bytes of an origin's id.
 const maxOrigin = 128
 
-// Header is what the origin of a summary signs: the bytes of AppendBinary. Who receives them verifies the signature,
-// and that the signer is the Origin that ParseHeader reads.
+// Header is the part of a summary that its origin signs, as the bytes of AppendBinary. The receiver verifies the
+// signature, and that the signer is the Origin that ParseHeader reads.
 type Header struct {
-	Seed     SeedTag           // what the fingerprints were made with
+	Seed     SeedTag           // names the seed of the fingerprints
 	Origin   string            // the origin's peer id, raw bytes, 1 to 128
 	Epoch    Epoch             // orders the summaries of the origin
 	Lifetime time.Duration     // whole seconds, below 2^32, counted from the first receipt
 	N        int               // number of distinct fingerprints
-	Shape    Shape             // nothing left to default
+	Shape    Shape             // without zero values that stand for a default
 	Chain    [sha256.Size]byte // h_0, the hash that binds all parts: equal for equal parts
 }
 
-// check says what is wrong with h.
+// check returns an error that tells the first fault of h; nil if there is none.
 func (h *Header) check() error {
 	switch {
 	case h.Origin == "":
@@ -74,7 +74,7 @@ func ParseHeader(b []byte) (Header, error) {
 	if len(b) < fixed+origin {
 		return Header{}, fmt.Errorf("summary: header of %d bytes, origin of %d: %w", len(b), origin, ErrMalformed)
 	}
-	f := b[14+origin:] // what follows the origin
+	f := b[14+origin:] // the fields after the origin
 	levels := int(f[25])
 	if len(b) != fixed+origin+levels {
 		return Header{}, fmt.Errorf("summary: header of %d bytes, not %d: %w", len(b), fixed+origin+levels, ErrMalformed)
@@ -102,10 +102,10 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// keptBytes is what a prefix keeps of a header beside the origin.
+// keptBytes is the size of the form in which a prefix keeps a header, without the origin.
 const keptBytes = 8 + 4*4 + sha256.Size
 
-// kept is what a prefix keeps of a header that was checked: all that its plan does not say.
+// kept returns the form in which a prefix keeps a checked header: all fields that its plan does not give.
 func kept(h *Header) string {
 	b := make([]byte, 0, maxOrigin+keptBytes)
 	b = append(b, h.Origin...)
@@ -117,7 +117,7 @@ func kept(h *Header) string {
 	return string(append(b, h.Chain[:]...))
 }
 
-// readHeader is the header of which kept returned s. The plan is the header's.
+// readHeader returns the header of which kept returned s. The plan is the header's.
 func readHeader(s string, plan *Plan) (h Header) {
 	end := len(s) - keptBytes
 	h.Origin, s = s[:end], s[end:]
@@ -130,7 +130,7 @@ func readHeader(s string, plan *Plan) (h Header) {
 	return h
 }
 
-// number is the four bytes that s begins with.
+// number returns the four bytes that s begins with, as a number.
 func number(s string) uint32 {
 	return uint32(s[3]) | uint32(s[2])<<8 | uint32(s[1])<<16 | uint32(s[0])<<24
 }

@@ -5,7 +5,7 @@ import "math/bits"
 // Numbers of ones that a block is expected to have, in fixed point. They decide where parts end and what a decoder
 // accepts, so they have to be the same on every machine.
 
-// fill is 1 - e^(-n/2^level), the share of ones in a block of n keys, in units of 2^-62.
+// fill returns 1 - e^(-n/2^level), the share of ones in a block of n keys, in units of 2^-62.
 func fill(n, level int) uint64 {
 	halvings := max(0, bits.Len(uint(n))-level+16)
 	if halvings > 16+6 {
@@ -20,24 +20,24 @@ func fill(n, level int) uint64 {
 	return u
 }
 
-// occupied is the expected number of ones of n keys at a level.
+// occupied returns the expected number of ones of n keys at a level.
 func occupied(n, level int) int { return int(mul62(fill(n, level), 1<<level)) }
 
-// scale is v*num/den, rounded down, for num <= den.
+// scale returns v*num/den, rounded down, for num <= den.
 func scale(v, num, den int) int {
 	hi, lo := bits.Mul64(uint64(v), uint64(num))
 	q, _ := bits.Div64(hi, lo, uint64(den))
 	return int(q)
 }
 
-// sigmas is how far a number of ones may lie from what is expected, in standard deviations.
+// sigmas is the number of standard deviations that a number of ones may lie from the expected one.
 const sigmas = 6
 
-// slack is what a count of mean v may differ from v by. It is six standard deviations of a Poisson variable, and a
-// little more for small v, where it is not normal.
+// slack returns the difference from v that a count of mean v may have. It is six standard deviations of a Poisson
+// variable, and a little more for small v, where it is not normal.
 func slack(v int) int { return sigmas*(isqrt(v)+1) + sigmas }
 
-// isqrt is the root of v, rounded down.
+// isqrt returns the square root of v, rounded down.
 func isqrt(v int) int {
 	if v < 2 {
 		return max(v, 0)
@@ -57,7 +57,7 @@ func mul62(a, b uint64) uint64 {
 	return hi<<2 | lo>>62
 }
 
-// shift is v*2^by, rounded down.
+// shift returns v*2^by, rounded down.
 func shift(v uint64, by int) uint64 {
 	if by >= 0 {
 		return v << by

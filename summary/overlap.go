@@ -12,14 +12,14 @@ import (
 )
 
 // EstimateOverlap estimates how many keys the collections of two prefixes share, with an interval of the given
-// confidence (above 0, below 1). The prefixes may be of any depth and shape. ErrSeed when they were made under
+// confidence (above 0, below 1). The prefixes may be of any depth and shape. It returns ErrSeed if they were made under
 // different seeds.
 //
-// Both are brought to a common level, in all of hash space or only where both are known deeper. The choice of least
-// predicted variance is counted. The ones of both and of their AND are t1, t2 and t12. A size is S⁻¹(t) = -m ln(1-t/L).
-// So |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12), equation 6 of Papapetrou et al. (2010). As the headers say n1 and n2
-// exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the other error that goes with them is taken out.
-// O(n1+n2).
+// Both are brought to a common level, in all of hash space or only where both are known deeper. The choice with the
+// least predicted variance is taken. There the ones of both and of their AND are counted: t1, t2 and t12. A size is
+// S⁻¹(t) = -m ln(1-t/L). So |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12), equation 6 of Papapetrou et al. (2010). The headers
+// give n1 and n2 exactly, so the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the third error that goes with
+// them is taken out. O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
 	if s, t := a.Header().Seed, b.Header().Seed; s != t {
 		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", s, t, ErrSeed)
@@ -70,7 +70,7 @@ func newOverlap(n1, n2 float64, i estimate.Interval, method string) estimate.Ove
 	return o
 }
 
-// unknownInterval says that nothing is known but the sizes.
+// unknownInterval returns the interval if only the sizes are known.
 func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 	if n1 == 0 || n2 == 0 {
 		return estimate.Interval{Confidence: confidence}
@@ -78,19 +78,19 @@ func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 	return estimate.Interval{Value: math.Inf(1), High: min(n1, n2), Confidence: confidence, Saturated: true}
 }
 
-// cutting is a part of a block's hash space that two prefixes both know at least at some level.
+// cutting is a part of a block's hash space that both of two prefixes know at a level or deeper.
 type cutting struct {
 	block int
 	level int
 	spans []trie.Span
-	bits  uint64 // of the spans at that level
+	bits  uint64 // number of bits in the spans at that level
 }
 
 func (c *cutting) String() string {
 	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
 }
 
-// commonCuts are the cuttings of the blocks that both prefixes have begun, one for each level.
+// commonCuts returns the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
 	as, bs := a.blocks(), b.blocks()
@@ -116,9 +116,9 @@ func commonCuts(a, b *Prefix) []cutting {
 	return cuts
 }
 
-// add appends a region of cells, in units of a start level, to the spans, in units of 2^-64 of hash space.
+// add appends a region of cells of a start level to the spans, in units of 2^-63 of hash space.
 func (c *cutting) add(r trie.Region, start uint8) {
-	begin, end := uint64(r.Begin)<<(63-start), uint64(r.End)<<(63-start) // halves, so that the end of all fits
+	begin, end := uint64(r.Begin)<<(63-start), uint64(r.End)<<(63-start) // 2^-63, so that the end fits
 	if n := len(c.spans); n > 0 && c.spans[n-1].End == begin {
 		c.spans[n-1].End = end
 		return
@@ -137,7 +137,7 @@ func (c *cutting) align() {
 	}
 }
 
-// bestCut is the cutting of least variance if the intersection has c keys.
+// bestCut returns the cutting of least variance if the intersection has c keys.
 func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
 	best, least := &cuts[0], math.Inf(1)
 	for i := range cuts {
@@ -148,12 +148,12 @@ func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
 	return best
 }
 
-// array is the filter that is counted.
+// array describes the filter whose bits are counted.
 func (c *cutting) array() estimate.Array {
 	return estimate.Array{Bits: 1 << c.level, Sample: c.bits}
 }
 
-// measure counts the ones of both sides and their AND and estimates.
+// measure counts the ones of both sides and of their AND, and estimates the intersection from them.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
 	i, err := c.array().EstimateIntersection(c.count(a.blocks()[c.block], b.blocks()[c.block]), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.deviation(n1, n2, n12) }}, err
@@ -166,7 +166,7 @@ func (c *cutting) deviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(left)
 }
 
-// count is the ones of two tries and of their AND, where c says.
+// count returns the ones of two tries and of their AND, in the spans and at the level of c.
 func (c *cutting) count(a, b *trie.Block) (counts estimate.Counts) {
 	var x, y trie.Walker
 	for _, s := range c.spans {
@@ -193,8 +193,8 @@ func (c *cutting) count(a, b *trie.Block) (counts estimate.Counts) {
 	return counts
 }
 
-// matches merges v and w until one is used up: how much of each, and how many were in both. Written so that it compiles
-// without a jump that depends on the nodes.
+// matches merges v and w until one is used up. It returns how many nodes of each it took, and how many of these were in
+// both. It compiles without a jump that depends on the nodes.
 func matches(v, w []uint64) (i, j, both int) {
 	for i < len(v) && j < len(w) {
 		a, b := v[i], w[j]
@@ -207,15 +207,15 @@ func matches(v, w []uint64) (i, j, both int) {
 	return i, j, both
 }
 
-// estimated is an estimate of an intersection, and its standard deviation if c keys are in it.
+// estimated is an estimate of an intersection, and its standard deviation if the intersection has c keys.
 type estimated struct {
 	estimate.Interval
 	deviation func(c float64) float64
 }
 
-// score sets the Wilson score interval of an estimate. That is every c in [0, most] whose own standard deviation puts
-// the value within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval,
-// which takes the deviation at the value.
+// score sets the Wilson score interval of an estimate: every c in [0, most] whose own standard deviation puts the value
+// within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval, which takes
+// the deviation at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {
 		e.High = most
@@ -227,7 +227,7 @@ func (e estimated) score(most float64) estimate.Interval {
 	return e.Interval
 }
 
-// bisect is the least value from low to high that is beyond, high if none is.
+// bisect returns the least value from low to high that is beyond; high if none is.
 func bisect(low, high float64, beyond func(float64) bool) float64 {
 	if beyond(low) {
 		return low

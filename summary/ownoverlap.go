@@ -10,8 +10,8 @@ import (
 )
 
 // EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing
-// them. Of n1 tested where the prefix has a false-positive rate f, hits gives n12 = (hits - f n1)/(1-f). Better than
-// EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
+// them. Of n1 tested where the prefix has a false-positive rate f, hits gives n12 = (hits - f n1)/(1-f). It is better
+// than EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
 // fingerprints are of the prefix's seed. O(n1).
 func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estimate.Overlap, error) {
 	if err := checkConfidence(confidence); err != nil {
@@ -29,15 +29,15 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estim
 	return newOverlap(n1, n2, best.estimate(n1, most, confidence).score(most), method), nil
 }
 
-// ownTest is how own keys fared in a part of hash space.
+// ownTest is the result of testing own keys in a part of hash space.
 type ownTest struct {
 	share  float64 // of hash space
 	tested float64
-	found  float64 // estimated to be held: the hits without what are false positives
+	found  float64 // estimated number held: the hits less the false positives
 	noise  float64 // sum of tested f/(1-f)
 }
 
-// testOwn tests all fingerprints and sums up where the prefix is known at least at each of its levels.
+// testOwn tests all fingerprints. For each level it sums up the regions that the prefix knows at that level or deeper.
 func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 	tries := p.blocks()
 	if len(tries) == 0 {
@@ -70,7 +70,7 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 	return sumTests(regions, tested, hits, full, float64(int(1)<<t.Start))
 }
 
-// sumTests adds up the regions of each level or deeper, leaving out those that are full.
+// sumTests adds up, for each level, the regions known at it or deeper, without the full ones.
 func sumTests(regions []trie.Region, tested, hits, fills []float64, cells float64) []ownTest {
 	var levels []int
 	for _, r := range regions {
@@ -95,7 +95,7 @@ func sumTests(regions []trie.Region, tested, hits, fills []float64, cells float6
 	return tests
 }
 
-// fills are the shares of ones in the pieces of t.
+// fills returns the shares of ones in the pieces of t.
 func fills(t *trie.Block) []float64 {
 	var out []float64
 	for _, p := range t.Pieces() {
@@ -104,8 +104,8 @@ func fills(t *trie.Block) []float64 {
 	return out
 }
 
-// variance is that of the estimate if c of n1 keys are held. It comes from false positives among the others, and from
-// what the untested part of hash space may hold.
+// variance returns the variance of the estimate if c of n1 keys are held. It comes from false positives among the
+// others, and from the keys that the untested part of hash space may hold.
 func (t ownTest) variance(n1, c float64) float64 {
 	scale := n1 / t.tested
 	return float64(scale*scale*t.noise*(1-c/n1)) + float64(c*(1-c/n1)*max(0, 1-t.share)/t.share)
@@ -119,7 +119,7 @@ func (t ownTest) estimate(n1, most, confidence float64) estimated {
 	}
 }
 
-// bestTest is the test of least variance if c keys are held.
+// bestTest returns the test of least variance if c keys are held.
 func bestTest(tests []ownTest, n1, c float64) ownTest {
 	return slices.MinFunc(tests, func(a, b ownTest) int {
 		if a.variance(n1, c) < b.variance(n1, c) {

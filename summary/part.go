@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// appendArray appends the nodes, which are those of the n places from base on: how many there are, and which.
+// appendArray appends the nodes, which lie among the n places from base on: their number, and the places.
 func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	words := make([]uint64, (n+63)/64)
 	for _, v := range nodes {
@@ -20,8 +20,8 @@ func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	return bitcode.AppendBits(dst, words, n, len(nodes))
 }
 
-// readArray begins to read what appendArray wrote: an array of n bits with at most limit ones. The bits are to be
-// decoded into memory if that is enough.
+// readArray begins to read an array of appendArray: n bits with at most limit ones. The bits are to be decoded into
+// memory if that is large enough.
 func readArray(memory []uint64, src []byte, n, limit int) (bitcode.Array, error) {
 	ones, src, err := decodeCount(src, min(n, limit))
 	if err != nil {
@@ -31,8 +31,8 @@ func readArray(memory []uint64, src []byte, n, limit int) (bitcode.Array, error)
 	return bitcode.Array{Words: slices.Grow(memory[:0], words)[:words], Src: src, N: n, Ones: ones}, nil
 }
 
-// nodesOf are the nodes of a decoded array, whose first bit stands for base, in memory if that is enough. There is room
-// for the levels below, as in children.
+// nodesOf returns the nodes of a decoded array, whose first bit stands for base. They are in memory if that is large
+// enough; new memory has room for the levels below, as in children.
 func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
 	nodes := memory[:0]
 	if cap(nodes) <= a.Ones {
@@ -46,8 +46,8 @@ func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
 	return nodes
 }
 
-// appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and
-// which child the others have. It returns the parents, in the memory of nodes.
+// appendDescent appends how the parents of nodes become nodes: the number of parents with both children, which parents
+// these are, and which child each other parent has. It returns the parents, in the memory of nodes.
 func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	flags, sides := make([]uint64, (len(nodes)+63)/64), make([]uint64, len(nodes)/64+1)
 	count := ascend(nodes, flags, sides)
@@ -62,8 +62,8 @@ func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	return dst[:size], nodes[:count]
 }
 
-// ascend puts the parents of nodes in their place, and returns how many there are. It sets the flags of those with both
-// children, and writes which child the others have. Without a jump that depends on the nodes.
+// ascend puts the parents of nodes in their place, and returns the number of parents. It sets the flags of the parents
+// with both children, and writes which child each other parent has. It has no jump that depends on the nodes.
 func ascend(nodes, flags, sides []uint64) (count int) {
 	bit := 0
 	for i := 0; i < len(nodes); count++ {
@@ -71,7 +71,7 @@ func ascend(nodes, flags, sides []uint64) (count int) {
 		if i+1 < len(nodes) {
 			next = nodes[i+1]
 		}
-		differ := v ^ next                 // 1 if they are siblings
+		differ := v ^ next                 // 1 if v and next are siblings
 		_, two := bits.Sub64(differ, 2, 0) // nodes are distinct
 		flags[count/64] |= two << (count % 64)
 		sides[bit/64] |= (v & 1 &^ two) << (bit % 64)
@@ -82,16 +82,16 @@ func ascend(nodes, flags, sides []uint64) (count int) {
 	return count
 }
 
-// descent is the code of one level on its way into nodes. The bits are decoded in between, of several codes at a time.
+// descent is the code of one level while it is decoded. The flags are decoded in between, for several codes at a time.
 type descent struct {
 	parents []uint64
-	src     []byte // from the flags on
-	both    int    // parents with both children
+	src     []byte // the code from the flags on
+	both    int    // number of parents with both children
 	flags   []uint64
 }
 
-// readDescent begins to read what appendDescent wrote, which has at most limit children. The flags are to be decoded
-// into memory if that is enough.
+// readDescent begins to read a code of appendDescent with at most limit children. The flags are to be decoded into
+// memory if that is large enough.
 func readDescent(memory []uint64, src []byte, parents []uint64, limit int) (d descent, err error) {
 	d.parents = parents
 	if d.both, d.src, err = decodeCount(src, min(len(parents), limit-len(parents))); err != nil {
@@ -106,9 +106,9 @@ func (d *descent) array() bitcode.Array {
 	return bitcode.Array{Words: d.flags, Src: d.src, N: len(d.parents), Ones: d.both}
 }
 
-// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes. New
-// memory has room for the levels below, where there will be at most some nodes. But it is at most twice what is needed
-// now, so that it depends on what came.
+// children returns the children, once the flags are decoded, which took used bytes. They are in memory if that is large
+// enough. New memory has room for the levels below, which have up to most nodes. But it is at most twice the size
+// needed now, so that it depends on the bytes received.
 func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, rest []byte, err error) {
 	src := d.src[used:]
 	single := len(d.parents) - d.both
@@ -132,8 +132,8 @@ func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, res
 	return nodes[:count], src[size:], nil
 }
 
-// descend fills in the children of parents, and one more. Without a jump that depends on the nodes: half of the jumps
-// would be foreseen wrongly. Flags and sides of 32 parents are read at a time.
+// descend fills in the children of parents, and one more. It has no jump that depends on the nodes: the processor would
+// guess half of them wrong. It reads the flags and sides of 32 parents at a time.
 func descend(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i := 0; i < len(parents); i += 32 {
@@ -153,7 +153,7 @@ func descend(nodes, parents, flags []uint64, sides []byte) {
 	}
 }
 
-// descendSingles is descend for parents of whom few have both children: it takes those between two such at a time.
+// descendSingles is descend for few parents with both children: it takes all parents between two of these at a time.
 func descendSingles(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i := 0; i < len(parents); i += 32 {
@@ -182,7 +182,7 @@ func descendSingles(nodes, parents, flags []uint64, sides []byte) {
 	}
 }
 
-// sidesFrom is at least 32 bits of sides from a bit on, zeros beyond the end.
+// sidesFrom returns at least 32 bits of sides from a bit on, zeros beyond the end.
 func sidesFrom(sides []byte, bit int) uint64 {
 	if bit/8+8 <= len(sides) {
 		return binary.LittleEndian.Uint64(sides[bit/8:]) >> (bit % 8)

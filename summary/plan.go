@@ -9,23 +9,23 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// How steps are made and cut.
+// Limits of steps, ranges and parts.
 const (
 	minStepBytes = 512      // smaller steps go down more than one level
 	wholeBytes   = 4 << 10  // a block with a larger step is cut into ranges
-	minRanges    = 4        // ranges of such a block: the least number
-	usualRanges  = 8        // and the usual most, so that prefixes can be cut finely
-	usualBytes   = 3 << 9   // bytes that a part keeps at least, up to usualRanges
-	rangeBytes   = 40 << 10 // bytes that no part exceeds, so that half as many keys again stay below maxPartBytes
-	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below maxPartBytes
+	minRanges    = 4        // the fewest ranges of a block that is cut
+	usualRanges  = 8        // the usual most, so that prefixes can be cut finely
+	usualBytes   = 3 << 9   // least bytes of a part, up to usualRanges
+	rangeBytes   = 40 << 10 // most bytes of a part, so that half as many keys again stay below maxPartBytes
+	maxSample    = 62 << 10 // most bytes predicted for a sample: six standard deviations more stay below maxPartBytes
 	unknownLevel = -1       // the level of a block before its first part
 	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
 )
 
-// Plan lists the parts of a stream: what each brings of each block, and its predicted size. It follows from the number
-// of keys and the shape alone, in integer arithmetic.
+// Plan lists the parts of a stream: the levels and cells of each, and its predicted size. It follows from the number of
+// keys and the shape alone, in integer arithmetic.
 type Plan struct {
-	N      int // keys; not to be changed
+	N      int // number of keys; not to be changed
 	shape  Shape
 	blocks []layout
 	steps  []step
@@ -33,25 +33,25 @@ type Plan struct {
 	bytes  int
 }
 
-// planner makes a plan. Its forecasts are shared by all blocks: planning takes one look at each level of each block.
+// planner makes a plan. All blocks share its forecasts, so that each level is computed once.
 type planner struct {
 	*Plan
-	planned, actual *forecast // for the keys that the shape is laid out for, and for those there are
+	planned, actual *forecast // for the keys that the shape is laid out for, and for the actual number of keys
 }
 
-// layout is how a block is cut into ranges of hash space. Its start level has cells 0 to 2^start-1.
+// layout is the division of a block into ranges of hash space. Its start level has cells 0 to 2^start-1.
 type layout struct {
 	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
 	ranges int
 	sample int // part 0 covers cells 0 to sample-1 of block 0
 }
 
-// step brings a block from one level to another. Each part of it does so for one range.
+// step brings a block from one level to another. Each of its parts does so for one range.
 type step struct {
 	block    int
 	from, to int  // levels; from is unknownLevel in the first step
 	sample   bool // the step is the sample: from nothing to the sample level, cells 0 to sample-1
-	skip     int  // the sample already said what is in cells 0 to skip-1
+	skip     int  // the sample gave cells 0 to skip-1
 	first    int  // number of the step's first part
 	lead     int  // first range that has cells left after skip
 	parts    int
@@ -59,8 +59,8 @@ type step struct {
 	bytes    int // predicted bytes of this step
 }
 
-// NewPlan is the plan of n keys in a shape, ErrMalformed or ErrLimit if there can be none. It takes time and memory
-// proportional to the sum of the levels.
+// NewPlan returns the plan of n keys in a shape; ErrMalformed or ErrLimit if there can be none. It takes time and
+// memory proportional to the sum of the levels.
 func NewPlan(n int, s Shape) (*Plan, error) {
 	s = s.normal(n)
 	if err := s.check(n); err != nil {
@@ -81,7 +81,7 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	return p, nil
 }
 
-// survey counts the steps of a block without a sample, and returns the size of the largest.
+// survey counts the steps of a block without a sample, and returns the size of the largest step.
 func (p *planner) survey(final uint8) (steps, largest int) {
 	start := int(min(floorLog2(p.shape.Keys), final))
 	for from := unknownLevel; from < int(final); steps++ {
@@ -92,7 +92,7 @@ func (p *planner) survey(final uint8) (steps, largest int) {
 	return steps, largest
 }
 
-// mostSteps is how many steps there are at most: a sample is one more, and may cut another in two.
+// mostSteps returns the greatest number of steps there can be: a sample is one more, and may cut another in two.
 func (p *planner) mostSteps() int {
 	most := 0
 	for _, final := range p.shape.Levels {
@@ -105,8 +105,8 @@ func (p *planner) mostSteps() int {
 	return most
 }
 
-// addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for,
-// their sizes from those there are.
+// addBlock appends the steps of block i. The ends of steps and parts follow from the keys that the shape is laid out
+// for, their sizes from the actual number of keys.
 func (p *planner) addBlock(i int) {
 	s := p.shape
 	final := int(s.Levels[i])
@@ -127,7 +127,7 @@ func (p *planner) addBlock(i int) {
 		skip := 0
 		if l.sample > 0 {
 			if from < int(s.SampleLevel) {
-				to = min(to, int(s.SampleLevel)) // so that a step lies on one side of it
+				to = min(to, int(s.SampleLevel)) // so that no step crosses the level of the sample
 				skip = l.sample
 			}
 		}
@@ -153,10 +153,10 @@ func (p *planner) addStep(l layout, s step) {
 	p.bytes += s.bytes
 }
 
-// sampleCells is how many cells fill the sample of a shape.
+// sampleCells returns the number of cells that fill the sample of a shape.
 func sampleCells(s Shape, start int) int {
 	all := 1 << start
-	some := min(all, 1<<16) // enough to know the bytes a cell takes
+	some := min(all, 1<<16) // enough to tell the bytes that a cell takes
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
 	cells := int(max(1, int64(s.SampleBytes)*int64(some)/int64(max(bytes, 1))))
@@ -190,7 +190,7 @@ func stepBytes(n int, l layout, from, to, skip, end int) int {
 	return bytes
 }
 
-// countBytes is the size of a count as a varint.
+// countBytes returns the size of a count as a varint.
 func countBytes(v int) int {
 	size := 1
 	for ; v >= 0x80; v >>= 7 {
@@ -199,10 +199,10 @@ func countBytes(v int) int {
 	return size
 }
 
-// bound is the first cell of a range.
+// bound returns the first cell of a range.
 func (l layout) bound(r int) int { return scale(1<<l.start, r, l.ranges) }
 
-// rangeOf is the range that a cell is in; the number of ranges for the first cell past the last.
+// rangeOf returns the range that a cell is in; the number of ranges for the first cell past the last.
 func (l layout) rangeOf(cell int) int {
 	r := scale(cell, l.ranges, 1<<l.start) // right, or one too low because bounds are rounded down
 	if r < l.ranges && l.bound(r+1) <= cell {
@@ -211,11 +211,11 @@ func (l layout) rangeOf(cell int) int {
 	return r
 }
 
-// Parts is the number of parts of the whole stream, at least 1. O(1).
+// Parts returns the number of parts of the whole stream, at least 1. O(1).
 func (p *Plan) Parts() int { return p.parts }
 
-// Sample returns what part 0 brings of block 0: hash space up to end, in units of 2^-32, at a level. It returns false
-// if the stream begins without a sample. O(1).
+// Sample returns the part of block 0 that part 0 brings: hash space up to end, in units of 2^-32, at a level. It
+// returns false if the stream begins without a sample. O(1).
 func (p *Plan) Sample() (end uint64, level int, ok bool) {
 	s := &p.steps[0]
 	if !s.sample {
@@ -224,12 +224,12 @@ func (p *Plan) Sample() (end uint64, level int, ok bool) {
 	return uint64(p.blocks[0].sample) << (32 - p.blocks[0].start), s.to, true
 }
 
-// stepOf is the index of the step of a part.
+// stepOf returns the index of the step of a part.
 func (p *Plan) stepOf(part int) int {
 	return sort.Search(len(p.steps), func(i int) bool { return p.steps[i].first+p.steps[i].parts > part })
 }
 
-// cells is the range of cells that a part of step s covers.
+// cells returns the range of cells that a part of step s covers.
 func (p *Plan) cells(s *step, part int) (from, to int) {
 	l := p.blocks[s.block]
 	if s.sample {
@@ -261,7 +261,7 @@ func (p *Plan) partsWithin(bytes int) int {
 	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
 
-// maxPartBytes is the most bytes that a decoder accepts for a part, at most [maxPartBytes].
+// maxPartBytes returns the most bytes that a decoder accepts for a part, at most [maxPartBytes].
 func (p *Plan) maxPartBytes(part int) int {
 	predicted := p.EncodedBytes(part+1) - p.EncodedBytes(part)
 	return min(maxPartBytes, predicted+predicted/4+256)
@@ -280,7 +280,7 @@ func (p *Plan) ExpectedRate(parts int) float64 {
 	return rate
 }
 
-// expectedFill is the share of a block's hash space that hits a one, where some regions are known.
+// expectedFill returns the expected share of a block's hash space that hits a one, if the given regions are known.
 func (p *Plan) expectedFill(block int, known []trie.Region) float64 {
 	cells := float64(int(1) << p.blocks[block].start)
 	hit := 1.0
@@ -291,7 +291,8 @@ func (p *Plan) expectedFill(block int, known []trie.Region) float64 {
 	return hit
 }
 
-// knowledge is what a prefix of the given number of parts knows of a block, in the order of hash space.
+// knowledge returns the regions that a prefix of the given number of parts knows of a block, in the order of hash
+// space.
 func (p *Plan) knowledge(block, parts int) []trie.Region {
 	var known []trie.Region
 	for i := range p.steps {
@@ -314,13 +315,13 @@ func (p *Plan) begun(block, parts int) bool {
 	return false
 }
 
-// lastSteps decides the known state of a block: the sample, and the last step of each range.
+// lastSteps are the steps that give the known state of a block: the sample, and the last step of each range.
 type lastSteps struct {
 	sample *step
 	ranges []*step
 }
 
-// last is the last steps of a block in a prefix of the given number of parts.
+// last returns the last steps of a block in a prefix of the given number of parts.
 func (p *Plan) last(block, parts int) lastSteps {
 	last := lastSteps{ranges: make([]*step, p.blocks[block].ranges)}
 	for i := range p.steps {
@@ -339,7 +340,7 @@ func (p *Plan) last(block, parts int) lastSteps {
 	return last
 }
 
-// refine replaces what regions, in order, say of the cells of r.
+// refine puts r in place of the regions, or pieces of them, that cover its cells. Regions are in order.
 func refine(regions []trie.Region, r trie.Region) []trie.Region {
 	var before, after []trie.Region
 	for _, o := range regions {

@@ -6,8 +6,8 @@ import (
 	"weak"
 )
 
-// plans has the plans in use, by what they follow from: headers of as many keys in one shape share a plan. A plan that
-// nobody uses any more goes, and its place with it. Sharing changes no result, for plans are immutable.
+// plans has the plans in use, by their parameters: headers with the same number of keys and the same shape share a
+// plan. A plan that is no longer used goes, and its entry with it. Sharing changes no result, for plans are immutable.
 var plans sync.Map // planKey → weak.Pointer[Plan]
 
 type planKey struct {
@@ -16,7 +16,7 @@ type planKey struct {
 	levels               string
 }
 
-// plan is the plan of the stream that h heads.
+// plan returns the plan of the stream that h heads.
 func (h *Header) plan() (*Plan, error) {
 	s := h.Shape.normal(h.N)
 	key := planKey{h.N, s.Keys, s.SampleBytes, s.SampleLevel, string(s.Levels)}

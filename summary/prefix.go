@@ -10,15 +10,15 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it. The zero value holds no part, so it denies no key.
 type Prefix struct {
-	header string   // what plan does not say of it, see kept
+	header string   // the fields that plan does not give, see kept
 	plan   *Plan    // it has the number of keys and the shape
-	front  trie.Set // of all cells of block 0; zero if that is not known as one set
-	held   int32    // parts
-	bytes  int32    // of these
+	front  trie.Set // all cells of block 0; zero if they are not known as one set
+	held   int32    // number of parts
+	bytes  int32    // of these parts
 	*more           // nil: compact, the whole stream, small, and front is all that is known
 }
 
-// more is what a small summary without its encoded parts has no need of.
+// more has the fields of a Prefix that a small summary without its encoded parts does not need.
 type more struct {
 	rate  float64       // the false-positive rate
 	tries []*trie.Block // of the blocks begun; nil if front is all of them
@@ -39,7 +39,7 @@ func NewPrefix(h Header) (*Prefix, error) {
 	return newPrefix(kept(&h), plan, nil, []digest{h.Chain}, nil), nil
 }
 
-// newPrefix is the prefix of some parts, which say what tries say.
+// newPrefix returns the prefix of some parts, which are decoded to tries.
 func newPrefix(header string, plan *Plan, parts [][]byte, chain []digest, tries []*trie.Block) *Prefix {
 	p := &Prefix{
 		header: header, plan: plan, held: int32(len(parts)), bytes: int32(Run{Parts: parts}.EncodedBytes()),
@@ -49,7 +49,7 @@ func newPrefix(header string, plan *Plan, parts [][]byte, chain []digest, tries 
 	return p
 }
 
-// know sets what p says: no two copies of one set are kept.
+// know sets the tries of p and its false-positive rate. It keeps no two copies of one set.
 func (p *Prefix) know(tries []*trie.Block) {
 	p.rate = 1
 	for _, t := range tries {
@@ -65,8 +65,8 @@ func (p *Prefix) know(tries []*trie.Block) {
 	}
 }
 
-// Inside returns what p knows. front is block 0 where p knows it as one set of all its cells, else nil. blocks are
-// those begun; they are nil where front says all. Both share memory with p. It is for package inside: the types are
+// Inside returns the nodes that p knows. front is block 0 if p knows it as one set of all its cells, else nil. blocks
+// are the blocks begun; nil if there is only front. Both share memory with p. It is for package inside: the types are
 // internal. O(1), no allocation.
 func (p *Prefix) Inside() (front *trie.Set, blocks []*trie.Block) {
 	if p.front.End() > 0 {
@@ -78,32 +78,32 @@ func (p *Prefix) Inside() (front *trie.Set, blocks []*trie.Block) {
 	return front, blocks
 }
 
-// blocks returns what p knows of each block begun. O(1).
+// blocks returns the known nodes of each block begun. O(1).
 func (p *Prefix) blocks() []*trie.Block {
 	switch {
 	case p.more != nil && p.tries != nil:
 		return p.tries
-	case p.front.End() > 0: // a set of its own, so that who keeps the block does not keep p
+	case p.front.End() > 0: // a set of its own: who keeps the block does not keep p
 		return []*trie.Block{trie.NewSingle(p.front)}
 	}
 	return nil
 }
 
-// Header is the header that the parts are verified against. The levels of its shape are not to be changed. O(1), no
-// allocation.
+// Header returns the header that the parts are verified against. The levels of its shape are not to be changed. O(1),
+// no allocation.
 func (p *Prefix) Header() Header { return readHeader(p.header, p.plan) }
 
-// Plan is the plan of the whole stream. O(1).
+// Plan returns the plan of the whole stream. O(1).
 func (p *Prefix) Plan() *Plan { return p.plan }
 
-// Parts is the number of parts held. O(1).
+// Parts returns the number of parts held. O(1).
 func (p *Prefix) Parts() int { return int(p.held) }
 
-// EncodedBytes is the size of the parts held. O(1).
+// EncodedBytes returns the size of the parts held. O(1).
 func (p *Prefix) EncodedBytes() int { return int(p.bytes) }
 
-// SizeBytes is about the bytes that p takes, including what it shares with other prefixes. Its plan, which all prefixes
-// of as many keys in one shape share, is left out. O(pieces).
+// SizeBytes returns about the bytes that p takes, including memory that it shares with other prefixes. Not counted is
+// its plan, which all prefixes with the same number of keys and the same shape share. O(pieces).
 func (p *Prefix) SizeBytes() int {
 	size := 32 + trie.SetBytes + len(p.header)
 	if p.front.End() > 0 {
@@ -124,8 +124,8 @@ func (p *Prefix) SizeBytes() int {
 	return size
 }
 
-// FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not
-// predicted. 1 when nothing is known. O(1).
+// FalsePositiveRate returns the probability that Contains is true of a random fingerprint: measured from the parts
+// held, not predicted. It is 1 if nothing is known. O(1).
 func (p *Prefix) FalsePositiveRate() float64 {
 	if p.more == nil {
 		return p.front.FalsePositiveRate()
@@ -142,7 +142,7 @@ func (p *Prefix) Contains(f Fingerprint) bool {
 	return p.containsFrom(0, f)
 }
 
-// containsFrom is Contains for the blocks from a number on.
+// containsFrom is Contains for the blocks from the given one on.
 func (p *Prefix) containsFrom(block int, f Fingerprint) bool {
 	if p.more == nil {
 		return true
@@ -155,8 +155,8 @@ func (p *Prefix) containsFrom(block int, f Fingerprint) bool {
 	return true
 }
 
-// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact
-// prefix encodes all its parts first, in O(n); where only part 0 is wanted, that one.
+// Run returns parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A
+// compact prefix encodes all its parts first, in O(n); for part 0 alone, only that part.
 func (p *Prefix) Run(from, to int) (Run, error) {
 	if from < 0 || from > to || to > p.Parts() {
 		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
@@ -173,9 +173,9 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 
 // Extend verifies a run against the chain, decodes its parts and returns the longer prefix. The run may start at or
 // before the first part missing: the parts already held are then verified to be the same. Without new parts it returns
-// p; a compact prefix leaves such a run unverified. It copies what it keeps of the run, and takes time O(n) for each
-// range of hash space that it extends. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan.
-// ErrChain: not the origin's parts. ErrMalformed: the origin signed for what no summary can be.
+// p; a compact prefix leaves such a run unverified. It copies the parts that it keeps, and takes time O(n) for each
+// range of hash space that it extends. ErrLimit: parts that the plan does not have, a gap, or sizes beyond the plan.
+// ErrChain: not the origin's parts. ErrMalformed: the origin signed for parts that no summary can have.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if r.First < 0 || r.First > p.Parts() || r.end() > p.plan.parts {
 		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.end()-1, p.held, p.plan.parts, ErrLimit)
@@ -232,7 +232,7 @@ func cloneParts(parts [][]byte) [][]byte {
 }
 
 // Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps
-// only the memory of what it still says, and is compact if p is. It takes time in proportion to what is dropped, and
+// none of the dropped parts in memory, and is compact if p is. It takes time in proportion to the parts dropped, and
 // O(parts).
 func (p *Prefix) Truncate(parts int) *Prefix {
 	switch {
@@ -248,7 +248,7 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 	return newPrefix(p.header, p.plan, cloneParts(p.parts[:parts]), slices.Clone(p.chain[:parts+1]), p.truncateTries(parts))
 }
 
-// truncateTries is what the first parts say of each block.
+// truncateTries returns the nodes of each block that the first parts bring.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
 	for i, t := range p.blocks() {

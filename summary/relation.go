@@ -9,11 +9,11 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// relation is nodes of a level that are coded given those of a base, and given the nodes some levels above that are
-// known to have some of them below.
+// relation has the nodes of a base at a level, to code another trie's nodes of that level given them. It also has the
+// nodes known some levels above, each of which has at least one of the coded nodes below it.
 type relation struct {
 	anywhere bool      // nothing is known above: the nodes may be anywhere in a span
-	in       trie.Span // that span
+	in       trie.Span // the span in which the nodes may lie, if anywhere
 	parents  []uint64  // the nodes known above
 	deeper   int       // levels from the parents to the nodes
 	base     []uint64  // nodes of the base; those below no parent are left out
@@ -52,7 +52,7 @@ func (c *cousins) find(node uint64) int {
 	return -1
 }
 
-// split divides the parents into those that nodes of the base which are kept lie below, and the others.
+// split divides the parents into parents of kept nodes of the base, and the others.
 func (r *relation) split(kept []uint64) (some, others []uint64) {
 	next := 0
 	for _, p := range r.parents {
@@ -68,7 +68,7 @@ func (r *relation) split(kept []uint64) (some, others []uint64) {
 	return some, others
 }
 
-// room is how many nodes there may be below parents.
+// room returns the number of places for nodes below parents.
 func (r *relation) room(parents []uint64) uint64 {
 	if r.anywhere {
 		return r.in.End - r.in.Begin
@@ -107,8 +107,8 @@ func (r *relation) unnumber(numbers, parents []uint64) []uint64 {
 	return numbers
 }
 
-// append appends the code of nodes: which of the base are gone, which others lie below parents of those that are not,
-// and how the other parents become nodes.
+// append appends the code of nodes: which nodes of the base are gone, which new nodes lie below parents of the kept
+// ones, and how the other parents become nodes.
 func (r *relation) append(dst []byte, nodes []uint64) []byte {
 	gone, kept, fresh := r.compare(nodes)
 	dst = binary.AppendUvarint(dst, uint64(len(r.base)-len(kept)))
@@ -120,7 +120,7 @@ func (r *relation) append(dst []byte, nodes []uint64) []byte {
 	return appendDescents(dst, others, r.deeper)
 }
 
-// compare returns a bit for each node of the base that is not among nodes, those that are, and nodes not in the base.
+// compare returns a set bit for each node of the base that is gone, the nodes of the base that stay, and the new nodes.
 func (r *relation) compare(nodes []uint64) (gone, kept, fresh []uint64) {
 	gone = make([]uint64, (len(r.base)+63)/64)
 	kept = make([]uint64, 0, min(len(r.base), len(nodes)))
@@ -222,7 +222,7 @@ func (c *relativeCoder) appendSegment(dst []byte, block int, t *trie.Block, s se
 	return appendDescents(dst, nodes, s.to-level)
 }
 
-// known returns the nodes that were known of a segment before; nil if none were.
+// known returns the nodes of a segment that were known before; nil if there were none.
 func (c *relativeCoder) known(t *trie.Block, s segment) []uint64 {
 	if s.from == unknownLevel {
 		return nil
@@ -230,7 +230,7 @@ func (c *relativeCoder) known(t *trie.Block, s segment) []uint64 {
 	return t.AppendNodes(nil, s.begin, s.end, s.from)
 }
 
-// decode is the inverse of append, for blocks that have the parts before. It leaves these as they are.
+// decode is the inverse of append, for blocks that have the parts before. It changes none of these blocks.
 func (c *relativeCoder) decode(src []byte, before []*trie.Block) ([]*trie.Block, error) {
 	var blocks []*trie.Block
 	for block, l := range c.plan.blocks {
@@ -279,7 +279,7 @@ func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s se
 	return nodes, src, err
 }
 
-// appendDescents appends how the nodes some levels above become nodes, level by level; nothing if there are none.
+// appendDescents appends how the nodes some levels above become nodes, level by level; nothing if there are no nodes.
 func appendDescents(dst []byte, nodes []uint64, levels int) []byte {
 	if len(nodes) == 0 {
 		return dst
@@ -316,8 +316,8 @@ func decodeDescents(src []byte, nodes []uint64, levels, most int) (out []uint64,
 	return nodes, src, nil
 }
 
-// cellsPerByte is more than the cells of an array of many that a byte of its code stands for: see [Shape] for how few
-// keys there are.
+// cellsPerByte is more than the number of cells that a byte of code stands for, in an array of more than manyCells:
+// [Shape] limits how few keys there are.
 const (
 	cellsPerByte = 64
 	manyCells    = 1 << 12

@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// Relative is a run in another form: what it says is coded given what the first parts of another summary say, the
-// base. The base may be of any origin and shape; the more alike the collections, the shorter the code. The chain binds
-// what the run says and not its form. So a relative run proves what the run in plain form does, and needs no trust.
+// Relative is a run in another form: coded given the first parts of another summary, the base. The base may be of any
+// origin and shape; the more the collections share, the shorter the code. The chain binds the parts and not the form of
+// the run. So a relative run proves as much as a plain run, and needs no trust.
 type Relative struct {
-	Base      [16]byte // the group of the base: the name of the origin and epoch, as FORMAT.md has it
-	BaseParts int      // parts of the base that are needed
+	Base      [16]byte // names the summary of the base by its origin and epoch: its group in FORMAT.md
+	BaseParts int      // number of parts of the base that are needed
 	First     int      // number of the first part
 	Parts     int      // number of parts
-	// Next is the hash that binds the parts after these; zero after the last part of the stream.
+	// Next is the hash that binds the parts after the last one of the run; zero after the last part of the stream.
 	Next [sha256.Size]byte
 	Code []byte
-	// Bytes is the canonical form of all this.
+	// Bytes is the canonical form of all fields above.
 	Bytes []byte
 }
 
 // relativeVersion is the version of the form, its first byte.
 const relativeVersion = 3
 
-// group returns the 16 bytes that name the summary: the origin under the number of the seed, and the epoch.
+// group returns the 16 bytes that name the summary: the hashed origin mixed with the seed's number, and the epoch.
 func (h Header) group() (g [16]byte) {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), h.Origin...))
 	tag := binary.BigEndian.Uint64(sum[:]) ^ uint64(h.Seed.Number)*0x9E3779B97F4A7C15
@@ -35,7 +35,7 @@ func (h Header) group() (g [16]byte) {
 	return g
 }
 
-// end is the number of the first part after r.
+// end returns the number of the first part after r.
 func (r Relative) end() int { return r.First + r.Parts }
 
 // binary returns the canonical form of r.
@@ -47,8 +47,8 @@ func (r Relative) binary() []byte {
 	return append(append(b, r.Next[:]...), r.Code...)
 }
 
-// ParseRelative returns the relative run with the given bytes; its code is a slice of them. ErrVersion, ErrMalformed or
-// ErrLimit if they are the canonical form of none. It does not verify: [Prefix.ExtendRelative] does. O(1).
+// ParseRelative returns the relative run whose canonical form is b; its code is a slice of b. It returns ErrVersion,
+// ErrMalformed or ErrLimit if there is none. It does not verify: [Prefix.ExtendRelative] does. O(1).
 func ParseRelative(b []byte) (r Relative, err error) {
 	if len(b) > 0 && b[0] != relativeVersion {
 		return Relative{}, fmt.Errorf("summary: relative run: version %d, not %d: %w", b[0], relativeVersion, ErrVersion)
@@ -69,9 +69,9 @@ func ParseRelative(b []byte) (r Relative, err error) {
 	return r, nil
 }
 
-// RunRelative returns parts from to to-1 of p, coded given the first parts of base, of which baseParts are taken. Both
-// are of one seed: ErrSeed otherwise. ErrLimit if either does not hold the parts, or there are none. Takes time O(n) for
-// each level, and about four bytes of memory for each key and level.
+// RunRelative returns parts from to to-1 of p, coded given the first baseParts parts of base. ErrSeed if p and base are
+// of different seeds. ErrLimit if either does not hold the parts, or there are none. It takes time O(n) for each level,
+// and about four bytes of memory for each key and level.
 func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relative, error) {
 	if from < 0 || from >= to || to > p.Parts() || baseParts < 1 || baseParts > base.Parts() {
 		return Relative{}, fmt.Errorf("summary: parts %d to %d of %d, given %d of %d: %w", from, to-1, p.held, baseParts, base.held, ErrLimit)
@@ -92,7 +92,7 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 	return r, nil
 }
 
-// oneSeed returns ErrSeed if the fingerprints of two prefixes are not made with one seed.
+// oneSeed returns ErrSeed if the fingerprints of two prefixes are made with different seeds.
 func oneSeed(p, base *Prefix) error {
 	if a, b := p.Header().Seed, base.Header().Seed; a != b {
 		return fmt.Errorf("summary: parts under %v given those under %v: %w", a, b, ErrSeed)
@@ -100,7 +100,7 @@ func oneSeed(p, base *Prefix) error {
 	return nil
 }
 
-// link returns h_k for k up to the parts held.
+// link returns h_k for k up to the number of parts held.
 func (p *Prefix) link(k int) (digest, error) {
 	if p.compact() && k == p.Parts() {
 		return p.last(), nil
@@ -113,10 +113,10 @@ func (p *Prefix) link(k int) (digest, error) {
 }
 
 // ExtendRelative decodes a relative run given its base, encodes the parts in plain form, verifies them against the
-// chain and returns the longer prefix, as [Prefix.Extend] does. It leaves both prefixes as they are. It takes time O(n)
-// for each level; memory is within a fixed factor of the base and of the code. ErrLimit: the run is coded
-// given another summary or more of it, has parts that the plan has not, or leaves a gap. ErrSeed: base of another seed.
-// ErrMalformed or ErrChain: not what RunRelative writes for the origin's parts.
+// chain and returns the longer prefix, as [Prefix.Extend] does. It changes neither prefix. It takes time O(n) for each
+// level; memory is within a fixed factor of the base and of the code. ErrLimit: the run is coded given another summary
+// or more parts of it, has parts that the plan does not have, or leaves a gap. ErrSeed: base of another seed.
+// ErrMalformed or ErrChain: not the code that RunRelative writes for the origin's parts.
 func (p *Prefix) ExtendRelative(base *Prefix, r Relative) (*Prefix, error) {
 	if of := base.Header().group(); of != r.Base || r.BaseParts > base.Parts() {
 		return nil, fmt.Errorf("summary: relative run is coded given %d parts of %x, %d of %x held: %w", r.BaseParts, r.Base, base.Parts(), of, ErrLimit)

@@ -2,9 +2,8 @@ package summary
 
 import "fmt"
 
-// Under returns p under the header of another epoch of the same collection, that is, of the same parts; both share
-// them. The error is ErrChain if h differs in more than Epoch and Lifetime, and ErrLimit if no header has such a lifetime.
-// Takes time O(1).
+// Under returns p under the header of another epoch of the same parts; both share them. The error is ErrChain if h
+// differs in more than Epoch and Lifetime, and ErrLimit if no header can have its lifetime. O(1).
 func (p *Prefix) Under(h Header) (*Prefix, error) {
 	old := p.Header()
 	if h.Chain != old.Chain || h.N != old.N || h.Origin != old.Origin || h.Seed != old.Seed || !h.Shape.equal(old.Shape) {

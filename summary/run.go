@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Run is consecutive parts of a stream and the chain value that follows them. A message carries a run. The chain value
+// Run is consecutive parts of a stream and the value of the chain after them. A message carries a run. The chain value
 // at First, from the header or from earlier parts, verifies it.
 type Run struct {
 	First int      // number of the first part
 	Parts [][]byte // the parts First to First+len(Parts)-1
-	// Next is the hash that binds the parts after these; zero after the last part of the stream.
+	// Next is the hash that binds the parts after the last one of the run; zero after the last part of the stream.
 	Next [sha256.Size]byte
 }
 
-// end is the number of the first part after r.
+// end returns the number of the first part after r.
 func (r Run) end() int { return r.First + len(r.Parts) }
 
-// EncodedBytes is the size of the parts of r. O(parts).
+// EncodedBytes returns the size of the parts of r. O(parts).
 func (r Run) EncodedBytes() int {
 	n := 0
 	for _, p := range r.Parts {
@@ -41,8 +41,9 @@ func (r Run) AppendBinary(b []byte) []byte {
 	return append(b, r.Next[:]...)
 }
 
-// ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written, runs beyond 2^14 parts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does. O(parts).
+// ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses all bytes that AppendBinary would not
+// have written, runs beyond 2^14 parts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does.
+// O(parts).
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, maxParts)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// segment is cells of a block, as many as possible, that the parts of a relative run bring from one level to a deeper
-// one. What is known of them before, after and in the base is of one level each. The run goes from the first to the last level at once: the
-// parts leave no trace in it.
+// segment is a range of cells of a block, as long as possible, that the parts of a relative run bring from one level to
+// a deeper one. Everywhere in it, the levels known before, after and in the base are the same. The run goes from the
+// first to the last level at once: the division into parts leaves no trace in it.
 type segment struct {
 	begin, end int // cells
 	from, to   int // levels; from is unknownLevel where nothing was known before
-	given      int // level on the way, after from, that the base is taken at; unknownLevel where it says nothing
+	given      int // level after from, at most to, that the base is taken at; unknownLevel where it is not used
 }
 
-// segments returns what parts first to end-1 bring of a block, given a base.
+// segments returns the segments of a block that parts first to end-1 bring, given a base.
 func (p *Plan) segments(block, first, end int, of *base) []segment {
 	start := p.blocks[block].start
 	before, after, given := p.knowledge(block, first), p.knowledge(block, end), of.block(block, start)
@@ -46,7 +46,7 @@ func (p *Plan) segments(block, first, end int, of *base) []segment {
 	return out
 }
 
-// levelIn returns the level of the region that has a cell, unknownLevel if none has.
+// levelIn returns the level of the region that has a cell; unknownLevel if none has it.
 func levelIn(regions []trie.Region, cell int) int {
 	for _, r := range regions {
 		if r.Begin <= cell && cell < r.End {
@@ -56,14 +56,14 @@ func levelIn(regions []trie.Region, cell int) int {
 	return unknownLevel
 }
 
-// base is what the first parts of a summary say, to code another one given that.
+// base has the first parts of a summary, decoded, to code another one given them.
 type base struct {
 	plan   *Plan
 	blocks []*trie.Block
 	parts  int
 }
 
-// block returns what the base says of a block whose cells are of a level.
+// block returns the base's nodes of a block whose cells are of a level.
 func (b *base) block(block int, start uint8) givenBlock {
 	if block >= len(b.blocks) {
 		return givenBlock{start: start}
@@ -71,14 +71,14 @@ func (b *base) block(block int, start uint8) givenBlock {
 	return givenBlock{start, b.blocks[block], b.plan.knowledge(block, b.parts)}
 }
 
-// givenBlock is what a base says of a block, in cells of another level than its own.
+// givenBlock has a base's nodes of a block, for a caller whose cells may be of another level than the base's.
 type givenBlock struct {
 	start   uint8
 	trie    *trie.Block
 	regions []trie.Region // in cells of the base
 }
 
-// from and until return the first cell of the base that has some of a cell's hash space, and the first behind it.
+// from returns the first cell of the base that shares hash space with a cell, until the first one behind these.
 func (g *givenBlock) from(cell int) int {
 	if own := g.trie.Start; own >= g.start {
 		return cell << (own - g.start)
@@ -93,7 +93,7 @@ func (g *givenBlock) until(cell int) int {
 	return cell>>(g.start-g.trie.Start) + 1
 }
 
-// cuts returns where there may be an end of what is known at one level.
+// cuts returns the cells where a region of the base may begin or end.
 func (g *givenBlock) cuts() (cuts []int) {
 	for _, r := range g.regions {
 		for _, bound := range []int{r.Begin, r.End} {
@@ -107,7 +107,7 @@ func (g *givenBlock) cuts() (cuts []int) {
 	return cuts
 }
 
-// level returns the level at which all of a cell is known, unknownLevel if none is.
+// level returns the level at which all of a cell is known; unknownLevel if some of it is not known.
 func (g *givenBlock) level(cell int) int {
 	if g.trie == nil {
 		return unknownLevel
@@ -123,7 +123,7 @@ func (g *givenBlock) level(cell int) int {
 	return level
 }
 
-// nodes returns the base's nodes of a segment.
+// nodes returns the base's nodes in a segment.
 func (g *givenBlock) nodes(s segment) []uint64 {
 	nodes := g.trie.AppendNodes(nil, g.from(s.begin), g.until(s.end-1), s.given)
 	in := s.room(g.start)
@@ -132,7 +132,7 @@ func (g *givenBlock) nodes(s segment) []uint64 {
 	return slices.Compact(nodes[from:until])
 }
 
-// room returns the nodes that the segment may have at the base's level.
+// room returns the nodes that the segment may have at the level that the base is taken at.
 func (s segment) room(start uint8) trie.Span {
 	return trie.Region{Begin: s.begin, End: s.end, Level: s.given}.Nodes(start)
 }

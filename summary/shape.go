@@ -40,7 +40,7 @@ const (
 	defaultDepth       = 11 // levels of the block below log2 n
 )
 
-// DefaultShape is one block of 2^11 to 2^12 bits a key. It takes 12.4 to 13.4 bits a key on the wire, and has a
+// DefaultShape returns one block of 2^11 to 2^12 bits a key. It takes 12.4 to 13.4 bits a key on the wire, and has a
 // false-positive rate of 1/4096 to 1/2048. Of 121 peers known in full, fewer than 0.06 match a key that nobody holds.
 // The sample has 1 KiB and is cut six levels below log2 n. Another level would cost more keys than it saves in false
 // matches.
@@ -57,7 +57,7 @@ func DefaultShape(n int) Shape {
 	}
 }
 
-// Fits reports whether n keys are within a factor of √2 of those that s is laid out for. If not, the next epoch
+// Fits reports whether n is within a factor of √2 of the number of keys that s is laid out for. If not, the next epoch
 // deserves a new shape. O(1).
 func (s Shape) Fits(n int) bool {
 	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
@@ -69,7 +69,7 @@ func (s Shape) equal(o Shape) bool {
 	return s.Keys == o.Keys && s.SampleBytes == o.SampleBytes && s.SampleLevel == o.SampleLevel && slices.Equal(s.Levels, o.Levels)
 }
 
-// normal is s for n keys, its zero values replaced by what they stand for.
+// normal returns s for n keys, its zero values replaced by the values they stand for.
 func (s Shape) normal(n int) Shape {
 	if s.Keys == 0 {
 		s.Keys = max(n, 1)
@@ -81,7 +81,7 @@ func (s Shape) normal(n int) Shape {
 	return s
 }
 
-// check says what is wrong with s for n keys.
+// check returns an error that tells the first fault of s for n keys; nil if there is none.
 func (s Shape) check(n int) error {
 	switch {
 	case n < 0 || n > maxKeys || s.Keys < 1 || s.Keys > maxKeys:
@@ -103,8 +103,8 @@ func (s Shape) check(n int) error {
 	return nil
 }
 
-// ceilLog2 is the binary logarithm of n, rounded up; 0 for n < 2.
+// ceilLog2 returns the binary logarithm of n, rounded up; 0 for n < 2.
 func ceilLog2(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 
-// floorLog2 is the binary logarithm of n, rounded down; 0 for n < 1.
+// floorLog2 returns the binary logarithm of n, rounded down; 0 for n < 1.
 func floorLog2(n int) uint8 { return uint8(bits.Len(uint(max(n, 1))) - 1) }

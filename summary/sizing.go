@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// sizing is a shape, how much of its stream to use, and what that is predicted to cost and to bring.
+// sizing is a shape, the number of parts of its stream to use, and their predicted size and false-positive rate.
 type sizing struct {
 	shape Shape
 	parts int
@@ -13,10 +13,11 @@ type sizing struct {
 	rate  float64 // false-positive rate
 }
 
-// ShapeForBytes returns a shape for n keys, and how many parts of its stream fit in the given bytes. No other shape has
-// a lower false-positive rate there. [NewPlan] predicts size and rate of those parts. The sample takes an eighth of the
-// bytes, up to the usual size. From about three bits a key on, the shape has one block, as deep as the bytes reach.
-// Below, one or two shallow blocks may follow it. ErrLimit for fewer than 64 bytes. It takes some milliseconds.
+// ShapeForBytes returns a shape for n keys, and the number of parts of its stream that fit in the given bytes. No other
+// shape has a lower false-positive rate there. [NewPlan] predicts size and rate of those parts. The sample takes an
+// eighth of the bytes, up to the usual size. From about three bits a key on, the shape has one block, as deep as the
+// bytes reach. Below, one or two shallow blocks may follow it. ErrLimit for fewer than 64 bytes. It takes some
+// milliseconds.
 func ShapeForBytes(n, bytes int) (s Shape, parts int, err error) {
 	best, err := sizeForBytes(n, bytes)
 	return best.shape, best.parts, err
@@ -46,9 +47,9 @@ func sizeForBytes(n, bytes int) (sizing, error) {
 	return best, nil
 }
 
-// ShapeForRate returns a shape for n keys, and how many parts of its stream reach a false-positive rate. No other shape
-// does so in fewer bytes, after the usual sample. [NewPlan] predicts size and rate of those parts. ErrLimit for a rate
-// below what fingerprints allow, about n/2^48, or below 2^-32. It takes some milliseconds.
+// ShapeForRate returns a shape for n keys, and the number of parts of its stream that reach a false-positive rate. No
+// other shape does so in fewer bytes, after the usual sample. [NewPlan] predicts size and rate of those parts. ErrLimit
+// for a rate below the least that fingerprints allow, about n/2^48, or below 2^-32. It takes some milliseconds.
 func ShapeForRate(n int, rate float64) (s Shape, parts int, err error) {
 	best, err := sizeForRate(n, rate)
 	return best.shape, best.parts, err
@@ -79,8 +80,8 @@ func sizeForRate(n int, rate float64) (sizing, error) {
 	return best, nil
 }
 
-// sizings are the shapes worth a try, the plainest first: a block some levels below log2 of the keys, alone or before
-// shallow ones.
+// sizings returns the shapes worth a try, the plainest first: a block some levels below log2 of the keys, alone or
+// before shallow ones.
 func sizings(n, depth, sample int) []sizing {
 	level, shallow := uint8(max(1, ceilLog2(n)+depth)), max(1, floorLog2(n))
 	var out []sizing
@@ -93,13 +94,13 @@ func sizings(n, depth, sample int) []sizing {
 	return out
 }
 
-// cut is s for the first parts of its plan.
+// cut returns s for the first parts of its plan.
 func (s sizing) cut(p *Plan, parts int) sizing {
 	s.parts, s.bytes, s.rate = parts, p.EncodedBytes(parts), p.ExpectedRate(parts)
 	return s
 }
 
-// partsFor is the fewest parts with at most a rate, which the plan reaches.
+// partsFor returns the fewest parts with at most the given rate, which the plan reaches.
 func partsFor(p *Plan, rate float64) int {
 	return sort.Search(p.Parts(), func(parts int) bool { return p.ExpectedRate(parts) <= rate })
 }

@@ -20,7 +20,8 @@ func assemble(p *Plan, parts, block int, pack func(begin, end, level int) *trie.
 	return b
 }
 
-// packer is the function that assemble takes, of one that appends the nodes of cells begin to end-1 at a level.
+// packer returns the function pack for assemble, from a function that appends the nodes of cells begin to end-1 at a
+// level.
 func packer(start uint8, nodes func(dst []uint64, begin, end, level int) []uint64) func(begin, end, level int) *trie.Set {
 	var memory []uint64
 	return func(begin, end, level int) *trie.Set {
@@ -29,8 +30,8 @@ func packer(start uint8, nodes func(dst []uint64, begin, end, level int) []uint6
 	}
 }
 
-// truncate returns the state after the first parts of a block that b is a later state of. It shares every set with b
-// except those that the dropped parts refined.
+// truncate returns the state of a block after its first parts, given a later state b. It shares every set with b except
+// the sets that the dropped parts refined.
 func truncate(b *trie.Block, p *Plan, block, parts int) *trie.Block {
 	pack := packer(b.Start, b.AppendNodes)
 	return assemble(p, parts, block, func(begin, end, level int) *trie.Set {

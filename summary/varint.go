@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// decodeUint reads a varint in the shortest form: ErrMalformed for another, ErrLimit above the limit.
+// decodeUint reads a varint in the shortest form: ErrMalformed for another form, ErrLimit above the limit.
 func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
 	v, used := bitcode.DecodeUvarint(src)
 	switch {
@@ -18,7 +18,7 @@ func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
 	return v, src[used:], nil
 }
 
-// decodeSize is decodeUint for sizes. Nothing is within a limit below 0.
+// decodeSize is decodeUint for sizes. No size is within a limit below 0.
 func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
 	u, rest, err := decodeUint(src, uint64(max(limit, 0)))
 	if err == nil && limit < 0 {
@@ -30,7 +30,7 @@ func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
 	return int(u), rest, nil
 }
 
-// decodeCount is decodeSize for numbers of nodes. More than the limit is no summary's: ErrMalformed.
+// decodeCount is decodeSize for numbers of nodes. No summary has more than the limit: ErrMalformed.
 func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 	v, rest, err = decodeSize(src, limit)
 	if err != nil {
