@@ -101,7 +101,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 	return out
 }
 
-// eligible reports whether an entry is a candidate for kind k. Refuted claims bar a peer only from slots by overlap.
+// eligible reports whether an entry is a candidate for kind k. With refuted claims it is none for Similar.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
