@@ -32,8 +32,8 @@ type Hello struct {
 }
 
 // Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest
-// format and the one before. To one peer it writes the newest format that both read. To all it writes the one before
-// its newest, until all linked peers have declared that they read its newest.
+// format and the one before. To one peer it writes the newest format that both read. What all peers get it writes in
+// the format before its newest, until all linked peers have declared that they read its newest.
 type Format uint8
 
 const (
