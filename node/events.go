@@ -31,7 +31,7 @@ type EvtTailLearned struct {
 	Added, Removed int           // keys since the summary
 }
 
-// EvtSummaryPublished says that the node made a new summary of its own.
+// EvtSummaryPublished tells that the node made a new summary of its own.
 type EvtSummaryPublished struct {
 	Seed  uint32 // its number
 	Epoch summary.Epoch
@@ -40,17 +40,17 @@ type EvtSummaryPublished struct {
 	Bytes int // of all parts, on the wire, without the signed header
 }
 
-// EvtLinkOpened says that the node and a peer have said hello.
+// EvtLinkOpened tells that the node and a peer have said hello.
 type EvtLinkOpened struct{ Peer peer.ID }
 
-// EvtLinkClosed says that a link has ended: with the last connection to the peer, or because it gave way to another. A
+// EvtLinkClosed tells that a link has ended: with the last connection to the peer, or because it gave way to another. A
 // peer that comes back at once makes a new link, on its new connection.
 type EvtLinkClosed struct{ Peer peer.ID }
 
-// EvtNeighbourChosen says that a linked peer is a neighbour from now on: the node keeps the connection.
+// EvtNeighbourChosen tells that a linked peer is a neighbour from now on: the node keeps the connection.
 type EvtNeighbourChosen struct{ Peer peer.ID }
 
-// EvtNeighbourDropped says that a peer is no neighbour any more.
+// EvtNeighbourDropped tells that a peer is no neighbour any more.
 type EvtNeighbourDropped struct{ Peer peer.ID }
 
 const (

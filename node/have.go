@@ -157,7 +157,7 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)
 	for i, k := range keys {
 		if has[i], err = n.has(k, private); err != nil {
-			return err // and says no to nothing
+			return err // without an answer of no
 		}
 	}
 	return s.Send(wire.HaveAnswer(has).Append(nil))

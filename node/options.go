@@ -170,7 +170,7 @@ func (c *config) checkNeighbours() error {
 	overlap, all := cmp.Or(c.overlapSlots, rank.SimilarSlots), 0
 	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.NearSlots), cmp.Or(c.randomSlots, rank.RandomSlots)} {
 		if n < 0 || n > mostNeighbours {
-			return nil // WithNeighbours has said so
+			return nil // WithNeighbours has returned the error
 		}
 		all += n
 	}

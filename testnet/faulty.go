@@ -24,7 +24,7 @@ import (
 
 const (
 	victims = 5  // peers that a faulty peer is linked with
-	ghosts  = 32 // peers that it names and that do not exist, where nothing else is said
+	ghosts  = 32 // default number of peers that it names and that do not exist
 )
 
 // faulty is a peer that misbehaves.

@@ -89,7 +89,7 @@ type parts struct {
 	mu      sync.Mutex
 	own     partState
 	answer  []byte        // own, as others get it
-	others  []partState   // the last that they said
+	others  []partState   // their last states
 	lost    []bool        // gives no answer any more
 	changed chan struct{} // closed, and made again, when something above changes
 }

@@ -326,8 +326,8 @@ func (r *run) query(ctx context.Context, q query) {
 	r.asked[m.class] = append(r.asked[m.class], e)
 }
 
-// goroutinesLeft counts the goroutines that the run has started and that have not ended. It gives those that are about
-// to end some time.
+// goroutinesLeft counts the goroutines that the run has started and that have not ended. Goroutines about to end get
+// some time.
 func (r *run) goroutinesLeft() int {
 	for end := time.Now().Add(settleTime); ; time.Sleep(10 * time.Millisecond) {
 		left := runtime.NumGoroutine() - r.before

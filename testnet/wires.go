@@ -29,8 +29,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// lineLatency is the time that bytes take from one end to the other, of simulated links and of shaped lines, where
-// nothing else is said.
+// lineLatency is the default time that bytes take from one end to the other, of simulated links and of shaped lines.
 const lineLatency = 10 * time.Millisecond
 
 // identity draws a peer's key.

@@ -51,7 +51,7 @@ type progress struct {
 	first float64   // the part that was done when the stage began
 	began time.Time // of the stage; zero: none has begun
 	said  time.Time // last line or drawing; zero: none yet in this stage
-	open  bool      // the stage is further than was said
+	open  bool      // the stage is further than the last line
 }
 
 // newProgress shows on w the progress of work that lasts longer than quiet.

@@ -79,7 +79,7 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 	return addRun(c, "a network of real peers", testnetCase(c, r.Peers, r.Transport), r.Seed, figures)
 }
 
-// writeSystems adds the run of a comparison likewise.
+// writeSystems adds the run of a comparison to the runs in the folder of --out.
 func writeSystems(c *cli.Command, r *testnet.Comparison) error {
 	var figures []results.Figure
 	for _, row := range r.Rows {

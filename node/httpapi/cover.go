@@ -22,7 +22,7 @@ type CoverEnd struct {
 	Covered int    `json:"covered"` // of them, held by the peers named
 }
 
-// How many peers cover and similar name if nothing is said, and at most.
+// The default numbers of peers that cover and similar name, and the largest number.
 const (
 	DefaultTop     = 3
 	DefaultSimilar = 10

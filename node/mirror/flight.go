@@ -53,7 +53,7 @@ type flight struct {
 	round    int // counts the beginnings
 	over     bool
 	err      error            // of a flight that is over
-	gave     map[peer.ID]bool // peers that said that they have it whole, and gave bytes
+	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
 	tally    [flows]int64
 	tried    []string // failures on the way
 }

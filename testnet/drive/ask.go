@@ -15,7 +15,7 @@ type Answer struct {
 	Holders []strategy.ID // in the order in which they were found; may be more than one for a query that wants one
 	First   time.Duration // until the first of them was known
 	Found   time.Duration // until the last of them was known; the first, for a query that wants one
-	Over    time.Duration // until the strategy said that nothing more would be found; 0: it didn't
+	Over    time.Duration // until the strategy declared the query over; 0: it didn't
 	Hops    int           // to the first of them, by the strategy; 0: none was found
 	Probes  int           // looks into collections, as the simulator counts them
 	Wasted  int           // of the probes, those that found nothing

@@ -87,7 +87,7 @@ func (o *outbox) carry() error {
 	for head := true; ; head = false {
 		f := o.next()
 		if f == nil {
-			_ = s.Close() // an error is none of the frames that wait now: those are the next run's
+			_ = s.Close() // an error concerns none of the waiting frames: they are the next run's
 			n.pipes.leave(n, number, p)
 			return nil
 		}

@@ -17,8 +17,7 @@ const (
 	Zipf     = "zipf"     // by the rank of its popularity
 )
 
-// ZipfExponent is the exponent of popularity where nothing else is said: of the rule Zipf, and of collections that are
-// made up.
+// ZipfExponent is the default exponent of popularity: of the rule Zipf, and of collections that are made up.
 const ZipfExponent = 0.8
 
 // Rules are all of them.
@@ -32,7 +31,7 @@ func CheckRule(rule string) error {
 	return nil
 }
 
-// outside is the share of queries that Interest draws from all peers, where nothing else is said.
+// outside is the default share of queries that Interest draws from all peers.
 const outside = 0.1
 
 // Drawer draws keys to ask for.

@@ -26,7 +26,7 @@ type Report struct {
 	UpkeepP99 float64  // bytes of the peer that 99 of 100 stay below
 	LoadP99   float64  // messages for queries that a peer sends: of the peer that 99 of 100 stay below, over the mean
 	LoadMax   float64  // and of the one that sends most
-	Covered   *float64 // share of the peers that a query asked or knew of, on average of the queries that said it; nil: none did
+	Covered   *float64 // mean share of the peers that a query asked or knew of, by its report; nil: none reported
 	Directory *float64 // bytes that a peer keeps about others, as on the wire; nil: not known
 	Lines     []Known  // the peers' knowledge by the rate of their lines, slowest first
 
@@ -159,7 +159,7 @@ func (t *tally) coverage() *float64 {
 // Known measures the peers' knowledge of others.
 type Known struct {
 	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards
-	Peers          int     `json:"peers"`           // that were there at the end and said so
+	Peers          int     `json:"peers"`           // that were there at the end and measured it
 	Covers         float64 `json:"covers"`          // share of the network whose collections one knows, on average; below 0: none
 	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
 }

@@ -132,7 +132,7 @@ type Query struct {
 	N        int     `json:"n"` // the asking peer
 	Key      string  `json:"key"`
 	All      bool    `json:"all"`   // all holders were wanted, not one
-	Found    []int   `json:"found"` // peers that said that they hold it
+	Found    []int   `json:"found"` // peers that answered yes
 	End      string  `json:"end"`   // enough, exhausted, out of budget, …, or an error
 	Millis   float64 `json:"ms"`
 	Probes   int     `json:"probes"` // peers asked whether they hold it

@@ -199,7 +199,7 @@ func (k *peer) DirectoryBytes() int {
 // Covers implements [strategy.Measured]: a peer knows holders of some keys, but no collection.
 func (k *peer) Covers() float64 { return -1 }
 
-// join fills the table: each bucket with peers drawn from those online in its part of the space, up to its size.
+// join fills the table: each bucket with peers drawn from the ones online in its part of the space, up to its size.
 func (k *peer) join() {
 	self := place(k.host.Self())
 	for b := range k.buckets {

@@ -39,7 +39,7 @@ const (
 type run struct {
 	world   strategy.World
 	holders map[summary.Fingerprint][]strategy.ID // ascending
-	keys    [][]summary.Fingerprint               // by peer, as it said when it came
+	keys    [][]summary.Fingerprint               // by peer, as it announced them when it came
 }
 
 type peer struct {
