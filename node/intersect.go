@@ -30,7 +30,7 @@ func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
 
-// joinTime is for one join that is served.
+// joinTime is the longest time of one join that is served.
 const joinTime = 10 * time.Minute
 
 const (

@@ -35,7 +35,7 @@ type built struct {
 	err              error
 }
 
-// newPublishers returns the publisher under the node's seed, and that under the previous one: nil if there is none.
+// newPublishers returns the publisher under the node's seed, and the one under the previous seed: nil if there is none.
 func newPublishers(n *Node) (current, old *publisher) {
 	if n.cfg.previous != nil {
 		old = &publisher{n: n, seed: n.cfg.previous.Tag()}

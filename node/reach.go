@@ -374,7 +374,7 @@ func (n *Node) watch() error {
 						n.replaced(ev.Peer, ev.Conn)
 					}
 				case libp2p.EvtPeerProtocolsUpdated:
-					if n.links.Linked(ev.Peer) { // others are met when they are
+					if n.links.Linked(ev.Peer) { // others are met when they are linked
 						n.mesh.Updated(ev)
 					}
 					n.speaks(ev.Peer, ev.Added)

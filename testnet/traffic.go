@@ -109,7 +109,7 @@ func (m *meter) worst() map[peer.ID]uint64 {
 // marked counts what a line has carried since the meter's mark.
 type marked struct{ bytes, worst uint64 }
 
-// mark has marked begin to count.
+// mark begins the counts of marked.
 func (m *meter) mark() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -175,7 +175,7 @@ func (w *wake) answered(now time.Duration) {
 	}
 }
 
-// wake adds the earlier of both Wakes if it is another than last time.
+// wake adds the earliest of the machines' Wakes if it differs from the last one sent.
 func (m *Machine) wake() {
 	var next wake
 	for _, w := range m.wakes {

@@ -59,7 +59,7 @@ type Status struct {
 	Covered      float64           `json:"covered"`              // share of the network in which everybody is known, in [0, 1]
 	Range        string            `json:"range,omitempty"`      // that this share is: first bits of places, or all
 	Contacts     int               `json:"contacts"`             // peers that a search can ask about the rest
-	FalseMatches float64           `json:"false_matches"`        // expected of a query
+	FalseMatches float64           `json:"false_matches"`        // expected for a query for a key that nobody holds
 	PubsubBytes  int               `json:"pubsub_bytes"`
 	DirectBytes  int               `json:"direct_bytes"`
 	Reach        Reach             `json:"reach"`

@@ -217,8 +217,7 @@ func (n *Network) Leave(p strategy.ID) { n.peers[p].post(event{kind: left}) }
 // Come begins a peer again that has left, or was away: with its collection and nothing else.
 func (n *Network) Come(p strategy.ID) { n.peers[p].post(event{kind: came}) }
 
-// Relink opens the links of the configuration again that are closed by now, unless the strategy chooses its links
-// itself.
+// Relink opens the closed links of the configuration again, unless the strategy chooses its links itself.
 func (n *Network) Relink() {
 	if n.cfg.Strategy.Connects {
 		return

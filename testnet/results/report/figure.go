@@ -15,7 +15,7 @@ type Figure struct {
 	LogX, LogY        bool
 	Marks             bool     // on every point of a line: there are few
 	Share             bool     // Y is a share, 1 at most
-	From, To          float64  // of the vertical axis; both 0: as the points want it
+	From, To          float64  // of the vertical axis; both 0: fitted to the points
 	places            []string // the labels at 0, 1, … of a horizontal axis without numbers
 	Lines             []Line
 }
