@@ -19,7 +19,7 @@ type publisher struct {
 	shape summary.Shape // of the last build
 
 	published int   // epochs so far
-	fault     error // why there is no newer one; nil: none was due that failed
+	fault     error // of the last build that was due; nil: it did not fail
 
 	sample    []byte        // ordinary message of the last epoch; nil: none
 	sampleDue bool          // a peer has not had it

@@ -50,7 +50,7 @@ type flight struct {
 	rank     rank
 	children int // mirrors that are given bytes
 	users    int // readers, and requests that wait for the size
-	round    int // counts the beginnings
+	round    int // number of beginnings
 	over     bool
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes

@@ -18,7 +18,7 @@ const (
 	messages             = 10 // of the honest peer
 )
 
-// counted returns whose the honest peer's messages count as.
+// counted returns the peer that the honest peer's messages count for.
 func counted(unshared bool) peer.ID {
 	if unshared {
 		return liar

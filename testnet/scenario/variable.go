@@ -118,7 +118,7 @@ func (v Variable) value(item string) any {
 // Coordinate is the place of a scenario on one of its sweeps.
 type Coordinate struct {
 	Name  string `json:"name"`
-	Value any    `json:"value"` // a number, in seconds of a time, or a text
+	Value any    `json:"value"` // a number, of seconds for a time, or a text
 	label string
 	unit  string
 }

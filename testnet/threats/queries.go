@@ -294,7 +294,7 @@ func flood(cfg routing.Config) (float64, error) {
 	return float64(*spent) / seconds, nil
 }
 
-// greedy returns the number of messages that one search causes which claims that it may spend a million.
+// greedy returns the number of messages that a search causes whose sender claims a budget of a million.
 func greedy(cfg routing.Config) (float64, error) {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
