@@ -17,31 +17,25 @@ import (
 // place is a test's network: its nodes are made and linked by name.
 type place struct {
 	*routinglab.Net
-	t     testing.TB
-	cfg   routing.Config // of all nodes
-	alike bool           // they draw the same random numbers
-	all   []*routinglab.Node
-	last  routing.QueryID
+	cfg   routing.Config     // of all nodes
+	alike bool               // they draw the same random numbers
+	all   []*routinglab.Node // in the order in which they were made
 }
 
-func newPlace(t testing.TB, seed uint64, cfg routing.Config) *place {
-	return &place{Net: routinglab.NewNet(seed), t: t, cfg: cfg}
+func newPlace(seed uint64, cfg routing.Config) *place {
+	return &place{Net: routinglab.NewNet(seed), cfg: cfg}
 }
 
 // node returns the node of a name, which it makes if need be.
 func (p *place) node(id wire.PeerID) *routinglab.Node {
-	if n := p.Node(id); n != nil {
-		return n
-	}
 	cfg := p.cfg
 	if p.alike {
 		cfg.Rand = rand.New(rand.NewPCG(1, 1))
 	}
-	n, err := p.Add(id, cfg)
-	if err != nil {
-		p.t.Fatal(err)
+	n := p.Peer(id, cfg)
+	if !slices.Contains(p.all, n) {
+		p.all = append(p.all, n)
 	}
-	p.all = append(p.all, n)
 	return n
 }
 
@@ -49,17 +43,8 @@ func (p *place) node(id wire.PeerID) *routinglab.Node {
 func (p *place) links(list string) {
 	for pair := range strings.FieldsSeq(list) {
 		a, b, _ := strings.Cut(pair, "-")
-		link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
+		routinglab.Link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
 	}
-}
-
-// find looks for a key and returns what came of it.
-func (p *place) find(at wire.PeerID, key string) routing.Stats {
-	p.last++
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
-	p.Run()
-	done := p.node(at).Done
-	return done[len(done)-1].Stats
 }
 
 // onOff runs a test with a defence, and without it.
@@ -72,7 +57,7 @@ func onOff(t *testing.T, without routing.Config, test func(t *testing.T, cfg rou
 // yet.
 func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 	onOff(t, routing.Config{BudgetAny: 17, BudgetAll: 17}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(t, 1, cfg)
+		p := newPlace(1, cfg)
 		names := strings.Split("abcdefghij", "")
 		for i, a := range names {
 			for _, b := range names[:i] {
@@ -107,13 +92,13 @@ func (p *place) findHidden(at wire.PeerID, key string, holder *routinglab.Node) 
 		n.Blind = true
 	}
 	holder.Holds[key] = true
-	return p.find(at, key)
+	return p.Find(at, key)
 }
 
 // TestLyingChild has a child's child invent a provider while the search goes on.
 func TestLyingChild(t *testing.T) {
 	onOff(t, routing.Config{Limits: routing.Limits{Believed: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(t, 1, cfg)
+		p := newPlace(1, cfg)
 		p.links("a-b b-c b-liar c-d d-e")
 		p.node("e").Holds["k"] = true
 		p.node("liar").Mute = true
@@ -136,7 +121,7 @@ func TestLyingChild(t *testing.T) {
 // TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of
 // them.
 func TestChildNamesManyInVain(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.links("a-liar")
 	p.node("liar").Mute = true
 	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
@@ -157,10 +142,10 @@ func TestChildNamesManyInVain(t *testing.T) {
 
 // TestContactIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
 func TestContactIsForwardedTo(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.links("a-b b-c")
 	p.node("c").Holds["k"] = true
-	if s := p.find("a", "k"); s.Found != 1 {
+	if s := p.Find("a", "k"); s.Found != 1 {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
 }
@@ -169,7 +154,7 @@ func TestContactIsForwardedTo(t *testing.T) {
 // could pass for the sender would use the name up.
 func TestPoisonedName(t *testing.T) {
 	for from, on := range map[wire.PeerID]bool{"evil": true, "b": false} {
-		p := newPlace(t, 1, routing.Config{})
+		p := newPlace(1, routing.Config{})
 		p.links("a-b b-c c-d d-e evil-c")
 		p.node("e").Holds["k"] = true
 		p.Trace = func(s string) {
@@ -181,7 +166,7 @@ func TestPoisonedName(t *testing.T) {
 				})
 			}
 		}
-		if s := p.find("a", "k"); (s.Found == 1) != on {
+		if s := p.Find("a", "k"); (s.Found == 1) != on {
 			t.Errorf("found %d: %v", s.Found, s.Explain)
 		}
 	}
@@ -189,7 +174,7 @@ func TestPoisonedName(t *testing.T) {
 
 // TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for its sender has all places.
 func TestRefusedSearchMayComeAgain(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.links("a-b b-mute")
 	p.node("mute").Mute = true
 	p.node("b").Holds["k"] = true
@@ -219,7 +204,7 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 // nobody.
 func TestBoastingContact(t *testing.T) {
 	onOff(t, routing.Config{Limits: routing.Limits{Fade: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(t, 1, cfg)
+		p := newPlace(1, cfg)
 		p.links("a-boaster a-honest")
 		p.node("boaster").Boasts = true
 		for i := range 50 {
@@ -230,7 +215,7 @@ func TestBoastingContact(t *testing.T) {
 		}
 		asked := 0
 		for i := range 50 {
-			for _, r := range p.find("a", key(i)).Explain {
+			for _, r := range p.Find("a", key(i)).Explain {
 				if r.Why == routing.Contact && r.Peer == "boaster" {
 					asked++
 				}
@@ -245,16 +230,16 @@ func TestBoastingContact(t *testing.T) {
 
 // reach is how many peers a query for what nobody has comes to, of 400 whose directories show nothing, each with
 // sixteen links.
-func reach(t *testing.T, marks int, alike bool) (visited int, s routing.Stats) {
+func reach(marks int, alike bool) (visited int, s routing.Stats) {
 	const n = 400
-	p := newPlace(t, 3, routing.Config{Incomplete: func() bool { return true }, Limits: routing.Limits{Visited: marks}})
+	p := newPlace(3, routing.Config{Incomplete: func() bool { return true }, Limits: routing.Limits{Visited: marks}})
 	p.alike = alike
 	for i := range n {
 		p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
 	for i := range n {
 		for k := 1; k <= 8; k++ {
-			link(p.all[i], p.all[(i+k*k*7+k)%n])
+			routinglab.Link(p.all[i], p.all[(i+k*k*7+k)%n])
 		}
 	}
 	came := map[string]bool{}
@@ -267,18 +252,18 @@ func reach(t *testing.T, marks int, alike bool) (visited int, s routing.Stats) {
 			came[who] = true
 		}
 	}
-	s = p.find("p000", "nowhere")
+	s = p.Find("p000", "nowhere")
 	return len(came), s
 }
 
 // TestReach shows what the order of one's own and the list of visited peers are for: a query of the same budget comes
 // to more.
 func TestReach(t *testing.T) {
-	full, s := reach(t, 0, false)
+	full, s := reach(0, false)
 	t.Logf("a query of %d messages comes to %d peers", s.Messages, full)
 	for without, run := range map[string]func() (int, routing.Stats){
-		"the list":            func() (int, routing.Stats) { return reach(t, -1, false) },
-		"an order of its own": func() (int, routing.Stats) { return reach(t, 0, true) },
+		"the list":            func() (int, routing.Stats) { return reach(-1, false) },
+		"an order of its own": func() (int, routing.Stats) { return reach(0, true) },
 	} {
 		n, s := run()
 		t.Logf("without %s: %d messages, %d peers", without, s.Messages, n)
@@ -293,17 +278,17 @@ func TestDeadHolder(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("another lives %v", live), func(t *testing.T) {
 			onOff(t, routing.Config{Limits: routing.Limits{Forgive: -1}}, func(t *testing.T, cfg routing.Config, on bool) {
-				p := newPlace(t, 1, cfg)
+				p := newPlace(1, cfg)
 				a, dead := p.node("a"), p.node("dead")
 				dead.Mute, dead.Holds["k"] = true, true
 				a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
 				p.node("alive").Holds["k"] = live
-				never := p.without("dead", func() time.Duration { return p.find("a", "k").Elapsed })
-				first := p.find("a", "k").Elapsed
+				never := p.without("dead", func() time.Duration { return p.Find("a", "k").Elapsed })
+				first := p.Find("a", "k").Elapsed
 				var worst time.Duration
 				for range 300 {
 					p.RunUntil(p.Now() + time.Second)
-					worst = max(worst, p.find("a", "k").Elapsed)
+					worst = max(worst, p.Find("a", "k").Elapsed)
 				}
 				t.Logf("without it %v; with it %v at first, then at most %v", never, first, worst)
 				if (worst <= never+50*time.Millisecond) != on {
@@ -317,7 +302,7 @@ func TestDeadHolder(t *testing.T) {
 // TestHolderIsBack looks for all holders of a key half a minute after one of them could not be reached. It can be now,
 // and is waited for while a connection is made, though another holder has answered.
 func TestHolderIsBack(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.RTT = 100 * time.Millisecond
 	a, back := p.node("a"), p.node("back")
 	for _, n := range []*routinglab.Node{back, p.node("other")} {
@@ -351,15 +336,14 @@ func (p *place) without(id wire.PeerID, do func() time.Duration) time.Duration {
 // TestSlowHolder lets others doubt a holder that answers slowly: it is waited for, by those who want one and who want
 // all.
 func TestSlowHolder(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.RTT = 300 * time.Millisecond
 	a := p.node("a")
 	p.node("b").Holds["k"] = true
 	a.Knows["b"] = 0.0001
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		a.Router.Step(p.Now(), event.Doubted{Peer: "b"})
-		p.last++
-		p.Start("a", routing.Query{ID: p.last, Key: []byte("k"), Mode: mode})
+		p.Ask("a", "k", mode)
 		p.Run()
 		if s := a.Done[len(a.Done)-1].Stats; s.Found != 1 {
 			t.Errorf("%v: found %d after %v, want 1", mode, s.Found, s.Elapsed)
@@ -369,17 +353,17 @@ func TestSlowHolder(t *testing.T) {
 
 // TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
 func TestReturnedHolder(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	a, b := p.node("a"), p.node("b")
 	b.Down, b.Holds["k"] = true, true
 	a.Knows["b"] = 0.0001
 	for range 60 {
-		p.find("a", "k")
+		p.Find("a", "k")
 		p.RunUntil(p.Now() + time.Second)
 	}
 	b.Down = false
 	back := p.Now()
-	for p.find("a", "k").Found == 0 && p.Now() < back+10*time.Minute {
+	for p.Find("a", "k").Found == 0 && p.Now() < back+10*time.Minute {
 		p.RunUntil(p.Now() + time.Second)
 	}
 	if took := p.Now() - back; took > 10*time.Second {
@@ -389,10 +373,10 @@ func TestReturnedHolder(t *testing.T) {
 
 // TestOwnKey looks for a key that the node holds itself.
 func TestOwnKey(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.links("a-b")
 	p.node("a").Holds["k"], p.node("b").Holds["k"] = true, true
-	if s := p.find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
+	if s := p.Find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
 		t.Errorf("found %+v", s)
 	}
 	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: wire.Any, Others: true})
@@ -403,7 +387,7 @@ func TestOwnKey(t *testing.T) {
 }
 
 func TestFailuresAreBounded(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.node("a")
 	for i := range 3000 {
 		p.Step("a", routinglab.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
@@ -416,7 +400,7 @@ func TestFailuresAreBounded(t *testing.T) {
 // TestNobodyCostsNothing looks for what nobody has, where all is known of all.
 func TestNobodyCostsNothing(t *testing.T) {
 	onOff(t, routing.Config{Fresh: -1}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(t, 1, cfg)
+		p := newPlace(1, cfg)
 		for _, n := range strings.Split("bcdefghij", "") {
 			p.links("a-" + n)
 		}
@@ -425,7 +409,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 		for _, id := range a.Links {
 			a.Knows[id], a.Ages[id] = 0.001, 400*time.Millisecond
 		}
-		s := p.find("a", "nothing")
+		s := p.Find("a", "nothing")
 		if ok := s.Messages == 0 && s.AsOf == 400*time.Millisecond; ok != on {
 			t.Errorf("%d messages, as of %v", s.Messages, s.AsOf)
 		}
@@ -435,12 +419,12 @@ func TestNobodyCostsNothing(t *testing.T) {
 			t.Errorf("asked for what is fresher than that: %d messages, as of %v", s.Messages, s.AsOf)
 		}
 		delete(a.Ages, "d") // it hides keys
-		if s := p.find("a", "nothing"); on && s.Probes != 1 {
+		if s := p.Find("a", "nothing"); on && s.Probes != 1 {
 			t.Errorf("%d peers were asked, for one that hides keys", s.Probes)
 		}
 		p.node("d").Holds["hidden"] = true
 		a.Blind = true
-		if s := p.find("a", "hidden"); s.Found != 1 {
+		if s := p.Find("a", "hidden"); s.Found != 1 {
 			t.Errorf("the hidden key was not found")
 		}
 	})
@@ -449,7 +433,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 // TestAllAsksWhoHasChanged looks for all holders of a key where one has said to be in a later state than is known: it is
 // asked, whoever else was found. A peer that has been silent for a while is not.
 func TestAllAsksWhoHasChanged(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	a := p.node("a")
 	a.Ages, a.Behind = map[wire.PeerID]time.Duration{}, map[wire.PeerID]bool{"c": true, "d": true}
 	for id, age := range map[wire.PeerID]time.Duration{"b": 0, "c": time.Hour, "d": 30 * time.Second, "e": 30 * time.Second} {
@@ -478,7 +462,7 @@ func TestAgesTravel(t *testing.T) {
 		{10 * time.Second, 9 * time.Second, false},
 		{-1, time.Millisecond, true},
 	} {
-		p := newPlace(t, 1, routing.Config{})
+		p := newPlace(1, routing.Config{})
 		p.links("a-b b-c")
 		b := p.node("b")
 		b.Ages = map[wire.PeerID]time.Duration{"c": c.age}
@@ -501,7 +485,7 @@ func TestAgesTravel(t *testing.T) {
 // budget enough it asks all, and names nobody.
 func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 	for _, c := range []struct{ budget, probes, named int }{{2, 1, 2}, {4, 2, 1}, {6, 3, 0}} {
-		p := newPlace(t, 1, routing.Config{})
+		p := newPlace(1, routing.Config{})
 		p.links("a-b")
 		for _, id := range []wire.PeerID{"x", "y", "z"} {
 			p.node(id).Claims["k"] = true
@@ -512,7 +496,7 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 			p.node("b").Knows[id] = rate
 		}
 		p.node("alone")
-		p.find("alone", "k") // makes the key known to the net
+		p.Find("alone", "k") // makes the key known to the net
 		var last string
 		probes := 0
 		p.Trace = func(s string) {

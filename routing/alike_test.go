@@ -41,7 +41,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 		wide bool
 		like int // of the first four asked
 	}{{wire.Any, false, 4}, {wire.Any, true, 3}, {wire.All, false, 0}} {
-		net, nodes := ranged(t, 128, depth, routing.Config{BudgetAny: 512, BudgetAll: 512})
+		net, nodes := ranged(128, depth, routing.Config{BudgetAny: 512, BudgetAll: 512})
 		node := nodes[0]
 		var like []*routinglab.Node
 		for _, o := range nodes {
@@ -78,7 +78,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 func TestPeersLikeUsFind(t *testing.T) {
 	const depth = 5
 	spent := func(alike bool) int {
-		net, nodes := ranged(t, 128, depth, routing.Config{BudgetAny: 512})
+		net, nodes := ranged(128, depth, routing.Config{BudgetAny: 512})
 		sum := 0
 		for i, node := range nodes[:20] {
 			holder, friend := nodes[100], nodes[50+i]
@@ -116,14 +116,11 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 			}
 		},
 	} {
-		net, nodes := ranged(t, 128, depth, routing.Config{})
+		net, nodes := ranged(128, depth, routing.Config{})
 		node := nodes[0]
 		like := strangers(node, nodes)[:liars]
 		for i := range wrongEach * liars {
-			other, err := net.Add(wire.PeerID(fmt.Sprint("other ", i)), routing.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := net.Peer(wire.PeerID(fmt.Sprint("other ", i)), routing.Config{})
 			for j := range searches {
 				other.Claims[fmt.Sprint(j)] = true
 			}
@@ -173,7 +170,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 	const depth, holder = 3, 17
 	asked := 0
 	for denies := range 2 {
-		net, nodes := ranged(t, 64, depth, routing.Config{})
+		net, nodes := ranged(64, depth, routing.Config{})
 		nodes[holder].Holds["k"] = true
 		home := space.Around(overlay.PlaceOf(nodes[holder].ID), depth)
 		for _, node := range nodes {
@@ -207,7 +204,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 func TestPeerLikeUsBecomesAContact(t *testing.T) {
 	const depth, holder = 3, 17
 	for i := range 10 {
-		net, nodes := ranged(t, 64, depth, routing.Config{})
+		net, nodes := ranged(64, depth, routing.Config{})
 		node, key := nodes[5], fmt.Sprint(i)
 		nodes[holder].Holds[key] = true
 		home := space.Around(overlay.PlaceOf(nodes[holder].ID), depth)

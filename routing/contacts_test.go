@@ -18,16 +18,11 @@ import (
 
 // ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other
 // range.
-func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
-	t.Helper()
+func ranged(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
 	net := routinglab.NewNet(1)
 	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
-		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nodes[i] = node
+		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 	}
 	for i, node := range nodes {
 		place := overlay.PlaceOf(node.ID)
@@ -48,7 +43,7 @@ func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routinglab.Net, []
 
 // TestContactsFind: a key that one peer anywhere holds is found from anywhere, at two messages a range.
 func TestContactsFind(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
+	net, nodes := ranged(64, 3, routing.Config{})
 	nodes[17].Holds["k"] = true
 	for i, node := range nodes {
 		if i == 17 {
@@ -70,7 +65,7 @@ func TestContactsFind(t *testing.T) {
 // budget keeps to it.
 func TestBudgetForContacts(t *testing.T) {
 	for _, c := range []struct{ contacts, own, most int }{{0, 0, 4}, {14, 0, 18}, {14, 4, 4}} {
-		net, nodes := ranged(t, 64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})
+		net, nodes := ranged(64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})
 		net.Start(nodes[5].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.own})
 		net.Run()
 		if s := nodes[5].Done[0].Stats; s.Messages != c.most || s.Covered == 1 != (c.most > 14) {
@@ -81,7 +76,7 @@ func TestBudgetForContacts(t *testing.T) {
 
 // TestCovered: a search that finds nobody says which part of the network was asked.
 func TestCovered(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
+	net, nodes := ranged(64, 3, routing.Config{})
 	for _, c := range []struct {
 		budget int
 		want   float64
@@ -94,13 +89,13 @@ func TestCovered(t *testing.T) {
 			t.Errorf("budget %d: %v, covered %v, want %v", c.budget, node.Done[0], s.Covered, c.want)
 		}
 	}
-	whole, nobody := ranged(t, 8, 0, routing.Config{})
+	whole, nobody := ranged(8, 0, routing.Config{})
 	whole.Start(nobody[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
 	whole.Run()
 	if s := nobody[0].Done[0].Stats; s.Covered != 1 {
 		t.Errorf("covered %v where everybody is known", s.Covered)
 	}
-	alone, one := ranged(t, 1, 0, routing.Config{})
+	alone, one := ranged(1, 0, routing.Config{})
 	alone.Start(one[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
 	alone.Run()
 	if s := one[0].Done[0].Stats; s.Covered != 0 {
@@ -111,7 +106,7 @@ func TestCovered(t *testing.T) {
 // TestExplainedRanges: what was covered is the own range and those that the answers explained count for.
 func TestExplainedRanges(t *testing.T) {
 	for _, budget := range []int{1000, 2 * 3, 1} {
-		net, nodes := ranged(t, 64, 3, routing.Config{})
+		net, nodes := ranged(64, 3, routing.Config{})
 		node := nodes[5]
 		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: budget})
 		net.Run()
@@ -134,7 +129,7 @@ func TestExplainedRanges(t *testing.T) {
 
 // TestAllCovers: a search for all holders asks for every range, and names each holder once.
 func TestAllCovers(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
+	net, nodes := ranged(64, 3, routing.Config{})
 	want := []wire.PeerID{}
 	for i := 3; i < 64; i += 6 {
 		nodes[i].Holds["k"] = true
@@ -157,7 +152,7 @@ func TestDenyingContacts(t *testing.T) {
 		if secondVoices {
 			cfg.Limits.Denials = 2
 		}
-		net, nodes := ranged(t, 64, 3, cfg)
+		net, nodes := ranged(64, 3, cfg)
 		nodes[17].Holds["k"] = true
 		itself := func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == nodes[17].ID }
 		home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
@@ -227,7 +222,7 @@ func TestMuteContacts(t *testing.T) {
 func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routinglab.Node)) (found []routing.Stats, asked int) {
 	t.Helper()
 	const holder = 17
-	net, nodes := ranged(t, 64, 3, cfg)
+	net, nodes := ranged(64, 3, cfg)
 	nodes[holder].Holds["k"] = true
 	for i := 0; i < len(nodes); i += 3 {
 		silence(nodes[i])
@@ -248,7 +243,7 @@ func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routinglab.N
 
 // TestBoastingContacts: contacts that were asked for their ranges don't answer for everybody.
 func TestBoastingContacts(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
+	net, nodes := ranged(64, 3, routing.Config{})
 	nodes[17].Holds["k"] = true
 	at := overlay.PlaceOf(nodes[17].ID)
 	n, others := 0, 0
@@ -292,7 +287,7 @@ func TestMoreContacts(t *testing.T) {
 		{name: "one known in each, all gone", silenced: true, keep: func(i int, _ region.Contact, _ space.Range) bool { return i%2 == 0 }},
 		{name: "one known in each, all gone, others are named", more: true, silenced: true, found: true, keep: func(i int, _ region.Contact, _ space.Range) bool { return i%2 == 0 }},
 	} {
-		net, nodes := ranged(t, 64, 3, routing.Config{})
+		net, nodes := ranged(64, 3, routing.Config{})
 		node, holder := nodes[5], nodes[17]
 		holder.Holds["k"] = true
 		home := space.Around(overlay.PlaceOf(holder.ID), 3)
@@ -328,7 +323,7 @@ func TestMoreContacts(t *testing.T) {
 func TestMoreContactsKeepTheBudget(t *testing.T) {
 	wanted := 0
 	for budget := 8; budget <= 80; budget++ {
-		net, nodes := ranged(t, 64, 3, routing.Config{})
+		net, nodes := ranged(64, 3, routing.Config{})
 		for i, node := range nodes {
 			node.Holds["k"] = i%4 == 0
 		}
@@ -374,7 +369,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 	}{{true, 1, 3 * time.Second}, {false, 2, 6 * time.Second}} {
 		wants := 0
 		for denies := range 2 {
-			net, nodes := ranged(t, 64, 3, routing.Config{})
+			net, nodes := ranged(64, 3, routing.Config{})
 			net.Trace = func(line string) {
 				if strings.Contains(line, "> WantContacts") {
 					wants++
@@ -404,7 +399,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 // for all holders that has found one in its own range.
 func TestWidestWordCountsOnce(t *testing.T) {
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
-		net, nodes := ranged(t, 64, 3, routing.Config{})
+		net, nodes := ranged(64, 3, routing.Config{})
 		nodes[17].Holds["k"] = true
 		for _, i := range []int{30, 31} {
 			nodes[i].Range, nodes[i].Boasts = space.Range{}, true
@@ -446,7 +441,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 func TestContactsThatNameTheDead(t *testing.T) {
 	const holder = 17
 	found := func(mode wire.Mode, dead int) (n int) {
-		net, nodes := ranged(t, 64, 3, routing.Config{})
+		net, nodes := ranged(64, 3, routing.Config{})
 		nodes[holder].Holds["k"] = true
 		home := space.Around(overlay.PlaceOf(nodes[holder].ID), 3)
 		for i, node := range nodes {
@@ -454,10 +449,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 				node.Boasts = dead == 0
 				clear(node.Knows)
 				for j := range dead {
-					gone, err := net.Add(wire.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					gone := net.Peer(wire.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
 					gone.Mute, gone.Claims["k"], node.Knows[gone.ID] = true, true, 0.0001
 				}
 			}
@@ -490,7 +482,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
 	const depth, holder, liar = 5, 17, 30
 	searches := func(lies bool) (found int, worst time.Duration) {
-		net, nodes := ranged(t, 192, depth, routing.Config{})
+		net, nodes := ranged(192, depth, routing.Config{})
 		nodes[holder].Holds["k"] = true
 		nodes[liar].Range, nodes[liar].Boasts = space.Range{}, true
 		for i := 3; i < len(nodes); i += 3 {

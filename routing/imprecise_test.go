@@ -16,22 +16,12 @@ import (
 )
 
 // imprecise is a network of peers that each know the range of a depth around them well, and of the others hardly
-// anything.
-func imprecise(t *testing.T, n, depth int) (*routinglab.Net, []*routinglab.Node) {
-	t.Helper()
-	return impreciseBy(t, n, depth, routing.Config{})
-}
-
-// impreciseBy is such a network of peers that are configured alike.
-func impreciseBy(t *testing.T, n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
-	t.Helper()
+// anything. All are configured alike.
+func imprecise(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
 	net := routinglab.NewNet(1)
 	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
-		node, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		nodes[i] = node
 		for k := range 20 {
 			node.Holds[fmt.Sprint("own", k)] = true
@@ -73,7 +63,7 @@ func find(net *routinglab.Net, node *routinglab.Node, mode wire.Mode) (routing.S
 // TestBlurredFindsAll: one peer of each range is asked, and the peers that it names. By the own directory alone, most
 // peers are asked.
 func TestBlurredFindsAll(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
@@ -91,7 +81,7 @@ func TestBlurredFindsAll(t *testing.T) {
 
 // TestBlurredFindsAny: a key that one peer anywhere holds is found from anywhere, at two messages a range.
 func TestBlurredFindsAny(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	hold(nodes[17])
 	for i, node := range nodes {
 		if i == 17 {
@@ -110,7 +100,7 @@ func TestBlurredFindsAny(t *testing.T) {
 // TestBlurredAndDenied: when all that could be asked about a range deny, a search for one holder goes by the own
 // directory in the end. It does not ask again those who denied.
 func TestBlurredAndDenied(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	hold(nodes[17])
 	home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
 	for i, node := range nodes {
@@ -128,7 +118,7 @@ func TestBlurredAndDenied(t *testing.T) {
 
 // TestBlurredAndNarrow: peers that know less than was thought leave a part of their range to others.
 func TestBlurredAndNarrow(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	for _, node := range nodes[1:] {
 		node.Clear = space.Around(overlay.PlaceOf(node.ID), 4)
 		for other := range node.Knows {
@@ -150,7 +140,7 @@ func TestBlurredAndNarrow(t *testing.T) {
 
 // TestBlurredAsksLinks: of the peers that know a range, a search for one holder asks first those that are linked.
 func TestBlurredAsksLinks(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	linked := map[space.Range]wire.PeerID{}
 	for _, node := range nodes[1:] {
 		linked[node.Clear] = node.ID
@@ -172,7 +162,7 @@ func TestBlurredAsksLinks(t *testing.T) {
 // has many keys is likelier to hold one that its summary matches.
 func TestBlurredAsksTheLikeliest(t *testing.T) {
 	for _, large := range []int{9, 17, 40} {
-		net, nodes := imprecise(t, 64, 3)
+		net, nodes := imprecise(64, 3, routing.Config{})
 		nodes[large].Claims["k"] = true
 		for k := range 400 {
 			nodes[large].Holds[fmt.Sprint("other", k)] = true
@@ -191,7 +181,7 @@ func TestBlurredAsksTheLikeliest(t *testing.T) {
 
 // TestBlurredAndSilent: a search for one holder asks another peer beside one that does not answer.
 func TestBlurredAndSilent(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	hold(nodes[17])
 	for i, node := range nodes {
 		node.Mute = i%4 == 1 && i != 17
@@ -217,7 +207,7 @@ func TestBlurredAndSilent(t *testing.T) {
 // TestBlurredAndIncomplete: a search for all goes by ranges though the asker has nothing of some peers yet. It is not
 // forwarded besides.
 func TestBlurredAndIncomplete(t *testing.T) {
-	net, nodes := impreciseBy(t, 64, 3, routing.Config{Incomplete: func() bool { return true }})
+	net, nodes := imprecise(64, 3, routing.Config{Incomplete: func() bool { return true }})
 	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
@@ -237,7 +227,7 @@ func TestBlurredAndIncomplete(t *testing.T) {
 // are not linked.
 func TestBlurredAndLinkedLiars(t *testing.T) {
 	found := func(links bool) (n int) {
-		net, nodes := imprecise(t, 128, 3)
+		net, nodes := imprecise(128, 3, routing.Config{})
 		liars := map[space.Range]wire.PeerID{}
 		for _, node := range nodes[1:] {
 			if liars[node.Clear] == "" && node.Clear != nodes[0].Clear {
@@ -266,7 +256,7 @@ func TestBlurredAndLinkedLiars(t *testing.T) {
 // TestBlurredAndNewer: those who know a range have heard of epochs that the asker has not. The holders that they name
 // are found, though what the asker knows of them denies the key.
 func TestBlurredAndNewer(t *testing.T) {
-	net, nodes := imprecise(t, 64, 3)
+	net, nodes := imprecise(64, 3, routing.Config{})
 	nodes[0].Behind = map[wire.PeerID]bool{}
 	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {

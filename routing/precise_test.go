@@ -19,7 +19,7 @@ import (
 // TestSilentPrecise: a search for one holder does not wait long for a linked peer that knows all more precisely and is
 // silent. The next such peer is asked.
 func TestSilentPrecise(t *testing.T) {
-	net, poor := informed(t, "a", "b")
+	net, poor := informed("a", "b")
 	net.Node("p07").Holds["k"] = true
 	s, _ := find(net, poor, wire.Any)
 	first := s.Explain[0].Peer
@@ -33,7 +33,7 @@ func TestSilentPrecise(t *testing.T) {
 // TestGivenUpCountsNoLonger: what a contact answered for counts no longer once its names are given up. So a search for
 // all asks another, though it has found somebody else.
 func TestGivenUpCountsNoLonger(t *testing.T) {
-	net, poor := informed(t, "a", "b")
+	net, poor := informed("a", "b")
 	net.Node("p07").Holds["k"], net.Node("p08").Holds["k"] = true, true
 	poor.Knows["p07"] = 1e-6
 	asked := wire.PeerID("")
@@ -66,7 +66,7 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 
 // TestLatePrecise: a linked peer that knows all more precisely, and is late again and again, is not asked first for ever.
 func TestLatePrecise(t *testing.T) {
-	net, poor := informed(t, "a", "b")
+	net, poor := informed("a", "b")
 	net.Node("p07").Holds["k"] = true
 	s, _ := find(net, poor, wire.Any)
 	late := s.Explain[0].Peer
@@ -82,7 +82,7 @@ func TestLatePrecise(t *testing.T) {
 // TestPreciseOfItselfAlone: a linked peer says that it knows all precisely, but names nobody, and answers for none but
 // itself. It is not believed for long.
 func TestPreciseOfItselfAlone(t *testing.T) {
-	net, poor := informed(t, "a", "b")
+	net, poor := informed("a", "b")
 	s, _ := find(net, poor, wire.Any)
 	boaster := s.Explain[0].Peer
 	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
@@ -99,7 +99,7 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 // TestPreciseAfterRanges: the directory comes to be for everybody while a search waits for contacts of its ranges. The
 // search then asks linked peers that know all more precisely, and none of those contacts.
 func TestPreciseAfterRanges(t *testing.T) {
-	net, poor := informed(t, "a")
+	net, poor := informed("a")
 	delete(poor.Knows, "p07")
 	poor.Range = space.Around(overlay.PlaceOf(poor.ID), 1)
 	for range 8 { // none can be asked
@@ -120,7 +120,7 @@ func TestPreciseAfterRanges(t *testing.T) {
 // TestRefusedCounts: a linked peer that knows all more precisely has no time for names. Its empty answer does not count for
 // everybody, and it has denied nobody.
 func TestRefusedCounts(t *testing.T) {
-	net, poor := informed(t, "a", "b")
+	net, poor := informed("a", "b")
 	s, _ := find(net, poor, wire.Any)
 	busy := s.Explain[0].Peer
 	net.Node("p07").Holds["k"] = true
@@ -161,7 +161,7 @@ func TestRefusedCounts(t *testing.T) {
 // TestNamesOfAnAnswer: an answer has as many names as there is room for, the peer's own among them, and no more.
 func TestNamesOfAnAnswer(t *testing.T) {
 	for mode, most := range map[wire.Mode]int{wire.Any: routing.MaxNamesAny, wire.All: routing.MaxNamesAll} {
-		p := newPlace(t, 1, routing.Config{})
+		p := newPlace(1, routing.Config{})
 		p.links("a-b")
 		p.node("b").Holds["k"] = true
 		for i := range most + 9 {
@@ -169,7 +169,7 @@ func TestNamesOfAnAnswer(t *testing.T) {
 			n.Holds["k"] = true
 			p.node("b").Knows[n.ID] = 1e-9
 		}
-		p.find("a", "k") // lets the net know the key
+		p.Find("a", "k") // lets the net know the key
 		names := 0
 		p.Trace = func(line string) {
 			if strings.Contains(line, "b > Answer") {
@@ -185,7 +185,7 @@ func TestNamesOfAnAnswer(t *testing.T) {
 
 // TestTooLittleToForward: a query that cannot pay for what it has not asked yet says that its budget was too small.
 func TestTooLittleToForward(t *testing.T) {
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	p.links("a-b b-c")
 	p.node("c").Holds["k"] = true
 	for budget, want := range map[int]routing.End{4: routing.OutOfBudget, 64: routing.Enough} {

@@ -25,13 +25,7 @@ func TestOwnWord(t *testing.T) {
 		{wire.All, 0.001, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 	} {
 		net := routinglab.NewNet(1)
-		add := func(id wire.PeerID) *routinglab.Node {
-			node, err := net.Add(id, routing.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return node
-		}
+		add := func(id wire.PeerID) *routinglab.Node { return net.Peer(id, routing.Config{}) }
 		poor, informant := add("poor"), add("informant")
 		poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, c.rate
 		informant.Holds["k"] = true
@@ -52,7 +46,7 @@ func TestOwnWord(t *testing.T) {
 
 // TestOwnWordIsAwaited: a peer that another names, while it is asked for candidates, is not asked to confirm.
 func TestOwnWordIsAwaited(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
+	net, nodes := ranged(64, 3, routing.Config{})
 	asker := nodes[0]
 	for _, node := range nodes[1:] {
 		node.Mute = true
@@ -87,16 +81,9 @@ func TestOwnWordIsAwaited(t *testing.T) {
 
 // unsure is a network of a poor node and its informant. The node knows thirty peers hardly, and the informant all of
 // them well. The informant also names peers that claim certain keys and do not hold them.
-func unsure(t *testing.T, claimed ...string) (net *routinglab.Net, poor, informant *routinglab.Node) {
-	t.Helper()
+func unsure(claimed ...string) (net *routinglab.Net, poor, informant *routinglab.Node) {
 	net = routinglab.NewNet(1)
-	add := func(id wire.PeerID) *routinglab.Node {
-		node, err := net.Add(id, routing.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return node
-	}
+	add := func(id wire.PeerID) *routinglab.Node { return net.Peer(id, routing.Config{}) }
 	poor, informant = add("poor"), add("informant")
 	poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, 1e-6
 	for i := range 30 {
@@ -112,7 +99,7 @@ func unsure(t *testing.T, claimed ...string) (net *routinglab.Net, poor, informa
 
 // TestOwnWordIsNoHit: when a peer names itself, and others that lack the key, those are given up after a few of them.
 func TestOwnWordIsNoHit(t *testing.T) {
-	net, poor, _ := unsure(t, "k")
+	net, poor, _ := unsure("k")
 	s, found := find(net, poor, wire.All)
 	wrong := 0
 	for _, q := range s.Explain {
@@ -146,7 +133,7 @@ func TestOwnWordInDoubt(t *testing.T) {
 		if c.names {
 			claimed = before
 		}
-		net, poor, informant := unsure(t, claimed...)
+		net, poor, informant := unsure(claimed...)
 		for i, key := range before {
 			informant.Claims[key], informant.Holds[key] = c.claims, !c.claims && !c.names
 			net.Start(poor.ID, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: wire.All})

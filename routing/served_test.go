@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // TestOthersLeaveHalf: k identities of k/8 address groups, linked or not, have a peer search as much as they can, for
@@ -31,7 +32,7 @@ func TestOthersLeaveHalf(t *testing.T) {
 // othersShare returns the shares of an honest stranger's finds, and of an honest link's, that succeed beside k others.
 func othersShare(t *testing.T, k int, linked bool) (stranger, friend float64) {
 	const seconds, keys = 30, 20
-	p := newPlace(t, 1, routing.Config{})
+	p := newPlace(1, routing.Config{})
 	b, holder := p.node("b"), p.node("holder")
 	p.links("b-friend b-holder")
 	b.Knows["holder"] = .0001
@@ -46,7 +47,7 @@ func othersShare(t *testing.T, k int, linked bool) (stranger, friend float64) {
 		}
 		b.Knows[bad.ID] = .0001
 		if linked {
-			link(b, bad)
+			routinglab.Link(b, bad)
 		}
 	}
 	found := map[string]bool{}

@@ -16,7 +16,7 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 	const depth, holder, usual, contacts = 3, 17, 8, 16
 	cfg := routing.Config{BudgetAny: usual, BudgetContacts: contacts}
 	for _, all := range []bool{false, true} {
-		net, nodes := ranged(t, 64, depth, cfg)
+		net, nodes := ranged(64, depth, cfg)
 		nodes[holder].Holds["k"] = true
 		for i, node := range nodes {
 			if i == holder || node.Range.Contains(overlay.PlaceOf(nodes[holder].ID)) {

@@ -3,7 +3,6 @@ package routing_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -62,16 +61,12 @@ func holders(rng *rand.Rand) int {
 const simPeers = 121
 
 // network makes 121 peers with the given number of keys, about eight links each way.
-func network(t testing.TB, seed uint64, keys int) (*routinglab.Net, []*routinglab.Node) {
+func network(seed uint64, keys int) (*routinglab.Net, []*routinglab.Node) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	net := routinglab.NewNet(seed)
 	nodes := make([]*routinglab.Node, simPeers)
 	for i := range nodes {
-		n, err := net.Add(wire.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		nodes[i] = n
+		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
 	}
 	for i, n := range nodes {
 		for j, other := range nodes {
@@ -80,7 +75,7 @@ func network(t testing.TB, seed uint64, keys int) (*routinglab.Net, []*routingla
 			}
 		}
 		for range 4 {
-			link(n, nodes[rng.IntN(simPeers)])
+			routinglab.Link(n, nodes[rng.IntN(simPeers)])
 		}
 	}
 	for k := range keys {
@@ -89,15 +84,6 @@ func network(t testing.TB, seed uint64, keys int) (*routinglab.Net, []*routingla
 		}
 	}
 	return net, nodes
-}
-
-func link(a, b *routinglab.Node) {
-	if a == b || slices.Contains(a.Links, b.ID) {
-		return
-	}
-	a.Links, b.Links = append(a.Links, b.ID), append(b.Links, a.ID)
-	slices.Sort(a.Links)
-	slices.Sort(b.Links)
 }
 
 func key(k int) string { return fmt.Sprintf("key %d", k) }
@@ -169,7 +155,7 @@ func (c *tally) add(s routing.Stats, held int, mode wire.Mode) {
 // holders found. Peers that know nearly everything make at most 0.1 false probes.
 func TestNetworkOf121(t *testing.T) {
 	const keys, each = 2000, 30
-	net, nodes := network(t, 1, keys)
+	net, nodes := network(1, keys)
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		for c, got := range ask(net, nodes, mode, keys, each, 2) {
 			t.Logf("%s, %-8s: %v", mode, classes[c].name, got)
@@ -190,7 +176,7 @@ func TestNetworkOf121(t *testing.T) {
 // claim keys that it lacks. The records of the liars build up while queries run.
 func TestWithFaults(t *testing.T) {
 	const keys, each = 500, 15
-	net, nodes := network(t, 3, keys)
+	net, nodes := network(3, keys)
 	for i, n := range nodes {
 		n.Down = i%4 == 0
 		for k := range keys {
@@ -212,7 +198,7 @@ func TestWithFaults(t *testing.T) {
 // BenchmarkQuery is one find-all query of a well-informed peer among 121, the net included.
 func BenchmarkQuery(b *testing.B) {
 	const keys = 500
-	net, nodes := network(b, 1, keys)
+	net, nodes := network(1, keys)
 	n, id := nodes[2], routing.QueryID(0)
 	b.ReportAllocs()
 	for b.Loop() {

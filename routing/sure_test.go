@@ -12,14 +12,10 @@ import (
 
 // informed is a network of a poor node, linked peers that know all well, and forty peers that the node knows hardly. All
 // hold a hundred keys.
-func informed(t *testing.T, informants ...wire.PeerID) (net *routinglab.Net, poor *routinglab.Node) {
-	t.Helper()
+func informed(informants ...wire.PeerID) (net *routinglab.Net, poor *routinglab.Node) {
 	net = routinglab.NewNet(1)
 	add := func(id wire.PeerID) *routinglab.Node {
-		node, err := net.Add(id, routing.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := net.Peer(id, routing.Config{})
 		holds(node, 100)
 		return node
 	}
@@ -51,7 +47,7 @@ func holds(n *routinglab.Node, keys int) {
 // a match of the same rate is less likely true.
 func TestSureBySize(t *testing.T) {
 	for keys, want := range map[int]routing.Why{100: routing.Matched, 20: routing.Contact} {
-		net, poor := informed(t, "informant")
+		net, poor := informed("informant")
 		poor.Knows["p07"] = 0.03
 		holds(net.Node("p07"), keys)
 		net.Node("p07").Claims["k"] = true
@@ -72,7 +68,7 @@ func TestPreciseMayHold(t *testing.T) {
 		{"b", "b", "a"},
 		{"a", "a", "b"},
 	} {
-		net, poor := informed(t, "a", "b")
+		net, poor := informed("a", "b")
 		net.Node(c.holds).Holds["k"] = true
 		for _, p := range []wire.PeerID{"a", "b"} {
 			poor.Knows[p] = 1e-6 // the other one does not match

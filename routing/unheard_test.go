@@ -17,11 +17,7 @@ func TestUnheard(t *testing.T) {
 		net := routinglab.NewNet(1)
 		var a, b *routinglab.Node
 		for _, id := range []wire.PeerID{"a", "b"} {
-			n, err := net.Add(id, routing.Config{Incomplete: func() bool { return true }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, b = b, n
+			a, b = b, net.Peer(id, routing.Config{Incomplete: func() bool { return true }})
 		}
 		a.Links, b.Mute = []wire.PeerID{"b"}, true
 		a.Knows["b"], b.Holds["k"] = 0.001, holds

@@ -11,11 +11,8 @@ import (
 // TestUnknownPrecisionIsAskedLast: when the linked peers that know all more precisely are silent, a search asks a linked
 // peer that does not say how precisely it knows the network. It does so once, and after the others.
 func TestUnknownPrecisionIsAskedLast(t *testing.T) {
-	net, poor := informed(t, "a", "b")
-	plain, err := net.Add("plain", routing.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net, poor := informed("a", "b")
+	plain := net.Peer("plain", routing.Config{})
 	maps.Copy(plain.Knows, poor.Knows)
 	poor.Links = append(poor.Links, plain.ID)
 	net.Node("a").Mute, net.Node("b").Mute = true, true

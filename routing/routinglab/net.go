@@ -38,6 +38,7 @@ type Net struct {
 	requests []pending                      // indexed by request number
 	keys     map[summary.Fingerprint]string // a View sees fingerprints only
 	rand     *rand.Rand
+	asked    routing.QueryID // number of the last query that Ask began
 }
 
 // pending is a request under way.
@@ -85,8 +86,12 @@ type Node struct {
 	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
 
-// Add makes a node. It sets Self and Has of cfg, and Rand where that is nil.
-func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
+// Peer returns the node of a name. One that there is not it makes with cfg: it sets Self and Has, and Rand where that is
+// nil. It panics on a configuration that package routing refuses.
+func (n *Net) Peer(id wire.PeerID, cfg routing.Config) *Node {
+	if node := n.Node(id); node != nil {
+		return node
+	}
 	node := &Node{
 		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[wire.PeerID]float64{},
 		Found: map[routing.QueryID][]wire.PeerID{}, record: map[wire.PeerID]event.Outcome{}, wake: -1,
@@ -99,11 +104,36 @@ func (n *Net) Add(id wire.PeerID, cfg routing.Config) (*Node, error) {
 	}
 	r, err := routing.New(cfg, (*view)(node))
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	node.Router = r
 	n.nodes[id] = node
-	return node, nil
+	return node
+}
+
+// Link links two nodes, unless they are one or linked.
+func Link(a, b *Node) {
+	if a == b || slices.Contains(a.Links, b.ID) {
+		return
+	}
+	a.Links, b.Links = append(a.Links, b.ID), append(b.Links, a.ID)
+	slices.Sort(a.Links)
+	slices.Sort(b.Links)
+}
+
+// Ask has a node begin a query, under the number after that of the last one.
+func (n *Net) Ask(at wire.PeerID, key string, mode wire.Mode) routing.QueryID {
+	n.asked++
+	n.Start(at, routing.Query{ID: n.asked, Key: []byte(key), Mode: mode})
+	return n.asked
+}
+
+// Find has a node look for one holder of a key, runs until nothing is scheduled, and returns what came of it.
+func (n *Net) Find(at wire.PeerID, key string) routing.Stats {
+	n.Ask(at, key, wire.Any)
+	n.Run()
+	done := n.nodes[at].Done
+	return done[len(done)-1].Stats
 }
 
 // Node finds a node; nil if there is none.

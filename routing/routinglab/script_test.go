@@ -82,10 +82,7 @@ func (s *Script) peer(d *datadriven.TestData) {
 	if d.HasArg("incomplete") {
 		cfg.Incomplete = func() bool { return true }
 	}
-	n, err := s.net.Add(wire.PeerID(word(d, 0)), cfg)
-	if err != nil {
-		panic(err)
-	}
+	n := s.net.Peer(wire.PeerID(word(d, 0)), cfg)
 	for _, k := range list(d, "holds") {
 		n.Holds[k] = true
 	}

@@ -2,11 +2,9 @@ package threats
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
@@ -18,18 +16,8 @@ const (
 	origins = 120 // that the honest link offers
 )
 
-// exchangeAttacks are attacks by one hostile link beside an honest one.
+// exchangeAttacks are attacks on the lines of peers. Tests of overlay play a link that makes false claims.
 var exchangeAttacks = []attack{
-	{
-		name: "claims of newer epochs, every 5 s", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
-		defence: "credit of a link: claims that are not kept put it behind others",
-		run:     limited(liedTo(5*time.Second, false), exchange.Limits{Credit: math.Inf(1)}),
-	},
-	{
-		name: "the same, in new sessions", where: Cores, measured: "origins of 120 learned in a minute", target: atLeast(origins),
-		defence: "blame outlives sessions",
-		run:     limited(liedTo(2*time.Second, true), exchange.Limits{Remember: -1}),
-	},
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
 		defence: "senders keep to what a receiver declares", run: narrow(256_000),
@@ -38,14 +26,6 @@ var exchangeAttacks = []attack{
 		name: "a reader of 1 kB/s", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(60),
 		defence: "senders keep to what a receiver declares", run: narrow(8000),
 	},
-}
-
-// liedTo returns the number of origins known after a minute beside a liar.
-func liedTo(every time.Duration, sessions bool) func(exchange.Limits) (float64, error) {
-	return func(l exchange.Limits) (float64, error) {
-		n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
-		return float64(n), err
-	}
 }
 
 // narrow measures how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones.

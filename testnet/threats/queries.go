@@ -2,7 +2,6 @@ package threats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -35,11 +34,6 @@ var queryAttacks = []attack{
 		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
 		run:     limited(boasting, routing.Limits{Boasters: unbounded}),
-	},
-	{
-		name: "a child's child invents holders", where: Cores, measured: "of them, those that the searcher dials", target: atMost(0),
-		defence: "a peer passes on the holders that it has confirmed",
-		run:     limited(grandchild, routing.Limits{Believed: unbounded}),
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
@@ -78,49 +72,26 @@ var queryAttacks = []attack{
 // place is a network whose nodes are made and linked by name.
 type place struct {
 	*routinglab.Net
-	cfg  routing.Config // of all nodes
-	err  error
-	last routing.QueryID
-
-	later []event.Input // for a, see findAsAsked
+	cfg   routing.Config // of all nodes
+	later []event.Input  // for a, see findAsAsked
 }
 
 func newPlace(cfg routing.Config, links string) *place {
 	p := &place{Net: routinglab.NewNet(1), cfg: cfg}
 	for pair := range strings.FieldsSeq(links) {
 		a, b, _ := strings.Cut(pair, "-")
-		x, y := p.node(wire.PeerID(a)), p.node(wire.PeerID(b))
-		x.Links, y.Links = append(x.Links, y.ID), append(y.Links, x.ID)
+		routinglab.Link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
 	}
 	return p
 }
 
 // node returns the node of a name, which it makes if need be.
-func (p *place) node(id wire.PeerID) *routinglab.Node {
-	n := p.Node(id)
-	if n == nil {
-		n, p.err = p.Add(id, p.cfg)
-		if p.err != nil {
-			panic(p.err) // the configurations stand here
-		}
-	}
-	return n
-}
+func (p *place) node(id wire.PeerID) *routinglab.Node { return p.Peer(id, p.cfg) }
 
-// find looks for a key and returns the query's figures.
-func (p *place) find(at wire.PeerID, key string) routing.Stats {
-	p.last++
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
-	p.Run()
-	done := p.node(at).Done
-	return done[len(done)-1].Stats
-}
-
-// findAsAsked does as find, and gives the inputs of p.later to the searcher as they come up.
+// findAsAsked does as Find, and gives the inputs of p.later to the searcher as they come up.
 func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
-	p.last++
 	n := len(p.node(at).Done)
-	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: wire.Any})
+	p.Ask(at, key, wire.Any)
 	for end := p.Now() + time.Minute; len(p.node(at).Done) == n && p.Now() < end; {
 		p.RunUntil(p.Now() + time.Millisecond)
 		later := p.later
@@ -227,36 +198,9 @@ func boasting(limits routing.Limits) (float64, error) {
 	}
 	sum := 0
 	for i := range 30 {
-		sum += p.find("a", fmt.Sprint("key ", i)).Messages
+		sum += p.Find("a", fmt.Sprint("key ", i)).Messages
 	}
 	return float64(sum) / 30, nil
-}
-
-func grandchild(limits routing.Limits) (float64, error) {
-	p := newPlace(routing.Config{Limits: limits}, "a-b b-liar")
-	p.node("liar").Mute = true
-	var ghosts []wire.Record
-	for _, g := range dead(8) {
-		p.node(g).Mute = true
-		ghosts = append(ghosts, wire.Record{Peer: g})
-	}
-	asked, vain := false, 0
-	p.Trace = func(s string) {
-		asked = asked || strings.Contains(s, "b > Forward s0 liar")
-		if strings.Contains(s, "a > Confirm") && strings.Contains(s, " dead ") {
-			vain++
-		}
-	}
-	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-	for !asked && p.Now() < time.Minute {
-		p.RunUntil(p.Now() + time.Millisecond)
-	}
-	if !asked {
-		return 0, errors.New("the liar is not asked")
-	}
-	p.Step("b", routinglab.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: ghosts, Messages: 16, Final: true}))
-	p.Run()
-	return float64(vain), nil
 }
 
 // crowd returns a peer that knows 60 others, which all match every key, and a stranger with a link to it.
@@ -319,7 +263,7 @@ func claimant(limits routing.Limits) (float64, error) {
 	for i := range 100 {
 		key := fmt.Sprint("key ", i)
 		p.node("claimant").Claims[key], p.node("holder").Holds[key] = true, true
-		s := p.find("a", key)
+		s := p.Find("a", key)
 		if s.Found == 0 {
 			return 0, fmt.Errorf("%s is not found", key)
 		}
@@ -390,7 +334,7 @@ func dying(dead int) func(context.Context, bool) (float64, error) {
 				all[j].Holds[key] = true
 				live = live || !all[j].Mute
 			}
-			if s := p.find("a", key); live {
+			if s := p.Find("a", key); live {
 				findable++
 				found += s.Found
 			}
@@ -414,7 +358,7 @@ func losing(_ context.Context, defended bool) (float64, error) {
 		for _, n := range all {
 			n.Mute = rng.IntN(10) < 3
 		}
-		found += p.find("a", key).Found
+		found += p.Find("a", key).Found
 	}
 	return float64(found) / keys, nil
 }

@@ -54,8 +54,7 @@ func partition(limits routing.Limits) (float64, error) {
 	round := func(length time.Duration) (found int) {
 		done := len(p.node("a").Done)
 		for k := range 200 {
-			p.last++
-			p.Start("a", routing.Query{ID: p.last, Key: fmt.Append(nil, "key ", k), Mode: wire.Any})
+			p.Ask("a", fmt.Sprint("key ", k), wire.Any)
 		}
 		p.RunUntil(p.Now() + length)
 		for _, d := range p.node("a").Done[done:] {
@@ -97,7 +96,7 @@ func churn(limits routing.Limits) (float64, error) {
 		}
 		key := fmt.Sprint("key ", i%popular)
 		alive := slices.ContainsFunc(peers, func(x wire.PeerID) bool { return p.node(x).Holds[key] && !p.node(x).Mute })
-		s := p.find("a", key)
+		s := p.Find("a", key)
 		if alive && s.Found == 0 {
 			missed++
 		}
