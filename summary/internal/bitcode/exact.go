@@ -78,14 +78,11 @@ func (v interval) end() (size int, above uint64) {
 func appendExact(dst []byte, words []uint64, n, ones int) []byte {
 	v := interval{0, ^uint64(0)}
 	for i := 0; ones > 0 && ones < n-i; i++ {
-		part := v.ones(ones, n-i)
-		if words[i/64]>>(i%64)&1 == 1 {
-			v.width = part
-			ones--
-		} else {
-			dst = v.raise(dst, part)
-			v.width -= part
-		}
+		part, one := v.ones(ones, n-i), words[i/64]>>(i%64)&1
+		dst = v.raise(dst, part&(one-1))
+		rest := v.width - part
+		v.width = rest ^ (rest^part)&-one // without a jump that depends on the bit
+		ones -= int(one)
 		for v.width < 1<<56 {
 			dst = append(dst, byte(v.low>>56))
 			v.low, v.width = v.low<<8, v.width<<8

@@ -8,8 +8,7 @@ import (
 
 // The decoder keeps the width of the interval, and the distance of the code value above low. Low itself is needed only
 // at the end: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
-// waits. DecodeSeveral fills the wait with other arrays. Where ones are rare, the decoder works out the interval after
-// several bits as if all were zeros. If the code value agrees, they are; else it decodes them one by one.
+// waits. DecodeSeveral fills the wait with other arrays.
 
 // exactDecoder is the state of decoding an array in the exact code.
 type exactDecoder struct {
@@ -49,60 +48,10 @@ func startExact(words []uint64, src []byte, n, ones int) (d exactDecoder, err er
 	return d, nil
 }
 
-// run decodes until only equal bits are left.
-func (d *exactDecoder) run() {
-	for n := d.chunk(); d.room(n); {
-		r := d.reciprocals(n)
-		width, one := d.width, uint64(d.ones)
-		for i := len(r) - 1; i >= 0; i-- {
-			width -= r[i].of(width) * one
-		}
-		d.skip(n, width)
-	}
-	for !d.finished {
-		d.step(64)
-	}
-}
-
-// chunk returns the number of bits that are best taken for zeros at a time: 8, 16, 32 or 64, or 0 where ones are not
-// rare. For a share p of ones it is about the root of 1/p: with more bits, too many chunks have a one.
-func (d *exactDecoder) chunk() int {
-	left := d.n - d.at
-	if d.finished || left > exactMax || 40*d.ones > left {
-		return 0
-	}
-	n := 8
-	for n < 64 && 4*n*n*d.ones <= left {
-		n *= 2
-	}
-	return n
-}
-
-// room reports whether n bits, if there are any and all are zeros, leave the decoder unfinished.
-func (d *exactDecoder) room(n int) bool {
-	return n > 0 && !d.finished && d.n-d.at-d.ones > n
-}
-
-// reciprocals returns the reciprocals of the numbers of bits left before each of the next n bits, last bit first.
-func (d *exactDecoder) reciprocals(n int) []reciprocal {
-	left := d.n - d.at
-	return reciprocals[left-n+1 : left+1]
-}
-
-// skip passes n bits if all are zeros, which leaves the given width. Else it decodes them, up to the end of a word.
-func (d *exactDecoder) skip(n int, width uint64) {
-	part := d.width - width // the part of the interval that stands for a one among them
-	if width < 1<<56 || d.above < part {
-		d.step(n)
-		return
-	}
-	d.width, d.above, d.at = width, d.above-part, d.at+n
-}
-
-// step decodes the next bits, at most n, up to the end of a word.
-func (d *exactDecoder) step(n int) {
+// step decodes the next bits, up to the end of a word.
+func (d *exactDecoder) step() {
 	v, above, ones, left := interval{width: d.width}, d.above, d.ones, d.n-d.at
-	n = min(n, 64-d.at%64, left)
+	n := min(64-d.at%64, left)
 	word, bit := uint64(0), uint64(1)<<(d.at%64)
 	src, read := d.src, d.read
 	i := 0
@@ -146,8 +95,11 @@ func (d *exactDecoder) settle() {
 	d.finished = d.ones == 0 || d.ones == d.n-d.at || d.read >= len(d.src)+8
 }
 
-// end fills in the bits that are left and checks the ending. It returns the number of bytes consumed.
+// end decodes the bits that are left and checks the ending. It returns the bytes consumed.
 func (d *exactDecoder) end() (int, error) {
+	for !d.finished {
+		d.step()
+	}
 	v := interval{window(d.src, d.read-8) - d.above, d.width}
 	size, first := v.end()
 	consumed := d.read - 8 + size
@@ -169,6 +121,5 @@ func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	d.run()
 	return d.end()
 }

@@ -1,9 +1,6 @@
 package bitcode
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // Array is an array of N bits to be decoded from the start of Src into Words. Ones is the number of ones.
 type Array struct {
@@ -29,14 +26,13 @@ func DecodeSeveral(arrays []Array) (consumed [Lanes]int, err error) {
 			return consumed, err
 		}
 	}
-	if len(arrays) == Lanes {
+	if len(arrays) > 1 {
+		for i := len(arrays); i < Lanes; i++ {
+			lanes[i] = lanes[0] // which writes the same bits
+		}
 		stepFour(&lanes)
 	}
-	for i := 1; i < len(arrays); i += 2 {
-		stepBoth(&lanes[i-1], &lanes[i])
-	}
 	for i := range arrays {
-		lanes[i].run()
 		if consumed[i], err = lanes[i].end(); err != nil {
 			return consumed, err
 		}
@@ -75,7 +71,10 @@ func stepFour(lanes *[Lanes]exactDecoder) {
 }
 
 // word64 returns the reciprocals of a word.
-func (d *exactDecoder) word64() *[64]reciprocal { return (*[64]reciprocal)(d.reciprocals(64)) }
+func (d *exactDecoder) word64() *[64]reciprocal {
+	left := d.n - d.at
+	return (*[64]reciprocal)(reciprocals[left-63 : left+1])
+}
 
 // wordOfFour is step of four decoders that have a word left. The ones cannot be foreseen, so no branch depends on a
 // bit. Zeros after the last one change nothing.
@@ -139,68 +138,4 @@ func (d *exactDecoder) finishWord(width, above, ones, word uint64) {
 	d.width, d.above, d.ones = width, above, int(ones)
 	d.at += 64
 	d.settle()
-}
-
-// stepBoth is step of d and of e, a word at a time. It goes on while both have a word left. Neither decoder waits for
-// the other.
-func stepBoth(d, e *exactDecoder) {
-	for d.wordLeft() && e.wordLeft() {
-		wordOfBoth(d, e, d.word64(), e.word64())
-	}
-}
-
-// wordOfBoth is step of d and of e, which have a word left, until one of them ends or has few bytes left.
-func wordOfBoth(d, e *exactDecoder, r, s *[64]reciprocal) {
-	width, above, ones := d.width, d.above, uint64(d.ones)
-	other, over, more := e.width, e.above, uint64(e.ones)
-	word, next := uint64(0), uint64(0) // decoded bits, from the top
-	i := 63
-	for ; i >= 0 && ones > 0 && more > 0; i-- {
-		part, share := r[i].of(width)*ones, s[i].of(other)*more
-		word >>= 1
-		next >>= 1
-		if above < part {
-			word |= 1 << 63
-			width = part
-			ones--
-		} else {
-			width -= part
-			above -= part
-		}
-		if over < share {
-			next |= 1 << 63
-			other = share
-			more--
-		} else {
-			other -= share
-			over -= share
-		}
-		if width < 1<<56 {
-			if d.read+8 > len(d.src) {
-				i--
-				break
-			}
-			shift := bits.LeadingZeros64(width) &^ 7
-			above = above<<shift | binary.BigEndian.Uint64(d.src[d.read:])>>(64-shift)
-			width <<= shift
-			d.read += shift / 8
-		}
-		if other < 1<<56 {
-			if e.read+8 > len(e.src) {
-				i--
-				break
-			}
-			shift := bits.LeadingZeros64(other) &^ 7
-			over = over<<shift | binary.BigEndian.Uint64(e.src[e.read:])>>(64-shift)
-			other <<= shift
-			e.read += shift / 8
-		}
-	}
-	d.words[d.at/64], e.words[e.at/64] = word>>(i+1), next>>(i+1)
-	d.width, d.above, d.ones = width, above, int(ones)
-	e.width, e.above, e.ones = other, over, int(more)
-	d.at += 63 - i
-	e.at += 63 - i
-	d.settle()
-	e.settle()
 }
