@@ -19,18 +19,21 @@ type decoder struct {
 	*workspace
 }
 
-// workspace is memory that decoding needs for a time, and that the next decoding may use. It is dropped after a
-// failure, when a piece of it may be in two places.
+// workspace is memory that coding needs for a time, and that the next coding may use. It is dropped after a failure,
+// when a piece of it may be in two places.
 type workspace struct {
 	spare [bitcode.Lanes][]uint64 // for nodes
 	flags [bitcode.Lanes][]uint64
-	free  [][]uint64 // for the nodes that a part descends from; at most mostFree pieces
+	free  [][]uint64 // for nodes; at most mostFree
+	ascent
 }
 
 // mostFree is the most pieces of memory that wait for the next decoding: a step has up to some sixteen ranges.
 const mostFree = 16
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+func newWorkspace() *workspace { return workspaces.Get().(*workspace) }
 
 // take returns a free piece of memory; nil if there is none.
 func (w *workspace) take() (memory []uint64) {
@@ -51,7 +54,7 @@ func (w *workspace) give(memory []uint64) {
 func (d *decoder) decode(first int, parts [][]byte) error {
 	d.tries = slices.Clone(d.tries)
 	d.block = -1
-	d.workspace = workspaces.Get().(*workspace)
+	d.workspace = newWorkspace()
 	for k := first; len(parts) > 0; {
 		s := &d.plan.steps[d.plan.stepOf(k)]
 		if s.block != d.block {

@@ -122,12 +122,13 @@ func (l layout) cut(positions []uint64, cell int) int {
 // encodeParts returns parts from to end-1 of tries that hold all parts before end. It returns ErrMalformed at the first
 // fault for which decoders would refuse a part.
 func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) {
-	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
+	e := &encoder{plan: p, from: from, parts: make([][]byte, end), workspace: newWorkspace()}
 	for block, t := range tries {
 		if err := e.block(block, t); err != nil {
 			return nil, err
 		}
 	}
+	workspaces.Put(e.workspace)
 	for k := from; k < end; k++ {
 		if size, most := len(e.parts[k]), p.maxPartBytes(k); size > most {
 			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, size, most, ErrMalformed)
@@ -139,8 +140,9 @@ func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) 
 // encoder turns tries into the parts of a plan from a number on.
 type encoder struct {
 	plan  *Plan
-	from  int      // number of the first part to be encoded
-	parts [][]byte // by number; nil before from
+	from  int      // the first to be encoded
+	parts [][]byte // nil before from
+	*workspace
 }
 
 // block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
@@ -153,23 +155,25 @@ func (e *encoder) block(block int, t *trie.Block) error {
 		}
 		e.parts[s.first] = appendArray(nil, nodes, 0, sample<<(s.to-int(t.Start)))
 	}
-	var nodes []uint64
+	nodes := e.take()
 	for r, s := range last.ranges {
 		if s != nil && s.first+r-s.lead >= e.from {
 			begin, end := e.plan.cells(s, s.first+r-s.lead)
 			nodes = t.AppendNodes(nodes[:0], begin, end, s.to)
-			if err := e.climb(block, r, nodes); err != nil {
+			if err := e.climbRange(block, r, begin, nodes); err != nil {
 				return err
 			}
 		}
 	}
+	e.give(nodes)
 	return nil
 }
 
-// climb encodes the part of range r in every step, from part e.from on, the last step first. Nodes are the range's
-// nodes after the last step.
-func (e *encoder) climb(block, r int, nodes []uint64) (err error) {
+// climbRange encodes the part of range r in every step, from part e.from on, the last step first. Nodes are the range's
+// nodes after the last step, from a cell on.
+func (e *encoder) climbRange(block, r, cell int, nodes []uint64) error {
 	start := int(e.plan.blocks[block].start)
+	e.reset(nodes)
 	for i := len(e.plan.steps) - 1; i >= 0; i-- {
 		s := &e.plan.steps[i]
 		part := s.first + r - s.lead
@@ -177,34 +181,34 @@ func (e *encoder) climb(block, r int, nodes []uint64) (err error) {
 			continue
 		}
 		begin, end := e.plan.cells(s, part)
-		known, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-start)) // from the sample
-		if e.parts[part], nodes, err = e.part(s, begin, end, nodes[known:]); err != nil {
+		if begin > cell { // the cells before are known from the sample
+			nodes := e.end()
+			known, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-start))
+			e.reset(nodes[known:])
+			cell = begin
+		}
+		if err := e.part(s, begin, end); err != nil {
 			return err
 		}
+		e.parts[part] = e.append(nil)
 	}
 	return nil
 }
 
-// part encodes one part of a step. It returns the nodes of the level that the step starts from, in the memory of nodes.
-func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, parents []uint64, err error) {
+// part writes one part of a step. The ascent goes to the level that the step starts from.
+func (e *encoder) part(s *step, begin, end int) error {
 	start := int(e.plan.blocks[s.block].start)
-	var sections [][]byte
 	for level := s.to; level > max(s.from, start); level-- {
-		if err := e.check(s, begin, end, level, len(nodes)); err != nil {
-			return nil, nil, err
+		if err := e.check(s, begin, end, level, e.count); err != nil {
+			return err
 		}
-		var b []byte
-		b, nodes = appendDescent(nil, nodes)
-		sections = append(sections, b)
+		e.climb()
 	}
-	if s.from < start {
-		if err := e.check(s, begin, end, start, len(nodes)); err != nil {
-			return nil, nil, err
-		}
-		sections = append(sections, appendArray(nil, nodes, uint64(begin), end-begin))
+	if s.from >= start {
+		return nil
 	}
-	slices.Reverse(sections)
-	return slices.Concat(sections...), nodes, nil
+	e.write(appendArray(nil, e.end(), uint64(begin), end-begin))
+	return e.check(s, begin, end, start, e.count)
 }
 
 // check returns an error if a decoder would refuse the given number of nodes.

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -28,7 +29,8 @@ func FuzzSortUniform(f *testing.F) {
 	})
 }
 
-// FuzzDescent compares the steps between levels with their plain meaning, up and down again.
+// FuzzDescent compares the steps between levels with their plain meaning, up and down again, for more levels than are
+// taken in a round.
 func FuzzDescent(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed, uint16(7*seed*seed), uint8(3*seed))
@@ -37,47 +39,59 @@ func FuzzDescent(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		nodes := make([]uint64, n)
 		for i := range nodes {
-			nodes[i] = rng.Uint64N(uint64(n)*(1+uint64(spread)) + 1)
+			nodes[i] = rng.Uint64N((uint64(n)*(1+uint64(spread)) + 1) << rng.IntN(8))
 		}
 		slices.Sort(nodes)
 		nodes = slices.Compact(nodes)
-		var parents, flags, sides []uint64 // a flag and a side a word
-		for i := 0; i < len(nodes); i++ {
-			parents = append(parents, nodes[i]/2)
-			if i+1 < len(nodes) && nodes[i+1]/2 == nodes[i]/2 {
-				flags = append(flags, 1)
-				i++
-			} else {
-				flags, sides = append(flags, 0), append(sides, nodes[i]%2)
+		s := newWorkspace()
+		s.reset(slices.Clone(nodes))
+		for level := range 2*roundLevels + 3 {
+			s.climb()
+			code, parents := appendDescent(nil, nodes)
+			if got := s.append(nil); !slices.Equal(got, code) {
+				t.Fatalf("%d nodes at level %d: code of %d bytes, not %d", len(nodes), level, len(got), len(code))
 			}
-		}
-		code, got := appendDescent(nil, slices.Clone(nodes))
-		if !slices.Equal(got, parents) {
-			t.Fatalf("parents %v, not %v", got, parents)
-		}
-		fast, fastSides := make([]uint64, len(nodes)/64+1), make([]uint64, len(nodes)/64+1)
-		ascend(slices.Clone(nodes), fast, fastSides)
-		for i, want := range flags {
-			if fast[i/64]>>(i%64)&1 != want {
-				t.Fatalf("flag %d is not %d", i, want)
+			if level%11 == 10 {
+				if s.reset(s.end()); !slices.Equal(s.nodes, parents) {
+					t.Fatalf("%d nodes at level %d: other parents", len(nodes), level)
+				}
 			}
-		}
-		for i, want := range sides {
-			if fastSides[i/64]>>(i%64)&1 != want {
-				t.Fatalf("side %d is not %d", i, want)
+			back, rest, err := s.decodeDescents(append(code, 0xff, 0xff), slices.Clone(parents), 1, len(nodes))
+			if err != nil || len(parents) > 0 && (len(rest) != 2 || !slices.Equal(back, nodes)) {
+				t.Fatalf("%d nodes at level %d became others: %v", len(nodes), level, err)
 			}
+			nodes = parents
 		}
-		d, err := readDescent(nil, append(code, 0xff, 0xff), parents, 2*len(parents))
-		if err != nil {
-			t.Fatal(err)
-		}
-		used, err := bitcode.DecodeBits(d.flags, d.src, len(parents), d.both)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, rest, err := d.children(nil, used, 2*len(nodes))
-		if err != nil || len(rest) != 2 || !slices.Equal(back, nodes) {
-			t.Fatalf("%v became %v, %v", nodes, back, err)
-		}
+		workspaces.Put(s)
 	})
+}
+
+// appendDescent appends how the parents of nodes become these, as FORMAT.md says, and returns the parents.
+func appendDescent(dst []byte, nodes []uint64) (_ []byte, parents []uint64) {
+	var flags, sides []uint64
+	put := func(words []uint64, i int, bit uint64) []uint64 {
+		words = append(words, make([]uint64, i/64+1-len(words))...)
+		words[i/64] |= bit << (i % 64)
+		return words
+	}
+	both, single := 0, 0
+	for i := 0; i < len(nodes); i++ {
+		two := i+1 < len(nodes) && nodes[i+1]/2 == nodes[i]/2
+		if two {
+			flags = put(flags, len(parents), 1)
+			both++
+		} else {
+			flags, sides = put(flags, len(parents), 0), put(sides, single, nodes[i]%2)
+			single++
+		}
+		parents = append(parents, nodes[i]/2)
+		if two {
+			i++
+		}
+	}
+	dst = bitcode.AppendBits(binary.AppendUvarint(dst, uint64(both)), flags, len(parents), both)
+	for i := range (single + 7) / 8 {
+		dst = append(dst, byte(sides[i/8]>>(i%8*8)))
+	}
+	return dst, parents
 }

@@ -46,42 +46,6 @@ func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
 	return nodes
 }
 
-// appendDescent appends how the parents of nodes become nodes: the number of parents with both children, which parents
-// these are, and which child each other parent has. It returns the parents, in the memory of nodes.
-func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
-	flags, sides := make([]uint64, (len(nodes)+63)/64), make([]uint64, len(nodes)/64+1)
-	count := ascend(nodes, flags, sides)
-	both := len(nodes) - count
-	single := count - both
-	dst = binary.AppendUvarint(dst, uint64(both))
-	dst = bitcode.AppendBits(dst, flags, count, both)
-	size := len(dst) + (single+7)/8
-	for _, w := range sides[:(single+63)/64] {
-		dst = binary.LittleEndian.AppendUint64(dst, w)
-	}
-	return dst[:size], nodes[:count]
-}
-
-// ascend puts the parents of nodes in their place, and returns the number of parents. It sets the flags of the parents
-// with both children, and writes which child each other parent has. It has no jump that depends on the nodes.
-func ascend(nodes, flags, sides []uint64) (count int) {
-	bit := 0
-	for i := 0; i < len(nodes); count++ {
-		v, next := nodes[i], ^uint64(0)
-		if i+1 < len(nodes) {
-			next = nodes[i+1]
-		}
-		differ := v ^ next                 // 1 if v and next are siblings
-		_, two := bits.Sub64(differ, 2, 0) // nodes are distinct
-		flags[count/64] |= two << (count % 64)
-		sides[bit/64] |= (v & 1 &^ two) << (bit % 64)
-		nodes[count] = v >> 1
-		i += 1 + int(two)
-		bit += 1 - int(two)
-	}
-	return count
-}
-
 // descent is the code of one level while it is decoded. The flags are decoded in between, for several codes at a time.
 type descent struct {
 	parents []uint64
@@ -90,7 +54,7 @@ type descent struct {
 	flags   []uint64
 }
 
-// readDescent begins to read a code of appendDescent with at most limit children. The flags are to be decoded into
+// readDescent begins to read a code of ascent.climb with at most limit children. The flags are to be decoded into
 // memory if that is large enough.
 func readDescent(memory []uint64, src []byte, parents []uint64, limit int) (d descent, err error) {
 	d.parents = parents

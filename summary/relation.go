@@ -3,6 +3,7 @@ package summary
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
@@ -10,20 +11,22 @@ import (
 )
 
 // relation has the nodes of a base at a level, to code another trie's nodes of that level given them. It also has the
-// nodes known some levels above, each of which has at least one of the coded nodes below it.
+// nodes known some levels above, each of which has at least one of the coded nodes below it. Its lists are in memory of
+// the workspace.
 type relation struct {
 	anywhere bool      // nothing is known above: the nodes may be anywhere in a span
 	in       trie.Span // the span in which the nodes may lie, if anywhere
 	parents  []uint64  // the nodes known above
 	deeper   int       // levels from the parents to the nodes
 	base     []uint64  // nodes of the base; those below no parent are left out
+	*workspace
 }
 
-func newRelation(parents []uint64, start uint8, s segment, base []uint64) relation {
+func newRelation(w *workspace, parents []uint64, start uint8, s segment, base []uint64) relation {
 	if s.from == unknownLevel {
-		return relation{anywhere: true, in: s.room(start), base: base}
+		return relation{anywhere: true, in: s.room(start), base: base, workspace: w}
 	}
-	r := relation{parents: parents, deeper: s.given - s.from, base: base[:0]}
+	r := relation{parents: parents, deeper: s.given - s.from, base: base[:0], workspace: w}
 	c := cousins{parents: parents, deeper: r.deeper}
 	for _, v := range base {
 		if c.find(v) >= 0 {
@@ -31,6 +34,12 @@ func newRelation(parents []uint64, start uint8, s segment, base []uint64) relati
 		}
 	}
 	return r
+}
+
+// free gives the lists' memory back.
+func (r *relation) free() {
+	r.give(r.parents)
+	r.give(r.base)
 }
 
 // cousins finds the parents of nodes, both in order.
@@ -52,14 +61,19 @@ func (c *cousins) find(node uint64) int {
 	return -1
 }
 
-// split divides the parents into parents of kept nodes of the base, and the others.
-func (r *relation) split(kept []uint64) (some, others []uint64) {
+// split divides the parents into parents of nodes of the base that are not gone, and the others.
+func (r *relation) split(gone []uint64) (some, others []uint64) {
+	if r.anywhere {
+		return nil, nil
+	}
+	some, others = r.take(), r.take()
 	next := 0
 	for _, p := range r.parents {
-		for next < len(kept) && kept[next]>>r.deeper < p {
-			next++
+		kept := false
+		for ; next < len(r.base) && r.base[next]>>r.deeper <= p; next++ {
+			kept = kept || gone[next/64]>>(next%64)&1 == 0
 		}
-		if next < len(kept) && kept[next]>>r.deeper == p {
+		if kept {
 			some = append(some, p)
 		} else {
 			others = append(others, p)
@@ -76,15 +90,17 @@ func (r *relation) room(parents []uint64) uint64 {
 	return uint64(len(parents)) << r.deeper
 }
 
-// number turns the nodes that lie below parents into numbers below the room of these, and returns the other nodes.
+// number turns the nodes that lie below parents into numbers below the room of these, in their place, and returns the
+// other nodes.
 func (r *relation) number(nodes, parents []uint64) (numbers, others []uint64) {
 	if r.anywhere {
-		for _, v := range nodes {
-			numbers = append(numbers, v-r.in.Begin)
+		for i := range nodes {
+			nodes[i] -= r.in.Begin
 		}
-		return numbers, nil
+		return nodes, nil
 	}
 	c := cousins{parents: parents, deeper: r.deeper}
+	numbers, others = nodes[:0], r.take()
 	for _, v := range nodes {
 		if i := c.find(v); i >= 0 {
 			numbers = append(numbers, uint64(i)<<r.deeper|v&(1<<r.deeper-1))
@@ -96,7 +112,7 @@ func (r *relation) number(nodes, parents []uint64) (numbers, others []uint64) {
 }
 
 // unnumber turns numbers into nodes below parents, in their place.
-func (r *relation) unnumber(numbers, parents []uint64) []uint64 {
+func (r *relation) unnumber(numbers, parents []uint64) {
 	for i, v := range numbers {
 		if r.anywhere {
 			numbers[i] = v + r.in.Begin
@@ -104,86 +120,122 @@ func (r *relation) unnumber(numbers, parents []uint64) []uint64 {
 			numbers[i] = parents[v>>r.deeper]<<r.deeper | v&(1<<r.deeper-1)
 		}
 	}
-	return numbers
 }
 
 // append appends the code of nodes: which nodes of the base are gone, which new nodes lie below parents of the kept
 // ones, and how the other parents become nodes.
 func (r *relation) append(dst []byte, nodes []uint64) []byte {
-	gone, kept, fresh := r.compare(nodes)
-	dst = binary.AppendUvarint(dst, uint64(len(r.base)-len(kept)))
-	dst = bitcode.AppendBits(dst, gone, len(r.base), len(r.base)-len(kept))
-	parents, _ := r.split(kept)
+	gone, fresh := r.compare(nodes)
+	lost := len(r.base) + len(fresh) - len(nodes)
+	dst = bitcode.AppendBits(binary.AppendUvarint(dst, uint64(lost)), gone, len(r.base), lost)
+	parents, _ := r.split(gone)
 	numbers, others := r.number(fresh, parents)
-	dst = binary.AppendUvarint(dst, uint64(len(numbers)))
-	dst = bitcode.AppendSparse(dst, numbers, r.room(parents))
-	return appendDescents(dst, others, r.deeper)
+	dst = bitcode.AppendSparse(binary.AppendUvarint(dst, uint64(len(numbers))), numbers, r.room(parents))
+	dst = r.appendDescents(dst, others, r.deeper)
+	r.give(fresh)
+	r.give(parents)
+	r.give(others)
+	return dst
 }
 
-// compare returns a set bit for each node of the base that is gone, the nodes of the base that stay, and the new nodes.
-func (r *relation) compare(nodes []uint64) (gone, kept, fresh []uint64) {
-	gone = make([]uint64, (len(r.base)+63)/64)
-	kept = make([]uint64, 0, min(len(r.base), len(nodes)))
-	next := 0
-	for i, v := range r.base {
-		for next < len(nodes) && nodes[next] < v {
-			fresh = append(fresh, nodes[next])
-			next++
-		}
-		if next < len(nodes) && nodes[next] == v {
-			kept = append(kept, v)
-			next++
-		} else {
-			gone[i/64] |= 1 << (i % 64)
-		}
+// bits returns memory for a bit for each node of the base.
+func (r *relation) bits() []uint64 {
+	n := (len(r.base) + 63) / 64
+	r.flags[1] = slices.Grow(r.flags[1][:0], n)[:n]
+	return r.flags[1]
+}
+
+// compare returns a set bit for each node of the base that is gone, and the new nodes. It has no jump that depends on
+// the nodes.
+func (r *relation) compare(nodes []uint64) (gone, fresh []uint64) {
+	gone, fresh = r.bits(), slices.Grow(r.take(), len(nodes)+1)[:len(nodes)+1]
+	clear(gone)
+	i, j, count, base := 0, 0, 0, r.base
+	for i < len(base) && j < len(nodes) {
+		a, b := base[i], nodes[j]
+		_, less := bits.Sub64(a, b, 0)
+		_, more := bits.Sub64(b, a, 0)
+		gone[i/64] |= less << (i % 64)
+		fresh[count] = b
+		count += int(more)
+		i += 1 - int(more)
+		j += 1 - int(less)
 	}
-	return gone, kept, append(fresh, nodes[next:]...)
+	for ; i < len(base); i++ {
+		gone[i/64] |= 1 << (i % 64)
+	}
+	return gone, fresh[:count+copy(fresh[count:], nodes[j:])]
 }
 
 // decode is the inverse of append. The result has at most the given number of nodes.
 func (r *relation) decode(src []byte, most int) (nodes []uint64, rest []byte, err error) {
-	kept, src, err := r.decodeKept(src)
+	gone, lost, src, err := r.decodeGone(src)
 	if err != nil {
 		return nil, nil, err
 	}
-	parents, others := r.split(kept)
-	count, src, err := decodeCount(src, most-len(kept))
+	parents, others := r.split(gone)
+	kept := len(r.base) - lost
+	count, src, err := decodeCount(src, most-kept)
 	if err != nil {
 		return nil, nil, err
 	}
-	numbers, src, err := bitcode.DecodeSparse(src, count, r.room(parents))
+	fresh, src, err := bitcode.DecodeSparse(src, count, r.room(parents))
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
 	}
-	below, src, err := decodeDescents(src, others, r.deeper, most)
-	if err != nil {
-		return nil, nil, err
+	r.unnumber(fresh, parents)
+	r.give(parents)
+	if len(others) > 0 {
+		below, left, err := r.decodeDescents(src, others, r.deeper, most)
+		if err != nil {
+			return nil, nil, err
+		}
+		fresh, src = trie.Merge(fresh, below), left
+		r.give(below)
 	}
-	fresh := trie.Merge(r.unnumber(numbers, parents), below)
-	if len(trie.Merge(fresh, r.base)) != len(fresh)+len(r.base) {
+	nodes, ok := r.merge(gone, kept, fresh)
+	if !ok {
 		return nil, nil, fmt.Errorf("summary: node added that was there: %w", ErrMalformed)
 	}
-	return trie.Merge(kept, fresh), src, nil
+	r.give(fresh)
+	return nodes, src, nil
 }
 
-// decodeKept decodes which nodes of the base are gone, and returns the others.
-func (r *relation) decodeKept(src []byte) (kept []uint64, rest []byte, err error) {
-	lost, src, err := decodeCount(src, len(r.base))
+// decodeGone returns a set bit for each node of the base that is gone, and their number.
+func (r *relation) decodeGone(src []byte) (gone []uint64, lost int, rest []byte, err error) {
+	lost, src, err = decodeCount(src, len(r.base))
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
-	gone := make([]uint64, (len(r.base)+63)/64)
+	gone = r.bits()
 	used, err := bitcode.DecodeBits(gone, src, len(r.base), lost)
 	if err != nil {
-		return nil, nil, fmt.Errorf("summary: nodes gone: %w: %w", ErrMalformed, err)
+		return nil, 0, nil, fmt.Errorf("summary: nodes gone: %w: %w", ErrMalformed, err)
 	}
-	kept = make([]uint64, 0, len(r.base)-lost)
-	for i, v := range r.base {
-		if gone[i/64]>>(i%64)&1 == 0 {
-			kept = append(kept, v)
-		}
+	return gone, lost, src[used:], nil
+}
+
+// merge returns the nodes of the base that are not gone and the fresh ones, in order; false if a fresh one is among
+// those of the base. It has no jump that depends on the nodes.
+func (r *relation) merge(gone []uint64, kept int, fresh []uint64) (nodes []uint64, ok bool) {
+	nodes = slices.Grow(r.take(), kept+len(fresh)+1)[:kept+len(fresh)+1]
+	i, j, count, twice, base := 0, 0, 0, uint64(0), r.base
+	for i < len(base) && j < len(fresh) {
+		a, b := base[i], fresh[j]
+		_, less := bits.Sub64(a, b, 0)
+		_, more := bits.Sub64(b, a, 0)
+		nodes[count] = min(a, b)
+		twice |= 1 &^ (less | more)
+		count += 1 - int(less&(gone[i/64]>>(i%64)))
+		i += int(less)
+		j += 1 - int(less)
 	}
-	return kept, src[used:], nil
+	for ; i < len(base); i++ {
+		nodes[count] = base[i]
+		count += 1 - int(gone[i/64]>>(i%64)&1)
+	}
+	copy(nodes[count:], fresh[j:])
+	return nodes[:kept+len(fresh)], twice == 0
 }
 
 // relativeCoder codes parts of a plan given a base.
@@ -191,10 +243,11 @@ type relativeCoder struct {
 	plan       *Plan
 	base       base
 	first, end int // parts
+	*workspace
 }
 
 func newRelativeCoder(p *Plan, first, end int, of *Prefix, parts int) relativeCoder {
-	return relativeCoder{plan: p, base: base{of.plan, of.blocks(), parts}, first: first, end: end}
+	return relativeCoder{p, base{of.plan, of.blocks(), parts}, first, end, newWorkspace()}
 }
 
 // append appends the code of the parts of blocks.
@@ -204,22 +257,35 @@ func (c *relativeCoder) append(dst []byte, blocks []*trie.Block) []byte {
 			dst = c.appendSegment(dst, block, t, s)
 		}
 	}
+	workspaces.Put(c.workspace)
 	return dst
 }
 
 func (c *relativeCoder) appendSegment(dst []byte, block int, t *trie.Block, s segment) []byte {
-	nodes, level := t.AppendNodes(nil, s.begin, s.end, s.to), s.from
+	nodes, level := t.AppendNodes(c.take(), s.begin, s.end, s.to), s.from
+	above := c.take()
 	switch {
 	case s.given != unknownLevel:
 		level = s.given
-		of := c.base.block(block, t.Start)
-		r := newRelation(c.known(t, s), t.Start, s, of.nodes(s))
-		dst = r.append(dst, trie.AppendLowered(nil, nodes, s.to-level))
+		above = trie.AppendLowered(above, nodes, s.to-level)
+		r := c.relation(block, t, s)
+		dst = r.append(dst, above)
+		r.free()
 	case s.from == unknownLevel:
 		level = int(t.Start)
-		dst = appendArray(dst, trie.AppendLowered(nil, nodes, s.to-level), uint64(s.begin), s.end-s.begin)
+		above = trie.AppendLowered(above, nodes, s.to-level)
+		dst = appendArray(dst, above, uint64(s.begin), s.end-s.begin)
 	}
-	return appendDescents(dst, nodes, s.to-level)
+	dst = c.appendDescents(dst, nodes, s.to-level)
+	c.give(above)
+	c.give(nodes)
+	return dst
+}
+
+// relation returns the relation of a segment's nodes to those of the base, at the level that the base is taken at.
+func (c *relativeCoder) relation(block int, t *trie.Block, s segment) relation {
+	of := c.base.block(block, t.Start)
+	return newRelation(c.workspace, c.known(t, s), t.Start, s, of.nodes(c.take(), s))
 }
 
 // known returns the nodes of a segment that were known before; nil if there were none.
@@ -227,7 +293,7 @@ func (c *relativeCoder) known(t *trie.Block, s segment) []uint64 {
 	if s.from == unknownLevel {
 		return nil
 	}
-	return t.AppendNodes(nil, s.begin, s.end, s.from)
+	return t.AppendNodes(c.take(), s.begin, s.end, s.from)
 }
 
 // decode is the inverse of append, for blocks that have the parts before. It changes none of these blocks.
@@ -247,31 +313,35 @@ func (c *relativeCoder) decode(src []byte, before []*trie.Block) ([]*trie.Block,
 				return nil, fmt.Errorf("%w (block %d, cells %d to %d)", err, block, s.begin, s.end-1)
 			}
 			t.Put(trie.NewSet(nodes, s.begin, s.end, s.to-int(l.start)))
+			c.give(nodes)
 			src = rest
 		}
-		blocks = append(blocks, truncate(t, c.plan, block, c.end))
+		blocks = append(blocks, t)
 	}
 	if len(src) != 0 {
 		return nil, fmt.Errorf("summary: %d bytes too many: %w", len(src), ErrMalformed)
 	}
+	workspaces.Put(c.workspace)
 	return blocks, nil
 }
 
 func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s segment) (nodes []uint64, rest []byte, err error) {
 	low, most := c.plan.limits(block, s.begin, s.end, s.to)
-	nodes, level := c.known(t, s), s.from
+	level := s.from
 	switch {
 	case s.given != unknownLevel:
 		level = s.given
-		of := c.base.block(block, t.Start)
-		r := newRelation(nodes, t.Start, s, of.nodes(s))
+		r := c.relation(block, t, s)
 		nodes, src, err = r.decode(src, most)
+		r.free()
 	case s.from == unknownLevel:
 		level = int(t.Start)
-		nodes, src, err = decodeArray(src, uint64(s.begin), s.end-s.begin, most)
+		nodes, src, err = c.decodeArray(src, uint64(s.begin), s.end-s.begin, most)
+	default:
+		nodes = c.known(t, s)
 	}
 	if err == nil {
-		nodes, src, err = decodeDescents(src, nodes, s.to-level, most)
+		nodes, src, err = c.decodeDescents(src, nodes, s.to-level, most)
 	}
 	if err == nil && len(nodes) < low {
 		err = fmt.Errorf("summary: %d nodes at level %d, want at least %d: %w", len(nodes), s.to, low, ErrMalformed)
@@ -279,39 +349,27 @@ func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s se
 	return nodes, src, err
 }
 
-// appendDescents appends how the nodes some levels above become nodes, level by level; nothing if there are no nodes.
-func appendDescents(dst []byte, nodes []uint64, levels int) []byte {
+// decodeDescents is the inverse of ascent.appendDescents. The result has at most the given number of nodes. It may use
+// the memory of the nodes given.
+func (w *workspace) decodeDescents(src []byte, nodes []uint64, levels, most int) (out []uint64, rest []byte, err error) {
 	if len(nodes) == 0 {
-		return dst
-	}
-	sections := make([][]byte, levels)
-	nodes = slices.Clone(nodes)
-	for i := range slices.Backward(sections) {
-		sections[i], nodes = appendDescent(nil, nodes)
-	}
-	for _, b := range sections {
-		dst = append(dst, b...)
-	}
-	return dst
-}
-
-// decodeDescents is the inverse of appendDescents. The result has at most the given number of nodes.
-func decodeDescents(src []byte, nodes []uint64, levels, most int) (out []uint64, rest []byte, err error) {
-	if len(nodes) == 0 {
-		return nil, src, nil
+		return nodes, src, nil
 	}
 	for range levels {
-		d, err := readDescent(nil, src, nodes, most)
+		d, err := readDescent(w.flags[0], src, nodes, most)
 		if err != nil {
 			return nil, nil, err
 		}
+		w.flags[0] = d.flags
 		used, err := bitcode.DecodeBits(d.flags, d.src, len(d.parents), d.both)
 		if err != nil {
 			return nil, nil, fmt.Errorf("summary: flags: %w: %w", ErrMalformed, err)
 		}
-		if nodes, src, err = d.children(nil, used, most); err != nil {
+		below, rest, err := d.children(w.spare[0], used, most)
+		if err != nil {
 			return nil, nil, err
 		}
+		w.spare[0], nodes, src = nodes, below, rest
 	}
 	return nodes, src, nil
 }
@@ -324,17 +382,18 @@ const (
 )
 
 // decodeArray is the inverse of appendArray.
-func decodeArray(src []byte, base uint64, n, most int) (nodes []uint64, rest []byte, err error) {
+func (w *workspace) decodeArray(src []byte, base uint64, n, most int) (nodes []uint64, rest []byte, err error) {
 	if n > manyCells && n > cellsPerByte*len(src) {
 		return nil, nil, fmt.Errorf("summary: %d cells in %d bytes: %w", n, len(src), ErrMalformed)
 	}
-	a, err := readArray(nil, src, n, most)
+	a, err := readArray(w.flags[0], src, n, most)
 	if err != nil {
 		return nil, nil, err
 	}
+	w.flags[0] = a.Words
 	used, err := bitcode.DecodeBits(a.Words, a.Src, a.N, a.Ones)
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
 	}
-	return nodesOf(nil, a, base, most), a.Src[used:], nil
+	return nodesOf(w.take(), a, base, most), a.Src[used:], nil
 }

@@ -70,8 +70,8 @@ func ParseRelative(b []byte) (r Relative, err error) {
 }
 
 // RunRelative returns parts from to to-1 of p, coded given the first baseParts parts of base. ErrSeed if p and base are
-// of different seeds. ErrLimit if either does not hold the parts, or there are none. It takes time O(n) for each level,
-// and about four bytes of memory for each key and level.
+// of different seeds. ErrLimit if either does not hold the parts, or there are none. It takes time O(n) for the level at
+// which the base is taken and for each level below, and for a time some forty bytes of memory a key.
 func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relative, error) {
 	if from < 0 || from >= to || to > p.Parts() || baseParts < 1 || baseParts > base.Parts() {
 		return Relative{}, fmt.Errorf("summary: parts %d to %d of %d, given %d of %d: %w", from, to-1, p.held, baseParts, base.held, ErrLimit)

@@ -123,13 +123,16 @@ func (g *givenBlock) level(cell int) int {
 	return level
 }
 
-// nodes returns the base's nodes in a segment.
-func (g *givenBlock) nodes(s segment) []uint64 {
-	nodes := g.trie.AppendNodes(nil, g.from(s.begin), g.until(s.end-1), s.given)
+// nodes returns the base's nodes in a segment. They are in memory if that is large enough.
+func (g *givenBlock) nodes(memory []uint64, s segment) []uint64 {
+	nodes := g.trie.AppendNodes(memory, g.from(s.begin), g.until(s.end-1), s.given)
 	in := s.room(g.start)
 	from, _ := slices.BinarySearch(nodes, in.Begin)
 	until, _ := slices.BinarySearch(nodes, in.End)
-	return slices.Compact(nodes[from:until])
+	if nodes = nodes[from:until]; s.given < int(g.trie.Start) { // several cells have one node
+		nodes = slices.Compact(nodes)
+	}
+	return nodes
 }
 
 // room returns the nodes that the segment may have at the level that the base is taken at.

@@ -23,8 +23,8 @@ import (
 //     as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
 //
-// Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key). So there are
-// no deltas for collections over MaxDeltaKeys, and the collections of all deltas made in one tick have at most that
+// Making or applying a delta takes time and memory in proportion to the collection (some forty bytes a key). So there
+// are no deltas for collections over MaxDeltaKeys, and the collections of all deltas made in one tick have at most that
 // many keys. Deltas made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20

@@ -95,7 +95,7 @@ func (d *exactDecoder) settle() {
 	d.finished = d.ones == 0 || d.ones == d.n-d.at || d.read >= len(d.src)+8
 }
 
-// end decodes the bits that are left and checks the ending. It returns the bytes consumed.
+// end decodes the bits that are left and checks the ending. It returns the number of bytes consumed.
 func (d *exactDecoder) end() (int, error) {
 	for !d.finished {
 		d.step()
