@@ -17,8 +17,7 @@ import (
 
 // times are the times of a fetch. Tests shorten them.
 type times struct {
-	lookup time.Duration // until the first peer must be named, at most; then the origin is asked
-	least  time.Duration // the same, where round trips are short
+	lookup time.Duration // until the first peer must be named, while questions are open; then the origin is asked
 	answer time.Duration // of a peer to a probe
 	late   time.Duration // of both, while the origin gives it already
 	silent time.Duration // without a byte; then a peer is asked whether it is there
@@ -28,7 +27,7 @@ type times struct {
 }
 
 var defaultTimes = times{
-	lookup: 80 * time.Millisecond, least: 10 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
+	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
 	late: 2 * time.Second, origin: 30 * time.Second, busy: 3 * time.Second,
 }
 
@@ -44,7 +43,7 @@ const (
 
 // attempt is the state of a flight's tries.
 type attempt struct {
-	skip    map[peer.ID]bool // peers that are not asked; false: they were late or behind, and are asked again beside the origin
+	skip    map[peer.ID]bool // peers that are not asked; false: they were silent, and are asked again beside the origin
 	look    *look            // the last
 	found   []holder         // beside the origin, to be taken from next
 	alone   bool             // peers are no longer asked
@@ -99,19 +98,28 @@ func (f *flight) step(a *attempt) error {
 	who := a.found
 	if a.found = nil; len(who) == 0 && !a.alone {
 		f.lookAgain(a)
-		who = a.look.wait(f.ctx, f.m.patience(), f.m.times.answer)
+		who = a.look.wait(f.ctx, f.patience(a), f.m.times.answer)
 	}
 	if len(who) > 0 && !a.alone {
 		return f.fromPeers(a, who)
 	}
-	f.descend(-1)
 	return f.tryOrigin(a)
+}
+
+// patience returns the time to wait until the first peer is named. It is longer if the client has bytes already, or if
+// a peer has the content and no room.
+func (f *flight) patience(a *attempt) time.Duration {
+	if _, there, _ := f.where(); there > 0 || a.waited > 0 {
+		return f.m.times.answer
+	}
+	return f.m.times.lookup
 }
 
 // tryOrigin takes from the origin, and counts the times in a row that it gave nothing. One that gave nothing at all is
 // not asked again: the client may do so.
 func (f *flight) tryOrigin(a *attempt) error {
 	_, before, _ := f.where()
+	f.set(&f.origin, true)
 	err := f.fromOrigin(a)
 	if err == nil || errors.Is(err, errFound) {
 		return nil
@@ -143,7 +151,7 @@ func (f *flight) fail(a *attempt, h holder, err error) {
 	if f.ctx.Err() != nil {
 		return
 	}
-	a.skip[h.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBehind) // its rank, or this one's, may fall yet
+	a.skip[h.ID] = !errors.Is(err, errSilent)
 	a.alone = a.alone || errors.Is(err, errShare)
 	f.note("peer "+h.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
@@ -160,7 +168,7 @@ func (f *flight) fromPeers(a *attempt, who []holder) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errBusy) {
+		if !errors.Is(err, errBusy) && !errors.Is(err, errBehind) {
 			f.fail(a, h, err)
 			return err
 		}
@@ -170,8 +178,9 @@ func (f *flight) fromPeers(a *attempt, who []holder) error {
 			f.fail(a, h, errBusy)
 		}
 	}
-	a.waited += busyPause
-	pause(f.ctx, busyPause)
+	wait := min(max(a.waited, busyPause), 8*busyPause)
+	a.waited += wait
+	pause(f.ctx, wait)
 	return errBusy
 }
 
@@ -253,11 +262,12 @@ func (f *flight) pull(h holder, s *span) error {
 	at.Store(s.begin)
 	ctx, stop := f.m.watched(f.ctx, &at, f.judge(h))
 	defer stop()
-	resp, err := f.m.ask(ctx, http.MethodGet, h.ID, f.want.Sum, f.depth(), s)
+	resp, err := f.ask(ctx, http.MethodGet, h.ID, s)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	defer f.set(&f.takes, false)
 	if err := f.accept(h, resp, s); err != nil {
 		return err
 	}
@@ -293,14 +303,11 @@ func (f *flight) accept(h holder, resp *http.Response, s *span) error {
 	if err != nil {
 		return err
 	}
-	if !said.Whole {
-		f.descend(said.Depth)
-		return nil
-	}
-	f.descend(0)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.gave[h.ID] = true
+	if f.takes = !said.Whole; said.Whole {
+		f.gave[h.ID] = true
+	}
 	return nil
 }
 
@@ -379,7 +386,7 @@ func (f *flight) corrected(err error) error {
 }
 
 // lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. If
-// several mirrors ask the origin, the ones of higher rank leave it.
+// several mirrors ask the origin, all but the one that has the most bytes leave it.
 func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
 	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
 	for wait := busyPause; ; wait *= 2 { // little content is there before the second look

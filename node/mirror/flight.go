@@ -47,10 +47,12 @@ type flight struct {
 	there    int64           // bytes from the beginning on
 	apart    map[int64]int64 // ranges beyond, from their beginning to their end
 	running  hash.Hash       // of the bytes there
-	rank     rank
-	children int // mirrors that are given bytes
-	users    int // readers, and requests that wait for the size
-	round    int // number of beginnings
+	rank     rank            // that of one that has nothing
+	origin   bool            // the origin was asked
+	takes    bool            // from a peer that has it not whole
+	children int             // mirrors that are given bytes
+	users    int             // readers, and requests that wait for the size
+	round    int             // number of beginnings
 	over     bool
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
@@ -67,7 +69,7 @@ func (m *Mirror) join(want Wanted) *flight {
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, apart: make(map[int64]int64), running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.Sum, undecided), users: 1, gave: make(map[peer.ID]bool),
+		rank: rankOf(m.cfg.Host.ID(), want.Sum), users: 1, gave: make(map[peer.ID]bool),
 	}
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
 	m.flights[want.Sum] = f
@@ -255,17 +257,15 @@ func (f *flight) note(what string, err error) {
 	}
 }
 
-func (f *flight) depth() int {
+func (f *flight) set(what *bool, to bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.rank.depth
+	*what = to
 }
 
-// descend lowers the rank to the depth of one that takes from a mirror of another depth.
-func (f *flight) descend(below int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rank.depth = min(f.rank.depth, below+1)
+// ready returns the bytes from the beginning on that may be given while the flight goes on. f.mu is held.
+func (f *flight) ready() int64 {
+	return max(0, min(f.there, f.size-holdBack))
 }
 
 // until calls try, with f.mu held, whenever there is news, until it returns true. The error is ctx's.
@@ -344,7 +344,7 @@ func (r *reader) read(p []byte) (int, error) {
 	}
 	upTo := f.there
 	if !f.over {
-		upTo = min(upTo, r.size-holdBack)
+		upTo = f.ready()
 	}
 	if upTo <= r.at {
 		return 0, nil

@@ -26,26 +26,26 @@ import (
 // the wire ends with a mark of the network (wire.ProtocolIn). The path is a Sum.
 const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 
-// headerState has a mirror's state of content, as JSON. In a question it has the asker's depth.
+// headerState has a mirror's state of content, as JSON. In a question it has the asker's bytes, and whether it asked the
+// origin.
 const headerState = "Venn-State"
 
 const (
-	maxBlame     = 6 // blame at which a peer is asked no more, for blameTime
-	blameTime    = 10 * time.Minute
-	maxBlamed    = 4096
-	patientTrips = 8       // round trips for which the first holder is waited for
-	maxHeaders   = 8 << 10 // bytes of a head between mirrors
-	maxPlace     = 128     // bytes of a label
+	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
+	blameTime  = 10 * time.Minute
+	maxBlamed  = 4096
+	maxHeaders = 8 << 10 // bytes of a head between mirrors
+	maxPlace   = 128     // bytes of a label
 )
 
 // state is a mirror's state of content.
 type state struct {
-	Whole bool   `json:"whole,omitempty"` // it is whole and right
-	Busy  bool   `json:"busy,omitempty"`  // it has no room for more transfers
-	Have  int64  `json:"have"`            // bytes from the beginning on that can be given at once
-	Size  int64  `json:"size"`            // of the content; -1: not known yet
-	Depth int    `json:"depth"`           // of the sender's rank
-	Place string `json:"place,omitempty"` // label of the sender's place
+	Whole  bool   `json:"whole,omitempty"`  // it is whole and right
+	Busy   bool   `json:"busy,omitempty"`   // it has no room for more transfers
+	Have   int64  `json:"have"`             // bytes from the beginning on that can be given at once
+	Size   int64  `json:"size"`             // of the content; -1: not known yet
+	Origin bool   `json:"origin,omitempty"` // has asked the origin
+	Place  string `json:"place,omitempty"`  // label of the sender's place
 }
 
 // holder is a peer that has content, or fetches it.
@@ -63,13 +63,10 @@ func (s state) write(h http.Header) {
 	h.Set(headerState, string(b))
 }
 
-// parseState reads another mirror's state. A depth that is out of range is undecided.
+// parseState reads another mirror's state.
 func parseState(h http.Header) (s state, err error) {
 	err = json.Unmarshal([]byte(h.Get(headerState)), &s)
 	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), maxPlace)]
-	if err != nil || s.Depth < 0 || s.Depth > maxDepth {
-		s.Depth = undecided
-	}
 	return s, err
 }
 
@@ -107,12 +104,14 @@ func (m *Mirror) newTransport() *http.Transport {
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
 // ask asks a peer for content, or for its state of it. The errors are the peer's answer: errBusy, errBehind, errLacks.
-func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, depth int, s *span) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+sum.String(), nil)
+func (f *flight) ask(ctx context.Context, method string, p peer.ID, s *span) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+f.want.Sum.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	state{Depth: depth}.write(req.Header)
+	f.mu.Lock()
+	state{Have: f.there, Origin: f.origin}.write(req.Header)
+	f.mu.Unlock()
 	req.Header.Set("User-Agent", "")
 	if s != nil {
 		bytes := fmt.Sprintf("bytes=%d-", s.begin)
@@ -121,7 +120,7 @@ func (m *Mirror) ask(ctx context.Context, method string, p peer.ID, sum Sum, dep
 		}
 		req.Header.Set("Range", bytes)
 	}
-	resp, err := m.peers.RoundTrip(req)
+	resp, err := f.m.peers.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +144,11 @@ func refusal(status int) error {
 	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
 
-// probe asks a peer for its state of a flight's content.
-func (m *Mirror) probe(ctx context.Context, p peer.ID, f *flight, within time.Duration) (state, error) {
+// probe asks a peer for its state of the content.
+func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration) (state, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	resp, err := m.ask(ctx, http.MethodHead, p, f.want.Sum, f.depth(), nil)
+	resp, err := f.ask(ctx, http.MethodHead, p, nil)
 	if err != nil {
 		return state{}, err
 	}
@@ -210,7 +209,7 @@ func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers c
 	if err := m.cfg.Host.Connect(ctx, p); err != nil {
 		return
 	}
-	said, err := m.probe(ctx, p.ID, f, m.times.late)
+	said, err := f.probe(ctx, p.ID, m.times.late)
 	if err == nil && (!said.Whole || said.Size >= 0) {
 		answers <- holder{p, said, time.Since(begun)}
 	}
@@ -245,21 +244,8 @@ func (l *look) wait(ctx context.Context, lookup, answer time.Duration) (all []ho
 	}
 }
 
-// patience returns the time to wait for the first holder before the origin is asked: some round trips to the peers that
-// are connected. Long or busy lines have longer ones.
-func (m *Mirror) patience() time.Duration {
-	var sum time.Duration
-	n := 0
-	for _, p := range m.cfg.Host.Network().Peers() {
-		if trip := m.cfg.Host.Peerstore().LatencyEWMA(p); trip > 0 {
-			sum, n = sum+trip, n+1
-		}
-	}
-	return min(max(m.times.least, patientTrips*sum/time.Duration(max(1, n))), m.times.lookup)
-}
-
-// ordered sorts holders: whole ones first, then ones with room, then ones nearer to the origin, then by round trip.
-// Round trips within a factor of two, or below 2 ms, count as the same: then the place decides.
+// ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
+// or below 2 ms, count as the same: then the place decides, then the bytes that they have.
 func ordered(place string, all []holder) []holder {
 	first := func(yes bool) int {
 		if yes {
@@ -269,9 +255,9 @@ func ordered(place string, all []holder) []holder {
 	}
 	slices.SortFunc(all, func(a, b holder) int {
 		return cmp.Or(
-			first(a.Whole)-first(b.Whole), first(!a.Busy)-first(!b.Busy), cmp.Compare(a.Depth, b.Depth),
+			first(a.Whole)-first(b.Whole), first(!a.Busy)-first(!b.Busy),
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
-			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(a.trip, b.trip),
+			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(b.Have, a.Have), cmp.Compare(a.trip, b.trip),
 		)
 	})
 	return all

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -14,36 +15,38 @@ func TestNearHoldersComeFirst(t *testing.T) {
 	}
 	all := []holder{
 		h("far", 90, state{Place: "b/1"}), h("busy", 1, state{Busy: true, Place: "a/1"}), h("zone", 1, state{Place: "a/2"}),
-		h("rack", 1, state{Place: "a/1"}), h("deep", 1, state{Depth: 2, Place: "a/1"}), h("elsewhere", 1, state{}),
+		h("rack", 1, state{Have: 5, Place: "a/1"}), h("less", 1, state{Place: "a/1"}), h("elsewhere", 1, state{}),
 	}
 	var got []string
 	for _, h := range ordered("a/1", all) {
 		got = append(got, string(h.ID))
 	}
-	if want := "rack zone elsewhere far deep busy"; strings.Join(got, " ") != want {
+	if want := "rack less zone elsewhere far busy"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
 
-// TestRanksHaveNoCircles lets mirrors take from each other at random, as their ranks allow, and looks for two that wait
-// for each other.
+// TestRanksHaveNoCircles lets mirrors take from each other at random, as their ranks allow, lose their sources and ask the
+// origin, and looks for some that wait for each other.
 func TestRanksHaveNoCircles(t *testing.T) {
-	sum := Sum{Plain, [32]byte{1}}
 	const n = 30
 	ranks, from := make([]rank, n), make([]int, n)
 	for i := range ranks {
-		ranks[i], from[i] = rankOf(peer.ID([]byte{byte(i)}), sum, undecided), -1
+		ranks[i], from[i] = rankOf(peer.ID([]byte{byte(i)}), Sum{Plain, [32]byte{1}}), -1
 	}
-	seed := uint64(1)
-	draw := func() int { seed = seed*6364136223846793005 + 1442695040888963407; return int(seed>>33) % n }
-	for range 20_000 {
-		switch i, j := draw(), draw(); {
-		case draw() == 0:
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200_000 {
+		i, j := r.IntN(n), r.IntN(n)
+		switch {
+		case from[i] >= 0 && r.IntN(3) > 0:
+			ranks[i].have += (ranks[from[i]].have - ranks[i].have + 1) / 2
+		case r.IntN(3) == 0:
 			from[i] = -1 // its source has gone
-		case draw() == 0:
-			from[i], ranks[i].depth = -1, 0 // it asks the origin
-		case from[i] < 0 && ranks[i].depth > 0 && ranks[j].below(ranks[i]):
-			from[i], ranks[i].depth = j, min(ranks[i].depth, ranks[j].depth+1)
+		case from[i] < 0 && r.IntN(n) == 0:
+			ranks[i].origin = true
+			ranks[i].have += r.Int64N(3)
+		case from[i] < 0 && ranks[j].below(ranks[i], from[j] >= 0):
+			from[i] = j
 		}
 		for i := range from {
 			steps := 0

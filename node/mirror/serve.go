@@ -88,11 +88,10 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 // passOn answers a peer's request for content that is being fetched: with the bytes there, and the rest as they come.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	asker, _ := parseState(r.Header)
-	theirs := rankOf(p, f.want.Sum, asker.Depth)
 	f.mu.Lock()
-	here.Have, here.Size, here.Depth = max(0, f.there-holdBack), f.size, f.rank.depth
+	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	behind := !f.rank.below(theirs)
+	behind := !f.rank.of(here).below(rankOf(p, f.want.Sum).of(asker), f.takes)
 	take := !behind && !here.Busy && r.Method == http.MethodGet
 	if take {
 		f.children++
@@ -119,7 +118,7 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 		w.WriteHeader(errLacks.status)
 		return
 	}
-	here.Size, here.Depth = content.size, f.depth()
+	here.Size = content.size
 	here.write(w.Header())
 	m.send(w, r, content)
 }

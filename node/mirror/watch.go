@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -47,10 +48,10 @@ func (f *flight) judge(h holder) judge {
 			return nil
 		}
 		asked = time.Now()
-		said, err := f.m.probe(ctx, h.ID, f, f.m.times.answer)
+		said, err := f.probe(ctx, h.ID, f.m.times.answer)
 		more := err == nil && (said.Whole || said.Have > at)
 		switch {
-		case err != nil:
+		case err != nil && !errors.Is(err, errBehind):
 			return errSilent
 		case more && idle > f.m.times.slow:
 			return errStalled
