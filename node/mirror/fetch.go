@@ -392,6 +392,7 @@ func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *
 	for wait := busyPause; ; wait *= 2 { // little content is there before the second look
 		who := a.look.wait(ctx, f.m.times.late, f.m.times.late)
 		_, there, size := f.where()
+		who = slices.DeleteFunc(who, func(h holder) bool { return !h.Whole && h.Have < there }) // bytes came since the question
 		switch {
 		case ctx.Err() != nil || size >= 0 && size-there < littleToo:
 			return

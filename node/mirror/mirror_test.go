@@ -492,6 +492,31 @@ func TestTheFirstKeepsTheOrigin(t *testing.T) {
 	}
 }
 
+// TestOriginIsNotLeftForALaterMirror has a peer that gets its bytes from a mirror answer it late: it has more than the mirror
+// said in the question, and less than the mirror has by then.
+func TestOriginIsNotLeftForALaterMirror(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(4<<20, 28)
+	digest, sum := o.add(content)
+	o.rate = 4 << 20
+	b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(errBehind.status)
+			return
+		}
+		asker, _ := parseState(r.Header)
+		time.Sleep(100 * time.Millisecond)
+		state{Have: asker.Have + 1, Size: int64(len(content))}.write(w.Header())
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.times.lookup = 0
+	get(t, p.url+blobs+digest).is(t, content)
+	if n := o.count("GET " + blobs); n != 1 {
+		t.Errorf("the origin was asked %d times", n)
+	}
+}
+
 // TestPeerBehindIsAskedAgain has a peer that has not decided where it takes from when it is asked first, and then has.
 func TestPeerBehindIsAskedAgain(t *testing.T) {
 	t.Parallel()
