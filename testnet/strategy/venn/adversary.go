@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -66,7 +65,7 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 // Step implements Peer.
 func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	received, is := in.(strategy.Received)
-	if !is || !h.spoil(received) && !h.lies(received) {
+	if !is || !h.lies(received) {
 		h.node.Step(now, in)
 	}
 	if _, last := in.(strategy.Leaving); last {
@@ -80,19 +79,18 @@ func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
 }
 
-// lies answers questions about the made-up origins, and names them as holders of any key. It reports whether it
-// answered.
+// lies answers questions about the made-up origins, and names them as holders of any key. It answers questions for the
+// peer's own summary, if the peer spoils that. It reports whether the peer's own machine is not to see the message.
 func (h *hostile) lies(in strategy.Received) bool {
-	if h.of.Number == 0 {
-		return false
-	}
 	switch b := in.Message.Body.(type) {
 	case question:
 		s := served{from: in.From, number: b.number, query: in.Message.Query}
 		switch q := b.Message.(type) {
 		case wire.Query:
-			h.reply(s, wire.Answer{Records: h.some(4), Messages: 1, Final: true})
-			return true
+			if h.of.Number > 0 {
+				h.reply(s, wire.Answer{Records: h.some(4), Messages: 1, Final: true})
+				return true
+			}
 		case wire.PartsRequest:
 			p, mine := h.partsOf(q.Group, q.First, q.End)
 			if mine {
@@ -101,41 +99,36 @@ func (h *hostile) lies(in strategy.Received) bool {
 			return mine
 		}
 	case catalogue:
+		own := slices.IndexFunc(b, func(it wire.Item) bool { return it.Want > it.Have && h.isSpoiled(it.Group) })
+		if own >= 0 {
+			b = b[own : own+1] // of its own summary alone
+		}
 		for _, it := range b {
-			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
-				h.send(in.From, p, overlay.Cost(p.Parts), 0)
+			if it.Want <= it.Have {
+				continue
+			}
+			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine {
+				h.sendParts(in.From, p)
 			}
 		}
+		return own >= 0
 	}
 	return false
 }
 
-// spoil answers questions for the peer's own summary. It reports whether it answered.
-func (h *hostile) spoil(in strategy.Received) bool {
-	own := h.run.origin(h.host.Self()).epochs.Load()
-	if !h.spoils || own == nil {
-		return false
+// isSpoiled reports whether a group names the peer's own summary, and the peer spoils that.
+func (h *hostile) isSpoiled(g group.ID) bool {
+	own := h.own()
+	return h.spoils && own != nil && g == group.Of(own.stream.Header())
+}
+
+// own returns the last epoch of the peer itself; nil before the first.
+func (h *hostile) own() *epoch {
+	all := h.run.origin(h.host.Self()).epochs.Load()
+	if all == nil {
+		return nil
 	}
-	e := (*own)[len(*own)-1]
-	g := group.Of(e.stream.Header())
-	switch b := in.Message.Body.(type) {
-	case question:
-		q, is := b.Message.(wire.PartsRequest)
-		if !is || q.Group != g {
-			return false
-		}
-		h.reply(served{from: in.From, number: b.number}, h.spoiled(e, q.First, q.End).Parts)
-		return true
-	case catalogue:
-		for _, it := range b {
-			if it.Group == g && it.Want > it.Have {
-				p := h.spoiled(e, int(it.Have), int(it.Want))
-				h.send(in.From, p, overlay.Cost(p.Parts), 0)
-				return true
-			}
-		}
-	}
-	return false
+	return (*all)[len(*all)-1]
 }
 
 // spoiled returns parts of an epoch. Their signature is wrong, or a part differs from the signed one, or they are of a
@@ -168,9 +161,8 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 
 // announce offers the peer's own summary.
 func (h *hostile) announce(to strategy.ID) {
-	if own := h.run.origin(h.host.Self()).epochs.Load(); own != nil {
-		s := (*own)[len(*own)-1].stream
-		h.catalogue(to, []wire.Item{{Group: group.Of(s.Header()), Have: uint16(s.Parts())}})
+	if own := h.own(); own != nil {
+		h.sendCatalogue(to, []wire.Item{{Group: group.Of(own.stream.Header()), Have: uint16(own.stream.Parts())}})
 	}
 }
 
@@ -188,8 +180,12 @@ func (h *hostile) garbage(to strategy.ID) {
 	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
 }
 
-// partsOf returns parts of the summary of one of the adversary's identities; mine is false if the group is another's.
+// partsOf returns parts of the summary of one of the adversary's identities, or of its own if it spoils that; mine is
+// false if the group is another's.
 func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
+	if h.isSpoiled(g) {
+		return h.spoiled(h.own(), first, end), true
+	}
 	id, there := h.run.invented.named(g.OriginTag())
 	if !there || id < h.of.First || int(id-h.of.First) >= h.of.Number {
 		return p, false
@@ -239,7 +235,7 @@ func (h *hostile) offer(to strategy.ID) {
 		e := h.run.invent(h.turn())
 		items = append(items, wire.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
 	}
-	h.catalogue(to, items)
+	h.sendCatalogue(to, items)
 }
 
 // future offers newer epochs of a made-up origin and of all peers, as far as a catalogue goes.
@@ -251,29 +247,23 @@ func (h *hostile) future(to strategy.ID) {
 			items = append(items, wire.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
 		}
 	}
-	h.catalogue(to, items)
-}
-
-func (h *hostile) catalogue(to strategy.ID, items []wire.Item) {
-	h.send(to, catalogue(items), overlay.Cost(wire.Catalogue(items)), 0)
+	h.sendCatalogue(to, items)
 }
 
 // unasked sends parts that nobody asked for.
 func (h *hostile) unasked(to strategy.ID) {
-	own := h.run.origin(h.host.Self()).epochs.Load()
-	if own == nil {
+	e := h.own()
+	if e == nil {
 		return
 	}
-	e := (*own)[len(*own)-1]
 	run, err := e.stream.Run(0, 1)
 	if err != nil {
 		return
 	}
-	p := parts{
+	h.sendParts(to, parts{
 		group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}),
 		wire.Parts{Envelope: e.envelope, Record: e.record, Run: run},
-	}
-	h.send(to, p, overlay.Cost(p.Parts), 0)
+	})
 }
 
 // invented are made-up origins. They are made when they are first spoken of.

@@ -3,6 +3,7 @@ package venn
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -377,9 +378,9 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	case event.SayHello:
 		v.send(idOf(e.To), hello(e.Hello), opens(e.Hello), 0)
 	case event.SendCatalogue:
-		v.send(idOf(e.To), catalogue(e.Items), overlay.Cost(wire.Catalogue(e.Items)), 0)
+		v.sendCatalogue(idOf(e.To), e.Items)
 	case event.SendParts:
-		v.send(idOf(e.To), parts{e.Group, e.Parts}, overlay.Cost(e.Parts), 0)
+		v.sendParts(idOf(e.To), parts{e.Group, e.Parts})
 	case event.Ask:
 		v.ask(now, e)
 	case event.Answer:
@@ -416,12 +417,17 @@ func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.Q
 }
 
 func (v *node) linked(p strategy.ID) bool {
-	for _, l := range v.host.Links() {
-		if l == p {
-			return true
-		}
-	}
-	return false
+	_, linked := slices.BinarySearch(v.host.Links(), p)
+	return linked
+}
+
+// sendCatalogue and sendParts send what pubsub carries.
+func (v *node) sendCatalogue(to strategy.ID, items []wire.Item) {
+	v.send(to, catalogue(items), overlay.Cost(wire.Catalogue(items)), 0)
+}
+
+func (v *node) sendParts(to strategy.ID, p parts) {
+	v.send(to, p, overlay.Cost(p.Parts), 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.
