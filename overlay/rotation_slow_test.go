@@ -61,8 +61,8 @@ func newTurning(t testing.TB, seed uint64) *turning {
 	}
 	w.o = o
 	publish := func(id wire.PeerID, n int, seeds ...summary.Seed) (out []signed) {
-		for i := range n {
-			w.keys[id] = append(w.keys[id], fmt.Appendf(nil, "%s/%d", id, i))
+		for i := range n { // of every second key, the others have some
+			w.keys[id] = append(w.keys[id], fmt.Appendf(nil, "%s/%d", [2]wire.PeerID{id, "all"}[i%2], i))
 		}
 		for i, s := range seeds {
 			for range 1 + rng.IntN(2) {

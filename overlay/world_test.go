@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -71,7 +70,7 @@ func step(t testing.TB, o *Overlay, now time.Duration, in event.Input) []event.E
 	return effects
 }
 
-// world is an overlay with links and origins. A seed decides what is known and offered.
+// world is an overlay with links and origins.
 type world struct {
 	t       testing.TB
 	o       *Overlay
@@ -79,35 +78,6 @@ type world struct {
 	origins []signed
 	links   []wire.PeerID
 	now     time.Duration
-}
-
-func newWorld(t testing.TB, seed uint64) *world {
-	rng := rand.New(rand.NewPCG(seed, 5))
-	rate := uint64(100_000 << rng.IntN(8))
-	w := &world{t: t, o: alone(t, rng, Config{Up: rate, Down: rate}), rng: rng}
-	keys := func(n int) (fps []summary.Fingerprint) {
-		for i := range n {
-			f := summary.Fingerprint(i)<<20 | 7 // some that all hold
-			if rng.IntN(2) == 0 {
-				f = summary.Fingerprint(rng.Uint64() >> 16)
-			}
-			fps = append(fps, f)
-		}
-		return fps
-	}
-	own := sign(t, "self", keys(500))
-	step(t, w.o, 0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
-	for i := range 3 + rng.IntN(10) {
-		w.origins = append(w.origins, sign(t, wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
-	}
-	for i := range 1 + rng.IntN(4) {
-		p := wire.PeerID(fmt.Sprint("link", i))
-		w.links = append(w.links, p)
-		step(t, w.o, 0, event.LinkOpened{Peer: p})
-		step(t, w.o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
-		step(t, w.o, 0, event.Grafted{Peer: p})
-	}
-	return w
 }
 
 // step answers some of what was asked, announces something, and lets time pass.
