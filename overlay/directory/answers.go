@@ -58,8 +58,11 @@ func (e *Entry) fade(now, unless time.Duration) {
 }
 
 // Refuted reports whether the answers show that the peer does not hold what its summary claims.
-func (a *answers) Refuted() bool {
-	audit := rank.Audit{Asked: int(a.hits + a.misses), Confirmed: int(a.hits), Expected: sureMatch}
+func (a *answers) Refuted() bool { return refuting(int(a.hits), int(a.misses)) }
+
+// refuting reports whether so many hits and misses show that a peer does not hold what its summary claims.
+func refuting(hits, misses int) bool {
+	audit := rank.Audit{Asked: hits + misses, Confirmed: hits, Expected: sureMatch}
 	return audit.Refuted()
 }
 
@@ -78,10 +81,11 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 }
 
 // Outcome adds the hits and misses of confirmations with a peer. It reports whether its claims are refuted now; false
-// if there were no misses.
+// if there were no misses. Answers to several keys at once, as of an audit, count only where they refute its claims: a
+// peer sees that it is audited, so its good answers say nothing of those that searches will get.
 func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
-	if e == nil {
+	if e == nil || hits+misses > 1 && !refuting(hits, misses) {
 		return false
 	}
 	before := e.Refuted()
