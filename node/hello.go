@@ -228,9 +228,12 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	return err
 }
 
+// groupOf returns the address group of a peer that this node has a connection with.
+func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network(), p).Group }
+
 // admit makes room for a link with a peer, and reports whether there is any.
 func (n *Node) admit(p peer.ID) bool {
-	instead, ok := n.links.Link(p, false, time.Now())
+	instead, ok := n.links.Link(p, n.groupOf(p), false, time.Now())
 	if instead != "" {
 		n.in.LinkDropped(instead)
 		n.part(instead)

@@ -220,7 +220,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
-		if instead, _ := l.n.links.Link(p, true, time.Now()); instead != "" {
+		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, time.Now()); instead != "" {
 			l.unlink(instead)
 		}
 	}
@@ -265,7 +265,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.n.barred(p) || l.n.elsewhere(p) {
 		return false
 	}
-	instead, ok := l.n.links.Link(p, wanted, time.Now())
+	instead, ok := l.n.links.Link(p, l.n.groupOf(p), wanted, time.Now())
 	if instead != "" {
 		l.unlink(instead)
 		l.n.part(instead)
@@ -280,7 +280,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	}
 	l.links[p] = &link{session: session, since: l.n.now()}
 	links.Keep(l.n.host, p, false)
-	l.step(event.LinkOpened{Peer: wire.PeerID(p), Outbound: outbound})
+	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: l.n.groupOf(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }

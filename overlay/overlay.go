@@ -44,18 +44,10 @@ func New(cfg Config) (*Overlay, error) {
 		return nil, err
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), due: agenda.New(dueTasks)}
-	o.topology = topology.New(cfg.topology(o.groupOf))
+	o.topology = topology.New(cfg.topology(o.directory.GroupOf))
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
 	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
-}
-
-// groupOf returns the address group of a peer; "": none is known.
-func (o *Overlay) groupOf(p wire.PeerID) string {
-	if e := o.directory.Lookup(p); o.cfg.Group != nil && e != nil && e.Record().Envelope != nil {
-		return o.cfg.Group(e.Record())
-	}
-	return ""
 }
 
 // Step takes an input at a time, counted from an origin of the driver's choice, and returns the effects that the driver
@@ -213,7 +205,7 @@ func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 	if !o.exchange.Open(now, in.Peer, o.topology.IsMeshed(in.Peer)) {
 		return
 	}
-	o.directory.Open(in.Peer)
+	o.directory.Open(in.Peer, in.Group)
 	o.topology.Open(in.Peer)
 	with := exchange.NoRecords
 	if in.Outbound {

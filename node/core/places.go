@@ -22,6 +22,7 @@ func Places(most int) (taken, kept int) {
 // Taken is a link that another peer asked for.
 type Taken struct {
 	Peer            string
+	Group           string // its address group, as in package admission; "": not known
 	Neighbour, Mesh bool
 	Busy            bool          // something is under way on it
 	Age, Idle       time.Duration // since it began; since it was last used
@@ -38,18 +39,26 @@ func (t Taken) rank() int {
 	return 2
 }
 
-// Yields returns the link taken that gives way to a newcomer; ok is false if none does. The kept oldest links of
-// neighbours, and then of the mesh, keep their places. Of the others that have lasted for two seconds, links with
-// nothing under way go first, and of these the one unused for longest. It reorders the links. O(n log n).
-func Yields(taken []Taken, kept int) (p string, ok bool) {
+// group returns the name of an address group, or one of the peer's own.
+func (t Taken) group() string { return cmp.Or(t.Group, "peer "+t.Peer) }
+
+// Yields returns the link taken that gives way to a newcomer from an address group; ok is false if none does. A link that
+// has not lasted for two seconds stays. Where another group has at least two links more than the newcomer's, the youngest
+// of that group's least rank goes. Else the kept oldest links of neighbours, and then of the mesh, stay. Of the others,
+// links with nothing under way go first, and of these the one unused for longest. It reorders the links. O(n log n).
+func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 	slices.SortFunc(taken, func(a, b Taken) int {
 		return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Age, a.Age), cmp.Compare(a.Peer, b.Peer))
 	})
+	young := func(t Taken) bool { return t.Age < stay }
+	if of := slices.DeleteFunc(crowd(taken, group), young); len(of) > 0 {
+		return of[len(of)-1].Peer, true
+	}
 	n := 0
 	for n < min(kept, len(taken)) && taken[n].rank() < 2 {
 		n++
 	}
-	may := slices.DeleteFunc(taken[n:], func(t Taken) bool { return t.Age < stay })
+	may := slices.DeleteFunc(taken[n:], young)
 	if len(may) == 0 {
 		return "", false
 	}
@@ -59,4 +68,19 @@ func Yields(taken []Taken, kept int) (p string, ok bool) {
 		}
 		return cmp.Or(cmp.Compare(b.Idle, a.Idle), cmp.Compare(a.Peer, b.Peer))
 	}).Peer, true
+}
+
+// crowd returns the links of the largest group, in their order, if it has at least two more than a group; "": none has.
+func crowd(taken []Taken, group string) (largest []Taken) {
+	of := map[string][]Taken{}
+	for _, t := range taken {
+		g := t.group()
+		if of[g] = append(of[g], t); len(of[g]) > len(largest) {
+			largest = of[g]
+		}
+	}
+	if group == "" || len(largest) < len(of[group])+2 {
+		return nil
+	}
+	return largest
 }

@@ -86,13 +86,13 @@ func Newcomers(unkept bool) (left int) {
 	now := time.Unix(0, 0)
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
 	for i := range kept {
-		t.Link(name("mesh", i), false, now)
+		t.Link(name("mesh", i), "", false, now)
 		t.Meshed(name("mesh", i), !unkept)
 	}
 	for round := range 20 {
 		now = now.Add(3 * time.Second)
 		for i := range share {
-			t.Link(name("new", share*round+i), false, now)
+			t.Link(name("new", share*round+i), "", false, now)
 		}
 	}
 	for i := range kept {

@@ -21,12 +21,12 @@ func TestBrought(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.Open("a")
+	d.Open("a", "")
 	for range old {
 		full()
 	}
 	d.Close("a")
-	d.Open("a")
+	d.Open("a", "")
 	check()
 	for range MaxPendingLink {
 		if full() {
@@ -60,7 +60,7 @@ func TestBrought(t *testing.T) {
 	if d.Invite(0, "b", 1<<40) == nil {
 		t.Fatal("not invited")
 	}
-	d.Open("b") // only now
+	d.Open("b", "") // only now
 	check()
 	d.Remove(d.Tagged(1 << 40).Index())
 	check()

@@ -75,6 +75,7 @@ const (
 
 // link is the directory's record of a linked peer.
 type link struct {
+	group   string // address group of the connection; "": not known
 	tag     uint64 // of the peer as an origin, under the present seed
 	session uint32 // its number among all links that were opened, from 1
 	brought int    // pending entries that it named first, in this session
@@ -104,10 +105,10 @@ func (d *Directory) touch() {
 	d.sigma = unknownSigma
 }
 
-// Open notes that there is a connection to a peer.
-func (d *Directory) Open(p wire.PeerID) {
+// Open notes that there is a connection to a peer, from an address group; "": not known.
+func (d *Directory) Open(p wire.PeerID, from string) {
 	d.opened++
-	l := &link{tag: group.Tag(d.cfg.Seed, string(p)), session: d.opened}
+	l := &link{group: from, tag: group.Tag(d.cfg.Seed, string(p)), session: d.opened}
 	d.links[p] = l
 	d.touch()
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
@@ -118,6 +119,14 @@ func (d *Directory) Open(p wire.PeerID) {
 		d.reached(e)
 		d.leaveGroups(e)
 	}
+}
+
+// GroupOf returns the address group of a linked peer's connection; "" if it is not known, or there is no link.
+func (d *Directory) GroupOf(p wire.PeerID) string {
+	if l := d.links[p]; l != nil {
+		return l.group
+	}
+	return ""
 }
 
 // reached notes that a peer was heard of: earlier failed dials no longer count.

@@ -14,7 +14,7 @@ import (
 // has closed.
 func TestLinkedKeepNobodyAwake(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 30, MaxOrigins: 100})
-	d.Open("a")
+	d.Open("a", "")
 	if _, ok := hear(d, 0, "a", sign(t, "a", []summary.Fingerprint{1, 2, 3})); !ok {
 		t.Fatal("not taken in")
 	}
@@ -43,7 +43,7 @@ func TestPendingGo(t *testing.T) {
 		stays time.Duration
 	}{"pending": {false, 0, 30 * time.Second}, "named": {true, 2, namedFor}, "out of reach": {true, 3, 30 * time.Second}} {
 		d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 30, MaxOrigins: 100})
-		d.Open("a")
+		d.Open("a", "")
 		if c.named {
 			d.LearnRecord(0, "a", wire.Record{Peer: "x", Envelope: []byte("x")})
 		} else {

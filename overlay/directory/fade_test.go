@@ -14,7 +14,7 @@ import (
 // TestAnswersFadeFromTheirOwnTime: the first answers about a summary that was held for long count in full for a minute.
 func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 20, MaxOrigins: 100})
-	d.Open("link")
+	d.Open("link", "")
 	s := sign(t, "x", []summary.Fingerprint{1, 2, 3})
 	run, err := s.stream.Run(0, 1)
 	if err != nil {

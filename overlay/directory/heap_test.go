@@ -39,7 +39,7 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 		}
 		d.cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b[:38]), nil }
 	}
-	d.Open("from")
+	d.Open("from", "")
 	for i := range origins {
 		fps := make([]summary.Fingerprint, keys)
 		for k := range fps {

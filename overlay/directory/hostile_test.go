@@ -49,7 +49,7 @@ func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool
 	for i := range 3 * maxNamed {
 		if i%100 == 0 {
 			d.Close("sybil")
-			d.Open("sybil")
+			d.Open("sybil", "")
 		}
 		if fault := d.LearnRecord(0, "sybil", record(wire.PeerID(fmt.Sprint("ghost", i)))); fault != "" {
 			t.Fatal(fault)
@@ -57,7 +57,7 @@ func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool
 	}
 	d.Close("sybil")
 	keep(d, later)
-	d.Open("honest")
+	d.Open("honest", "")
 	_, taken = hear(d, later, "honest", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
 	if err := d.Check(later); err != nil {
 		t.Error(err)
@@ -83,7 +83,7 @@ func TestGhostsOfManyLinks(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 3)), Config{Memory: 64 << 20, MaxOrigins: 1 << 17})
 	for i := range 100 {
 		from := wire.PeerID(fmt.Sprint("sybil", i))
-		d.Open(from)
+		d.Open(from, "")
 		for k := range maxNamedLink {
 			d.LearnRecord(0, from, record(wire.PeerID(fmt.Sprint("ghost", i, ".", k))))
 		}
@@ -104,7 +104,7 @@ func TestGhostsOfManyLinks(t *testing.T) {
 func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken bool) {
 	cfg.Memory, cfg.MaxOrigins = 100_000, 1000
 	d := alone(rand.New(rand.NewPCG(1, 2)), cfg)
-	d.Open("sybil")
+	d.Open("sybil", "")
 	for i := range 2000 {
 		p := wire.PeerID(fmt.Sprint("id", i))
 		if _, ok := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})); !ok {
@@ -121,7 +121,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 	banned = d.Bans()
 	d.Close("sybil")
 	keep(d, later)
-	d.Open("honest")
+	d.Open("honest", "")
 	_, taken = hear(d, later, "honest", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
 	if err := d.Check(later); err != nil {
 		t.Error(err)
@@ -158,7 +158,7 @@ func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 	cfg.Memory, cfg.MaxOrigins, cfg.MaxGroup = 64<<20, 1000, 8
 	cfg.Group = func(wire.Record) string { return "same" }
 	d := alone(rand.New(rand.NewPCG(1, 4)), cfg)
-	d.Open("liar")
+	d.Open("liar", "")
 	for i := range 64 {
 		d.LearnRecord(0, "liar", record(wire.PeerID(fmt.Sprint("ghost", i))))
 	}
@@ -166,7 +166,7 @@ func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 		t.Fatalf("%d ghosts fill the group, want 8", n)
 	}
 	_, proven = hear(d, 0, "liar", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
-	d.Open("near")
+	d.Open("near", "")
 	_, linked = hear(d, 0, "near", sign(t, "near", []summary.Fingerprint{4, 5, 6}))
 	if err := d.Check(0); err != nil {
 		t.Error(err)

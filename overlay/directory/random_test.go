@@ -103,7 +103,7 @@ func TestRandomSequences(t *testing.T) {
 			switch what {
 			case 0, 1:
 				if !linked[p] {
-					d.Open(p)
+					d.Open(p, "")
 					linked[p] = true
 				}
 			case 2:

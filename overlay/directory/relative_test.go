@@ -36,7 +36,7 @@ func TestRelative(t *testing.T) {
 	like, of := sign(t, "like", keys[:2500]), sign(t, "of", keys[500:])
 	all := of.stream.Parts()
 	d := alone(rng, Config{Memory: 1 << 20, MaxOrigins: 10})
-	d.Open("link")
+	d.Open("link", "")
 	e := d.Add(0, "link", group.Tag(tag, "of"))
 	take := func(in event.PartsReceived) Result { return d.Take(time.Second, e, in) }
 	held := func() int {

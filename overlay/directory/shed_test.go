@@ -31,7 +31,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 	}
 	for i := range peers {
 		if i%MaxPendingLink == 0 {
-			d.Open("from")
+			d.Open("from", "")
 		}
 		e := d.Add(0, "from", uint64(1000+i)*0x9e3779b97f4a7c15) // places all over the network
 		d.settle(e, Held)
@@ -268,8 +268,8 @@ func TestLost(t *testing.T) {
 // There is room for as many as memory is enough for beside the linked ones, for the number given at most, and for one.
 func TestRoom(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 13)), Config{Memory: 1 << 30, MaxOrigins: 10})
-	d.Open("a")
-	d.Open("b")
+	d.Open("a", "")
+	d.Open("b", "")
 	if d.Room() != 10 {
 		t.Errorf("there is room for %d where memory says nothing", d.Room())
 	}

@@ -19,7 +19,7 @@ func inGroups(t *testing.T) *Directory {
 	})
 	own := sign(t, "self", []summary.Fingerprint{1})
 	d.Publish(0, event.Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
-	d.Open("linked")
+	d.Open("linked", "")
 	t.Cleanup(func() {
 		if err := d.Check(time.Minute); err != nil {
 			t.Error(err)
@@ -61,7 +61,7 @@ func TestLinkedInNoGroup(t *testing.T) {
 	d := inGroups(t)
 	for i := range 20 {
 		p := wire.PeerID(fmt.Sprint("away", i))
-		d.Open(p)
+		d.Open(p, "")
 		hear(d, 0, p, sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 	}
 	if d.Origins() != 20 || len(d.groups) > 0 {
@@ -73,7 +73,7 @@ func TestLinkedInNoGroup(t *testing.T) {
 	if d.Origins() != 5 || d.groups["away"].size() != 5 {
 		t.Errorf("%d are known without links, %d in their group, want 5", d.Origins(), d.groups["away"].size())
 	}
-	d.Open("away0")
+	d.Open("away0", "")
 	if d.groups["away"].size() != 4 {
 		t.Errorf("%d in the group of which one is linked again", d.groups["away"].size())
 	}
@@ -87,7 +87,7 @@ func TestConnectedAfterFailedDials(t *testing.T) {
 	if e := d.Lookup("away"); e.DialFails() != 1 {
 		t.Fatalf("%d failed dials", e.DialFails())
 	}
-	d.Open("away")
+	d.Open("away", "")
 	if e := d.Lookup("away"); e.DialFails() != 0 {
 		t.Errorf("%d failed dials of a connected peer", e.DialFails())
 	}

@@ -36,6 +36,7 @@ type Published struct {
 // LinkOpened: there is a connection to a peer that speaks the protocols.
 type LinkOpened struct {
 	Peer     wire.PeerID
+	Group    string // address group of the connection, as in package admission; "": not known
 	Outbound bool
 }
 

@@ -17,7 +17,7 @@ func many(n int) *world {
 	for i := range n {
 		if i%1000 == 0 { // a link may not tell of more at a time
 			w.d.Close("link")
-			w.d.Open("link")
+			w.d.Open("link", "")
 		}
 		w.d.Add(0, "link", uint64(i+1))
 		w.pass()

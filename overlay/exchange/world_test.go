@@ -140,7 +140,7 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 		w.x.Published(now, w.d.Publish(now, in).Index())
 	case event.LinkOpened:
 		w.x.Open(now, in.Peer, true)
-		w.d.Open(in.Peer)
+		w.d.Open(in.Peer, in.Group)
 	case event.HelloReceived:
 		w.x.Hear(now, in.Peer, in.Hello)
 	case event.CatalogueReceived:

@@ -15,7 +15,7 @@ func aware(t testing.TB, n int) *world {
 	w := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	for i := range n {
 		id, link := wire.PeerID(fmt.Sprint("peer ", i)), wire.PeerID(fmt.Sprint("link ", i/32))
-		w.directory.Open(link)
+		w.directory.Open(link, "")
 		w.exchange.Open(0, link, false)
 		w.directory.LearnRecord(0, link, wire.Record{Peer: id, Envelope: []byte(id)})
 	}

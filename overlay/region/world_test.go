@@ -100,7 +100,7 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.Published(now)
 	case event.LinkOpened:
 		o.exchange.Open(now, in.Peer, false)
-		o.directory.Open(in.Peer)
+		o.directory.Open(in.Peer, in.Group)
 	case event.LinkClosed:
 		o.exchange.Close(now, in.Peer)
 		o.directory.Close(in.Peer)

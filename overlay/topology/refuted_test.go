@@ -27,7 +27,7 @@ func known() *directory.Directory {
 		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
-	d.Open(peer)
+	d.Open(peer, "")
 	return d
 }
 

@@ -48,7 +48,7 @@ func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Pre
 		OpenHeader: overlaylab.OpenHeader, OpenRecord: overlaylab.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ExtendRelative: extend,
 	})
-	d.Open(honest)
+	d.Open(honest, "")
 	return d
 }
 

@@ -37,12 +37,13 @@ type dial struct {
 type conn struct {
 	made    bool // by this node
 	link    bool
-	passing bool // made only to confirm
-	needed  bool // of a neighbour
-	mesh    bool // in pubsub's mesh
-	fresh   bool // not used yet
-	notice  bool // it gives way as soon as a dial has succeeded
-	busy    int  // streams open on it
+	group   string // address group of a link's peer
+	passing bool   // made only to confirm
+	needed  bool   // of a neighbour
+	mesh    bool   // in pubsub's mesh
+	fresh   bool   // not used yet
+	notice  bool   // it gives way as soon as a dial has succeeded
+	busy    int    // streams open on it
 	used    time.Time
 	linked  time.Time // when it became one of a link
 }
@@ -129,7 +130,7 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	if room := t.most - min(taken, t.share); made >= room {
 		if d.evict.Peer, d.evict.Made = t.least(p, now); !d.evict.Made {
 			var ok bool
-			if d.evict.Peer, ok = t.yielding(now); !ok || taken > t.share {
+			if d.evict.Peer, ok = t.yielding("", now); !ok || taken > t.share {
 				return false
 			}
 		}
@@ -140,17 +141,17 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	return true
 }
 
-// yielding returns the link taken that gives way to a newcomer, if any.
-func (t *Table) yielding(now time.Time) (peer.ID, bool) {
+// yielding returns the link taken that gives way to a newcomer from an address group, if any.
+func (t *Table) yielding(group string, now time.Time) (peer.ID, bool) {
 	var taken []core.Taken
 	for q, c := range t.peers {
 		if !c.made && !c.notice {
 			taken = append(taken, core.Taken{
-				Peer: string(q), Neighbour: c.needed, Mesh: c.mesh, Busy: c.busy > 0, Age: now.Sub(c.linked), Idle: now.Sub(c.used),
+				Peer: string(q), Group: c.group, Neighbour: c.needed, Mesh: c.mesh, Busy: c.busy > 0, Age: now.Sub(c.linked), Idle: now.Sub(c.used),
 			})
 		}
 	}
-	p, ok := core.Yields(taken, t.kept)
+	p, ok := core.Yields(taken, t.kept, group)
 	return peer.ID(p), ok
 }
 
@@ -194,7 +195,7 @@ func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
 	if q, ok := t.least(p, now); ok {
 		return Evicted{q, true}
 	}
-	if q, ok := t.yielding(now); ok {
+	if q, ok := t.yielding("", now); ok {
 		return Evicted{q, false}
 	}
 	return d.evict
@@ -209,8 +210,8 @@ func (t *Table) Passing(p peer.ID) bool {
 	return d != nil && d.passing || c != nil && c.passing
 }
 
-// room reports whether a link with p may be taken, and which link it replaces.
-func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
+// room reports whether a link with p, of an address group, may be taken, and which link it replaces.
+func (t *Table) room(p peer.ID, group string, now time.Time) (instead peer.ID, ok bool) {
 	if t.peers[p] != nil {
 		return "", true
 	}
@@ -220,17 +221,17 @@ func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 	if _, taken := t.counts(); taken < t.share {
 		return "", true
 	}
-	return t.yielding(now)
+	return t.yielding(group, now)
 }
 
-// Link makes the connection to p one of a link; wanted means that this node has asked for it, so that there is room. It
-// returns the peer whose link has ended for it, if any. Only a link that has lasted for two seconds may end, and
-// neighbours and the mesh keep three quarters of the places. So a quarter of them, one at least, takes a newcomer every
-// two seconds.
-func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok bool) {
+// Link makes the connection to p one of a link; wanted means that this node has asked for it, so that there is room. Group
+// is p's address group, as in package admission. It returns the peer whose link has ended for it, if any. Only a link
+// that has lasted for two seconds may end, and neighbours and the mesh keep three quarters of the places, but for those
+// of a group that has more than p's. So a quarter of them, one at least, takes a newcomer every two seconds.
+func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (instead peer.ID, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if instead, ok = t.room(p, now); !ok && !wanted {
+	if instead, ok = t.room(p, group, now); !ok && !wanted {
 		return "", false
 	}
 	if instead != "" {
@@ -243,7 +244,7 @@ func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok
 	if !c.link {
 		c.linked = now
 	}
-	c.link, c.passing, c.fresh = true, false, false
+	c.link, c.group, c.passing, c.fresh = true, group, false, false
 	made, taken := t.counts()
 	t.peak = max(t.peak, made+taken)
 	return instead, true

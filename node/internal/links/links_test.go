@@ -34,7 +34,7 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 		}
 	}
 	for _, p := range []peer.ID{"neighbour", "mesh", "link"} {
-		c.Link(p, true, at(9))
+		c.Link(p, "", true, at(9))
 	}
 	c.Need("neighbour", true)
 	c.Meshed("mesh", true)
@@ -78,7 +78,7 @@ func TestPassingGoesSoon(t *testing.T) {
 		made(t, c, p, at(0))
 	}
 	done := c.Use("busy", false)
-	c.Link("link", true, at(0))
+	c.Link("link", "", true, at(0))
 	if got := c.Stale(at(0).Add(passLife), 30*time.Second); len(got) != 0 {
 		t.Errorf("%v stale at once", got)
 	}
@@ -93,7 +93,7 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 	c := New(32)
 	taken := 0
 	for i := range 100 {
-		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), false, at(0)); ok {
+		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), "", false, at(0)); ok {
 			taken++
 		}
 		c.Use(peer.ID(fmt.Sprint("stranger ", i)), true)
@@ -116,7 +116,7 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 func TestNewcomers(t *testing.T) {
 	c := New(16) // of eight links taken, six of them kept
 	for i, p := range []peer.ID{"neighbour", "mesh", "idle", "busy", "n", "m", "o", "recent"} {
-		if _, ok := c.Link(p, false, at(i)); !ok {
+		if _, ok := c.Link(p, "", false, at(i)); !ok {
 			t.Fatal(p)
 		}
 	}
@@ -125,16 +125,16 @@ func TestNewcomers(t *testing.T) {
 	}
 	c.Meshed("mesh", true)
 	c.Use("busy", true)
-	if got, ok := c.Link("early", false, at(3)); ok {
+	if got, ok := c.Link("early", "", false, at(3)); ok {
 		t.Errorf("in place of %q, which has just come", got)
 	}
 	now := at(7)
 	for _, want := range []peer.ID{"idle", "busy", ""} {
-		if got, ok := c.Link("instead of "+want, false, now); got != want || ok != (want != "") {
+		if got, ok := c.Link("instead of "+want, "", false, now); got != want || ok != (want != "") {
 			t.Errorf("in place of %q, %v; want %q", got, ok, want)
 		}
 	}
-	if _, ok := c.Link("wanted", true, now); !ok {
+	if _, ok := c.Link("wanted", "", true, now); !ok {
 		t.Error("no room for a link that the node asked for")
 	}
 }
@@ -147,7 +147,7 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 		var linked []peer.ID
 		for i := range most {
 			p := peer.ID(fmt.Sprint("first ", i))
-			if _, ok := c.Link(p, false, now); !ok {
+			if _, ok := c.Link(p, "", false, now); !ok {
 				break
 			}
 			c.Need(p, i%2 == 0)
@@ -158,7 +158,7 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 		for i := range 3 * most {
 			now = now.Add(2 * time.Second)
 			p := peer.ID(fmt.Sprint("newcomer ", i))
-			if _, ok := c.Link(p, false, now); !ok {
+			if _, ok := c.Link(p, "", false, now); !ok {
 				t.Fatalf("of %d: no room for newcomer %d", most, i)
 			}
 			c.Need(p, true)
@@ -186,7 +186,7 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 // that the node made may go.
 func TestIdleLinksGiveWay(t *testing.T) {
 	c := New(8)
-	c.Link("taken", false, at(0))
+	c.Link("taken", "", false, at(0))
 	for i := range 7 {
 		made(t, c, peer.ID(fmt.Sprint(i)), at(0))
 	}
@@ -267,7 +267,7 @@ func TestMadeStaysBounded(t *testing.T) {
 	for i := range 100 {
 		now := at(10 * i)
 		made(t, c, peer.ID(fmt.Sprint("made ", i)), now)
-		c.Link(peer.ID(fmt.Sprint("taken ", i)), false, now)
+		c.Link(peer.ID(fmt.Sprint("taken ", i)), "", false, now)
 	}
 	if made, taken := c.Counts(); made > 8 || taken > 4 {
 		t.Errorf("%d made, %d taken", made, taken)
@@ -280,14 +280,14 @@ func TestPassing(t *testing.T) {
 	if !c.Passing("a") || c.Linked("a") || !c.Made("a") {
 		t.Error("a connection that was dialled to confirm is not known as one")
 	}
-	if _, ok := c.Link("a", false, at(0)); !ok || c.Passing("a") || !c.Linked("a") {
+	if _, ok := c.Link("a", "", false, at(0)); !ok || c.Passing("a") || !c.Linked("a") {
 		t.Error("making a link of it")
 	}
 	c.Unlink("a")
 	if c.Linked("a") || !c.Made("a") {
 		t.Error("an ended link takes its connection along")
 	}
-	c.Link("b", false, at(0))
+	c.Link("b", "", false, at(0))
 	c.Unlink("b")
 	if made, taken := c.Counts(); made != 1 || taken != 0 {
 		t.Errorf("%d made, %d taken", made, taken)

@@ -15,7 +15,7 @@ func TestPeakCountsLinksTaken(t *testing.T) {
 		made(t, c, peer.ID(fmt.Sprint("own ", i)), at(0))
 	}
 	for i := range 5 {
-		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), false, at(1)); !ok {
+		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), "", false, at(1)); !ok {
 			t.Fatalf("no room for stranger %d", i)
 		}
 	}

@@ -26,7 +26,7 @@ func (v *node) admit(now time.Duration, p strategy.ID) bool {
 	if len(taken) < share {
 		return true
 	}
-	yields, ok := core.Yields(taken, kept)
+	yields, ok := core.Yields(taken, kept, "")
 	if ok {
 		instead := idOf(wire.PeerID(yields))
 		v.send(instead, full{}, opens(wire.Names{}), 0)
