@@ -135,7 +135,6 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 		return
 	}
 	a.state = answered
-	q.spent += min(max(names.Messages, 0), q.Budget-q.spent)
 	q.spoken(a.peer, false)
 	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, names.Records))
 	reason := &q.stats.Explain[a.reason]

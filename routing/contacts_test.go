@@ -61,6 +61,26 @@ func TestContactsFind(t *testing.T) {
 	}
 }
 
+// TestNamesCostNothing: what a contact says that its answer has cost takes nothing of the query's budget: a question for
+// names is one message and its answer.
+func TestNamesCostNothing(t *testing.T) {
+	net, nodes := ranged(64, 3, routing.Config{})
+	nodes[17].Holds["k"] = true
+	for _, node := range nodes {
+		node.Costs = 1 << 30
+	}
+	for i, node := range nodes {
+		if i == 17 {
+			continue
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
+		net.Run()
+		if s := node.Done[0].Stats; s.Found != 1 || s.Messages > 2*7+2 {
+			t.Fatalf("%s: %v", node.ID, node.Done[0])
+		}
+	}
+}
+
 // TestBudgetForContacts: a query without a budget of its own may spend more once it asks contacts, and one with a
 // budget keeps to it.
 func TestBudgetForContacts(t *testing.T) {

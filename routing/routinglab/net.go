@@ -69,6 +69,7 @@ type Node struct {
 	Behind map[wire.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
 	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
 	Boasts bool                          // claims to know the whole network, and names no candidate when asked
+	Costs  int                           // messages that it says its answers have cost besides
 	Range  space.Range                   // that it covers; the zero range is everybody
 	Ask    []region.Contact              // peers that it can ask about the rest
 	More   []region.Contact              // peers that others name once it wants more
@@ -461,6 +462,7 @@ func (n *Node) answer(e event.Answer) {
 		if n.Boasts && p.ask.Question.(wire.Query).Kind == wire.Candidates {
 			a.Records = nil
 		}
+		a.Messages += n.Costs
 		net.Step(p.asker.ID, event.Answered{Ask: p.ask, Answer: a})
 	})
 }
