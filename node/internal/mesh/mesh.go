@@ -42,11 +42,11 @@ const (
 	// PlainID is the protocol of peers without partial messages.
 	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
-	maxRPC        = 1 << 20 // bytes of an RPC that pubsub reads
-	rpcQueue      = 512     // RPCs that may wait for one peer; default 32, beyond it pubsub drops
-	groupTTL      = 4       // heartbeats; the state of groups is the node's, and pubsub's is emptied at once
-	maxGroups     = 1 << 14 // groups that peers may begin between two heartbeats; default 255
-	maxGroupsPeer = 1 << 12 // the same for one peer; default 8
+	maxRPC        = 2 * wire.MaxPartsRPC // bytes of an RPC that pubsub reads: the longest of a node, and room
+	rpcQueue      = 512                  // RPCs that may wait for one peer; default 32, beyond it pubsub drops
+	groupTTL      = 4                    // heartbeats; the state of groups is the node's, and pubsub's is emptied at once
+	maxGroups     = 1 << 14              // groups that peers may begin between two heartbeats; default 255
+	maxGroupsPeer = 1 << 12              // the same for one peer; default 8
 )
 
 // extension is pubsub's partial messages without state of its own: it is emptied after every use.
