@@ -43,22 +43,29 @@ func (t Taken) rank() int {
 func (t Taken) group() string { return cmp.Or(t.Group, "peer "+t.Peer) }
 
 // Yields returns the link taken that gives way to a newcomer from an address group; ok is false if none does. A link that
-// has not lasted for two seconds stays. Where another group has at least two links more than the newcomer's, the youngest
-// of that group's least rank goes. Else the kept oldest links of neighbours, and then of the mesh, stay. Of the others,
-// links with nothing under way go first, and of these the one unused for longest. It reorders the links. O(n log n).
+// has not lasted for two seconds stays, and so does one of another group that has no more links than the newcomer's. Where
+// a group has at least two more, the youngest of that group's least rank goes. Else the kept oldest links of neighbours,
+// and then of the mesh, stay. Of the others, links with nothing under way go first, and of these the one unused for
+// longest. It reorders the links. O(n log n).
 func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 	slices.SortFunc(taken, func(a, b Taken) int {
 		return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Age, a.Age), cmp.Compare(a.Peer, b.Peer))
 	})
-	young := func(t Taken) bool { return t.Age < stay }
-	if of := slices.DeleteFunc(crowd(taken, group), young); len(of) > 0 {
-		return of[len(of)-1].Peer, true
-	}
 	n := 0
 	for n < min(kept, len(taken)) && taken[n].rank() < 2 {
 		n++
 	}
-	may := slices.DeleteFunc(taken[n:], young)
+	of, largest := groups(taken)
+	stays := func(t Taken) bool {
+		return t.Age < stay || group != "" && t.group() != group && of[t.group()] <= of[group]
+	}
+	if group != "" && of[largest] >= of[group]+2 {
+		crowd := slices.DeleteFunc(slices.Clone(taken), func(t Taken) bool { return stays(t) || t.group() != largest })
+		if len(crowd) > 0 {
+			return crowd[len(crowd)-1].Peer, true
+		}
+	}
+	may := slices.DeleteFunc(taken[n:], stays)
 	if len(may) == 0 {
 		return "", false
 	}
@@ -70,17 +77,14 @@ func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 	}).Peer, true
 }
 
-// crowd returns the links of the largest group, in their order, if it has at least two more than a group; "": none has.
-func crowd(taken []Taken, group string) (largest []Taken) {
-	of := map[string][]Taken{}
+// groups counts the links of each address group, and returns the largest group, the first of equals.
+func groups(taken []Taken) (of map[string]int, largest string) {
+	of = map[string]int{}
 	for _, t := range taken {
 		g := t.group()
-		if of[g] = append(of[g], t); len(of[g]) > len(largest) {
-			largest = of[g]
+		if of[g]++; of[g] > of[largest] {
+			largest = g
 		}
 	}
-	if group == "" || len(largest) < len(of[group])+2 {
-		return nil
-	}
-	return largest
+	return of, largest
 }

@@ -78,6 +78,44 @@ func DialsInVain(hasty bool) (left int) {
 	return left
 }
 
+// Crowd returns how many of sixteen peers of an address group have a link after two minutes. Sixty-four of another group
+// had all thirty-two places for links, as neighbours, and ask for one again as soon as they have none. Unshared links are
+// of no known group.
+func Crowd(unshared bool) (linked int) {
+	const share, few = 32, 16
+	t := links.New(2 * share)
+	now := time.Unix(0, 0)
+	link := func(group string, i int) {
+		p, from := peer.ID(fmt.Sprint(group, i)), group
+		if unshared {
+			from = ""
+		}
+		if !t.Linked(p) {
+			_, ok := t.Link(p, from, false, now)
+			t.Need(p, ok)
+		}
+	}
+	for range 20 {
+		for i := range 2 * share {
+			link("many", i)
+		}
+		now = now.Add(3 * time.Second)
+		for i := range few {
+			link("few", i)
+		}
+		now = now.Add(3 * time.Second)
+	}
+	for i := range 2 * share {
+		link("many", i)
+	}
+	for i := range few {
+		if t.Linked(peer.ID(fmt.Sprint("few", i))) {
+			linked++
+		}
+	}
+	return linked
+}
+
 // Newcomers returns how many of twelve links in the mesh remain after a minute of newcomers. Every three seconds
 // sixteen come, the largest number of links that others may open. unkept: the links are not in the mesh.
 func Newcomers(unkept bool) (left int) {

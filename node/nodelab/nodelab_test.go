@@ -3,7 +3,7 @@ package nodelab
 import "testing"
 
 func TestRooms(t *testing.T) {
-	for name, room := range map[string]func(bool) int{"messages": FloodedMessages, "streams": FloodedStreams, "newcomers": Newcomers, "dials": DialsInVain} {
+	for name, room := range map[string]func(bool) int{"messages": FloodedMessages, "streams": FloodedStreams, "newcomers": Newcomers, "crowd": Crowd, "dials": DialsInVain} {
 		if kept := room(false); kept < messages {
 			t.Errorf("%s: %d kept", name, kept)
 		}

@@ -24,6 +24,10 @@ var roomAttacks = []attack{
 		name: "newcomers take the places of links", where: Cores, measured: "links in the mesh that remain, of 12", target: atLeast(12),
 		defence: "neighbours and the mesh keep three quarters of the places", run: room(nodelab.Newcomers),
 	},
+	{
+		name: "64 identities of one network take all places for links", where: Cores, measured: "of 16 peers elsewhere, those with a link", target: atLeast(16),
+		defence: "the group with the most places gives way", run: room(nodelab.Crowd),
+	},
 }
 
 func room(run func(without bool) int) func(context.Context, bool) (float64, error) {
