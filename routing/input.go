@@ -14,12 +14,12 @@ type Start struct{ Query Query }
 // ended.
 type Cancel struct{ ID QueryID }
 
-// Reached: a peer has shown that it lives. An earlier failure to answer no longer counts against it. A hello has the
-// same effect.
+// Reached means that a peer has shown that it lives. An earlier failure to answer no longer counts against it. A hello
+// has the same effect.
 type Reached struct{ Peer wire.PeerID }
 
-// Unheard: a peer gives no sign of life: nothing comes on its connection, or no connection is made. Its open questions
-// have failed, in all queries. An answer that comes all the same counts.
+// Unheard means that a peer gives no sign of life: nothing comes on its connection, or no connection is made. Its open
+// questions have failed, in all queries. An answer that comes all the same counts.
 type Unheard struct{ Peer wire.PeerID }
 
 func (Start) For() event.Machines   { return event.Routing }

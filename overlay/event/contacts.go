@@ -2,14 +2,14 @@ package event
 
 import "github.com/venn-p2p/venn/overlay/wire"
 
-// ContactsWanted: a search has nobody left to ask about some ranges. It is answered by [ContactsNamed]: at once, and
-// with each answer that the search waits for.
+// ContactsWanted means that a search has nobody left to ask about some ranges. It is answered by [ContactsNamed]: at
+// once, and with each answer that the search waits for.
 type ContactsWanted struct {
 	Search uint64 // names it in its [Ask]s
 	Ask    int    // the most peers to ask for contacts
 }
 
-// ContactsNamed: peers were asked for contacts, or there may be more for the searches that wanted them.
+// ContactsNamed means that peers were asked for contacts, or there may be more for the searches that wanted them.
 type ContactsNamed struct {
 	Search  uint64 // the search that waits
 	Asked   int    // peers just asked for it; 0: an answer came, or nobody can be asked

@@ -59,7 +59,7 @@ type Report struct {
 	Fault Fault
 }
 
-// Learned: more is known of a peer's collection.
+// Learned means that more is known of a peer's collection.
 type Learned struct {
 	Origin    wire.PeerID
 	Epoch     summary.Epoch

@@ -33,20 +33,20 @@ type Published struct {
 	Stream   *summary.Prefix
 }
 
-// LinkOpened: there is a connection to a peer that speaks the protocols.
+// LinkOpened means that there is a connection to a peer that speaks the protocols.
 type LinkOpened struct {
 	Peer     wire.PeerID
 	Group    string // address group of the connection, as in package admission; "": not known
 	Outbound bool
 }
 
-// LinkClosed: the last connection to a peer is gone.
+// LinkClosed means that the last connection to a peer is gone.
 type LinkClosed struct{ Peer wire.PeerID }
 
-// Grafted: a linked peer entered the pubsub mesh. Parts are traded with mesh peers.
+// Grafted means that a linked peer entered the pubsub mesh. Parts are traded with mesh peers.
 type Grafted struct{ Peer wire.PeerID }
 
-// Pruned: a peer left the pubsub mesh.
+// Pruned means that a peer left the pubsub mesh.
 type Pruned struct{ Peer wire.PeerID }
 
 // HelloReceived carries a linked peer's hello.
@@ -55,7 +55,7 @@ type HelloReceived struct {
 	Hello wire.Hello
 }
 
-// LinkRefused: a linked peer has no room for the link, and named others instead. [LinkClosed] follows.
+// LinkRefused means that a linked peer has no room for the link, and named others instead. [LinkClosed] follows.
 type LinkRefused struct {
 	Peer  wire.PeerID
 	Names wire.Names
@@ -79,7 +79,7 @@ type PartsReceived struct {
 	Came  time.Duration // when it came, if that was before now; 0: now
 }
 
-// DialFailed: a peer could not be reached by any certified address.
+// DialFailed means that a peer could not be reached by any certified address.
 type DialFailed struct {
 	Peer wire.PeerID
 	Here bool // there was no room for a connection: the peer is not to blame
@@ -91,15 +91,15 @@ type Charged struct {
 	Bytes int
 }
 
-// Lost: a message to a peer was dropped on its way, because a queue was full. A stream of tails that breaks for another
-// reason is not reported: the link is as fast as before.
+// Lost means that a message to a peer was dropped on its way, because a queue was full. A stream of tails that breaks
+// for another reason is not reported: the link is as fast as before.
 type Lost struct {
 	Peer  wire.PeerID
 	Tails bool // nothing but tails was lost
 }
 
-// Doubted: a linked peer claims that it could not reach another peer. The other may be gone, or the claim a lie. The
-// other is asked last until it answers.
+// Doubted means that a linked peer claims that it could not reach another peer. The other may be gone, or the claim a
+// lie. The other is asked last until it answers.
 type Doubted struct{ Peer wire.PeerID }
 
 // Outcome counts the confirmations with a peer: keys that it held, and keys that its summary claimed in vain.

@@ -14,14 +14,14 @@ const maxMessage = 32 << 10
 // Changed carries the fingerprints that the node's collection gained and lost since the last Changed or Published.
 type Changed struct{ Added, Removed []summary.Fingerprint }
 
-// Leaving: the node is about to close. Its links learn it.
+// Leaving means that the node is about to close. Its links learn it.
 type Leaving struct{}
 
-// Unreachable: the connection with a linked peer was lost, and another could not be made.
+// Unreachable means that the connection with a linked peer was lost, and another could not be made.
 type Unreachable struct{ Peer wire.PeerID }
 
-// Outdated: the knowledge of a linked peer was too old to replace a question. The peer is asked for the state of its
-// tails, and again soon, as long as that is needed.
+// Outdated means that the knowledge of a linked peer was too old to replace a question. The peer is asked for the state
+// of its tails, and again soon, as long as that is needed.
 type Outdated struct{ Peer wire.PeerID }
 
 // Received is a message of a linked peer.
@@ -45,14 +45,14 @@ type Send struct {
 	Bytes int
 }
 
-// Unverified: Config.Verify returned ErrUnverified for signatures of an item. The driver verifies what Verify was
-// called with, outside of the machine, and steps Received with the item again, as Opened.
+// Unverified means that Config.Verify returned ErrUnverified for signatures of an item. The driver verifies what Verify
+// was called with, outside of the machine, and steps Received with the item again, as Opened.
 type Unverified struct {
 	From wire.PeerID
 	Item wire.TailItem
 }
 
-// Advanced: the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
+// Advanced means that the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
 type Advanced struct {
 	Origin         wire.PeerID
 	Epoch          summary.Epoch
