@@ -315,7 +315,13 @@ func TestBackAtOnce(t *testing.T) {
 	connect(t, m, n)
 	linked := func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 }
 	eventually(t, "they are linked", linked)
-	m.host.Network().Notify(&onEnd{func(network.Conn) { go func() { _ = m.host.Connect(t.Context(), info(n)) }() }})
+	m.host.Network().Notify(&onEnd{func(network.Conn) {
+		go func() {
+			for m.host.Connect(t.Context(), info(n)) != nil && t.Context().Err() == nil { // a dial may fail
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	}})
 	for range 20 { // one of them is probably notified before the node is, and holds up that it is
 		n.host.Network().Notify(&onEnd{func(network.Conn) {
 			for end := time.Now().Add(10 * time.Second); !n.reached(m.ID()) && t.Context().Err() == nil && time.Now().Before(end); {
