@@ -11,8 +11,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestAnswersFadeFromTheirOwnTime: the first answers about a summary that was held for long count in full for a minute.
-func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
+// held returns a directory that holds a part of x's summary, and the entry.
+func held(t *testing.T) (*Directory, *Entry) {
+	t.Helper()
 	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 20, MaxOrigins: 100})
 	d.Open("link", "")
 	s := sign(t, "x", []summary.Fingerprint{1, 2, 3})
@@ -25,6 +26,27 @@ func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
 	d.Take(0, e, event.PartsReceived{
 		From: "link", Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
 	})
+	return d, e
+}
+
+// TestAuditsDoNotRestore: a peer that says no to searches is not believed more for saying yes to an audit.
+func TestAuditsDoNotRestore(t *testing.T) {
+	d, e := held(t)
+	for range 3 {
+		d.Outcome(time.Minute, "x", 0, 1)
+		d.Outcome(time.Minute, "x", 20, 0)
+	}
+	if hits, misses := e.Answers(); hits != 0 || misses != 3 {
+		t.Errorf("%d hits and %d misses count, want 0 and 3", hits, misses)
+	}
+	if !d.Outcome(time.Minute, "x", 1, 19) || !e.Refuted() {
+		t.Error("an audit that refutes does not count")
+	}
+}
+
+// TestAnswersFadeFromTheirOwnTime: the first answers about a summary that was held for long count in full for a minute.
+func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
+	d, e := held(t)
 	const asked = 20 * time.Minute
 	d.Outcome(asked, "x", 0, 20)
 	d.Tidy(asked + time.Second)
