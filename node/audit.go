@@ -14,8 +14,8 @@ const (
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for keys of our own that its summary claims. Its answers count like answers to queries. Without a
-// key store that can list its keys there are no audits, only queries' answers.
+// audit asks a peer for keys of our own that its summary claims. Its answers count if they refute its claims.
+// Without a key store that can list its keys there are no audits, only queries' answers.
 func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {

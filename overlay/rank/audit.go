@@ -8,7 +8,8 @@ const Doubt = 1.000001e-6
 
 // Audit compares a peer's claims with its answers. The keys asked for, 20 in a first audit, are drawn from those of our
 // collection that the peer's summary claims. Keys are asked for, not fingerprints, because fingerprints would follow
-// from a false summary. Answers to queries count as well. Each claim is true with probability Expected at least. The
+// from a false summary. Answers to queries count as well; an audit counts
+// only where it refutes. Each claim is true with probability Expected at least. The
 // caller lets old answers fade, so that a peer that holds its keys again is believed again.
 type Audit struct {
 	Asked     int
