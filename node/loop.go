@@ -265,7 +265,8 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.n.barred(p) || l.n.elsewhere(p) {
 		return false
 	}
-	instead, ok := l.n.links.Link(p, l.n.groupOf(p), wanted, time.Now())
+	group := l.n.groupOf(p)
+	instead, ok := l.n.links.Link(p, group, wanted, time.Now())
 	if instead != "" {
 		l.unlink(instead)
 		l.n.part(instead)
@@ -280,7 +281,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	}
 	l.links[p] = &link{session: session, since: l.n.now()}
 	links.Keep(l.n.host, p, false)
-	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: l.n.groupOf(p), Outbound: outbound})
+	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: group, Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Connections is the default number of connections that a node makes, and links that it takes.
@@ -55,11 +57,14 @@ func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 	for n < min(kept, len(taken)) && taken[n].rank() < 2 {
 		n++
 	}
-	of, largest := groups(taken)
+	of := map[string]int{}
+	for _, t := range taken {
+		of[t.group()]++
+	}
 	stays := func(t Taken) bool {
 		return t.Age < stay || group != "" && t.group() != group && of[t.group()] <= of[group]
 	}
-	if group != "" && of[largest] >= of[group]+2 {
+	if largest, crowded := admission.Crowded(of, group); crowded && group != "" {
 		crowd := slices.DeleteFunc(slices.Clone(taken), func(t Taken) bool { return stays(t) || t.group() != largest })
 		if len(crowd) > 0 {
 			return crowd[len(crowd)-1].Peer, true
@@ -75,16 +80,4 @@ func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 		}
 		return cmp.Or(cmp.Compare(b.Idle, a.Idle), cmp.Compare(a.Peer, b.Peer))
 	}).Peer, true
-}
-
-// groups counts the links of each address group, and returns the largest group, the first of equals.
-func groups(taken []Taken) (of map[string]int, largest string) {
-	of = map[string]int{}
-	for _, t := range taken {
-		g := t.group()
-		if of[g]++; of[g] > of[largest] {
-			largest = g
-		}
-	}
-	return of, largest
 }

@@ -92,16 +92,15 @@ func (s *Slots) unlock() {
 	}
 }
 
-// yields returns the index of the holder that has to give way to a principal; -1: none.
+// yields returns the holder that has to give way to a principal; -1: none.
 func (s *Slots) yields(who Principal) int {
-	groups := s.counts(func(h *Slot) (string, bool) { return h.who.group(), true })
-	from, most := largest(groups)
-	if most < groups[who.group()]+2 {
+	from, crowded := Crowded(s.counts(func(h *Slot) (string, bool) { return h.who.group(), true }), who.group())
+	if !crowded {
 		from = who.group()
 	}
 	peers := s.counts(func(h *Slot) (string, bool) { return h.who.Peer, h.who.group() == from })
-	peer, most := largest(peers)
-	if most == 0 || from == who.group() && most < peers[who.Peer]+2 {
+	peer, crowded := Crowded(peers, who.Peer)
+	if from == who.group() && !crowded {
 		return -1
 	}
 	return slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
@@ -118,12 +117,14 @@ func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	return n
 }
 
-// largest returns the name with the most holders, the first of equals.
-func largest(n map[string]int) (name string, most int) {
-	for k, v := range n {
-		if v > most || v == most && k < name {
-			name, most = k, v
+// Crowded returns the group with the most places, the first of equals by name, and whether it has at least two more
+// than another: then it gives one up to that one. It is "" if there are no places. O(groups).
+func Crowded(places map[string]int, than string) (group string, ok bool) {
+	most := 0
+	for k, v := range places {
+		if v > most || v == most && k < group {
+			group, most = k, v
 		}
 	}
-	return name, most
+	return group, most >= places[than]+2
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -183,20 +184,17 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 // makeRoom gives up an inbound neighbour in favour of p, if an address group has at least two more inbound neighbours
 // than p's group. It reports whether it did. The neighbour is drawn at random from the largest group.
 func (t *Topology) makeRoom(p wire.PeerID) bool {
-	of := map[string][]wire.PeerID{}
-	var most []wire.PeerID
-	for _, q := range t.linked {
-		if k, is := t.KindOf(q); is && k == Inbound {
-			g := t.group(q)
-			if of[g] = append(of[g], q); len(of[g]) > len(most) {
-				most = of[g]
-			}
-		}
+	of := map[string]int{}
+	inbound := slices.DeleteFunc(slices.Clone(t.linked), func(q wire.PeerID) bool { k, is := t.KindOf(q); return !is || k != Inbound })
+	for _, q := range inbound {
+		of[t.group(q)]++
 	}
-	if len(most) < len(of[t.group(p)])+2 {
+	most, crowded := admission.Crowded(of, t.group(p))
+	if !crowded {
 		return false
 	}
-	t.giveUp(most[t.cfg.Rand.IntN(len(most))])
+	crowd := slices.DeleteFunc(inbound, func(q wire.PeerID) bool { return t.group(q) != most })
+	t.giveUp(crowd[t.cfg.Rand.IntN(len(crowd))])
 	return true
 }
 
