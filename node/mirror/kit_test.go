@@ -186,6 +186,20 @@ func (o *registry) count(prefix string) (n int) {
 	return n
 }
 
+// given returns the bytes of contents that were sent.
+func (o *registry) given() (sent int64) {
+	o.set(func() { sent = o.sent })
+	return sent
+}
+
+// sentAtMost fails if more bytes of contents were sent.
+func (o *registry) sentAtMost(t *testing.T, most int64) {
+	t.Helper()
+	if sent := o.given(); sent > most {
+		t.Errorf("the origin was asked %d times, and sent %d bytes, most %d", o.count("GET "+blobs), sent, most)
+	}
+}
+
 func (o *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
 	o.gets[r.Method+" "+r.URL.Path]++
