@@ -47,7 +47,9 @@ export class MirrorPage {
     const m = this.app.model.mirror;
     this.lead.textContent = m
       ? `Clients ask at http://${m.listen}. What is not in the cache comes from peers that have it, else from the origin.`
-      : "This peer has no mirror.";
+      : this.app.model.applied > 0
+        ? "This peer has no mirror."
+        : "";
     const came = m ? m.from_peers + m.from_origin : 0;
     this.sums.replaceChildren(
       ...(m
