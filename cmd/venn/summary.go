@@ -93,6 +93,25 @@ func arguments(c *cli.Command) ([]string, error) {
 	return append(args, "", ""), nil
 }
 
+// onSummaries returns the action of a command whose first arguments are a number of summaries: they are opened for it.
+func onSummaries(number int, do func(c *cli.Command, args []string, of []*openedSummary) error) cli.ActionFunc {
+	return func(_ context.Context, c *cli.Command) error {
+		args, err := arguments(c)
+		if err != nil {
+			return err
+		}
+		var of []*openedSummary
+		for _, name := range args[:number] {
+			f, err := openSummary(c, name)
+			if err != nil {
+				return err
+			}
+			of = append(of, f)
+		}
+		return do(c, args, of)
+	}
+}
+
 // cutCommand makes a shorter file of a summary.
 func cutCommand() *cli.Command {
 	return &cli.Command{
@@ -106,23 +125,15 @@ func cutCommand() *cli.Command {
 			&cli.IntFlag{Name: "parts", Usage: "keep the first `NUMBER` of parts", HideDefault: true, Validator: within(1, math.MaxInt)},
 			outFlag(),
 		},
-		Action: runCut,
+		Action: onSummaries(1, runCut),
 	}
 }
 
-func runCut(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
+func runCut(c *cli.Command, args []string, of []*openedSummary) (err error) {
 	if c.IsSet("bytes") == c.IsSet("parts") {
 		return usageError{errors.New("summary cut wants either --bytes or --parts")}
 	}
-	f, err := openSummary(c, args[0])
-	if err != nil {
-		return err
-	}
-	parts := c.Int("parts")
+	f, parts := of[0], c.Int("parts")
 	if c.IsSet("bytes") {
 		if parts, err = f.partsWithin(bytesOf(c, "bytes")); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)

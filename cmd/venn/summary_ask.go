@@ -110,23 +110,12 @@ func overlapOfFilesCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.FloatFlag{Name: "confidence", Usage: "of the interval, a `SHARE` above 0 and below 1", Value: 0.95, Validator: goodRate},
 		},
-		Action: runOverlap,
+		Action: onSummaries(2, runOverlap),
 	}
 }
 
-func runOverlap(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
-	a, err := openSummary(c, args[0])
-	if err != nil {
-		return err
-	}
-	b, err := openSummary(c, args[1])
-	if err != nil {
-		return err
-	}
+func runOverlap(c *cli.Command, args []string, of []*openedSummary) error {
+	a, b := of[0], of[1]
 	if ha, hb := a.prefix.Header(), b.prefix.Header(); ha.Seed != hb.Seed {
 		return fmt.Errorf("%s: made with seed %s, %s with %s: %w", args[1], seedName(hb.Seed), args[0], seedName(ha.Seed), summary.ErrSeed)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -21,23 +20,12 @@ func deltaCommand() *cli.Command {
 		Description: "The two must be of one signer and seed. As many parts as both have come out when the delta is applied. Where a\n" +
 			"delta would be no smaller, the file is NEW itself; apply takes that as well.",
 		Flags:  []cli.Flag{outFlag()},
-		Action: runDelta,
+		Action: onSummaries(2, runDelta),
 	}
 }
 
-func runDelta(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
-	old, err := openSummary(c, args[0])
-	if err != nil {
-		return err
-	}
-	next, err := openSummary(c, args[1])
-	if err != nil {
-		return err
-	}
+func runDelta(c *cli.Command, args []string, of []*openedSummary) error {
+	old, next := of[0], of[1]
 	if err := sameOrigin(args[0], old.prefix.Header(), args[1], next.prefix.Header()); err != nil {
 		return err
 	}
@@ -58,10 +46,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	if full {
 		kind = "full summary, no larger than a delta"
 	}
-	return reportDelta(c, out, kind, full, parts, len(b), next.prefix.Header().N)
-}
-
-func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n int) error {
+	bytes, n := len(b), next.prefix.Header().N
 	return reportOn(c, out, struct {
 		N          int   `json:"n"`
 		Parts      int   `json:"parts"`
@@ -93,24 +78,16 @@ func applyCommand() *cli.Command {
 		Description: "The result is what the signer of OLD signed, part by part, or an error: a delta needs no trust.\n" +
 			"It may be shorter than the new summary was, if OLD had fewer parts.",
 		Flags:  []cli.Flag{outFlag()},
-		Action: runApply,
+		Action: onSummaries(1, runApply),
 	}
 }
 
-func runApply(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
-	old, err := openSummary(c, args[0])
-	if err != nil {
-		return err
-	}
+func runApply(c *cli.Command, args []string, of []*openedSummary) error {
 	b, err := readInput(c, args[1])
 	if err != nil {
 		return err
 	}
-	next, err := applyDelta(args, old, b)
+	next, err := applyDelta(args, of[0], b)
 	if err != nil {
 		return err
 	}
