@@ -92,22 +92,37 @@ func broken(err error) error {
 
 // get reads an answer in JSON into v.
 func (c *client) get(ctx context.Context, path string, parameters url.Values, v any) error {
-	body, err := c.do(ctx, http.MethodGet, path, parameters, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = body.Close() }()
-	return c.decode(body, v)
+	return c.answer(ctx, http.MethodGet, path, parameters, nil, v)
 }
 
-// post sends a body and reads the answer in JSON into v.
-func (c *client) post(ctx context.Context, path string, parameters url.Values, body io.Reader, v any) error {
-	answer, err := c.do(ctx, http.MethodPost, path, parameters, body)
+// answer sends a request and reads its answer in JSON into v.
+func (c *client) answer(ctx context.Context, method, path string, parameters url.Values, body io.Reader, v any) error {
+	answer, err := c.do(ctx, method, path, parameters, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Close() }()
 	return c.decode(answer, v)
+}
+
+// withClient runs f with a client of the daemon of the repository.
+func withClient(c *cli.Command, f func(*client) error) error {
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	return f(cl)
+}
+
+// ask sends a request and shows its answer, as JSON or as text puts it.
+func ask[T any](ctx context.Context, c *cli.Command, method, path string, parameters url.Values, text func(io.Writer, T) error) error {
+	return withClient(c, func(cl *client) error {
+		var v T
+		if err := cl.answer(ctx, method, path, parameters, nil, &v); err != nil {
+			return err
+		}
+		return show(c, v, func(w io.Writer) error { return text(w, v) })
+	})
 }
 
 // decode reads an answer in JSON into v.
@@ -125,8 +140,12 @@ func (c *client) decode(body io.Reader, v any) error {
 // maxAnswerLine bounds a line of NDJSON.
 const maxAnswerLine = 16 << 20
 
-// each calls f with the values in an answer in NDJSON.
-func each[T any](c *client, body io.ReadCloser, f func(T) error) error {
+// each sends a request and calls f with the values of its NDJSON answer.
+func each[T any](ctx context.Context, c *client, method, path string, parameters url.Values, in io.Reader, f func(T) error) error {
+	body, err := c.do(ctx, method, path, parameters, in)
+	if err != nil {
+		return err
+	}
 	return eachLine(body, func(line []byte) error {
 		var v T
 		if err := c.decode(bytes.NewReader(line), &v); err != nil {
@@ -139,9 +158,13 @@ func each[T any](c *client, body io.ReadCloser, f func(T) error) error {
 // errCut says that an answer lacks its last line.
 var errCut = errors.New("daemon: the answer is not whole")
 
-// eachUntil calls f with the values of an NDJSON answer and returns its last line, which tells how it ended. Only that
-// line begins with the member end.
-func eachUntil[T, E any](c *client, body io.ReadCloser, f func(T) error) (end E, err error) {
+// eachUntil sends a request, calls f with the values of its NDJSON answer and returns the last line, which tells how it
+// ended. Only that line begins with the member end.
+func eachUntil[T, E any](ctx context.Context, c *client, method, path string, parameters url.Values, in io.Reader, f func(T) error) (end E, err error) {
+	body, err := c.do(ctx, method, path, parameters, in)
+	if err != nil {
+		return end, err
+	}
 	ended := false
 	err = eachLine(body, func(line []byte) error {
 		if ended = bytes.HasPrefix(line, []byte(`{"end":`)); ended {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -20,7 +21,7 @@ func coverCommand() *cli.Command {
 		Description: keyHelp + "\n\nPeers are named in the order of what each adds to those before it, which have confirmed what they hold.\n" +
 			fmt.Sprintf("At most %d keys.", node.MaxCoverKeys),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "`NUMBER` of peers to name at most"},
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "`NUMBER` of peers to name at most", Validator: within(1, httpapi.MaxTop)},
 			jsonFlag("a JSON object a line for each peer: peer, addresses, keys; in the end: end, asked, covered"),
 		},
 		Action: cover,
@@ -28,15 +29,9 @@ func coverCommand() *cli.Command {
 }
 
 func cover(ctx context.Context, c *cli.Command) error {
-	if c.Int("top") < 1 || c.Int("top") > httpapi.MaxTop {
-		return usageError{fmt.Errorf("--top %d: must be 1 to %d", c.Int("top"), httpapi.MaxTop)}
-	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
-		body, err := cl.do(ctx, "POST", "/api/v1/cover", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, in)
-		if err != nil {
-			return err
-		}
-		end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](cl, body, func(p httpapi.Cover) error {
+		top := url.Values{"top": {strconv.Itoa(c.Int("top"))}}
+		end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](ctx, cl, http.MethodPost, "/api/v1/cover", top, in, func(p httpapi.Cover) error {
 			return show(c, p, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "%6d keys  %s  %s\n", len(p.Keys), p.Peer, firstAddress(p.Addresses))
 				return err

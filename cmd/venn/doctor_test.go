@@ -94,7 +94,7 @@ func TestDoctorBootstrap(t *testing.T) {
 			t.Errorf("%v: %+v", c.standings, f)
 		}
 		var text strings.Builder
-		if err := printStatus(&text, s); err != nil || !strings.Contains(text.String(), "\nbootstrap peers      "+f.Found+"\n") {
+		if err := printStatus(&text, statusAndSources{Status: s}); err != nil || !strings.Contains(text.String(), "\nbootstrap peers      "+f.Found+"\n") {
 			t.Errorf("%v: status says %q, %v", c.standings, &text, err)
 		}
 	}

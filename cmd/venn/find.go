@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"net/url"
 	"reflect"
 	"strconv"
@@ -29,11 +30,11 @@ func findCommand() *cli.Command {
 		Description: keyHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "find every peer that holds a key, not only one"},
-			&cli.IntFlag{Name: "count", Value: 1, Usage: "`NUMBER` of peers to find for each key"},
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "`NUMBER` of peers to find for each key", Validator: atLeast(1)},
 			&cli.BoolFlag{Name: "explain", Usage: "say on standard error which peers were asked, why, and what they answered"},
 			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "`NUMBER` of keys to ask for at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
-			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after this `TIME`"},
-			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait up to this `TIME` for a peer that has it"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after this `TIME`", Validator: atLeast(time.Millisecond)},
+			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait up to this `TIME` for a peer that has it", Validator: atLeast[time.Duration](0)},
 			jsonFlag("a JSON object a line for each peer: key, peer, addresses; in the end of each key: end, key, found, covered and what it took"),
 		},
 		Action: find,
@@ -43,15 +44,6 @@ func findCommand() *cli.Command {
 func find(ctx context.Context, c *cli.Command) error {
 	if c.Bool("all") && c.IsSet("count") {
 		return usageError{errors.New("--all and --count: one of them says how many to find")}
-	}
-	if c.Int("count") < 1 {
-		return usageError{fmt.Errorf("--count %d: must be 1 or more", c.Int("count"))}
-	}
-	if c.Duration("timeout") < time.Millisecond {
-		return usageError{fmt.Errorf("--timeout %v: must be 1ms or more", c.Duration("timeout"))}
-	}
-	if c.Duration("wait") < 0 {
-		return usageError{fmt.Errorf("--wait %v: must be 0 or more", c.Duration("wait"))}
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		var none atomic.Bool
@@ -158,11 +150,7 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	if wait := c.Duration("wait"); wait > 0 {
 		query.Set("wait_ms", strconv.FormatInt(wait.Milliseconds(), 10))
 	}
-	body, err := cl.do(ctx, "GET", "/api/v1/find", query, nil)
-	if err != nil {
-		return 0, end, err
-	}
-	end, err = eachUntil[httpapi.Provider, httpapi.FindEnd](cl, body, func(p httpapi.Provider) error {
+	end, err = eachUntil[httpapi.Provider, httpapi.FindEnd](ctx, cl, http.MethodGet, "/api/v1/find", query, nil, func(p httpapi.Provider) error {
 		found++
 		if c.Bool("json") {
 			return writeJSON(out, p)

@@ -117,9 +117,6 @@ type followed struct {
 }
 
 func follow(ctx context.Context, c *cli.Command, from string) (err error) {
-	if c.Duration("every") < time.Second {
-		return usageError{fmt.Errorf("--every %v: must be 1s or more", c.Duration("every"))}
-	}
 	cl, err := newClient(c)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -26,23 +27,15 @@ func joinCommand() *cli.Command {
 			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
 			q := url.Values{"peer": c.Args().Slice(), "others": {strconv.FormatBool(c.Bool("others"))}}
-			body, err := cl.do(ctx, "GET", "/api/v1/join", q, nil)
-			if err != nil {
-				return err
-			}
-			return printJoin(c, cl, body)
+			return withClient(c, func(cl *client) error { return join(ctx, c, cl, q) })
 		},
 	}
 }
 
-// printJoin prints the keys of an answer, and their cost.
-func printJoin(c *cli.Command, cl *client, body io.ReadCloser) error {
-	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](cl, body, func(k httpapi.Key) error {
+// join prints the keys that all have, and their cost.
+func join(ctx context.Context, c *cli.Command, cl *client, q url.Values) error {
+	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](ctx, cl, http.MethodGet, "/api/v1/join", q, nil, func(k httpapi.Key) error {
 		return show(c, k, func(w io.Writer) error { _, err := fmt.Fprintln(w, k.Key); return err })
 	})
 	if err == nil {

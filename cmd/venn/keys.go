@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -46,7 +47,7 @@ func keysCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "take keys from a `SOURCE`: dir for the files below folders, kubo for what the IPFS nodes at URLs hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: take only what is pinned, and what belongs to it"},
 					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C: add what is new, remove what is gone"},
-					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: `TIME` between two looks, 1s or more"},
+					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: `TIME` between two looks, 1s or more", Validator: atLeast(time.Second)},
 				},
 				Action: addKeys,
 			},
@@ -96,11 +97,7 @@ func withKeys(c *cli.Command, f func(*client, io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
-	return f(cl, in)
+	return withClient(c, func(cl *client) error { return f(cl, in) })
 }
 
 func addKeys(ctx context.Context, c *cli.Command) error {
@@ -271,7 +268,7 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 		p := url.Values{"line": {strconv.Itoa(first)}}
 		maps.Copy(p, parameters)
 		var did httpapi.Changed
-		if err := cl.post(ctx, "/api/v1/keys/"+what, p, bytes.NewReader(body), &did); err != nil {
+		if err := cl.answer(ctx, http.MethodPost, "/api/v1/keys/"+what, p, bytes.NewReader(body), &did); err != nil {
 			return err
 		}
 		total.Keys += did.Keys
@@ -344,22 +341,16 @@ func cutRequests(in io.Reader, give func(request) bool) error {
 }
 
 func listKeys(ctx context.Context, c *cli.Command) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
-	body, err := cl.do(ctx, "GET", "/api/v1/keys", nil, nil)
-	if err != nil {
-		return err
-	}
 	out := bufio.NewWriter(c.Root().Writer)
 	defer func() { _ = out.Flush() }()
-	return each(cl, body, func(k httpapi.Key) error {
-		if c.Bool("json") {
-			return writeJSON(out, k)
-		}
-		_, err := fmt.Fprintln(out, k.Key)
-		return err
+	return withClient(c, func(cl *client) error {
+		return each(ctx, cl, http.MethodGet, "/api/v1/keys", nil, nil, func(k httpapi.Key) error {
+			if c.Bool("json") {
+				return writeJSON(out, k)
+			}
+			_, err := fmt.Fprintln(out, k.Key)
+			return err
+		})
 	})
 }
 
@@ -385,10 +376,6 @@ func hasKeys(ctx context.Context, c *cli.Command) error {
 // eachHas asks whether the peer holds keys, one a line, and calls f with the answers.
 func eachHas(ctx context.Context, cl *client, in io.Reader, f func(httpapi.Has) error) error {
 	return eachRequest(in, func(first int, b []byte) error {
-		body, err := cl.do(ctx, "POST", "/api/v1/keys/has", url.Values{"line": {strconv.Itoa(first)}}, bytes.NewReader(b))
-		if err != nil {
-			return err
-		}
-		return each(cl, body, f)
+		return each(ctx, cl, http.MethodPost, "/api/v1/keys/has", url.Values{"line": {strconv.Itoa(first)}}, bytes.NewReader(b), f)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -26,19 +27,6 @@ func disconnectCommand() *cli.Command {
 	}
 }
 
-// posting sends a request without a body, and shows the answer.
-func posting(ctx context.Context, c *cli.Command, path string, parameters url.Values, text func(io.Writer, map[string]any)) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
-	var v map[string]any
-	if err := cl.post(ctx, path, parameters, nil, &v); err != nil {
-		return err
-	}
-	return show(c, v, func(w io.Writer) error { text(w, v); return nil })
-}
-
 func pingCommand() *cli.Command {
 	return &cli.Command{
 		Name: "ping", Usage: "measure round trips to peers", ArgsUsage: "PEER…",
@@ -50,10 +38,6 @@ func pingCommand() *cli.Command {
 			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
 			for _, id := range c.Args().Slice() {
 				for i := range c.Int("count") {
 					if i > 0 {
@@ -63,7 +47,7 @@ func pingCommand() *cli.Command {
 						case <-time.After(time.Second):
 						}
 					}
-					if err := ping(ctx, c, cl, id); err != nil {
+					if err := ping(ctx, c, id); err != nil {
 						return err
 					}
 				}
@@ -74,12 +58,8 @@ func pingCommand() *cli.Command {
 }
 
 // ping shows one round trip, and the peer if there are several.
-func ping(ctx context.Context, c *cli.Command, cl *client, id string) error {
-	var p httpapi.Ping
-	if err := cl.get(ctx, "/api/v1/ping", url.Values{"peer": {id}}, &p); err != nil {
-		return err
-	}
-	return show(c, p, func(w io.Writer) error {
+func ping(ctx context.Context, c *cli.Command, id string) error {
+	return ask(ctx, c, http.MethodGet, "/api/v1/ping", url.Values{"peer": {id}}, func(w io.Writer, p httpapi.Ping) error {
 		if c.Args().Len() > 1 {
 			fmt.Fprintf(w, "%s  ", p.Peer)
 		}
@@ -93,7 +73,10 @@ func shutdownCommand() *cli.Command {
 		Name: "shutdown", Usage: "end the daemon",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return posting(ctx, c, "/api/v1/shutdown", nil, func(w io.Writer, _ map[string]any) { fmt.Fprintln(w, "the daemon ends") })
+			return ask(ctx, c, http.MethodPost, "/api/v1/shutdown", nil, func(w io.Writer, _ map[string]any) error {
+				_, err := fmt.Fprintln(w, "the daemon ends")
+				return err
+			})
 		},
 	}
 }
@@ -105,7 +88,10 @@ func logCommand() *cli.Command {
 			Name: "level", Usage: "print the least level that is logged, or set it until the daemon ends", ArgsUsage: "[debug|info|warn|error]",
 			Flags: []cli.Flag{jsonFlag("as a JSON object")},
 			Action: func(ctx context.Context, c *cli.Command) error {
-				return posting(ctx, c, "/api/v1/log", url.Values{"level": {c.Args().First()}}, func(w io.Writer, v map[string]any) { fmt.Fprintln(w, v["level"]) })
+				return ask(ctx, c, http.MethodPost, "/api/v1/log", url.Values{"level": {c.Args().First()}}, func(w io.Writer, v map[string]any) error {
+					_, err := fmt.Fprintln(w, v["level"])
+					return err
+				})
 			},
 		}},
 	}
@@ -119,16 +105,10 @@ func watchCommand() *cli.Command {
 			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes, number, added, removed"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			body, err := cl.do(ctx, "GET", "/api/v1/events", url.Values{"count": {strconv.Itoa(c.Int("count"))}}, nil)
-			if err != nil {
-				return err
-			}
-			err = each(cl, body, func(e httpapi.Event) error {
-				return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
+			err := withClient(c, func(cl *client) error {
+				return each(ctx, cl, http.MethodGet, "/api/v1/events", url.Values{"count": {strconv.Itoa(c.Int("count"))}}, nil, func(e httpapi.Event) error {
+					return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
+				})
 			})
 			if ctx.Err() != nil {
 				return nil // Ctrl-C is the normal end

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,17 +20,7 @@ import (
 
 // asking returns the action of a command without arguments that shows one answer of the daemon.
 func asking[T any](path string, text func(io.Writer, T) error) cli.ActionFunc {
-	return func(ctx context.Context, c *cli.Command) error {
-		cl, err := newClient(c)
-		if err != nil {
-			return err
-		}
-		var v T
-		if err := cl.get(ctx, path, nil, &v); err != nil {
-			return err
-		}
-		return show(c, v, func(w io.Writer) error { return text(w, v) })
-	}
+	return func(ctx context.Context, c *cli.Command) error { return ask(ctx, c, http.MethodGet, path, nil, text) }
 }
 
 func peersCommand() *cli.Command {
@@ -113,22 +104,11 @@ func similarCommand() *cli.Command {
 		Description: "Estimates go by the summaries that the peer holds. Where a network has more than it can hold, peers tell each\n" +
 			"other who is like them: those listed may be anywhere, and some may be missing. `venn status` says how much is known.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "`NUMBER` of peers to name at most"},
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "`NUMBER` of peers to name at most", Validator: within(1, httpapi.MaxTop)},
 			jsonFlag("as a JSON array"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if top := c.Int("top"); top < 1 || top > httpapi.MaxTop {
-				return usageError{fmt.Errorf("--top %d: must be 1 to %d", top, httpapi.MaxTop)}
-			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			var all []httpapi.Similar
-			if err := cl.get(ctx, "/api/v1/similar", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, &all); err != nil {
-				return err
-			}
-			return show(c, all, func(w io.Writer) error { return printSimilar(w, all) })
+			return ask(ctx, c, http.MethodGet, "/api/v1/similar", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, printSimilar)
 		},
 	}
 }
@@ -150,23 +130,15 @@ func statusCommand() *cli.Command {
 		Name: "status", Usage: "say what the peer holds and knows",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			var s statusAndSources
-			if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
-				return err
-			}
-			if s.Sources, err = cl.repo.Sources(); err != nil {
-				return err
-			}
-			return show(c, s, func(w io.Writer) error {
-				err := printStatus(w, s.Status)
-				for _, x := range s.Sources {
-					fmt.Fprintf(w, "keys from            %s: %s\n", x.Name, sourceState(x))
+			return withClient(c, func(cl *client) (err error) {
+				var s statusAndSources
+				if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
+					return err
 				}
-				return err
+				if s.Sources, err = cl.repo.Sources(); err != nil {
+					return err
+				}
+				return show(c, s, func(w io.Writer) error { return printStatus(w, s) })
 			})
 		},
 	}
@@ -190,7 +162,7 @@ func sourceState(s repo.Source) string {
 	return "followed"
 }
 
-func printStatus(w io.Writer, s httpapi.Status) error {
+func printStatus(w io.Writer, s statusAndSources) error {
 	epoch := s.Epoch
 	if epoch == "" {
 		epoch = "none yet"
@@ -205,7 +177,7 @@ func printStatus(w io.Writer, s httpapi.Status) error {
 	}
 	begun := ""
 	if len(s.Bootstrap) > 0 {
-		begun = "bootstrap peers      " + begins(s).Found + "\n"
+		begun = "bootstrap peers      " + begins(s.Status).Found + "\n"
 	}
 	_, err := fmt.Fprintf(w, `peer                 %s
 reached by others    %s%s
@@ -215,7 +187,10 @@ linked peers         %d (%d connections)
 %ssummaries of others  %d, %d bytes%s
 known of the network %s
 expected false matches of a query  %.3g
-`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, begun, s.Summaries, s.SummaryBytes, unrotated, knownPart(s), s.FalseMatches)
+`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, begun, s.Summaries, s.SummaryBytes, unrotated, knownPart(s.Status), s.FalseMatches)
+	for _, x := range s.Sources {
+		fmt.Fprintf(w, "keys from            %s: %s\n", x.Name, sourceState(x))
+	}
 	return err
 }
 
@@ -242,20 +217,18 @@ func overlapCommand() *cli.Command {
 			if err := checkPeers(c.Args().Slice()); err != nil {
 				return err
 			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			var o httpapi.Overlap
-			if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
-				return err
-			}
 			first, second := "this peer", "the other"
 			if c.Args().Len() == 2 {
 				first, second = "the first", "the second"
 			}
-			r := overlapOfPeers(o)
-			return show(c, r, func(w io.Writer) error { return r.print(w, first, second) })
+			return withClient(c, func(cl *client) error {
+				var o httpapi.Overlap
+				if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
+					return err
+				}
+				r := overlapOfPeers(o)
+				return show(c, r, func(w io.Writer) error { return r.print(w, first, second) })
+			})
 		},
 	}
 }
@@ -282,16 +255,9 @@ func connectCommand() *cli.Command {
 
 // eachPeer sends a request for each argument, a peer, and shows the answers.
 func eachPeer(ctx context.Context, c *cli.Command, path, said, member string) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
 	for _, p := range c.Args().Slice() {
-		var v map[string]string
-		if err := cl.post(ctx, path, url.Values{"peer": {p}}, nil, &v); err != nil {
-			return err
-		}
-		if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, said, v[member]); return err }); err != nil {
+		text := func(w io.Writer, v map[string]string) error { _, err := fmt.Fprintln(w, said, v[member]); return err }
+		if err := ask(ctx, c, http.MethodPost, path, url.Values{"peer": {p}}, text); err != nil {
 			return err
 		}
 	}

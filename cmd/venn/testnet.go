@@ -233,6 +233,15 @@ func within[T int | int64 | float64 | time.Duration](low, high T) func(T) error 
 	}
 }
 
+func atLeast[T int | time.Duration](low T) func(T) error {
+	return func(v T) error {
+		if v < low {
+			return fmt.Errorf("want %v or more", low)
+		}
+		return nil
+	}
+}
+
 func above0(most float64) func(float64) error {
 	return func(v float64) error {
 		if !(v > 0 && v <= most) {
