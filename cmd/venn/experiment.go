@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
+	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/scenarios"
 	"github.com/venn-p2p/venn/testnet/strategies"
@@ -164,7 +164,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		return usageError{fmt.Errorf("%w; `venn experiment list` shows them", err)}
 	}
 	return endRuns(c, work, out, len(result.Rows), err, func() error {
-		writeErr := showIndented(c, result, func(w io.Writer) error { return writeResult(w, result) })
+		writeErr := showIndented(c, result, result.WriteText)
 		if n := result.Count(experiment.Differs); n > 0 && writeErr == nil && err == nil {
 			return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
 		}
@@ -183,12 +183,12 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 		for _, d := range found.Differences {
 			half, mark := "", ""
 			if d.Half > 0 {
-				half = "± " + digits(d.Half)
+				half = "± " + report.Short(d.Half)
 			}
 			if d.Apart() {
 				mark = "*"
 			}
-			rows = append(rows, []string{d.Case, d.Quantity, digits(d.A.Value), digits(d.B.Value), digits(d.Value), half, mark})
+			rows = append(rows, []string{d.Case, d.Quantity, report.Short(d.A.Value), report.Short(d.B.Value), report.Short(d.Value), half, mark})
 		}
 		if err := table(w, "CASE|QUANTITY|FIRST|SECOND|DIFFERENCE|INTERVAL|", rows); err != nil {
 			return err
@@ -223,38 +223,4 @@ func interrupted(err error, out string) error {
 		return errors.New("interrupted: with --out FOLDER, what is done is kept, and the same command goes on from there")
 	}
 	return fmt.Errorf("interrupted: what is done is kept in %s; the same command goes on from there", out)
-}
-
-// writeResult writes a row for every number, the counts of the verdicts, and the names of files.
-func writeResult(w io.Writer, r experiment.Result) error {
-	rows := make([][]string, len(r.Rows))
-	for i, row := range r.Rows {
-		verdict := string(row.Verdict)
-		if row.Reason != "" {
-			verdict += ": " + row.Reason
-		}
-		rows[i] = []string{row.Paper, row.Table, row.Row, row.Quantity, digits(row.Printed), digits(row.Measured), digits(row.Tolerance), verdict}
-	}
-	if err := table(w, "PAPER|TABLE|ROW|QUANTITY|PRINTED|MEASURED|TOLERANCE|VERDICT", rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n%d numbers: %d agree, %d misprints of the papers, %d differ\n",
-		len(r.Rows), r.Count(experiment.Agrees), r.Count(experiment.Misprints), r.Count(experiment.Differs))
-	return writeFiles(w, r.Files)
-}
-
-// writeFiles lists the files that were written.
-func writeFiles(w io.Writer, files []string) error {
-	for _, f := range files {
-		fmt.Fprintln(w, "wrote", f)
-	}
-	return nil
-}
-
-// digits shows whole numbers whole, others with six digits.
-func digits(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.6g", x)
 }

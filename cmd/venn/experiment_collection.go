@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
-	"github.com/venn-p2p/venn/testnet/page"
 )
 
 func isCollection(name string) bool {
@@ -48,18 +46,6 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	result, err := experiment.RunCollection(ctx, name, options)
 	show.end()
 	return endRuns(c, work, out, len(result.Rows), err, func() error {
-		return showIndented(c, result, func(w io.Writer) error { return writeCollection(w, result) })
+		return showIndented(c, result, result.WriteText)
 	})
-}
-
-// writeCollection writes a row for every case, with a column for every quantity.
-func writeCollection(w io.Writer, r experiment.CollectionResult) error {
-	rows := r.Table()
-	for i, head := range rows[0] {
-		rows[0][i] = strings.ToUpper(head)
-	}
-	if err := page.Table(w, 0, rows...); err != nil {
-		return err
-	}
-	return writeFiles(w, r.Files)
 }

@@ -3,7 +3,6 @@ package experiment
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -11,18 +10,24 @@ import (
 )
 
 var cardinality = experiment{
-	Info:  Info{Name: "cardinality", Title: "tables 3 and 6: elements of a filter", Paper: "Papapetrou et al. 2010"},
-	tasks: cardinalityTasks,
-}
-
-func cardinalityTasks(s *session) []task {
-	tasks := []task{{0, func() { s.cardinalityFormulas() }}}
-	for _, p := range printedOf("cardinality") {
-		if strings.HasPrefix(p.Name, "T3_avgrelerr") {
-			tasks = append(tasks, task{5, func() { s.estimateElements(p) }})
-		}
-	}
-	return tasks
+	Info: Info{Name: "cardinality", Title: "tables 3 and 6: elements of a filter", Paper: "Papapetrou et al. 2010"},
+	tasks: byRules(
+		rule{"density", 0, func(s *session, p printed) {
+			a := papers.Array{Array: arrayOf(p)}
+			s.formula(p.Name, a.ExpectedOnes(p.in("n"))/float64(a.Bits))
+		}},
+		rule{"bounds", 0, func(s *session, p printed) {
+			// The tables are for filters with just the expected number of ones.
+			a := papers.Array{Array: arrayOf(p)}
+			ones := int(math.Round(a.ExpectedOnes(p.in("n"))))
+			if t := p.in("t") + p.in("t_total"); t > 0 {
+				ones = int(t)
+			}
+			x := a.CardinalityPrinted(float64(ones), p.in("confidence"))
+			s.formula(p.Name, x.Low, x.High)
+		}},
+		rule{"avgrelerr", 5, (*session).estimateElements},
+	),
 }
 
 // arrayOf returns the filter that a vector is about.
@@ -31,24 +36,6 @@ func arrayOf(p printed) estimate.Array {
 		return estimate.Array{Bits: uint64(b), Blocks: p.int("blocks"), Hashes: p.int("k_b")}
 	}
 	return estimate.Array{Bits: uint64(p.int("m")), Hashes: p.int("k")}
-}
-
-func (s *session) cardinalityFormulas() {
-	for _, p := range printedOf("cardinality") {
-		a := papers.Array{Array: arrayOf(p)}
-		switch {
-		case strings.Contains(p.Name, "density"):
-			s.formula(p.Name, a.ExpectedOnes(p.in("n"))/float64(a.Bits))
-		case strings.Contains(p.Name, "bounds"):
-			// The tables are for filters with just the expected number of ones.
-			ones := int(math.Round(a.ExpectedOnes(p.in("n"))))
-			if t := p.in("t") + p.in("t_total"); t > 0 {
-				ones = int(t)
-			}
-			x := a.CardinalityPrinted(float64(ones), p.in("confidence"))
-			s.formula(p.Name, x.Low, x.High)
-		}
-	}
 }
 
 // trialsFor returns the number of filters of n keys that are filled in a few seconds.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -49,10 +50,12 @@ func collectionRows(settings []collectionSetting, found []*[]measure) []Collecti
 	return rows
 }
 
-// Table shows the rows, a column for each quantity. The first line is the head.
-func (r CollectionResult) Table() [][]string {
-	t := collectionTable(r.Rows)
-	return append([][]string{t.Head}, t.Rows...)
+// WriteText writes a row for every case, with a column for every quantity, and the names of files.
+func (r CollectionResult) WriteText(w io.Writer) error {
+	if err := results.WriteTable(w, 0, collectionTable(r.Rows)); err != nil {
+		return err
+	}
+	return results.WriteFiles(w, r.Files)
 }
 
 // collectionTable returns a table with a line for each case. It has columns that describe the case, and a column for

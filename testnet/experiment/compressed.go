@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/papers"
@@ -17,39 +16,24 @@ var compressed = experiment{
 	Info: Info{
 		Name: "compressed", Title: "tables I to V with measured sizes, figures 1 and 2", Paper: "Mitzenmacher 2002",
 	},
-	tasks:   compressedTasks,
+	tasks: byRules(
+		rule{"base_optimal", 0, func(s *session, p printed) { s.formula(p.Name, papers.CompressedBase(0.5)) }},
+		rule{"std_", 0, func(s *session, p printed) {
+			s.formula(p.Name, papers.AsymptoticRate(p.in("bits_per_element"), p.in("k")))
+		}},
+		rule{"theory_", 0, func(s *session, p printed) {
+			s.formula(p.Name, standard(p.int("m"), p.int("k")).CompressedBits(p.int("n"))/8)
+		}},
+		rule{"sim_avg_", 5, func(s *session, p printed) { s.sizes(p.int("m"), p.int("k")) }},
+		rule{"sim_max_bytes_m70000", 2, func(s *session, p printed) { s.sizes(70000, 1) }}, // it has no mean
+		rule{"_z", 1, func(s *session, p printed) {
+			c, k := p.in("m_over_n"), p.int("k")
+			s.formula(p.Name, papers.CompressedBitsPerKey(c, float64(k)))
+			s.bitsPerKey(p.Name, s.messageBytes(int(c*mitzenmacherKeys), k, 30), mitzenmacherKeys)
+		}},
+		ratesOfTables,
+	),
 	figures: compressedFigures,
-}
-
-func compressedTasks(s *session) []task {
-	var tasks []task
-	for _, p := range printedOf("compressed") {
-		c, k := p.in("m_over_n"), p.int("k")
-		switch {
-		case p.Name == "base_optimal":
-			tasks = append(tasks, task{0, func() { s.formula(p.Name, papers.CompressedBase(0.5)) }})
-		case strings.HasPrefix(p.Name, "std_"):
-			tasks = append(tasks, task{0, func() { s.formula(p.Name, papers.AsymptoticRate(p.in("bits_per_element"), p.in("k"))) }})
-		case strings.HasPrefix(p.Name, "theory_"):
-			tasks = append(tasks, task{0, func() {
-				s.formula(p.Name, standard(p.int("m"), k).CompressedBits(p.int("n"))/8)
-			}})
-		case strings.HasPrefix(p.Name, "sim_avg_"):
-			m := p.int("m")
-			tasks = append(tasks, task{float64(m) / 4e4, func() { s.sizes(m, k) }})
-		case strings.HasSuffix(p.Name, "_z"):
-			tasks = append(tasks, task{c / 20, func() {
-				s.formula(p.Name, papers.CompressedBitsPerKey(c, float64(k)))
-				s.bitsPerKey(p.Name, s.messageBytes(int(c*mitzenmacherKeys), k, 30), mitzenmacherKeys)
-			}})
-		case strings.HasSuffix(p.Name, "_f"):
-			tasks = append(tasks, task{0.3, func() {
-				s.formula(p.Name, papers.AsymptoticRate(c, float64(k)))
-				s.measured(p.Name, s.measuredRate(c, k))
-			}})
-		}
-	}
-	return append(tasks, task{2, func() { s.sizes(70000, 1) }})
 }
 
 // messageBytes measures the messages of filters of m bits, as a codec sends them.
@@ -61,12 +45,15 @@ func (s *session) messageBytes(m, k, n int) sample {
 	}))
 }
 
-func (s *session) measuredRate(c float64, k int) sample {
-	p := standard(int(c*mitzenmacherKeys), k)
-	return sampleOf(trials(s, fmt.Sprint("rate ", c, k), 40, func(rng *rand.Rand) float64 {
-		return falsePositives(rng, randomFilter(rng, p, mitzenmacherKeys).ContainsHash, 200_000)
-	}))
-}
+// ratesOfTables finds the false-positive rates in the tables.
+var ratesOfTables = rule{"_f", 0.3, func(s *session, p printed) {
+	c, k := p.in("m_over_n"), p.int("k")
+	s.formula(p.Name, papers.AsymptoticRate(c, float64(k)))
+	params := standard(int(c*mitzenmacherKeys), k)
+	s.measured(p.Name, sampleOf(trials(s, fmt.Sprint("rate ", c, k), 40, func(rng *rand.Rand) float64 {
+		return falsePositives(rng, randomFilter(rng, params, mitzenmacherKeys).ContainsHash, 200_000)
+	})))
+}}
 
 // sizes repeats the simulation of section III.A: the mean, deviation and maximum of the messages' sizes. The paper took
 // the maximum of 100,000 trials. Ours is the expected maximum of that many trials of the same mean and deviation.

@@ -54,12 +54,10 @@ func (s *session) countMin(eps float64) {
 		return o
 	})
 	var low float64
-	var exceeded []float64
 	for _, o := range all {
 		low += o.low
-		exceeded = append(exceeded, o.exceeded)
 	}
-	x := sampleOf(exceeded)
+	x := column(all, func(o outcome) float64 { return o.exceeded })
 	s.note(Row{Paper: s.Paper, Table: "Theorem 9.1", Row: row, Quantity: "estimates too low, measured", Printed: 0, Measured: low})
 	s.atMost(row, "probability of an error above eps (at most)", eps, papers.CountMinExceeds(p, eps), 0)
 	s.atMost(row, "part of the errors above eps (at most the bound), measured", papers.CountMinExceeds(p, eps), x.mean, x.margin)

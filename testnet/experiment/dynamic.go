@@ -26,32 +26,31 @@ func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
 }
 
 func dynamicTasks(s *session) []task {
-	tasks := []task{{0, func() { s.dynamicFormulas() }}}
+	tasks := byRules(
+		rule{"T2_bf_len", 0, func(s *session, p printed) {
+			f, _ := dynamicFor(p.in("target"))
+			s.formula(p.Name, float64(f.Bits())/1024)
+		}},
+		rule{"T2_bfprob", 0, func(s *session, p printed) {
+			s.formula(p.Name, standard(p.int("m"), p.int("k")).ExpectedRate(p.int("n")))
+		}},
+		rule{"T2_len", 0, func(s *session, p printed) {
+			d := cutFor(p)
+			s.formula(p.Name, float64(uint64(max(1, (p.int("n")-1)/d.Threshold+1))*d.Batch.Bits())/1024)
+		}},
+		rule{"T2_prob", 0, func(s *session, p printed) { s.formula(p.Name, cutFor(p).ExpectedRate(p.int("n"))) }},
+	)(s)
 	for _, target := range []float64{0.05, 0.005} {
 		tasks = append(tasks, task{6, func() { s.growDynamic(target) }})
 	}
 	return tasks
 }
 
-func (s *session) dynamicFormulas() {
-	for _, p := range printedOf("dynamic") {
-		n, target := p.int("n"), p.in("target")
-		switch {
-		case strings.HasPrefix(p.Name, "T2_bf_len"):
-			f, _ := dynamicFor(target)
-			s.formula(p.Name, float64(f.Bits())/1024)
-		case strings.HasPrefix(p.Name, "T2_bfprob"):
-			s.formula(p.Name, standard(p.int("m"), p.int("k")).ExpectedRate(n))
-		default:
-			_, d := dynamicFor(target)
-			d.Batch.Blocks = fewestBlocks(d, n, target)
-			if strings.HasPrefix(p.Name, "T2_len") {
-				s.formula(p.Name, float64(uint64(max(1, (n-1)/d.Threshold+1))*d.Batch.Bits())/1024)
-			} else {
-				s.formula(p.Name, d.ExpectedRate(n))
-			}
-		}
-	}
+// cutFor returns the D-BBF cut to a number's target.
+func cutFor(p printed) bloom.DynamicParams {
+	_, d := dynamicFor(p.in("target"))
+	d.Batch.Blocks = fewestBlocks(d, p.int("n"), p.in("target"))
+	return d
 }
 
 // fewestBlocks returns the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
@@ -89,11 +88,7 @@ func (s *session) growDynamic(target float64) {
 		return rates
 	})
 	for i, n := range sizes {
-		var rates []float64
-		for _, r := range all {
-			rates = append(rates, r[i])
-		}
-		s.measured(fmt.Sprintf("T2_prob_%v_%d", target, n), sampleOf(rates))
+		s.measured(fmt.Sprintf("T2_prob_%v_%d", target, n), column(all, func(rates []float64) float64 { return rates[i] }))
 	}
 }
 

@@ -11,35 +11,29 @@ import (
 )
 
 var intersection = experiment{
-	Info:  Info{Name: "intersection", Title: "tables 4 and 5: common elements of two filters", Paper: "Papapetrou et al. 2010"},
-	tasks: intersectionTasks,
-}
-
-func intersectionTasks(s *session) []task {
-	tasks := []task{{0, func() { s.intersectionFormulas() }}}
-	for _, p := range printedOf("intersection") {
-		if strings.HasPrefix(p.Name, "T45_avgrelerr") {
-			tasks = append(tasks, task{5, func() { s.estimateCommon(p) }})
-		}
-	}
-	return tasks
-}
-
-func (s *session) intersectionFormulas() {
-	for _, p := range printedOf("intersection") {
-		a := papers.Array{Array: arrayOf(p)}
-		both := a.BothOnes(a.ExpectedOnes(p.in("n1")), a.ExpectedOnes(p.in("n2")), p.in("n12"))
-		switch {
-		case strings.Contains(p.Name, "density"):
-			s.formula(p.Name, both/float64(a.Bits))
-		case strings.Contains(p.Name, "rbits"):
-			s.formula(p.Name, 1-a.ExpectedOnes(p.in("n12"))/both)
-		case strings.Contains(p.Name, "bounds"):
+	Info: Info{Name: "intersection", Title: "tables 4 and 5: common elements of two filters", Paper: "Papapetrou et al. 2010"},
+	tasks: byRules(
+		rule{"density", 0, func(s *session, p printed) {
+			a, ones := bothOnes(p)
+			s.formula(p.Name, ones/float64(a.Bits))
+		}},
+		rule{"rbits", 0, func(s *session, p printed) {
+			a, ones := bothOnes(p)
+			s.formula(p.Name, 1-a.ExpectedOnes(p.in("n12"))/ones)
+		}},
+		rule{"bounds", 0, func(s *session, p printed) {
 			c := estimate.Counts{First: p.int("t1"), Second: p.int("t2"), Both: p.int("t_and")}
-			x := a.IntersectionPrinted(c, p.in("confidence"))
+			x := papers.Array{Array: arrayOf(p)}.IntersectionPrinted(c, p.in("confidence"))
 			s.formula(p.Name, x.Low, x.High)
-		}
-	}
+		}},
+		rule{"avgrelerr", 5, (*session).estimateCommon},
+	),
+}
+
+// bothOnes returns the expected number of ones that two filters share.
+func bothOnes(p printed) (a papers.Array, ones float64) {
+	a = papers.Array{Array: arrayOf(p)}
+	return a, a.BothOnes(a.ExpectedOnes(p.in("n1")), a.ExpectedOnes(p.in("n2")), p.in("n12"))
 }
 
 // estimateCommon fills pairs of filters and estimates: mean and deviation of the absolute relative error.

@@ -2,10 +2,11 @@ package experiment
 
 import (
 	"fmt"
-	"math"
+	"io"
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
@@ -59,25 +60,27 @@ func (r *run) write() ([]string, error) {
 	return out.Files, out.Err
 }
 
-// rowTable returns the table to read first: few digits, and the reason where a paper is wrong.
+// WriteText writes a row for every number, the counts of the verdicts, and the names of files.
+func (r Result) WriteText(w io.Writer) error {
+	if err := results.WriteTable(w, page.Left, rowTable(r.Rows)); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d numbers: %d agree, %d misprints of the papers, %d differ\n",
+		len(r.Rows), r.Count(Agrees), r.Count(Misprints), r.Count(Differs))
+	return results.WriteFiles(w, r.Files)
+}
+
+// rowTable returns the table to read: few digits, and the reason where a paper is wrong.
 func rowTable(rows []Row) report.Table {
-	t := report.Table{Head: []string{"table", "row", "quantity", "printed", "ours", "tolerance", "verdict"}}
+	t := report.Table{Head: []string{"paper", "table", "row", "quantity", "printed", "measured", "tolerance", "verdict"}}
 	for _, r := range rows {
 		verdict := string(r.Verdict)
 		if r.Reason != "" {
 			verdict += ": " + r.Reason
 		}
-		t.Rows = append(t.Rows, []string{r.Table, r.Row, r.Quantity, short(r.Printed), short(r.Measured), short(r.Tolerance), verdict})
+		t.Rows = append(t.Rows, []string{r.Paper, r.Table, r.Row, r.Quantity, report.Short(r.Printed), report.Short(r.Measured), report.Short(r.Tolerance), verdict})
 	}
 	return t
-}
-
-// short has at most six digits, and whole numbers whole.
-func short(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
 func rowRecords(rows []Row) [][]string {

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -40,13 +42,7 @@ func printedByName(name string) printed {
 
 // printedOf returns an experiment's numbers, in the order of the paper.
 func printedOf(experiment string) []printed {
-	var of []printed
-	for _, p := range printedNumbers() {
-		if p.Experiment == experiment {
-			of = append(of, p)
-		}
-	}
-	return of
+	return slices.DeleteFunc(slices.Clone(printedNumbers()), func(p printed) bool { return p.Experiment != experiment })
 }
 
 func (p printed) in(name string) float64 { return p.Inputs[name] }
@@ -82,10 +78,25 @@ func (p printed) row(i int, value, tolerance float64, how string) Row {
 func scale(to, from float64) float64 { return max(1, math.Abs(to/from)) }
 
 func isPrinted(name string) bool {
-	for _, p := range printedNumbers() {
-		if p.Name == name {
-			return true
+	return slices.ContainsFunc(printedNumbers(), func(p printed) bool { return p.Name == name })
+}
+
+// rule finds the numbers whose names contain a word.
+type rule struct {
+	word string
+	cost float64 // of each, see task
+	find func(s *session, p printed)
+}
+
+// byRules returns a task for each number of an experiment to which a rule applies, by the first that does.
+func byRules(rules ...rule) func(*session) []task {
+	return func(s *session) (tasks []task) {
+		for _, p := range printedOf(s.Name) {
+			i := slices.IndexFunc(rules, func(r rule) bool { return strings.Contains(p.Name, r.word) })
+			if i >= 0 {
+				tasks = append(tasks, task{rules[i].cost, func() { rules[i].find(s, p) }})
+			}
 		}
+		return tasks
 	}
-	return false
 }

@@ -67,11 +67,7 @@ func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Fil
 	points := s.curve(name + ", measured")
 	points.Dots = true
 	for kbit := uint64(reductionBlock >> 10); kbit <= reductionMost*reductionBlock>>10; kbit *= 2 {
-		var rates []float64
-		for _, r := range all {
-			rates = append(rates, r[kbit])
-		}
-		x := sampleOf(rates)
+		x := column(all, func(rates found) float64 { return rates[kbit] })
 		points.Add(float64(kbit), x.mean)
 		if kbit == 1024 {
 			s.measured(row, x)

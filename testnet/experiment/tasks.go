@@ -219,6 +219,15 @@ func sampleOf(xs []float64) sample {
 	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
 }
 
+// column returns a figure of all trials.
+func column[T any](trials []T, of func(T) float64) sample {
+	xs := make([]float64, len(trials))
+	for i, t := range trials {
+		xs[i] = of(t)
+	}
+	return sampleOf(xs)
+}
+
 // standardError returns the standard error of the mean.
 func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
 

@@ -74,22 +74,14 @@ func RowRecords(rows []Row) [][]string {
 	for _, r := range rows {
 		low, high := "", ""
 		if r.Answer != nil {
-			low, high = digits(r.Answer[0]), digits(r.Answer[1])
+			low, high = statistics.Digits(r.Answer[0]), statistics.Digits(r.Answer[1])
 		}
 		out = append(out, []string{
-			r.Scenario, r.Strategy, r.Engine, r.Figure, r.Unit, digits(r.Mean.Value), digits(r.Mean.Half), digits(r.Mean.Least), digits(r.Mean.Most),
+			r.Scenario, r.Strategy, r.Engine, r.Figure, r.Unit, statistics.Digits(r.Mean.Value), statistics.Digits(r.Mean.Half), statistics.Digits(r.Mean.Least), statistics.Digits(r.Mean.Most),
 			strconv.Itoa(r.Mean.N), low, high, strconv.FormatBool(r.Holds),
 		})
 	}
 	return out
-}
-
-// digits formats a number with six digits, and returns "" for infinities and NaN.
-func digits(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
 // RecallAt is the recall of the queries that began in some seconds of the run.

@@ -2,10 +2,7 @@ package results
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
@@ -59,12 +56,8 @@ func (t Table) Records() [][]string {
 	out := [][]string{t.columns}
 	for _, row := range t.rows {
 		record := make([]string, len(row))
-		for i, cell := range row {
-			if x, ok := cell.(float64); ok {
-				record[i] = strconv.FormatFloat(x, 'f', -1, 64)
-				continue
-			}
-			record[i] = fmt.Sprint(cell)
+		for i, value := range row {
+			record[i] = cell(value)
 		}
 		out = append(out, record)
 	}
@@ -75,15 +68,15 @@ func (t Table) Records() [][]string {
 func (t Table) Lines() []byte {
 	var b bytes.Buffer
 	for _, row := range t.rows {
-		for i, cell := range row {
-			value, err := json.Marshal(cell)
-			if err != nil {
-				panic(err) // strings and numbers
-			}
-			b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
-			fmt.Fprintf(&b, "%q:%s", t.columns[i], value)
+		columns := make(trial, len(row))
+		for i, value := range row {
+			columns[i] = column{t.columns[i], value}
 		}
-		b.WriteString("}\n")
+		line, err := columns.MarshalJSON()
+		if err != nil {
+			panic(err) // strings and numbers
+		}
+		b.Write(append(line, '\n'))
 	}
 	return b.Bytes()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results/report"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // WriteText writes the results for people: a table for each scenario, the recall over time, and the answers that have
@@ -19,20 +20,36 @@ func (r Result) WriteText(w io.Writer) error {
 			return err
 		}
 	}
-	for _, f := range r.Files {
-		fmt.Fprintln(w, "wrote", f)
+	return WriteFiles(w, r.Files)
+}
+
+// WriteFiles lists files that were written.
+func WriteFiles(w io.Writer, files []string) error {
+	for _, f := range files {
+		if _, err := fmt.Fprintln(w, "wrote", f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// WriteTable writes a table under its head in capitals. From column right on, cells stand on the right.
+func WriteTable(w io.Writer, right int, t report.Table) error {
+	head := make([]string, len(t.Head))
+	for i, h := range t.Head {
+		head[i] = strings.ToUpper(h)
+	}
+	return page.Table(w, right, append([][]string{head}, t.Rows...)...)
+}
+
 func (r Result) write(w io.Writer, g group) error {
 	if g.wide() {
-		if err := align(w, upper(g.table(r.Slopes, short))); err != nil {
+		if err := WriteTable(w, 0, g.table(r.Slopes, short)); err != nil {
 			return err
 		}
 		if t := g.lines(); len(t.Rows) > 0 {
 			fmt.Fprintln(w)
-			if err := align(w, upper(t)); err != nil {
+			if err := WriteTable(w, 0, t); err != nil {
 				return err
 			}
 		}
@@ -41,7 +58,7 @@ func (r Result) write(w io.Writer, g group) error {
 	fmt.Fprintf(w, "%s: %s\n\n", g.of.Name, strings.TrimSpace(g.of.Question))
 	t := transposed(g.table(nil, title))
 	t.Head[0] = fmt.Sprintf("%d trials, 95 %% intervals", g.of.Trials)
-	if err := align(w, t); err != nil {
+	if err := page.Table(w, 0, append([][]string{t.Head}, t.Rows...)...); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nrecall by when queries began, from %v to %v; * is 1, 0 to 9 are tenths\n", g.of.Warmup, time.Duration(g.of.Warmup+g.of.Asking))
@@ -50,7 +67,7 @@ func (r Result) write(w io.Writer, g group) error {
 	}
 	for _, row := range r.Rows {
 		if row.Scenario == g.of.Name && !row.Holds {
-			fmt.Fprintf(w, "NOT AS IT WAS: %s, %s: %s is %s, the file says %s to %s\n", row.Scenario, row.Strategy, row.Figure, row.Mean, digits(row.Answer[0]), digits(row.Answer[1]))
+			fmt.Fprintf(w, "NOT AS IT WAS: %s, %s: %s is %s, the file says %s to %s\n", row.Scenario, row.Strategy, row.Figure, row.Mean, statistics.Digits(row.Answer[0]), statistics.Digits(row.Answer[1]))
 		}
 	}
 	_, err := fmt.Fprintln(w)
@@ -71,14 +88,6 @@ func (g group) writeAhead(w io.Writer) error {
 	return err
 }
 
-// upper returns a table with a head in capitals.
-func upper(t report.Table) report.Table {
-	for i := range t.Head {
-		t.Head[i] = strings.ToUpper(t.Head[i])
-	}
-	return t
-}
-
 // transposed returns a table with a column for each row. It leaves out what is the same in all cases of a scenario.
 func transposed(t report.Table) report.Table {
 	out := report.Table{Head: []string{t.Head[0]}}
@@ -96,11 +105,6 @@ func transposed(t report.Table) report.Table {
 		out.Rows = append(out.Rows, line)
 	}
 	return out
-}
-
-// align writes a table with its columns on the right.
-func align(w io.Writer, table report.Table) error {
-	return page.Table(w, 0, append([][]string{table.Head}, table.Rows...)...)
 }
 
 // marks draws recalls: a character a step.

@@ -145,7 +145,7 @@ func (m Mean) String() string {
 // MarshalJSON leaves out infinities and NaN.
 func (m Mean) MarshalJSON() ([]byte, error) {
 	part := func(name string, x float64) string {
-		if s := digits(x); s != "" {
+		if s := Digits(x); s != "" {
 			return fmt.Sprintf(`%q:%s,`, name, s)
 		}
 		return ""
@@ -153,8 +153,8 @@ func (m Mean) MarshalJSON() ([]byte, error) {
 	return []byte("{" + part("value", m.Value) + part("half_95", m.Half) + part("least", m.Least) + part("most", m.Most) + fmt.Sprintf(`"trials":%d}`, m.N)), nil
 }
 
-// digits formats a number with six digits, and returns "" for infinities and NaN.
-func digits(x float64) string {
+// Digits formats a number with six digits, and returns "" for infinities and NaN.
+func Digits(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}

@@ -73,6 +73,14 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 7, 64)
 }
 
+// Short has at most six digits, and whole numbers whole.
+func Short(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
 func writeCSV(w io.Writer, records [][]string) error {
 	return csv.NewWriter(w).WriteAll(records)
 }
