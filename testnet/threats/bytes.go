@@ -47,35 +47,26 @@ var byteAttacks = []attack{
 
 // fullArray returns the share of keys that an origin is believed to hold after it signed the array of 1,500 keys as the
 // array of one. The undefended receiver decodes the array with the number of keys that it shows.
-func fullArray(_ context.Context, defended bool) (float64, error) {
+func fullArray(_ context.Context, defended bool) float64 {
 	seed := summary.Seed{Network: "venn"}
 	h := seed.Hasher()
 	fps := make([]summary.Fingerprint, 1500)
 	for i := range fps {
 		fps[i] = h.Fingerprint(keyOf(uint64(i)))
 	}
-	s, err := summary.Build(fps, summary.Header{
+	s := must(summary.Build(fps, summary.Header{
 		Seed: seed.Tag(), Origin: "liar", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
 		Shape: summary.Shape{Keys: 1000, Levels: []uint8{10}},
-	})
-	if err != nil {
-		return 0, err
-	}
+	}))
 	signed := s.Header()
 	signed.N = 1
 	if !defended {
 		signed.N = len(fps)
 	}
-	run, err := s.Run(0, s.Parts())
+	run := must(s.Run(0, s.Parts()))
+	p, err := must(summary.NewPrefix(signed)).Extend(run)
 	if err != nil {
-		return 0, err
-	}
-	p, err := summary.NewPrefix(signed)
-	if err != nil {
-		return 0, err
-	}
-	if p, err = p.Extend(run); err != nil {
-		return 0, nil //nolint:nilerr // refused: nothing is believed
+		return 0 // refused: nothing is believed
 	}
 	hits := 0
 	for i := range uint64(1000) {
@@ -83,7 +74,7 @@ func fullArray(_ context.Context, defended bool) (float64, error) {
 			hits++
 		}
 	}
-	return float64(hits) / 1000, nil
+	return float64(hits) / 1000
 }
 
 // allocated returns the number of bytes that f allocates.
@@ -97,18 +88,17 @@ func allocated(f func()) float64 {
 
 // claimedFrame returns the number of bytes that a reader allocates, under a limit, for a frame that claims 64 MiB and
 // has none.
-func claimedFrame(limit int) (float64, error) {
-	var err error
-	bytes := allocated(func() { _, err = wire.ReadFrame(bytes.NewReader(binary.AppendUvarint(nil, 64<<20)), limit, nil) })
-	if err == nil {
-		return 0, errors.New("a frame without bytes is read")
-	}
-	return bytes, nil
+func claimedFrame(limit int) float64 {
+	return allocated(func() {
+		if _, err := wire.ReadFrame(bytes.NewReader(binary.AppendUvarint(nil, 64<<20)), limit, nil); err == nil {
+			check(errors.New("a frame without bytes is read"))
+		}
+	})
 }
 
 // worstHeader measures the time of planning the most and deepest blocks. The undefended plan is made again for each
 // block that is added, so that its time grows with the square of their number.
-func worstHeader(_ context.Context, defended bool) (float64, error) {
+func worstHeader(_ context.Context, defended bool) float64 {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
 	const most = 64 // blocks
@@ -119,20 +109,16 @@ func worstHeader(_ context.Context, defended bool) (float64, error) {
 	if !defended {
 		first = 1
 	}
-	var err error
 	plan := quickest(func() {
-		for blocks := first; blocks <= most && err == nil; blocks++ {
-			_, err = summary.NewPlan(n, summary.Shape{Keys: n, Levels: shape.Levels[:blocks]})
+		for blocks := first; blocks <= most; blocks++ {
+			must(summary.NewPlan(n, summary.Shape{Keys: n, Levels: shape.Levels[:blocks]}))
 		}
 	})
-	if err != nil {
-		return 0, err
-	}
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	header := make([]byte, 1024)
 	signature := ed25519.Sign(key, header)
 	verified := quickest(func() { ed25519.Verify(key.Public().(ed25519.PublicKey), header, signature) })
-	return plan.Seconds() / verified.Seconds(), nil
+	return plan.Seconds() / verified.Seconds()
 }
 
 // quickest returns the shortest time of many calls of f: its cost when nothing else runs.
@@ -148,42 +134,35 @@ func quickest(f func()) time.Duration {
 
 // junkRun returns the number of bytes allocated for a message that extends a compact summary by junk. The undefended
 // receiver encodes what it holds first.
-func junkRun(_ context.Context, defended bool) (float64, error) {
+func junkRun(_ context.Context, defended bool) float64 {
 	var held [][]byte
 	for i := range uint64(100_000) {
 		held = append(held, keyOf(i))
 	}
-	whole, err := summaryOf(held, summary.Seed{Network: "venn"})
-	if err != nil {
-		return 0, err
-	}
+	whole := summaryOf(held, summary.Seed{Network: "venn"})
 	p := whole.Truncate(whole.Parts() - 1).Compact()
 	rng := rand.New(rand.NewPCG(1, 1))
 	junk := make([]byte, 1000)
 	for i := range junk {
 		junk[i] = byte(rng.Uint32())
 	}
-	bytes := allocated(func() {
+	return allocated(func() {
 		if !defended {
-			_, err = p.Run(0, p.Parts())
+			must(p.Run(0, p.Parts()))
 		}
-		if _, extended := p.Extend(summary.Run{First: p.Parts(), Parts: [][]byte{junk}}); !errors.Is(extended, summary.ErrChain) {
-			err = fmt.Errorf("junk is answered by %w", extended)
+		if _, err := p.Extend(summary.Run{First: p.Parts(), Parts: [][]byte{junk}}); !errors.Is(err, summary.ErrChain) {
+			check(fmt.Errorf("junk is answered by %w", err))
 		}
 	})
-	return bytes, err
 }
 
 // overflow returns the number of 100 keys that a table of fixed size with a seed refuses. The keys are crafted for seed
 // 0: under it, all have the same bucket in each subtable.
-func overflow(seed uint64) (float64, error) {
+func overflow(seed uint64) float64 {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
-	table, err := counting.NewDLeft(counting.Params{
+	table := must(counting.NewDLeft(counting.Params{
 		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed, Fixed: true,
-	})
-	if err != nil {
-		return 0, err
-	}
+	}))
 	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // as package counting draws its permutations
 	var multipliers [subtables]uint64
 	for i := range multipliers {
@@ -192,7 +171,7 @@ func overflow(seed uint64) (float64, error) {
 	refused, crafted := 0, 0
 	for f := uint64(1); crafted < 100; f++ {
 		if f>>(bucketBits+remainderBits) > 0 {
-			return 0, fmt.Errorf("only %d keys can be crafted", crafted)
+			check(fmt.Errorf("only %d keys can be crafted", crafted))
 		}
 		buckets := uint64(0)
 		for _, a := range multipliers {
@@ -204,9 +183,9 @@ func overflow(seed uint64) (float64, error) {
 		crafted++
 		if err := table.Add(f); errors.Is(err, counting.ErrOverflow) {
 			refused++
-		} else if err != nil {
-			return 0, err
+		} else {
+			check(err)
 		}
 	}
-	return float64(refused), nil
+	return float64(refused)
 }

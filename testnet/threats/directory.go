@@ -27,11 +27,8 @@ var directoryAttacks = []attack{
 }
 
 // memoryOf returns the most memory, in bytes, that 500 identities make a directory take, under a limit.
-func memoryOf(limit int) (float64, error) {
-	s, err := overlaylab.NewScene(500, 20, overlay.Config{Memory: limit})
-	if err != nil {
-		return 0, err
-	}
+func memoryOf(limit int) float64 {
+	s := must(overlaylab.NewScene(500, 20, overlay.Config{Memory: limit}))
 	most := 0
 	for now := time.Duration(0); now < time.Minute; now += tick {
 		if now == 0 {
@@ -40,22 +37,16 @@ func memoryOf(limit int) (float64, error) {
 		s.Step(now, event.Tick{})
 		most = max(most, s.Overlay.Memory())
 	}
-	return float64(most), nil
+	return float64(most)
 }
 
 // visitors returns the memory taken by 1,000 visitors of a meeting place that each show a summary.
-func visitors(l overlay.Limits) (float64, error) {
+func visitors(l overlay.Limits) float64 {
 	taken := [2]int{}
 	for visits := range uint64(2) {
-		o, err := overlay.New(overlaylab.Alone(overlay.Config{MaxOrigins: 100, Limits: l}))
-		if err != nil {
-			return 0, err
-		}
+		o := must(overlay.New(overlaylab.Alone(overlay.Config{MaxOrigins: 100, Limits: l})))
 		for i := range uint64(1000) {
-			x, err := overlaylab.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaylab.Fingerprints(100, 0, i), summary.Header{})
-			if err != nil {
-				return 0, err
-			}
+			x := must(overlaylab.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaylab.Fingerprints(100, 0, i), summary.Header{}))
 			in := x.Sent(x.ID, 0, 1)
 			own := wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second
@@ -64,5 +55,5 @@ func visitors(l overlay.Limits) (float64, error) {
 		}
 		taken[visits] = o.Memory()
 	}
-	return float64(taken[1] - taken[0]), nil
+	return float64(taken[1] - taken[0])
 }

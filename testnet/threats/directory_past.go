@@ -53,10 +53,10 @@ func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Pre
 }
 
 // epochOf returns an epoch of an origin.
-func epochOf(fps []summary.Fingerprint, number uint32) (overlaylab.Origin, error) {
-	return overlaylab.NewOrigin("origin", fps, summary.Header{
+func epochOf(fps []summary.Fingerprint, number uint32) overlaylab.Origin {
+	return must(overlaylab.NewOrigin("origin", fps, summary.Header{
 		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
-	})
+	}))
 }
 
 // take brings all of an epoch to a directory.
@@ -66,48 +66,30 @@ func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) direct
 
 // replayed measures whether an origin's latest summary is still believed after its first one came again. The undefended
 // receiver takes the first one in as if it were later.
-func replayed(_ context.Context, defended bool) (float64, error) {
+func replayed(_ context.Context, defended bool) float64 {
 	d := past((*summary.Prefix).ExtendRelative)
 	now := overlaylab.Fingerprints(500, 0, 2)
-	old, err := epochOf(overlaylab.Fingerprints(500, 0, 1), 1)
-	if err != nil {
-		return 0, err
-	}
-	latest, err := epochOf(now, 2)
-	if err != nil {
-		return 0, err
-	}
+	old := epochOf(overlaylab.Fingerprints(500, 0, 1), 1)
+	latest := epochOf(now, 2)
 	take(d, 0, old)
 	take(d, time.Second, latest)
 	if !defended {
-		old, err = epochOf(overlaylab.Fingerprints(500, 0, 1), 3)
+		old = epochOf(overlaylab.Fingerprints(500, 0, 1), 3)
 	}
 	take(d, 2*time.Second, old)
 	held := d.Tagged(old.Group().OriginTag()).Held()
-	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), err
+	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2]))
 }
 
 // wrongDelta returns the share believed of the keys that the sender of a delta chose. The undefended receiver applies
 // it under the forged header, as the sender intends.
-func wrongDelta(_ context.Context, defended bool) (float64, error) {
+func wrongDelta(_ context.Context, defended bool) float64 {
 	before := overlaylab.Fingerprints(500, 0, 1)
 	chosen := overlaylab.Fingerprints(200, 0, 66)
-	old, err := epochOf(before, 1)
-	if err != nil {
-		return 0, err
-	}
-	next, err := epochOf(overlaylab.Changed(before, 10, 1), 2)
-	if err != nil {
-		return 0, err
-	}
-	forged, err := epochOf(append(slices.Clone(before[200:]), chosen...), 2)
-	if err != nil {
-		return 0, err
-	}
-	delta, err := forged.Stream.RunRelative(0, forged.Parts(), old.Stream, old.Parts())
-	if err != nil {
-		return 0, err
-	}
+	old := epochOf(before, 1)
+	next := epochOf(overlaylab.Changed(before, 10, 1), 2)
+	forged := epochOf(append(slices.Clone(before[200:]), chosen...), 2)
+	delta := must(forged.Stream.RunRelative(0, forged.Parts(), old.Stream, old.Parts()))
 	extend := (*summary.Prefix).ExtendRelative
 	if !defended {
 		extend = func(_, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
@@ -126,20 +108,14 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 			believed++
 		}
 	}
-	return float64(believed) / float64(len(chosen)), nil
+	return float64(believed) / float64(len(chosen))
 }
 
 // pretender returns the number of queries that ask a peer in vain before it is no longer trusted. Its summary shows all
 // keys of the searcher. It holds none of the keys of an audit.
-func pretender(l directory.Limits) (float64, error) {
-	s, err := overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
-	if err != nil {
-		return 0, err
-	}
-	own, err := overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{})
-	if err != nil {
-		return 0, err
-	}
+func pretender(l directory.Limits) float64 {
+	s := must(overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}}))
+	own := must(overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{}))
 	s.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
 	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 20})
 	now := time.Duration(0)
@@ -155,26 +131,23 @@ func pretender(l directory.Limits) (float64, error) {
 		}
 		c := s.Overlay.Candidates(nil, overlaylab.Fingerprints(1000, 0, 0)[0])
 		if len(c) != 1 {
-			return 0, fmt.Errorf("%d peers match", len(c))
+			check(fmt.Errorf("%d peers match", len(c)))
 		}
 		if match.Trust(c[0].Hits, c[0].Misses) < match.MinTrust {
-			return float64(asked), nil
+			return float64(asked)
 		}
 	}
-	return 100, nil
+	return 100
 }
 
 // pretended returns the number of neighbours by overlap that hold none of the keys that they claim.
-func pretended(l directory.Limits) (float64, error) {
+func pretended(l directory.Limits) float64 {
 	const honests, boasters = 20, 20
 	configs := make([]overlay.Config, honests+boasters)
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, Limits: overlay.Limits{Directory: l}}
 	}
-	net, err := overlaylab.New(configs, 1)
-	if err != nil {
-		return 0, err
-	}
+	net := must(overlaylab.New(configs, 1))
 	net.Unchecked = true
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i, p := range net.Peers {
@@ -182,9 +155,7 @@ func pretended(l directory.Limits) (float64, error) {
 		if p.Boaster = i >= honests; p.Boaster {
 			fps = overlaylab.Fingerprints(1000, 300, 0)
 		}
-		if err := net.Publish(i, fps); err != nil {
-			return 0, err
-		}
+		check(net.Publish(i, fps))
 		for range min(i, 2) {
 			net.Connect(i, rng.IntN(i))
 		}
@@ -196,5 +167,5 @@ func pretended(l directory.Limits) (float64, error) {
 			slots++
 		}
 	}
-	return float64(slots), nil
+	return float64(slots)
 }

@@ -43,9 +43,10 @@ type volatile struct {
 	log []func(context.Context) error // writes that are not in lasting yet
 }
 
-func newVolatile(lasting ds.Batching, deaf bool) (*volatile, error) {
+func newVolatile(lasting ds.Batching, deaf bool) *volatile {
 	v := &volatile{Batching: dssync.MutexWrap(ds.NewMapDatastore()), lasting: lasting, deaf: deaf}
-	return v, copyInto(v.Batching, lasting)
+	copyInto(v.Batching, lasting)
+	return v
 }
 
 func (v *volatile) note(f func(context.Context) error) {
@@ -84,48 +85,28 @@ func (v *volatile) Batch(context.Context) (ds.Batch, error) { return ds.NewBasic
 
 var testSeed = summary.Seed{Network: "threats"}
 
-func powerFails(ctx context.Context, defended bool) (float64, error) {
+func powerFails(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
-	v, err := newVolatile(disk, !defended)
-	if err != nil {
-		return 0, err
-	}
-	s, err := store.Open(ctx, v, testSeed)
-	if err != nil {
-		return 0, err
-	}
+	v := newVolatile(disk, !defended)
+	s := must(store.Open(ctx, v, testSeed))
 	h := testSeed.Hasher()
 	for i := range uint64(200) {
-		if _, err := s.Add(keyOf(i), h.Fingerprint(keyOf(i))); err != nil {
-			return 0, err
-		}
+		must(s.Add(keyOf(i), h.Fingerprint(keyOf(i))))
 	}
 	defer func() { _ = s.Close() }() // it writes to a store that is gone
-	again, err := store.Open(ctx, disk, testSeed)
-	if err != nil {
-		return 0, err
-	}
+	again := must(store.Open(ctx, disk, testSeed))
 	defer func() { _ = again.Close() }()
-	return float64(200 - again.Count()), nil
+	return float64(200 - again.Count())
 }
 
-func numbersTwice(ctx context.Context, defended bool) (float64, error) {
+func numbersTwice(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	given, twice := make(map[string]bool), 0
 	for range 100 {
-		v, err := newVolatile(disk, !defended)
-		if err != nil {
-			return 0, err
-		}
-		s, err := store.Open(ctx, v, testSeed)
-		if err != nil {
-			return 0, err
-		}
+		v := newVolatile(disk, !defended)
+		s := must(store.Open(ctx, v, testSeed))
 		for range 3 {
-			e, err := s.NextEpoch()
-			if err != nil {
-				return 0, err
-			}
+			e := must(s.NextEpoch())
 			if text := fmt.Sprint(e); given[text] {
 				twice++
 			} else {
@@ -135,28 +116,21 @@ func numbersTwice(ctx context.Context, defended bool) (float64, error) {
 		v.deaf = true // the power fails
 		_ = s.Close()
 	}
-	return float64(twice), nil
+	return float64(twice)
 }
 
 // setBack returns the number of 100 starts that begin with a number no later than the last one. The undefended node
 // takes the time.
-func setBack(ctx context.Context, defended bool) (float64, error) {
+func setBack(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	var last summary.Epoch
 	back := 0
 	for i := range 100 {
 		next := summary.Epoch{Generation: uint32(1_000_000 + 60*i - 3600*(i%2)), Sequence: 1}
 		if defended {
-			s, err := store.Open(ctx, disk, testSeed)
-			if err != nil {
-				return 0, err
-			}
-			if next, err = s.NextEpoch(); err != nil {
-				return 0, err
-			}
-			if err := s.Close(); err != nil {
-				return 0, err
-			}
+			s := must(store.Open(ctx, disk, testSeed))
+			next = must(s.NextEpoch())
+			check(s.Close())
 		}
 		if !next.After(last) {
 			back++
@@ -164,24 +138,13 @@ func setBack(ctx context.Context, defended bool) (float64, error) {
 		}
 		last = next
 	}
-	return float64(back), nil
+	return float64(back)
 }
 
 // copyInto copies all of a datastore into another.
-func copyInto(to ds.Batching, from ds.Batching) error {
+func copyInto(to ds.Batching, from ds.Batching) {
 	ctx := context.Background()
-	results, err := from.Query(ctx, query.Query{})
-	if err != nil {
-		return err
+	for _, e := range must(must(from.Query(ctx, query.Query{})).Rest()) {
+		check(to.Put(ctx, ds.NewKey(e.Key), e.Value))
 	}
-	defer func() { _ = results.Close() }()
-	for r := range results.Next() {
-		if r.Error != nil {
-			return r.Error
-		}
-		if err := to.Put(ctx, ds.NewKey(r.Key), r.Value); err != nil {
-			return err
-		}
-	}
-	return nil
 }

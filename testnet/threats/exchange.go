@@ -30,17 +30,14 @@ var exchangeAttacks = []attack{
 
 // narrow measures how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones.
 // Undefended, the peer does not declare its rate.
-func narrow(rate uint64) func(context.Context, bool) (float64, error) {
-	return either(func(declared uint64) (float64, error) {
+func narrow(rate uint64) func(context.Context, bool) float64 {
+	return either(func(declared uint64) float64 {
 		configs := make([]overlay.Config, 20)
 		for i := range configs {
 			configs[i] = overlay.Config{Up: fast, Down: fast}
 		}
 		configs[0].Down = declared
-		net, err := overlaylab.New(configs, 1)
-		if err != nil {
-			return 0, err
-		}
+		net := must(overlaylab.New(configs, 1))
 		net.Unchecked = true
 		var free, worst time.Duration // when the line is free, and the longest wait for that
 		net.Sent = func(now time.Duration, _, to, bytes int) {
@@ -50,14 +47,12 @@ func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 			}
 		}
 		for i := range configs {
-			if err := net.Publish(i, overlaylab.Fingerprints(20_000, 10_000, uint64(i))); err != nil {
-				return 0, err
-			}
+			check(net.Publish(i, overlaylab.Fingerprints(20_000, 10_000, uint64(i))))
 			for j := range min(i, 2) {
 				net.Connect(i, j)
 			}
 		}
 		net.Run(3 * time.Minute)
-		return worst.Seconds(), nil
+		return worst.Seconds()
 	}, rate, fast)
 }

@@ -37,25 +37,19 @@ var hostileAttacks = []attack{
 
 // hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside a silent
 // one.
-func hostileLink(_ context.Context, defended bool) (float64, error) {
-	quiet, err := timeToLearn(false, overlay.Config{})
-	if err != nil {
-		return 0, err
-	}
+func hostileLink(_ context.Context, defended bool) float64 {
+	quiet := timeToLearn(false, overlay.Config{})
 	var loose core.Config
 	venn.Loosen(&loose)
-	attacked, err := timeToLearn(true, unless(defended, loose.Overlay))
-	return attacked.Seconds() / quiet.Seconds(), err
+	attacked := timeToLearn(true, unless(defended, loose.Overlay))
+	return attacked.Seconds() / quiet.Seconds()
 }
 
 // timeToLearn returns the time from an honest link's offer of all origins until they are learned whole, ten minutes at
 // most.
-func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
+func timeToLearn(attacked bool, cfg overlay.Config) time.Duration {
 	const offered, most = 20 * time.Second, 10 * time.Minute
-	s, err := overlaylab.NewScene(origins, 4000, cfg)
-	if err != nil {
-		return 0, err
-	}
+	s := must(overlaylab.NewScene(origins, 4000, cfg))
 	for now := tick; now < most; now += tick {
 		if attacked && now%(2*time.Second) == 0 {
 			lie(s, now)
@@ -65,10 +59,10 @@ func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 		}
 		s.Step(now, event.Tick{})
 		if learned(s) {
-			return now - offered, nil
+			return now - offered
 		}
 	}
-	return most - offered, nil
+	return most - offered
 }
 
 // learned reports whether all parts of all origins are held.
@@ -106,11 +100,8 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 
 // inventedOrigins returns the number of false matches that a directory expects, which knows 20 origins well and has
 // heard of others from a liar.
-func inventedOrigins(cfg overlay.Config) (float64, error) {
-	s, err := amongFour(cfg)
-	if err != nil {
-		return 0, err
-	}
+func inventedOrigins(cfg overlay.Config) float64 {
+	s := amongFour(cfg)
 	for now := tick; now < time.Minute; now += tick {
 		if now%time.Second == 0 {
 			e := summary.Epoch{Generation: 1, Sequence: 1}
@@ -119,32 +110,26 @@ func inventedOrigins(cfg overlay.Config) (float64, error) {
 		}
 		s.Step(now, event.Tick{})
 	}
-	return s.Overlay.FalseMatches(), nil
+	return s.Overlay.FalseMatches()
 }
 
 // boasts measures whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
-func boasts(cfg overlay.Config) (float64, error) {
-	s, err := amongFour(cfg)
-	if err != nil {
-		return 0, err
-	}
+func boasts(cfg overlay.Config) float64 {
+	s := amongFour(cfg)
 	for now := tick; now < time.Minute; now += tick {
 		s.Step(now, event.Tick{})
 	}
 	s.Step(time.Minute, event.HelloReceived{Peer: liar, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
-	return truth(s.Overlay.Incomplete()), nil
+	return truth(s.Overlay.Incomplete())
 }
 
 // amongFour returns a scene with 20 origins that the node knows, two more honest links and a liar.
-func amongFour(cfg overlay.Config) (*overlaylab.Scene, error) {
-	s, err := overlaylab.NewScene(20, 1000, cfg)
-	if err != nil {
-		return nil, err
-	}
+func amongFour(cfg overlay.Config) *overlaylab.Scene {
+	s := must(overlaylab.NewScene(20, 1000, cfg))
 	for _, p := range []wire.PeerID{"honest 2", "honest 3"} {
 		s.Link(0, p)
 		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 400})
 	}
 	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
-	return s, nil
+	return s
 }

@@ -47,25 +47,17 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 	t.Helper()
 	var c cast
 	defer c.close()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	const others = 12
 	var all []*node.Node
 	for i := range uint64(others) {
-		n, err := c.node()
-		must(err)
+		n := c.node()
 		var keys [][]byte
 		for k := range uint64(2000) {
 			keys = append(keys, binary.BigEndian.AppendUint64(nil, i<<32|k))
 		}
-		_, err = n.Add(t.Context(), keys...)
-		must(err)
+		must(n.Add(t.Context(), keys...))
 		if i > 0 {
-			must(n.Connect(t.Context(), *host.InfoFromHost(all[i-1].Host())))
+			check(n.Connect(t.Context(), *host.InfoFromHost(all[i-1].Host())))
 		}
 		all = append(all, n)
 	}
@@ -90,24 +82,19 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 	}
 	until("the others know each other", func() bool { return whole(all[0]) && whole(all[others-1]) })
 
-	h, err := c.host()
-	must(err)
-	n, err := c.nodeOn(h)
-	must(err)
+	n := c.node()
 	if attacked {
-		liar, err := c.liar(n)
-		must(err)
+		liar := c.liar(n)
 		until("the liar is linked", func() bool { s, err := n.Status(t.Context()); return err == nil && len(s.Refused) > 0 })
 		defer liar.Close()
 	}
 	began := time.Now()
-	must(n.Connect(t.Context(), *host.InfoFromHost(all[0].Host())))
+	check(n.Connect(t.Context(), *host.InfoFromHost(all[0].Host())))
 	until("all summaries are learned", func() bool { return whole(n) })
 	took = time.Since(began)
 	for i := range uint64(others) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		results, err := n.Query(ctx, binary.BigEndian.AppendUint64(nil, i<<32|7), node.QueryOptions{Timeout: time.Minute})
-		must(err)
+		results := must(n.Query(ctx, binary.BigEndian.AppendUint64(nil, i<<32|7), node.QueryOptions{Timeout: time.Minute}))
 		found := 0
 		for p := range results.Providers() {
 			if p.ID != all[i].ID() {
@@ -120,8 +107,7 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 			t.Errorf("%d holders of a key of %d found", found, i)
 		}
 	}
-	s, err := n.Status(t.Context())
-	must(err)
+	s := must(n.Status(t.Context()))
 	for p, times := range s.Blamed {
 		for _, m := range all {
 			if m.ID() == p {
@@ -134,16 +120,10 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 }
 
 // liar is a faulty peer that has n for its only victim, and does a misdeed every twentieth of a second.
-func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
-	h, err := c.host()
-	if err != nil {
-		return nil, err
-	}
+func (c *cast) liar(n *node.Node) *fault.Peer {
+	h := c.host()
 	key := h.Peerstore().PrivKey(h.ID())
-	own, err := sealed(key, h.Addrs())
-	if err != nil {
-		return nil, err
-	}
+	own := sealed(key, h.Addrs())
 	in := func(id protocol.ID) protocol.ID { return wire.ProtocolIn("venn", id) }
 	cfg := fault.Config{
 		Topic: node.Topic("venn"), Gossip: node.Gossip(true), Hello: in(node.HelloID), Have: in(node.HaveID), Query: in(node.QueryID),
@@ -157,28 +137,15 @@ func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
 	random := rand.NewChaCha8([32]byte{})
 	for range 32 {
 		stranger, _, err := crypto.GenerateEd25519Key(random)
-		if err != nil {
-			return nil, err
-		}
-		r, err := sealed(stranger, h.Addrs()) // where nobody of that name is
-		if err != nil {
-			return nil, err
-		}
-		cfg.Ghosts = append(cfg.Ghosts, r)
+		check(err)
+		cfg.Ghosts = append(cfg.Ghosts, sealed(stranger, h.Addrs())) // where nobody of that name is
 	}
-	return fault.Start(h, cfg)
+	return must(fault.Start(h, cfg))
 }
 
 // sealed is a record that the owner of a key has signed.
-func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (r wire.Record, err error) {
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		return r, err
-	}
-	e, err := record.Seal(&peer.PeerRecord{PeerID: id, Seq: 1, Addrs: addrs}, key)
-	if err != nil {
-		return r, err
-	}
-	b, err := e.Marshal()
-	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
+func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) wire.Record {
+	id := must(peer.IDFromPrivateKey(key))
+	e := must(record.Seal(&peer.PeerRecord{PeerID: id, Seq: 1, Addrs: addrs}, key))
+	return wire.Record{Peer: wire.PeerID(id), Envelope: must(e.Marshal())}
 }

@@ -54,46 +54,37 @@ func (c *cast) close() {
 	}
 }
 
-func (c *cast) host(opts ...libp2p.Option) (host.Host, error) {
-	h, err := libp2p.New(append([]libp2p.Option{
+func (c *cast) host(opts ...libp2p.Option) host.Host {
+	h := must(libp2p.New(append([]libp2p.Option{
 		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(&network.NullResourceManager{}),
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
 		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
-	}, opts...)...)
-	if err == nil {
-		c.closers = append(c.closers, func() { _ = h.Close() })
-	}
-	return h, err
+	}, opts...)...))
+	c.closers = append(c.closers, func() { _ = h.Close() })
+	return h
 }
 
-func (c *cast) nodeOn(h host.Host, opts ...node.Option) (*node.Node, error) {
-	n, err := node.New(h, opts...)
-	if err == nil {
-		c.closers = append(c.closers, func() { _ = n.Close() })
-	}
-	return n, err
+func (c *cast) nodeOn(h host.Host, opts ...node.Option) *node.Node {
+	n := must(node.New(h, opts...))
+	c.closers = append(c.closers, func() { _ = n.Close() })
+	return n
 }
 
-func (c *cast) node(opts ...node.Option) (*node.Node, error) {
-	h, err := c.host()
-	if err != nil {
-		return nil, err
-	}
-	return c.nodeOn(h, opts...)
+func (c *cast) node(opts ...node.Option) *node.Node { return c.nodeOn(c.host(), opts...) }
+
+// beside returns a host that is connected with n and has no node.
+func (c *cast) beside(ctx context.Context, n *node.Node) host.Host {
+	h := c.host()
+	check(h.Connect(ctx, *host.InfoFromHost(n.Host())))
+	return h
 }
 
 // linked returns a host without a node that has said hello to n.
-func (c *cast) linked(ctx context.Context, n *node.Node) (host.Host, error) {
-	h, err := c.host()
-	if err != nil {
-		return nil, err
-	}
-	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
-		return nil, err
-	}
-	_, err = tell(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1}.Append(nil))
-	return h, err
+func (c *cast) linked(ctx context.Context, n *node.Node) host.Host {
+	h := c.beside(ctx, n)
+	must(tell(ctx, h, n.ID(), node.HelloID, wire.Hello{Session: 1}.Append(nil)))
+	return h
 }
 
 // tell sends one message on a stream and returns the answer, with its length before it.
@@ -114,37 +105,22 @@ func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []by
 }
 
 // privateKey asks as a stranger for a key that is held privately, or, without the defence, as any other.
-func privateKey(ctx context.Context, defended bool) (float64, error) {
+func privateKey(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
 	links := node.WithPrivatePeers(func(peer.ID) bool { return true })
-	n, err := c.node(links)
-	if err != nil {
-		return 0, err
-	}
+	n := c.node(links)
 	hold := n.Add
 	if defended {
 		hold = n.AddPrivate
 	}
-	if _, err := hold(ctx, []byte("private")); err != nil {
-		return 0, err
+	must(hold(ctx, []byte("private")))
+	got := must(tell(ctx, c.beside(ctx, n), n.ID(), node.HaveID, wire.HaveRequest{[]byte("private")}.Append(nil)))
+	if len(got) == 0 {
+		return 0
 	}
-	h, err := c.host()
-	if err != nil {
-		return 0, err
-	}
-	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
-		return 0, err
-	}
-	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{[]byte("private")}.Append(nil))
-	if err != nil || len(got) == 0 {
-		return 0, err
-	}
-	has, err := wire.ParseHaveAnswer(got[1:], 1)
-	if err != nil {
-		return 0, err
-	}
-	return truth(has[0]), nil
+	has := must(wire.ParseHaveAnswer(got[1:], 1))
+	return truth(has[0])
 }
 
 func truth(b bool) float64 {
@@ -155,43 +131,38 @@ func truth(b bool) float64 {
 }
 
 // reaches measures whether a node can dial a peer and find a key that it holds, within 5 s.
-func (c *cast) reaches(ctx context.Context, n *node.Node) (float64, error) {
-	holder, err := c.node()
-	if err != nil {
-		return 0, err
-	}
-	if _, err := holder.Add(ctx, []byte("k")); err != nil {
-		return 0, err
-	}
+func (c *cast) reaches(ctx context.Context, n *node.Node) float64 {
+	holder := c.node()
+	must(holder.Add(ctx, []byte("k")))
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if n.Connect(ctx, *host.InfoFromHost(holder.Host())) != nil {
-		return 0, nil
+		return 0
 	}
 	results, err := n.Query(ctx, []byte("k"), node.QueryOptions{})
 	if err != nil {
-		return 0, nil //nolint:nilerr // that is what is measured
+		return 0
 	}
 	for range results.Providers() {
-		return 1, nil
+		return 1
 	}
-	return 0, nil
+	return 0
 }
 
 // tried runs an attack until its result is as expected. On a busy machine the load on an undefended node ends before
 // all of it has begun: there are five tries. A dial may take too long there, too: a defended node has one more try.
-func tried(run func(ctx context.Context, defended bool) (float64, error)) func(context.Context, bool) (float64, error) {
-	return func(ctx context.Context, defended bool) (reached float64, err error) {
+func tried(run func(ctx context.Context, defended bool) float64) func(context.Context, bool) float64 {
+	return func(ctx context.Context, defended bool) (reached float64) {
 		tries := 5
 		if defended {
 			tries = 2 // with more, a defence that mostly fails would pass
 		}
 		for range tries {
-			if reached, err = run(ctx, defended); err != nil || reached == truth(defended) {
+			if reached = run(ctx, defended); reached == truth(defended) {
 				break
 			}
 		}
-		return reached, err
+		return reached
 	}
 }
 
@@ -214,74 +185,42 @@ func (g *handshakeGate) InterceptUpgraded(network.Conn) (bool, control.Disconnec
 }
 
 // halfHandshakes has forty connections go as far as noise, and no further.
-func halfHandshakes(ctx context.Context, defended bool) (float64, error) {
+func halfHandshakes(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
 	var opts []libp2p.Option
 	if !defended {
 		opts = append(opts, libp2p.ConnectionGater(&handshakeGate{most: 26}))
 	}
-	h, err := c.host(opts...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := c.nodeOn(h, node.WithMaxConnections(32))
-	if err != nil {
-		return 0, err
-	}
+	h := c.host(opts...)
+	n := c.nodeOn(h, node.WithMaxConnections(32))
 	for range 40 {
-		if err := c.halfHandshake(ctx, h); err != nil {
-			return 0, err
-		}
+		c.halfHandshake(ctx, h)
 	}
 	return c.reaches(ctx, n)
 }
 
-func (c *cast) halfHandshake(ctx context.Context, h host.Host) error {
+func (c *cast) halfHandshake(ctx context.Context, h host.Host) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		return err
-	}
-	tr, err := noise.New(noise.ID, key, nil)
-	if err != nil {
-		return err
-	}
-	addr, err := manet.ToNetAddr(h.Addrs()[0])
-	if err != nil {
-		return err
-	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr.String())
-	if err != nil {
-		return err
-	}
+	check(err)
+	conn := must(new(net.Dialer).DialContext(ctx, "tcp", must(manet.ToNetAddr(h.Addrs()[0])).String()))
 	c.closers = append(c.closers, func() { _ = conn.Close() })
-	if _, err := multistream.SelectOneOf([]string{noise.ID}, conn); err != nil {
-		return err
-	}
-	_, err = tr.SecureOutbound(ctx, conn, h.ID())
-	return err
+	must(multistream.SelectOneOf([]string{noise.ID}, conn))
+	must(must(noise.New(noise.ID, key, nil)).SecureOutbound(ctx, conn, h.ID()))
 }
 
-func rebinding(ctx context.Context, defended bool) (float64, error) {
+func rebinding(ctx context.Context, defended bool) float64 {
 	served := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	if defended {
 		served = httpapi.Guard(served)
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
+	l := must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
 	s := http.Server{Handler: served, ReadHeaderTimeout: time.Second}
 	defer func() { _ = s.Close() }()
 	go func() { _ = s.Serve(l) }()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.Addr().String()+"/routing/v1/providers/x", nil)
-	if err != nil {
-		return 0, err
-	}
+	r := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.Addr().String()+"/routing/v1/providers/x", nil))
 	r.Host = "rebound.example"
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, err
-	}
-	return truth(answer.StatusCode == http.StatusOK), answer.Body.Close()
+	answer := must(http.DefaultClient.Do(r))
+	check(answer.Body.Close())
+	return truth(answer.StatusCode == http.StatusOK)
 }

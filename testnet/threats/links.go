@@ -26,13 +26,13 @@ var linkAttacks = []attack{
 	{
 		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp()),
 		defence: "shares of work for each peer", slow: true,
-		run: func(ctx context.Context, defended bool) (asked float64, err error) {
+		run: func(ctx context.Context, defended bool) (asked float64) {
 			for range 5 { // a busy machine may not look up this number
-				if asked, err = haveFlood(ctx, defended); defended || err != nil || asked > mostLookedUp() {
+				if asked = haveFlood(ctx, defended); defended || asked > mostLookedUp() {
 					break
 				}
 			}
-			return asked, err
+			return asked
 		},
 	},
 	{
@@ -72,18 +72,12 @@ func (k *counted) Has(key []byte) (bool, error) {
 	return k.Keys.Has(key)
 }
 
-func haveFlood(ctx context.Context, defended bool) (float64, error) {
+func haveFlood(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
 	keys := &counted{Keys: new(keystore.Memory)}
-	n, err := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Work: nodelab.Unbounded})))
-	if err != nil {
-		return 0, err
-	}
-	h, err := c.linked(ctx, n)
-	if err != nil {
-		return 0, err
-	}
+	n := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Work: nodelab.Unbounded})))
+	h := c.linked(ctx, n)
 	var batch [][]byte
 	for i := range uint64(wire.MaxHaveKeys) {
 		batch = append(batch, binary.BigEndian.AppendUint64(nil, i))
@@ -99,7 +93,7 @@ func haveFlood(ctx context.Context, defended bool) (float64, error) {
 		})
 	}
 	wg.Wait()
-	return float64(keys.asked.Load()), nil
+	return float64(keys.asked.Load())
 }
 
 // stuck is a key store that hangs when it is asked for the key "hang", from the from-th time on.
@@ -135,7 +129,7 @@ func inLoop(keys keystore.Keys) func(*core.Config) {
 }
 
 // hanging measures whether a node goes on while its key store hangs in a search of a linked peer: 1 or 0.
-func hanging(ctx context.Context, defended bool) (float64, error) {
+func hanging(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
 	keys := &stuck{Keys: new(keystore.Memory), from: 1, hangs: make(chan struct{}), release: make(chan struct{})}
@@ -143,14 +137,8 @@ func hanging(ctx context.Context, defended bool) (float64, error) {
 	if !defended {
 		within, keys.from = 2*time.Second, 2 // in the loop: the first time is before
 	}
-	n, err := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Core: inLoop(keys)})))
-	if err != nil {
-		return 0, err
-	}
-	h, err := c.linked(ctx, n)
-	if err != nil {
-		return 0, err
-	}
+	n := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Core: inLoop(keys)})))
+	h := c.linked(ctx, n)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(keys.release)
@@ -161,24 +149,21 @@ func hanging(ctx context.Context, defended bool) (float64, error) {
 	select {
 	case <-keys.hangs:
 	case <-time.After(20 * time.Second):
-		return 0, errors.New("the key store is not asked")
+		check(errors.New("the key store is not asked"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	_, err = n.Status(ctx) // its loop does other things
-	return truth(err == nil), nil
+	_, err := n.Status(ctx) // its loop does other things
+	return truth(err == nil)
 }
 
 const mostJunk = 16 // MiB that the other end of a join sends
 
 // falseSize joins a node with a peer that claims a thousand million keys and sends junk for as long as it is read.
-func falseSize(ctx context.Context, defended bool) (float64, error) {
+func falseSize(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodelab.Without(unless(defended, nodelab.Limits{Claim: nodelab.Unbounded})))
-	if err != nil {
-		return 0, err
-	}
+	n := c.node(nodelab.Without(unless(defended, nodelab.Limits{Claim: nodelab.Unbounded})))
 	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
 		piece := wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)}.Append(nil)
 		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
@@ -188,13 +173,10 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 }
 
 // falseKeys joins a node with a peer that sends keys which are not in the filter that it was sent.
-func falseKeys(ctx context.Context, defended bool) (float64, error) {
+func falseKeys(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
-	n, err := c.node(nodelab.Without(unless(defended, nodelab.Limits{Stray: nodelab.Unbounded})))
-	if err != nil {
-		return 0, err
-	}
+	n := c.node(nodelab.Without(unless(defended, nodelab.Limits{Stray: nodelab.Unbounded})))
 	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 16, Bytes: 1 << 26}, func(s network.Stream, r wire.JoinRequest, taken *atomic.Int64) {
 		if r.Filter == 0 {
 			_ = wire.WriteFrame(s, wire.JoinPiece{Filter: filterOf(r.Params), Final: true}.Append(nil))
@@ -231,14 +213,9 @@ func filterOf(p bloom.Params) []byte {
 
 // joinWith joins a node with a peer that claims a size, and returns the MiB that answer made the node take for the
 // rest.
-func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
-	if _, err := n.Add(ctx, []byte("k")); err != nil {
-		return 0, err
-	}
-	evil, err := c.host()
-	if err != nil {
-		return 0, err
-	}
+func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) float64 {
+	must(n.Add(ctx, []byte("k")))
+	evil := c.host()
 	var taken atomic.Int64
 	evil.SetStreamHandler(wire.ProtocolIn("venn", node.JoinID), func(s network.Stream) {
 		defer func() { _ = s.Close() }()
@@ -268,11 +245,9 @@ func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, a
 		}
 		answer(s, r, &taken)
 	})
-	if err := evil.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
-		return 0, err
-	}
+	check(evil.Connect(ctx, *host.InfoFromHost(n.Host())))
 	if _, _, err := n.Intersect(ctx, n.ID(), evil.ID()); err == nil {
-		return 0, errors.New("the join succeeds")
+		check(errors.New("the join succeeds"))
 	}
-	return float64(taken.Load()) / (1 << 20), nil
+	return float64(taken.Load()) / (1 << 20)
 }

@@ -106,7 +106,7 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 
 // inventor returns the number of two holders that a query for all finds. It first asks a contact with made-up names.
 // Only another contact knows of the second holder.
-func inventor(limits routing.Limits) (float64, error) {
+func inventor(limits routing.Limits) float64 {
 	p := newPlace(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
 	p.node("a").Knows["known"] = 0.001
@@ -120,7 +120,7 @@ func inventor(limits routing.Limits) (float64, error) {
 	}
 	p.Step("a", routinglab.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
 	p.Run()
-	return float64(p.node("a").Done[0].Stats.Found), nil
+	return float64(p.node("a").Done[0].Stats.Found)
 }
 
 // named returns a place where a searcher of poor knowledge has an inventor and an honest peer to ask. The inventor's
@@ -156,16 +156,16 @@ func dead(n int) (names []wire.PeerID) {
 	return names
 }
 
-func deadNames(limits routing.Limits) (float64, error) {
+func deadNames(limits routing.Limits) float64 {
 	p := named(limits, dead(routing.MaxNamesAny)...)
 	s := p.findAsAsked("a", "key 7")
 	if s.Found == 0 {
-		return 30_000, nil // as long as a query may take
+		return 30_000 // as long as a query may take
 	}
-	return float64(s.Elapsed.Milliseconds()), nil
+	return float64(s.Elapsed.Milliseconds())
 }
 
-func namedAgain(limits routing.Limits) (float64, error) {
+func namedAgain(limits routing.Limits) float64 {
 	limits.Fade, limits.Silent = 1, unbounded // a peer that names them is believed each time
 	p := named(limits, dead(4)...)
 	vain := 0
@@ -177,12 +177,12 @@ func namedAgain(limits routing.Limits) (float64, error) {
 		}
 		p.RunUntil(p.Now() + time.Second)
 	}
-	return float64(vain), nil
+	return float64(vain)
 }
 
 // boasting returns the number of messages that a find costs. Of ten linked peers only one is well informed, and it does
 // not boast.
-func boasting(limits routing.Limits) (float64, error) {
+func boasting(limits routing.Limits) float64 {
 	limits.Fade = 1 // a peer that boasts is heard each time
 	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
@@ -200,7 +200,7 @@ func boasting(limits routing.Limits) (float64, error) {
 	for i := range 30 {
 		sum += p.Find("a", fmt.Sprint("key ", i)).Messages
 	}
-	return float64(sum) / 30, nil
+	return float64(sum) / 30
 }
 
 // crowd returns a peer that knows 60 others, which all match every key, and a stranger with a link to it.
@@ -228,18 +228,18 @@ func search(key string, request uint64, budget int, within time.Duration) event.
 
 // flood returns the number of messages a second that a peer spends on the searches of a peer that sends a hundred a
 // second.
-func flood(cfg routing.Config) (float64, error) {
+func flood(cfg routing.Config) float64 {
 	p, spent := crowd(cfg)
 	const seconds = 30
 	for i := range uint64(seconds * 100) {
 		p.Step("b", search(fmt.Sprint("k", i), 1<<40+i, 128, 5*time.Second))
 		p.RunUntil(p.Now() + 10*time.Millisecond)
 	}
-	return float64(*spent) / seconds, nil
+	return float64(*spent) / seconds
 }
 
 // greedy returns the number of messages that a search causes whose sender claims a budget of a million.
-func greedy(cfg routing.Config) (float64, error) {
+func greedy(cfg routing.Config) float64 {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
 	for i := range 600 {
@@ -251,11 +251,11 @@ func greedy(cfg routing.Config) (float64, error) {
 	}
 	p.Step("b", search("k", 1<<40, 1_000_000, 20*time.Second))
 	p.RunUntil(p.Now() + 20*time.Second)
-	return float64(*spent), nil
+	return float64(*spent)
 }
 
 // claimant returns the number of 100 finds that first ask a peer whose summary, the best one known, matches everything.
-func claimant(limits routing.Limits) (float64, error) {
+func claimant(limits routing.Limits) float64 {
 	p := newPlace(routing.Config{Limits: limits}, "")
 	p.node("a").Knows["claimant"] = 0.0001
 	p.node("a").Knows["holder"] = 0.001
@@ -265,17 +265,17 @@ func claimant(limits routing.Limits) (float64, error) {
 		p.node("claimant").Claims[key], p.node("holder").Holds[key] = true, true
 		s := p.Find("a", key)
 		if s.Found == 0 {
-			return 0, fmt.Errorf("%s is not found", key)
+			check(fmt.Errorf("%s is not found", key))
 		}
 		if s.Explain[0].Peer == "claimant" {
 			asked++
 		}
 	}
-	return float64(asked), nil
+	return float64(asked)
 }
 
 // popular returns the number of names a second sent to a peer that asks for all holders of a key ten times a second.
-func popular(cfg routing.Config) (float64, error) {
+func popular(cfg routing.Config) float64 {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {
 		n := p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
@@ -296,7 +296,7 @@ func popular(cfg routing.Config) (float64, error) {
 			}
 		}
 	}
-	return float64(named) / seconds, nil
+	return float64(named) / seconds
 }
 
 // impatient returns a configuration of routing; undefended, it waits for every answer until a query ends.
@@ -320,8 +320,8 @@ func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
 
 // dying returns the share of findable keys found when dead of sixty peers have just ended without a word. Three of the
 // sixty hold each key.
-func dying(dead int) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defended bool) (float64, error) {
+func dying(dead int) func(context.Context, bool) float64 {
+	return func(_ context.Context, defended bool) float64 {
 		p, all := sixty(impatient(defended))
 		rng := rand.New(rand.NewPCG(1, uint64(dead)))
 		for _, i := range rng.Perm(len(all))[:dead] {
@@ -339,13 +339,13 @@ func dying(dead int) func(context.Context, bool) (float64, error) {
 				found += s.Found
 			}
 		}
-		return float64(found) / float64(findable), nil
+		return float64(found) / float64(findable)
 	}
 }
 
 // losing returns the share of keys found when a query does not reach three in ten of sixty peers. Five of the sixty
 // hold each key.
-func losing(_ context.Context, defended bool) (float64, error) {
+func losing(_ context.Context, defended bool) float64 {
 	const keys = 200
 	p, all := sixty(impatient(defended))
 	rng := rand.New(rand.NewPCG(1, 30))
@@ -360,5 +360,5 @@ func losing(_ context.Context, defended bool) (float64, error) {
 		}
 		found += p.Find("a", key).Found
 	}
-	return float64(found) / keys, nil
+	return float64(found) / keys
 }

@@ -30,6 +30,6 @@ var roomAttacks = []attack{
 	},
 }
 
-func room(run func(without bool) int) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defended bool) (float64, error) { return float64(run(!defended)), nil }
+func room(run func(without bool) int) func(context.Context, bool) float64 {
+	return func(_ context.Context, defended bool) float64 { return float64(run(!defended)) }
 }

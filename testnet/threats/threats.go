@@ -62,7 +62,7 @@ type attack struct {
 	where                   Where
 	target                  target
 	slow                    bool // seconds rather than moments
-	run                     func(ctx context.Context, defended bool) (float64, error)
+	run                     func(ctx context.Context, defended bool) float64
 }
 
 // all are the attacks, a family a file.
@@ -109,17 +109,41 @@ func (a *attack) try(ctx context.Context) Row {
 	return r
 }
 
-// both runs an attack on the defended system and on the undefended one.
+// both runs an attack on the defended system and on the undefended one. The error is the failure of a check.
 func (a *attack) both(ctx context.Context, r *Row) (err error) {
-	if r.Defended, err = a.run(ctx, true); err == nil {
-		r.Undefended, err = a.run(ctx, false)
+	defer func() {
+		if p := recover(); p != nil {
+			f, is := p.(failure)
+			if !is {
+				panic(p)
+			}
+			err = f.error
+		}
+	}()
+	r.Defended = a.run(ctx, true)
+	r.Undefended = a.run(ctx, false)
+	return nil
+}
+
+// failure ends an attack that cannot be run.
+type failure struct{ error }
+
+// check ends the attack with an error that is not nil.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
 	}
-	return err
+}
+
+// must returns v, or ends the attack with an error that is not nil.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
 // either runs an attack on one or the other of two settings: of the defended system and of the undefended one.
-func either[S any](run func(S) (float64, error), defended, undefended S) func(context.Context, bool) (float64, error) {
-	return func(_ context.Context, defends bool) (float64, error) {
+func either[S any](run func(S) float64, defended, undefended S) func(context.Context, bool) float64 {
+	return func(_ context.Context, defends bool) float64 {
 		if defends {
 			return run(defended)
 		}
@@ -128,7 +152,7 @@ func either[S any](run func(S) (float64, error), defended, undefended S) func(co
 }
 
 // limited runs an attack within the limits of every node, which are the zero value, and within the loose ones.
-func limited[L any](run func(L) (float64, error), loose L) func(context.Context, bool) (float64, error) {
+func limited[L any](run func(L) float64, loose L) func(context.Context, bool) float64 {
 	return either(run, *new(L), loose)
 }
 

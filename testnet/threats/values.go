@@ -26,33 +26,26 @@ var valueAttacks = []attack{
 func keyOf(i uint64) []byte { return binary.BigEndian.AppendUint64([]byte("key "), i) }
 
 // summaryOf returns a summary of some keys under a seed, as deep as the first three parts.
-func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
+func summaryOf(keys [][]byte, seed summary.Seed) *summary.Prefix {
 	h := seed.Hasher()
 	fps := make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
 		fps[i] = h.Fingerprint(k)
 	}
-	s, err := summary.Build(fps, summary.Header{
+	return must(summary.Build(fps, summary.Header{
 		Seed: seed.Tag(), Origin: "victim", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour, Shape: summary.DefaultShape(len(fps)),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	}))
 }
 
 // crafted returns the share of keys crafted under one seed that match the summary that the victim publishes. A defended
 // victim publishes under the next seed.
-func crafted(defended bool) (float64, error) {
+func crafted(defended bool) float64 {
 	var held [][]byte
 	for i := range uint64(5000) {
 		held = append(held, keyOf(i))
 	}
 	before, next := summary.Seed{Network: "venn"}, summary.Seed{Network: "venn", Number: 1}
-	known, err := summaryOf(held, before)
-	if err != nil {
-		return 0, err
-	}
+	known := summaryOf(held, before)
 	var evil [][]byte
 	h := before.Hasher()
 	for i := uint64(1 << 40); len(evil) < 200 && i < 1<<40+1<<22; i++ {
@@ -63,9 +56,7 @@ func crafted(defended bool) (float64, error) {
 	published := known
 	if defended {
 		h = next.Hasher()
-		if published, err = summaryOf(held, next); err != nil {
-			return 0, err
-		}
+		published = summaryOf(held, next)
 	}
 	matches := 0
 	for _, k := range evil {
@@ -73,11 +64,11 @@ func crafted(defended bool) (float64, error) {
 			matches++
 		}
 	}
-	return float64(matches) / float64(max(1, len(evil))), nil
+	return float64(matches) / float64(max(1, len(evil)))
 }
 
 // guessed returns the share of a hundred secret keys found out by somebody who holds the summary and guesses well.
-func guessed(defended bool) (float64, error) {
+func guessed(defended bool) float64 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var public, secret [][]byte
 	for range 1000 {
@@ -90,15 +81,12 @@ func guessed(defended bool) (float64, error) {
 		public = append(public, secret...)
 	}
 	seed := summary.Seed{Network: "venn"}
-	p, err := summaryOf(public, seed)
-	if err != nil {
-		return 0, err
-	}
+	p := summaryOf(public, seed)
 	matches := 0
 	for _, k := range secret {
 		if p.Contains(seed.Hasher().Fingerprint(k)) {
 			matches++
 		}
 	}
-	return float64(matches) / float64(len(secret)), nil
+	return float64(matches) / float64(len(secret))
 }

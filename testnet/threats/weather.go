@@ -44,7 +44,7 @@ func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.P
 
 // partition returns the share of the keys found in the fifteenth second after their holders are back. Each key was
 // looked for every ten seconds while they were cut off, and is every second then.
-func partition(limits routing.Limits) (float64, error) {
+func partition(limits routing.Limits) float64 {
 	p, peers := hundred(limits, 200, 1)
 	cut := func(mute bool) {
 		for _, x := range peers[:50] {
@@ -71,12 +71,12 @@ func partition(limits routing.Limits) (float64, error) {
 	for range 15 {
 		found = round(time.Second)
 	}
-	return float64(found) / 200, nil
+	return float64(found) / 200
 }
 
 // churn returns the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
 // online.
-func churn(limits routing.Limits) (float64, error) {
+func churn(limits routing.Limits) float64 {
 	const (
 		median  = 84.0 // seconds that a peer stays, and is away
 		popular = 10   // keys, so that their holders are asked again and again
@@ -106,11 +106,11 @@ func churn(limits routing.Limits) (float64, error) {
 		p.RunUntil(p.Now() + time.Second)
 	}
 	if missed > len(took)/20 {
-		return 0, fmt.Errorf("%d of %d finds in vain", missed, len(took))
+		check(fmt.Errorf("%d of %d finds in vain", missed, len(took)))
 	}
 	sum := 0.0
 	for _, ms := range took {
 		sum += ms
 	}
-	return sum / float64(len(took)), nil
+	return sum / float64(len(took))
 }
