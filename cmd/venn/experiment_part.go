@@ -24,6 +24,12 @@ func goodPart(text string) error {
 	return err
 }
 
+// partOf returns the part that the flag names; the zero value is all.
+func partOf(c *cli.Command) runs.Part {
+	part, _ := runs.ParsePart(c.String("part")) // goodPart has read it
+	return part
+}
+
 // toStdout in place of a folder lets a part write its lines to stdout. Nothing but errors then goes to stderr:
 // collectors of containers' output mix stderr in between the pieces of long lines.
 const toStdout = "-"
@@ -37,10 +43,7 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 		}
 		return w, out, nil
 	}
-	if w.Part, err = runs.ParsePart(c.String("part")); err != nil {
-		return w, "", usageError{err}
-	}
-	switch {
+	switch w.Part = partOf(c); {
 	case c.Bool("json"):
 		return w, "", usageError{errors.New("flag --part: a part prints no rows, --json is for the call without it")}
 	case out == "":

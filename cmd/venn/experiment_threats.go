@@ -11,7 +11,6 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/page"
-	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/threats"
 )
 
@@ -28,13 +27,7 @@ func runThreats(ctx context.Context, c *cli.Command) error {
 			return usageError{fmt.Errorf("experiment run threats: no flag --%s", name)}
 		}
 	}
-	var part runs.Part
-	if c.IsSet("part") {
-		var err error
-		if part, err = runs.ParsePart(c.String("part")); err != nil {
-			return usageError{err}
-		}
-	}
+	part := partOf(c)
 	w, asJSON := output(c), c.Bool("json")
 	e := json.NewEncoder(w)
 	failed := 0

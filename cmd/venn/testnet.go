@@ -16,7 +16,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
-	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -71,32 +70,33 @@ func gcPercent(peers int, links link.Mix, adds float64) int {
 }
 
 func testnetCommand() *cli.Command {
+	cfg := &testnet.Config{}
 	return &cli.Command{
 		Name:        "testnet",
 		Usage:       "run a network of peers in this process, and report what they find",
 		Description: testnetHelp,
 		ArgsUsage:   " ",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "peers", Usage: "run `PEERS` peers; where the data has fewer, it is dealt out anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
-			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
-			&cli.Int64Flag{Name: "chunk", Usage: "one key for every `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
-			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
-			&cli.StringFlag{Name: "queries-like", Usage: "draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peers and keys", Value: holdings.Uniform},
+			&cli.IntFlag{Name: "peers", Destination: &cfg.Peers, Usage: "run `PEERS` peers; where the data has fewer, it is dealt out anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
+			&cli.StringFlag{Name: "data", Destination: &cfg.Data, Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
+			&cli.Uint64Flag{Name: "chunk", Destination: &cfg.Chunk, Usage: "one key for every `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[uint64](1, 1<<50)},
+			&cli.IntFlag{Name: "queries", Destination: &cfg.Queries, Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
+			&cli.StringFlag{Name: "queries-like", Destination: &cfg.QueriesLike, Usage: "draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peers and keys", Value: holdings.Uniform},
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links with the rates of --links", Value: string(testnet.TCP), Validator: goodTransport},
-			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
+			&cli.BoolFlag{Name: "shape", Destination: &cfg.Shape, Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
+			&cli.Uint64Flag{Name: "seed", Destination: &cfg.Seed, Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from when the peers are linked to the first query", DefaultText: "30s; 1m0s where all lines are slow; longer in proportion beyond 120 peers", Validator: within(0, 24*time.Hour)},
-			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: above0(1)},
-			&cli.IntFlag{Name: "connections", Usage: "let each peer make and accept at most this number of `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
-			&cli.IntFlag{Name: "origins", Usage: "let each peer keep summaries of `PEERS` others at most; in a larger network it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},
-			&cli.IntFlag{Name: "memory", Usage: "let each peer keep at most `BYTES` of others' summaries (default: 64 MiB)", HideDefault: true, Validator: within(testnet.MinMemory, 1<<40)},
-			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
-			&cli.FloatFlag{Name: "churn", Usage: "replace this `SHARE` of every collection each minute, as long as queries run; they are then spread over --minutes", HideDefault: true, Validator: within[float64](0, 1)},
-			&cli.FloatFlag{Name: "adds", Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: within[float64](0, testnet.MaxAdds)},
-			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: above0(1e6)},
-			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
-			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
+			&cli.FloatFlag{Name: "summary-share", Destination: &cfg.SummaryShare, Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: above0(1)},
+			&cli.IntFlag{Name: "connections", Destination: &cfg.Connections, Usage: "let each peer make and accept at most this number of `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
+			&cli.IntFlag{Name: "origins", Destination: &cfg.Origins, Usage: "let each peer keep summaries of `PEERS` others at most; in a larger network it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},
+			&cli.IntFlag{Name: "memory", Destination: &cfg.Memory, Usage: "let each peer keep at most `BYTES` of others' summaries (default: 64 MiB)", HideDefault: true, Validator: within(testnet.MinMemory, 1<<40)},
+			&cli.BoolFlag{Name: "no-share", Destination: &cfg.NoShare, Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
+			&cli.FloatFlag{Name: "churn", Destination: &cfg.Churn, Usage: "replace this `SHARE` of every collection each minute, as long as queries run; they are then spread over --minutes", HideDefault: true, Validator: within[float64](0, 1)},
+			&cli.FloatFlag{Name: "adds", Destination: &cfg.Adds, Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: within[float64](0, testnet.MaxAdds)},
+			&cli.FloatFlag{Name: "minutes", Destination: &cfg.Minutes, Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: above0(1e6)},
+			&cli.IntFlag{Name: "faulty", Destination: &cfg.Faulty, Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
+			&cli.DurationFlag{Name: "timeout", Destination: &cfg.Timeout, Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
 			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: goodPart},
 			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
@@ -104,11 +104,11 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: outUsage, TakesFile: true},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
 		}, slices.Concat(scenarioFlags(), viewFlags())...),
-		Action: runTestnet,
+		Action: func(ctx context.Context, c *cli.Command) error { return runTestnet(ctx, c, *cfg) },
 	}
 }
 
-func runTestnet(ctx context.Context, c *cli.Command) error {
+func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	mix, err := link.ParseMix(c.String("links"))
 	if err != nil {
 		return usageError{err}
@@ -130,7 +130,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if c.IsSet("scenario") {
 		return playScenario(ctx, c, show, tell)
 	}
-	defer heap.Grow(gcPercent(c.Int("peers"), mix, c.Float("adds")))()
+	defer heap.Grow(gcPercent(cfg.Peers, mix, cfg.Adds))()
 	if c.Bool("against-simulator") {
 		return usageError{errors.New("flag --against-simulator: goes with --scenario")}
 	}
@@ -139,18 +139,8 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 	}
-	cfg := testnet.Config{
-		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"), QueriesLike: c.String("queries-like"),
-		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
-		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Connections: c.Int("connections"), Origins: c.Int("origins"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
-		Churn: c.Float("churn"), Adds: c.Float("adds"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
-		Progress: tell,
-	}
-	if c.IsSet("part") {
-		part, err := runs.ParsePart(c.String("part"))
-		if err != nil {
-			return usageError{err}
-		}
+	cfg.Links, cfg.Transport, cfg.Warmup, cfg.Progress = mix, testnet.Transport(c.String("transport")), warmup(c), tell
+	if part := partOf(c); part.Of > 0 {
 		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
 	}
 	if names := c.String("strategy"); names != "" {
@@ -224,7 +214,7 @@ func warmup(c *cli.Command) time.Duration {
 	return -1
 }
 
-func within[T int | int64 | float64 | time.Duration](low, high T) func(T) error {
+func within[T int | uint64 | float64 | time.Duration](low, high T) func(T) error {
 	return func(v T) error {
 		if v >= low && v <= high { // false for NaN
 			return nil
