@@ -19,6 +19,7 @@ type QueryOptions struct {
 	All     bool          // every holder
 	Want    int           // holders that are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
+	Direct  bool          // this node alone asks: nobody forwards the query. It takes a round trip less where nobody has the key
 	Fresh   time.Duration // greatest age of knowledge of linked peers to use without asking; 0: 3 s, negative: always ask
 	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts for other ranges are asked
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
@@ -46,7 +47,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
 	}
-	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Fresh: o.Fresh, Budget: max(0, o.Budget)}
+	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Direct: o.Direct, Fresh: o.Fresh, Budget: max(0, o.Budget)}
 	if o.All {
 		q.Mode = wire.All
 	}

@@ -95,6 +95,22 @@ func (p *place) findHidden(at wire.PeerID, key string, holder *routinglab.Node) 
 	return p.Find(at, key)
 }
 
+// TestDirect looks for a key that no summary shows, at two links' distance: others pass the question on, unless the query
+// says that they must not.
+func TestDirect(t *testing.T) {
+	p := newPlace(1, routing.Config{})
+	p.links("a-b b-c")
+	p.node("c").Holds["key"] = true
+	for id, direct := range []bool{false, true} {
+		p.Start("a", routing.Query{ID: routing.QueryID(id + 1), Key: []byte("key"), Mode: wire.Any, Direct: direct})
+		p.Run()
+		s := p.node("a").Done[id].Stats
+		if forwarded := slices.ContainsFunc(s.Explain, func(r routing.Reason) bool { return r.Why == routing.Forwarded }); forwarded == direct || s.Found == 1 == direct {
+			t.Errorf("direct %v: %+v", direct, s)
+		}
+	}
+}
+
 // TestLyingChild has a child's child invent a provider while the search goes on.
 func TestLyingChild(t *testing.T) {
 	onOff(t, routing.Config{Limits: routing.Limits{Believed: 1}}, func(t *testing.T, cfg routing.Config, on bool) {

@@ -21,7 +21,7 @@ const worthSending = forwardCost + confirmCost
 // too few if the directory knows nothing of some peers and no more precise linked peer has answered. A query of need
 // focus has asked about those peers as well.
 func (r *Router) worthForwarding(q *search) bool {
-	if q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && q.cover.need == ranges {
+	if q.Direct || q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && q.cover.need == ranges {
 		return false
 	}
 	if q.forwarded && !r.worthForwardingAgain(q) {

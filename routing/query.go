@@ -23,6 +23,7 @@ type Query struct {
 	Mode     wire.Mode
 	Want     int           // Any: providers wanted; 0: 1. All: ignored
 	Others   bool          // look for others though this node holds the key
+	Direct   bool          // this node alone asks: nobody forwards the query
 	Budget   int           // messages at most, including those of forwarding; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
 	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh], negative: everybody is asked
 	Deadline time.Duration // on the core's clock; 0: [Config.Timeout] from now

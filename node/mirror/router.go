@@ -18,7 +18,8 @@ type Router interface {
 	// Lookup yields peers that have the content, as they are found, until all were asked or ctx ends. This peer is not
 	// among them.
 	Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo]
-	// Advertise has others find this peer for the keys, until Withdraw. Who looks after it has returned finds it.
+	// Advertise has others find this peer for the keys, until Withdraw. A linked peer that looks after it has returned
+	// finds it, others do within seconds.
 	Advertise(ctx context.Context, keys ...[]byte) error
 	// Withdraw takes keys back.
 	Withdraw(ctx context.Context, keys ...[]byte) error
@@ -39,12 +40,14 @@ const (
 
 func (o over) Ready(context.Context) (bool, error) { return o.n.Ready(), nil }
 
-// Lookup asks linked peers, however new their word is: a pull asks for what another has just begun to fetch.
+// Lookup asks linked peers, however new their word is: a pull asks for what another has just begun to fetch. It asks
+// nobody to pass the question on: a client waits for the last answer before the origin is asked, and who is not linked
+// is known by its tails.
 func (o over) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		found, err := o.n.Query(ctx, key, node.QueryOptions{Want: enough, Others: true, Fresh: -1, Timeout: lookupTime})
+		found, err := o.n.Query(ctx, key, node.QueryOptions{Want: enough, Others: true, Direct: true, Fresh: -1, Timeout: lookupTime})
 		if err != nil {
 			return
 		}
