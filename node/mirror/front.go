@@ -206,7 +206,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) {
 	if err != nil {
 		changed = time.Time{}
 	}
-	http.ServeContent(q.w, q.r, "", changed, q.paced(q.w, q.r, content, toClients))
+	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, content)
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
@@ -276,11 +276,7 @@ func (q *request) pass(rec record) error {
 		q.w.Header().Set(name, v)
 	}
 	q.w.WriteHeader(resp.StatusCode)
-	onlyReads := struct {
-		io.Reader
-		io.Seeker
-	}{resp.Body, nil}
-	n, err := io.Copy(q.w, q.paced(q.w, q.r, onlyReads, toClients))
+	n, err := io.Copy(q.paced(q.w, q.r, toClients), resp.Body)
 	q.count(fromOrigin, n)
 	q.metrics.requests.WithLabelValues("passed").Inc()
 	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, failure(err))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/test"
 
@@ -93,32 +95,85 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 	}
 }
 
+// TestKilledHolderIsReplaced has a holder die in the middle: its connections end, or it is silent, as over QUIC.
 func TestKilledHolderIsReplaced(t *testing.T) {
 	t.Parallel()
-	o, b := newRegistry(t), newBoard()
 	content := some(2<<20, 4)
-	digest, sum := o.add(content)
-	killed := make(chan struct{})
-	var dead host.Host
-	dead = b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
-		claims(w, len(content))
-		if r.Method == http.MethodGet {
-			w.Header().Set("Content-Range", "bytes 0-2097151/2097152")
-			w.WriteHeader(http.StatusPartialContent)
-			_, _ = w.Write(content[:1<<20])
-			close(killed)
-			_ = dead.Close()
-		}
-	})
-	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	begun := time.Now()
-	get(t, p.url+blobs+digest).is(t, content)
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("took %v", took)
+	for name, die := range map[string]func(host.Host){
+		"ends":   func(h host.Host) { _ = h.Close() },
+		"silent": func(h host.Host) { h.Network().SetStreamHandler(func(network.Stream) {}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			digest, sum := o.add(content)
+			killed := make(chan struct{})
+			var dead host.Host
+			dead = b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+				claims(w, len(content))
+				w.Header().Set("Connection", "close") // the next question needs another stream
+				if r.Method == http.MethodGet {
+					w.Header().Set("Content-Range", "bytes 0-2097151/2097152")
+					w.WriteHeader(http.StatusPartialContent)
+					_, _ = w.Write(content[:1<<20])
+					close(killed)
+					die(dead)
+					<-t.Context().Done()
+				}
+			})
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			begun := time.Now()
+			get(t, p.url+blobs+digest).is(t, content)
+			if took := time.Since(begun); took > 3*time.Second {
+				t.Errorf("took %v", took)
+			}
+			<-killed
+			if o.given() > int64(len(content))-500<<10 {
+				t.Errorf("the origin sent %d bytes, the first half was there", o.given())
+			}
+		})
 	}
-	<-killed
-	if o.sent > int64(len(content))-500<<10 {
-		t.Errorf("the origin sent %d bytes, the first half was there", o.sent)
+}
+
+// TestAllThatIsThereIsPassedOn has one mirror wait for its origin, and another take from it meanwhile.
+func TestAllThatIsThereIsPassedOn(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(1<<20, 21)
+	digest, sum := o.add(content)
+	goOn := make(chan struct{})
+	o.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+		_, _ = w.Write(content[:200_001])
+		_ = http.NewResponseController(w).Flush()
+		<-goOn
+		_, _ = w.Write(content[200_001:])
+		return true
+	}
+	up := Upstream{OCI: []string{o.URL}}
+	first, second := b.start(t, up), b.start(t, up)
+	has := func(p peerOf, bytes int64) {
+		there := int64(-1)
+		for end := time.Now().Add(10 * time.Second); there < bytes; time.Sleep(time.Millisecond) {
+			if f := p.joinIfThere(sum); f != nil {
+				_, there, _ = f.where()
+				f.leave()
+			}
+			if time.Now().After(end) {
+				t.Errorf("%d bytes are there of %d", there, bytes)
+				return
+			}
+		}
+	}
+	var clients sync.WaitGroup
+	for _, p := range []peerOf{first, second} {
+		clients.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+		has(p, 200_001)
+	}
+	close(goOn)
+	clients.Wait()
+	if second.Status().FromOrigin > 0 {
+		t.Error("both asked the origin")
 	}
 }
 

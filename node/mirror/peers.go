@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
@@ -95,11 +96,21 @@ func (m *Mirror) newTransport() *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
+			c, err := gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
+			if err != nil {
+				return nil, err
+			}
+			return resetting{c}, nil
 		},
 		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
 	}
 }
+
+// resetting is a connection on a stream that is reset when it is closed: Close would wait for a peer that has died to
+// agree on the protocol, for ten seconds.
+type resetting struct{ net.Conn }
+
+func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 

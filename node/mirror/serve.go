@@ -126,27 +126,28 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 // send serves content to a peer, and counts it.
 func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, m.paced(w, r, content, toPeers))
+	http.ServeContent(m.paced(w, r, toPeers), r, "", time.Time{}, content)
 }
 
-// paced returns content that gives its reader a time for each piece, and is counted. It ends with the request.
-func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, to flow) io.ReadSeeker {
-	return &paced{content, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
+// paced returns a writer that gives its reader a time for each piece, and counts the bytes. It ends with the request.
+// Nothing waits in a buffer for what follows: of content that comes, the reader gets all that is there.
+func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, to flow) http.ResponseWriter {
+	return &paced{w, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
 }
 
 type paced struct {
-	io.ReadSeeker
+	http.ResponseWriter
 	ctx     context.Context
 	control *http.ResponseController
 	count   func(int)
 }
 
-func (p *paced) Read(b []byte) (int, error) {
+func (p *paced) Write(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := p.ReadSeeker.Read(b)
 	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	n, err := p.ResponseWriter.Write(b)
 	p.count(n)
-	return n, err
+	return n, errors.Join(err, p.control.Flush())
 }
