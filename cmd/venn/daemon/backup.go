@@ -16,16 +16,10 @@ import (
 // Backup writes the contents of a repository's store: see package store. No daemon may run on the repository. Before
 // that it calls opened with the number of keys.
 func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int), log *slog.Logger) (err error) {
-	cfg, err := r.Config()
-	if err != nil {
+	var d daemon
+	if err := d.take(r, log); err != nil {
 		return err
 	}
-	unlock, err := r.Lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	d := daemon{repo: r, cfg: cfg, log: log}
 	defer func() { err = errors.Join(err, d.close()) }()
 	if err := d.openStore(ctx); err != nil {
 		return err
@@ -37,15 +31,11 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int)
 // Restore makes the store of a repository without one from a backup: whole, or not at all. It returns the number of
 // keys in it.
 func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.Logger) (keys int, err error) {
-	cfg, err := r.Config()
-	if err != nil {
+	var d daemon
+	if err := d.take(r, log); err != nil {
 		return 0, err
 	}
-	unlock, err := r.Lock()
-	if err != nil {
-		return 0, err
-	}
-	defer unlock()
+	defer func() { err = errors.Join(err, d.close()) }()
 	if _, err := os.Lstat(r.Store()); !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("there is a store already: move %s away first", r.Store())
 	}
@@ -64,7 +54,7 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 			_ = os.RemoveAll(made)
 		}
 	}()
-	db, err := openPebbleIn(made, nil, cfg.Limits.Cache, log)
+	db, err := openPebbleIn(made, nil, d.cfg.Limits.Cache, log)
 	if err != nil {
 		return 0, err
 	}

@@ -51,18 +51,12 @@ type Started struct {
 func Run(ctx context.Context, r repo.Repo, o Options) error { return run(ctx, r, o, new(daemon)) }
 
 func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
-	cfg, err := r.Config()
-	if err != nil {
+	if err := d.take(r, o.Log); err != nil {
 		return err
 	}
-	unlock, err := r.Lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
+	d.opts = o
 	defer func() { err = errors.Join(err, d.close()) }()
-	for _, step := range []func(context.Context) error{d.listenHTTP, d.listenMirror, d.checkHost, d.openStore, d.openHost, d.openNode, d.openMirror} {
+	for _, step := range []func(context.Context) error{d.listenHTTP, d.checkHost, d.openStore, d.openHost, d.openNode, d.openMirror} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -93,6 +87,19 @@ type daemon struct {
 	mirror     *mirror.Mirror
 	claims     *claims // of the mirror; nil: there is none
 	closers    []func() error
+}
+
+// take reads the configuration of a repository, and keeps other daemons from it until close.
+func (d *daemon) take(r repo.Repo, log *slog.Logger) (err error) {
+	d.repo, d.log = r, log
+	if d.cfg, err = r.Config(); err != nil {
+		return err
+	}
+	unlock, err := r.Lock()
+	if err == nil {
+		d.onClose(func() error { unlock(); return nil })
+	}
+	return err
 }
 
 func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }
@@ -178,15 +185,24 @@ func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 		return err
 	}
 	d.onClose(func() error { return ignoreClosed(d.control.Close()) })
-	if d.cfg.HTTP.Listen == "" {
-		return nil
+	if d.public, err = d.listenAt(ctx, "http", d.cfg.HTTP.Listen); err != nil {
+		return err
 	}
-	d.public, err = new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.HTTP.Listen)
+	d.clients, err = d.listenAt(ctx, "mirror", d.cfg.Mirror.Listen)
+	return err
+}
+
+// listenAt opens the socket of a section of the configuration; nil if it has no address.
+func (d *daemon) listenAt(ctx context.Context, section, address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("http.listen: %w; choose another with `venn config set http.listen HOST:PORT%s`", err, d.repo.Option())
+		return nil, fmt.Errorf("%s.listen: %w; choose another with `venn config set %[1]s.listen HOST:PORT%s`", section, err, d.repo.Option())
 	}
-	d.onClose(func() error { return ignoreClosed(d.public.Close()) })
-	return nil
+	d.onClose(func() error { return ignoreClosed(l.Close()) })
+	return l, nil
 }
 
 // maxSocketName is the longest name of a Unix socket that all systems take.

@@ -3,25 +3,10 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"net"
 
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/mirror"
 )
-
-// listenMirror opens the socket for the clients of the mirror, if there is to be one.
-func (d *daemon) listenMirror(ctx context.Context) (err error) {
-	if d.cfg.Mirror.Listen == "" {
-		return nil
-	}
-	d.clients, err = new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.Mirror.Listen)
-	if err != nil {
-		return fmt.Errorf("mirror.listen: %w; choose another with `venn config set mirror.listen HOST:PORT%s`", err, d.repo.Option())
-	}
-	d.onClose(func() error { return ignoreClosed(d.clients.Close()) })
-	return nil
-}
 
 // openMirror opens the mirror on the node.
 func (d *daemon) openMirror(ctx context.Context) (err error) {
