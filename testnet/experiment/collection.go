@@ -89,8 +89,8 @@ type collectionSetting struct {
 
 // set brings a run to a value.
 func (s *collectionSetting) set(v value) {
-	s.Sweep, s.At = v.Name, v.x
-	switch v.Name {
+	s.Sweep, s.At = v.name, v.x
+	switch v.name {
 	case "peers":
 		s.Peers = int(v.x)
 	case "slots":
@@ -105,7 +105,7 @@ func (s *collectionSetting) set(v value) {
 func (s collectionSetting) String() string {
 	out := s.Experiment
 	if s.Sweep != "" {
-		out += fmt.Sprintf(", %s %s", s.Sweep, variable(Sweeps(s.Experiment), s.Sweep).label(s.At))
+		out += fmt.Sprintf(", %s %s", s.Sweep, report.Number(s.At))
 	}
 	return fmt.Sprintf("%s, trial %d", out, s.Trial+1)
 }
@@ -179,8 +179,8 @@ func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
 		return nil, fmt.Errorf("%w: %q is no experiment on collections", runs.ErrOptions, name)
 	case o.Trials < 1:
 		return nil, fmt.Errorf("%w: %d trials, want 1 or more", runs.ErrOptions, o.Trials)
-	case o.Peers != 0 && (float64(o.Peers) < collectionPeers.low || float64(o.Peers) > collectionPeers.high):
-		return nil, fmt.Errorf("%w: %d peers, want %v to %v", runs.ErrOptions, o.Peers, collectionPeers.low, collectionPeers.high)
+	case o.Peers != 0 && peersOfData.Check(float64(o.Peers)) != nil:
+		return nil, fmt.Errorf("%w: peers: %d %w", runs.ErrOptions, o.Peers, peersOfData.Check(float64(o.Peers)))
 	}
 	o.Sweep = cmp.Or(o.Sweep, kind.sweep)
 	values, err := parseSweep(Sweeps(name), o.Sweep)

@@ -64,16 +64,19 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 	if len(rows) == 0 {
 		return t
 	}
-	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
+	sweep := rows[0].Sweep
 	said := func(r CollectionRow) [4]string {
-		about := [4]string{swept.label(r.At), r.Case, r.By}
-		if r.Bytes > 0 && swept.Name != "bytes" {
+		about := [4]string{"", r.Case, r.By}
+		if sweep != "" {
+			about[0] = report.Number(r.At)
+		}
+		if r.Bytes > 0 && sweep != "bytes" {
 			about[3] = strconv.Itoa(r.Bytes)
 		}
 		return about
 	}
 	var shown []int // columns that are not empty
-	for i, head := range []string{swept.Name, "case", "by", "bytes"} {
+	for i, head := range []string{sweep, "case", "by", "bytes"} {
 		if slices.ContainsFunc(rows, func(r CollectionRow) bool { return said(r)[i] != "" }) {
 			shown, t.Head = append(shown, i), append(t.Head, head)
 		}
@@ -155,7 +158,7 @@ func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 	for _, r := range rows {
 		of := r.title()
 		if r.Sweep != "" {
-			of += fmt.Sprintf(", %s=%s", r.Sweep, variable(Sweeps(r.Experiment), r.Sweep).label(r.At))
+			of += fmt.Sprintf(", %s=%s", r.Sweep, report.Number(r.At))
 		}
 		out = append(out, results.OutcomeOf(of, r.Quantity, r.mean()))
 	}
@@ -178,7 +181,7 @@ func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]s
 		{"program", runs.Program()},
 	}
 	if rows[0].Sweep != "" {
-		out = append(out, sweepParameter(o.Sweep, variable(Sweeps(name), rows[0].Sweep)))
+		out = append(out, [2]string{"sweep", o.Sweep + " (" + unitOf(name, rows[0].Sweep) + ")"})
 	}
 	return out
 }
@@ -251,8 +254,8 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 	for _, r := range rows {
 		values = append(values, r.At)
 	}
-	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
-	place := f.LayOut(swept.axis, false, swept.label, values)
+	axis, _, _ := strings.Cut(unitOf(rows[0].Experiment, rows[0].Sweep), ",")
+	place := f.LayOut(axis, false, report.Number, values)
 	for _, r := range rows {
 		i := slices.IndexFunc(f.Lines, func(l report.Line) bool { return l.Name == r.title() })
 		if i < 0 {

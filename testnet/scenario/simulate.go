@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -128,8 +127,8 @@ func (s *Scenario) Heeded(of []strategy.Strategy) error {
 		for _, by := range of {
 			for _, p := range by.Parameters {
 				known = append(known, p.Name)
-				if p.Name == name && (x < p.Low || x > p.High || p.Whole && x != math.Trunc(x)) {
-					return s.source.fault("parameters."+name, "%v is not from %v to %v, as %s wants it", x, p.Low, p.High, by.Name)
+				if err := p.Check(x); p.Name == name && err != nil {
+					return s.source.fault("parameters."+name, "%v %w, as %s wants it", x, err, by.Name)
 				}
 			}
 		}

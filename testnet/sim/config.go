@@ -79,6 +79,7 @@ func (c *Config) check() error {
 		}
 	}
 	fault(c.Strategy.Open == nil, "no strategy")
+	fault(min(c.Params.Upkeep, c.Params.BitsPerKey, float64(c.Params.Budget)) < 0, "parameters %+v, below 0", c.Params)
 	fault(c.Data == nil, "no data")
 	if c.Data != nil {
 		fault(c.Data.Peers() < 2, "%d peers, a network needs 2", c.Data.Peers())

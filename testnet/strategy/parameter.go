@@ -1,6 +1,10 @@
 package strategy
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
 // Parameter is a setting of a strategy, for all of its peers. Strategies that have the same setting give it the same
 // name.
@@ -19,6 +23,14 @@ var (
 	Budget     = Parameter{Name: "budget", Unit: "messages of a query", Default: "no bound", Low: 1, High: 1e12, Whole: true}
 	Origins    = Parameter{Name: "origins", Unit: "peers whose summaries one keeps", Low: 1, High: 1e12, Whole: true}
 )
+
+// Check returns an error for a value out of range.
+func (p Parameter) Check(x float64) error {
+	if !(x >= p.Low && x <= p.High) || p.Whole && x != math.Trunc(x) {
+		return fmt.Errorf("is not from %v to %v", p.Low, p.High)
+	}
+	return nil
+}
 
 // By returns the parameter with a default.
 func (p Parameter) By(fallback string) Parameter {

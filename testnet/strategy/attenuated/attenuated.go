@@ -2,7 +2,6 @@
 package attenuated
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -38,11 +37,7 @@ const (
 )
 
 func open(w strategy.World) (strategy.Factory, error) {
-	bits, err := length(w)
-	if err != nil {
-		return nil, err
-	}
-	params := bloom.Params{Blocks: 1, BlockBits: bits, Hashes: hashes}
+	params := bloom.Params{Blocks: 1, BlockBits: length(w), Hashes: hashes}
 	return func(h strategy.Host) strategy.Peer {
 		own := filters.Empty(params)
 		filters.Fill(own, w.Collection(h.Self()))
@@ -54,15 +49,12 @@ func open(w strategy.World) (strategy.Factory, error) {
 }
 
 // length returns the number of bits of a level.
-func length(w strategy.World) (uint64, error) {
-	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
-		return 0, fmt.Errorf("strategy: attenuated: parameters %+v, below 0", w.Params)
-	}
+func length(w strategy.World) uint64 {
 	perKey := float64(bits)
 	if w.Params.BitsPerKey > 0 {
 		perKey = w.Params.BitsPerKey
 	}
-	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w)))), nil
+	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w))))
 }
 
 // attenuation is an array of filters. The filter at i stands for the keys that lie i hops from its sender, which itself

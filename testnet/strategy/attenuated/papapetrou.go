@@ -42,11 +42,7 @@ type reducedRun struct {
 }
 
 func openPapapetrou(w strategy.World) (strategy.Factory, error) {
-	bits, err := length(w)
-	if err != nil {
-		return nil, err
-	}
-	r := &reducedRun{world: w, bits: bits, filters: make([]atomic.Pointer[bloom.Filter], w.Peers*reducedMost)}
+	r := &reducedRun{world: w, bits: length(w), filters: make([]atomic.Pointer[bloom.Filter], w.Peers*reducedMost)}
 	return func(h strategy.Host) strategy.Peer {
 		r.filter(h.Self())
 		p := &reducedPeer{teller: newTeller(h, w, reducedLevels{}), run: r}

@@ -3,7 +3,6 @@ package kademlia
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -76,9 +75,6 @@ func place(p strategy.ID) uint64 { return strategy.Scramble(uint64(p) + 1<<40) }
 func target(k strategy.Key) uint64 { return strategy.Scramble(uint64(k.Fingerprint) ^ 0x6b6164) }
 
 func open(w strategy.World, sweep bool) (strategy.Factory, error) {
-	if w.Params.Upkeep < 0 {
-		return nil, fmt.Errorf("strategy: kademlia: parameters %+v, below 0", w.Params)
-	}
 	r := &run{world: w, sweep: sweep, disks: make([]records, w.Peers)}
 	for p := range strategy.ID(w.Peers) {
 		r.order = append(r.order, p)

@@ -2,7 +2,6 @@
 package planetp
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -70,9 +69,6 @@ type filter struct {
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
-	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 {
-		return nil, fmt.Errorf("strategy: planetp: parameters %+v, below 0", w.Params)
-	}
 	r := &run{world: w, boots: make([]uint16, w.Peers), filters: make([]atomic.Pointer[filter], w.Peers)}
 	r.params = func(n int) bloom.Params {
 		bits := uint64(filterBits)

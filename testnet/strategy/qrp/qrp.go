@@ -2,7 +2,6 @@
 package qrp
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"time"
@@ -57,9 +56,6 @@ func (r *run) listed(p strategy.ID) bool {
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
-	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 {
-		return nil, fmt.Errorf("strategy: qrp: parameters %+v, below 0", w.Params)
-	}
 	r := &run{world: w, params: bloom.Params{Blocks: 1, BlockBits: tableBits, Hashes: 1}}
 	if w.Params.BitsPerKey > 0 {
 		r.params.BlockBits = 1 << bits.Len64(uint64(w.Params.BitsPerKey*filters.MeanSize(w)))

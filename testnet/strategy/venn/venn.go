@@ -2,7 +2,6 @@
 package venn
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -77,9 +76,6 @@ func open(w strategy.World) (strategy.Factory, error) {
 			s, _, err := summary.ShapeForBytes(n, max(64, int(b*float64(n)/8)))
 			return s, err
 		}
-	}
-	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
-		return nil, fmt.Errorf("strategy: venn: parameters %+v, below 0", w.Params)
 	}
 	r.config = overlay.Config{
 		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend,
