@@ -199,7 +199,7 @@ func (d *daemon) listenAt(ctx context.Context, section, address string) (net.Lis
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s.listen: %w; choose another with `venn config set %[1]s.listen HOST:PORT%s`", section, err, d.repo.Option())
+		return nil, fmt.Errorf("%s.listen: %w; choose another with `venn config set %[1]s.listen HOST:PORT%[3]s`", section, err, d.repo.Option())
 	}
 	d.onClose(func() error { return ignoreClosed(l.Close()) })
 	return l, nil
