@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log"
@@ -113,6 +114,10 @@ func (c Config) check() (origins, error) {
 	return origins, errors.Join(append(errs, err)...)
 }
 
+// meeting is the sum whose key all mirrors advertise. Peers that hold nothing are told to nobody, so a mirror without
+// content would not be known when others begin to fetch what it has just begun to fetch.
+var meeting = Sum{Plain, sha256.Sum256([]byte("venn mirror"))}
+
 // start opens the cache, tells peers of it, and serves them.
 func (m *Mirror) start() error {
 	cache, whole, left, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
@@ -125,7 +130,7 @@ func (m *Mirror) start() error {
 		return err
 	}
 	whole = slices.DeleteFunc(whole, func(s Sum) bool { _, there := m.cache.size(s); return !there })
-	if err := m.cfg.Router.Advertise(m.ctx, keysOf(whole)...); err != nil {
+	if err := m.cfg.Router.Advertise(m.ctx, append(keysOf(whole), meeting.Key())...); err != nil {
 		return fmt.Errorf("mirror: %w", err)
 	}
 	if m.cfg.Register != nil {

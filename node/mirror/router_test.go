@@ -127,3 +127,36 @@ func overNodes(t *testing.T, a, b host.Host) (Router, Router) {
 	}
 	return Over(all[0]), Over(all[1])
 }
+
+// TestEmptyMirrorsMeet has mirrors that hold nothing join the network at one of them: they find each other all the same.
+func TestEmptyMirrorsMeet(t *testing.T) {
+	t.Parallel()
+	var nodes []*node.Node
+	first := newHost(t)
+	for i := range 4 {
+		h := first
+		if i > 0 {
+			h = newHost(t)
+		}
+		n, err := node.New(h, node.WithNetwork("meeting", 0), node.WithBootstrap(*host.InfoFromHost(first)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+		newBoard().start(t, Upstream{}, func(c *Config) { c.Host, c.Router = h, Over(n) })
+		nodes = append(nodes, n)
+	}
+	links := func() (all []int) {
+		for _, n := range nodes {
+			if s, err := n.Status(t.Context()); err == nil {
+				all = append(all, s.Links)
+			}
+		}
+		return all
+	}
+	for end := time.Now().Add(30 * time.Second); !slices.Equal(links(), []int{3, 3, 3, 3}); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("links of each: %v", links())
+		}
+	}
+}
