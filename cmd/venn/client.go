@@ -75,7 +75,7 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 	}
 	switch resp.StatusCode {
 	case http.StatusBadRequest:
-		return nil, usageError{errors.New(e.Error)}
+		return nil, usageError(errors.New(e.Error))
 	case http.StatusNotFound:
 		return nil, notFoundError{errors.New(e.Error)}
 	}

@@ -46,7 +46,7 @@ func configCommand() *cli.Command {
 						}
 						value, err := cfg.Value(c.Args().First())
 						if err != nil {
-							return usageError{err}
+							return usageError(err)
 						}
 						text, _ := cfg.Get(c.Args().First()) // it is a key
 						return show(c, value, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
@@ -115,7 +115,7 @@ func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config)
 				err = cfg.Check()
 			}
 			if err != nil {
-				return usageError{err}
+				return usageError(err)
 			}
 			return nil
 		})

@@ -111,7 +111,7 @@ func runDaemon(ctx context.Context, c *cli.Command) error {
 	for _, text := range c.StringSlice("bootstrap") {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {
-			return usageError{fmt.Errorf("--bootstrap %q is no multiaddr with /p2p/ID; `venn id` prints those of a peer", text)}
+			return usageError(fmt.Errorf("--bootstrap %q is no multiaddr with /p2p/ID; `venn id` prints those of a peer", text))
 		}
 		o.Bootstrap = append(o.Bootstrap, *info)
 	}

@@ -137,13 +137,13 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	}
 	if slices.Contains(names, threatsInfo.Name) {
 		if len(names) > 1 {
-			return usageError{fmt.Errorf("experiment run %s: threats runs alone", strings.Join(names, " "))}
+			return usageError(fmt.Errorf("experiment run %s: threats runs alone", strings.Join(names, " ")))
 		}
 		return runThreats(ctx, c)
 	}
 	if slices.ContainsFunc(names, isCollection) {
 		if len(names) > 1 {
-			return usageError{fmt.Errorf("experiment run %s: experiments on collections run alone", strings.Join(names, " "))}
+			return usageError(fmt.Errorf("experiment run %s: experiments on collections run alone", strings.Join(names, " ")))
 		}
 		return runCollection(ctx, c, names[0])
 	}
@@ -161,7 +161,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	})
 	show.end()
 	if errors.Is(err, experiment.ErrUnknown) {
-		return usageError{fmt.Errorf("%w; `venn experiment list` shows them", err)}
+		return usageError(fmt.Errorf("%w; `venn experiment list` shows them", err))
 	}
 	return endRuns(c, work, out, len(result.Rows), err, func() error {
 		writeErr := showIndented(c, result, result.WriteText)

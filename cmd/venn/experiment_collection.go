@@ -22,11 +22,11 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 		return err
 	}
 	if c.IsSet("peers") && c.Int("peers") < 3 {
-		return usageError{fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers"))}
+		return usageError(fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers")))
 	}
 	sweeps := command.Sweeps(c)
 	if c.IsSet("sweep") && len(sweeps) != 1 {
-		return usageError{fmt.Errorf("experiment run %s: flag --sweep: %d sweeps, want one", name, len(sweeps))}
+		return usageError(fmt.Errorf("experiment run %s: flag --sweep: %d sweeps, want one", name, len(sweeps)))
 	}
 	sweep := strings.Join(sweeps, "")
 	work, out, err := workOf(c)

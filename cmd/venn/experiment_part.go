@@ -39,15 +39,15 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 	out = c.String("out")
 	if w.Jobs = c.Int("jobs"); !c.IsSet("part") {
 		if out == toStdout {
-			return w, "", usageError{errors.New("flag --out: only a part of the runs (--part) goes to stdout")}
+			return w, "", usageError(errors.New("flag --out: only a part of the runs (--part) goes to stdout"))
 		}
 		return w, out, nil
 	}
 	switch w.Part = partOf(c); {
 	case c.Bool("json"):
-		return w, "", usageError{errors.New("flag --part: a part prints no rows, --json is for the call without it")}
+		return w, "", usageError(errors.New("flag --part: a part prints no rows, --json is for the call without it"))
 	case out == "":
-		return w, "", usageError{errors.New("flag --part: say with --out which folder takes what is found, or --out - for lines on stdout")}
+		return w, "", usageError(errors.New("flag --part: say with --out which folder takes what is found, or --out - for lines on stdout"))
 	case out == toStdout:
 		w.Lines, out = c.Root().Writer, ""
 	}
@@ -59,7 +59,7 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 func endRuns(c *cli.Command, w runs.Work, out string, rows int, err error, write func() error) error {
 	switch {
 	case errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario):
-		return usageError{err}
+		return usageError(err)
 	case c.IsSet("part") && errors.Is(err, context.Canceled) && out == "":
 		return errors.New("interrupted: stdout has what was done by then")
 	case c.IsSet("part") && err == nil:

@@ -33,7 +33,7 @@ func refuse(c *cli.Command, names []string, but ...string) error {
 	for _, flag := range experimentFlags() {
 		name := flag.Names()[0]
 		if c.IsSet(name) && !strings.Contains(" "+strings.Join(but, " ")+" ", " "+name+" ") {
-			return usageError{fmt.Errorf("experiment run %s: no flag --%s: that is for scenarios", strings.Join(names, " "), name)}
+			return usageError(fmt.Errorf("experiment run %s: no flag --%s: that is for scenarios", strings.Join(names, " "), name))
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	folder := c.String("write-answers")
 	if set := ofFiles(c); folder != "" && set != "" {
-		return usageError{fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", set)}
+		return usageError(fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", set))
 	}
 	of, err := scenariosOf(c, names)
 	if err != nil {
@@ -92,7 +92,7 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	recorder := runRecorder{name: c.String("record")}
 	if c.IsSet("record") {
 		if recorder.name == "" {
-			return usageError{errors.New("flag --record: names no file")}
+			return usageError(errors.New("flag --record: names no file"))
 		}
 		o.Look = recorder.look
 	}

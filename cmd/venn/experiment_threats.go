@@ -24,7 +24,7 @@ func runThreats(ctx context.Context, c *cli.Command) error {
 	}
 	for _, name := range []string{"out", "trials", "seed"} {
 		if c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run threats: no flag --%s", name)}
+			return usageError(fmt.Errorf("experiment run threats: no flag --%s", name))
 		}
 	}
 	part := partOf(c)

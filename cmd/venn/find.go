@@ -43,7 +43,7 @@ func findCommand() *cli.Command {
 
 func find(ctx context.Context, c *cli.Command) error {
 	if c.Bool("all") && c.IsSet("count") {
-		return usageError{errors.New("--all and --count: one of them says how many to find")}
+		return usageError(errors.New("--all and --count: one of them says how many to find"))
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		var none atomic.Bool
@@ -62,7 +62,7 @@ func find(ctx context.Context, c *cli.Command) error {
 		err := eachKey("keys", in, func(line []byte) error {
 			key := string(line)
 			if _, err := httpapi.ParseKey(key); err != nil {
-				return usageError{err}
+				return usageError(err)
 			}
 			group.Go(func() error {
 				var out, errs bytes.Buffer

@@ -29,7 +29,7 @@ func helpWith(root *cli.Command, args []string) ([]string, error) {
 		case sub == nil && at == root: // the parser has commands of its own
 			return args, nil
 		case sub == nil:
-			return nil, usageError{fmt.Errorf("no command %q in venn %s; `venn %s --help` says more", name, at.Name, at.Name)}
+			return nil, usageError(fmt.Errorf("no command %q in venn %s; `venn %s --help` says more", name, at.Name, at.Name))
 		}
 		at = sub
 	}

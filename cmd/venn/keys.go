@@ -83,10 +83,10 @@ func keyLines(c *cli.Command) (io.Reader, error) {
 	}
 	for _, k := range args {
 		if strings.ContainsAny(k, "\n\r") {
-			return nil, usageError{fmt.Errorf("key %q has a line break: give it as hex: and digits", k)}
+			return nil, usageError(fmt.Errorf("key %q has a line break: give it as hex: and digits", k))
 		}
 		if _, err := httpapi.ParseKey(k); err != nil {
-			return nil, usageError{err}
+			return nil, usageError(err)
 		}
 	}
 	return strings.NewReader(strings.Join(args, "\n")), nil
@@ -104,11 +104,11 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	from := c.String("from")
 	switch {
 	case c.Bool("pins") && from != "kubo":
-		return usageError{errors.New("--pins goes with --from kubo")}
+		return usageError(errors.New("--pins goes with --from kubo"))
 	case c.Bool("follow") && from == "":
-		return usageError{errors.New("--follow goes with --from")}
+		return usageError(errors.New("--follow goes with --from"))
 	case c.IsSet("every") && !c.Bool("follow"):
-		return usageError{errors.New("--every goes with --follow")}
+		return usageError(errors.New("--every goes with --follow"))
 	}
 	switch {
 	case from == "":
@@ -120,7 +120,7 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	case from == "kubo":
 		return addKubo(ctx, c)
 	}
-	return usageError{fmt.Errorf("--from %q: must be dir or kubo", from)}
+	return usageError(fmt.Errorf("--from %q: must be dir or kubo", from))
 }
 
 // addKubo adds the keys that IPFS nodes list now.
@@ -320,7 +320,7 @@ func cutRequests(in io.Reader, give func(request) bool) error {
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return usageError{fmt.Errorf("line %d has more than %d bytes: it is no key", r.first+r.lines, 1<<16)}
+			return usageError(fmt.Errorf("line %d has more than %d bytes: it is no key", r.first+r.lines, 1<<16))
 		case err == nil || err == io.EOF: // else the line is cut short
 			r.body = append(r.body, line...)
 			r.lines++

@@ -45,7 +45,7 @@ func TestEachRequest(t *testing.T) {
 		if sent != c.bytes {
 			t.Errorf("%s: %d bytes sent, want %d", name, sent, c.bytes)
 		}
-		if len(c.want) == 0 && !c.usage && err != nil || errors.As(err, new(usageError)) != c.usage {
+		if len(c.want) == 0 && !c.usage && err != nil || isUsage(err) != c.usage {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, want := range c.want {

@@ -38,7 +38,7 @@ var kuboSilence = 30 * time.Second
 func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder) error) error {
 	u, err := url.Parse(api)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return usageError{fmt.Errorf("%q is no URL of an IPFS node's API, such as http://127.0.0.1:5001", api)}
+		return usageError(fmt.Errorf("%q is no URL of an IPFS node's API, such as http://127.0.0.1:5001", api))
 	}
 	u = u.JoinPath(path)
 	u.RawQuery = query

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -59,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	if _, is := err.(cli.ExitCoder); is { //nolint:errorlint // of the parser's command help; what wraps one is of another program
-		err = usageError{fmt.Errorf("no command or topic %q; `venn help` lists them", args[len(args)-1])}
+		err = usageError(fmt.Errorf("no command or topic %q; `venn help` lists them", args[len(args)-1]))
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
@@ -82,15 +81,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// usageError is a fault of the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
+// usageError returns a fault of the command line.
+func usageError(err error) error { return command.UsageError{Err: err} }
 
 // isUsage reports whether an error is a fault of the command line.
-func isUsage(err error) bool {
-	return errors.As(err, new(usageError)) || errors.As(err, new(command.UsageError))
-}
+func isUsage(err error) bool { return errors.As(err, new(command.UsageError)) }
 
 // withHelp puts an error of usage in words. It names the command whose help explains it, unless it names a command
 // itself.
@@ -119,70 +114,8 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		Flags:                 []cli.Flag{repoFlag(), &cli.BoolFlag{Name: "version", Usage: "print the version", Local: true}},
 		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), docsCommand(), versionCommand()),
 	}
-	marksUsageErrors(root)
+	command.Strict(root)
 	return root
-}
-
-// marksUsageErrors makes a command and its subcommands mark their errors of usage. A command without subcommands gets
-// no command help from the parser: its arguments may be keys, and help is one.
-func marksUsageErrors(c *cli.Command) {
-	c.HideHelpCommand = len(c.Commands) == 0
-	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }
-	if act := c.Action; c.HideHelpCommand {
-		c.Action = func(ctx context.Context, c *cli.Command) error {
-			if err := checkArguments(c); err != nil {
-				return err
-			}
-			return act(ctx, c)
-		}
-	}
-	for _, f := range c.Flags { // of two values the first would be dropped without a word
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.OnlyOnce = true
-		case *cli.IntFlag:
-			f.OnlyOnce = true
-		case *cli.Uint64Flag:
-			f.OnlyOnce = true
-		case *cli.FloatFlag:
-			f.OnlyOnce = true
-		case *cli.DurationFlag:
-			f.OnlyOnce = true
-		}
-	}
-	for _, sub := range c.Commands {
-		marksUsageErrors(sub)
-	}
-}
-
-// clearer is an error of the command line's parser, in the words of the help: flags with both dashes, no names of Go's.
-type clearer struct{ error }
-
-func (c clearer) Unwrap() error { return c.error }
-
-var (
-	unknown  = regexp.MustCompile(`^flag provided but not defined: -+`)
-	oneDash  = regexp.MustCompile(`\bflag -([a-z0-9][a-z0-9-]+)`)
-	badParse = regexp.MustCompile(`strconv\.Parse(\w+): parsing ".*": (invalid syntax|value out of range)`)
-)
-
-func (c clearer) Error() string {
-	text := unknown.ReplaceAllString(c.error.Error(), "no flag --")
-	text = oneDash.ReplaceAllString(text, "flag --$1")
-	text = strings.Replace(text, "can't duplicate this flag", "the flag is given twice", 1)
-	return badParse.ReplaceAllStringFunc(text, func(found string) string {
-		switch parts := badParse.FindStringSubmatch(found); {
-		case parts[2] == "value out of range":
-			return "out of range"
-		case parts[1] == "Int":
-			return "want a whole number"
-		case parts[1] == "Uint":
-			return "want a whole number, 0 or more"
-		case parts[1] == "Bool":
-			return "want true or false"
-		}
-		return "want a number"
-	})
 }
 
 // noSuchCommand is the action of venn without a known command.
@@ -191,7 +124,7 @@ func noSuchCommand(_ context.Context, c *cli.Command) error {
 		return printVersion(c)
 	}
 	if name := c.Args().First(); name != "" {
-		return usageError{fmt.Errorf("no command %q; `venn help` lists them", name)}
+		return usageError(fmt.Errorf("no command %q; `venn help` lists them", name))
 	}
 	return cli.ShowRootCommandHelp(c)
 }

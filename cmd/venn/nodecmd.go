@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -60,36 +57,10 @@ func openRepo(c *cli.Command) (repo.Repo, error) {
 	return repo.Open(dir)
 }
 
-// checkArguments checks the arguments against the command's ArgsUsage: one in brackets may be missing, one that ends
-// with … may be repeated. An address may follow --view.
-func checkArguments(c *cli.Command) error {
-	names, n := strings.Fields(c.ArgsUsage), c.Args().Len()
-	least, most := 0, len(names)
-	for _, name := range names {
-		if !strings.HasPrefix(name, "[") {
-			least++
-		}
-		if strings.Contains(name, "…") {
-			most = math.MaxInt
-		}
-	}
-	if c.Value("view") == flagAlone {
-		most++
-	}
-	if least <= n && n <= most {
-		return nil
-	}
-	got := "none"
-	if n > 0 {
-		got = fmt.Sprintf("%q", c.Args().Slice())
-	}
-	return usageError{fmt.Errorf("%s takes %s, got %s", c.FullName(), cmp.Or(strings.Join(names, " "), "no argument"), got)}
-}
-
 // group is the action of a command that only has subcommands.
 func group(ctx context.Context, c *cli.Command) error {
 	if name := c.Args().First(); name != "" {
-		return usageError{fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName())}
+		return usageError(fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName()))
 	}
 	return cli.ShowSubcommandHelp(c)
 }

@@ -237,7 +237,7 @@ func overlapCommand() *cli.Command {
 func checkPeers(ids []string) error {
 	for _, p := range ids {
 		if _, err := peer.Decode(p); err != nil {
-			return usageError{fmt.Errorf("%q is no peer id; `venn peers` lists those known", p)}
+			return usageError(fmt.Errorf("%q is no peer id; `venn peers` lists those known", p))
 		}
 	}
 	return nil

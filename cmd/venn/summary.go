@@ -88,7 +88,7 @@ func arguments(c *cli.Command) ([]string, error) {
 		}
 	}
 	if inputs > 1 {
-		return nil, usageError{fmt.Errorf("summary %s: only one argument can be - for stdin", c.Name)}
+		return nil, usageError(fmt.Errorf("summary %s: only one argument can be - for stdin", c.Name))
 	}
 	return append(args, "", ""), nil
 }
@@ -131,7 +131,7 @@ func cutCommand() *cli.Command {
 
 func runCut(c *cli.Command, args []string, of []*openedSummary) (err error) {
 	if c.IsSet("bytes") == c.IsSet("parts") {
-		return usageError{errors.New("summary cut wants either --bytes or --parts")}
+		return usageError(errors.New("summary cut wants either --bytes or --parts"))
 	}
 	f, parts := of[0], c.Int("parts")
 	if c.IsSet("bytes") {

@@ -40,11 +40,11 @@ func runTest(c *cli.Command, file, keys string) error {
 		keys = "-"
 	}
 	if file == "-" && keys == "-" {
-		return usageError{fmt.Errorf("summary test: the summary and the keys cannot both come from stdin")}
+		return usageError(fmt.Errorf("summary test: the summary and the keys cannot both come from stdin"))
 	}
 	seed, err := parseSeed(c)
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	f, err := openSummary(c, file)
 	if err != nil {

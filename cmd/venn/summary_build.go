@@ -65,18 +65,18 @@ func runBuild(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.IsSet("budget") && c.IsSet("rate") {
-		return usageError{errors.New("summary build wants --budget or --rate, not both")}
+		return usageError(errors.New("summary build wants --budget or --rate, not both"))
 	}
 	levels := cmp.Or(c.String("shape"), c.String("levels"))
 	if levels != "auto" && c.IsSet("rate") {
-		return usageError{errors.New("summary build wants --levels or --rate, not both")}
+		return usageError(errors.New("summary build wants --levels or --rate, not both"))
 	}
 	if c.IsSet("after") && (levels != "auto" || c.IsSet("rate") || c.IsSet("epoch")) {
-		return usageError{errors.New("summary build --after takes levels and epoch from OLD: not with --levels, --rate or --epoch")}
+		return usageError(errors.New("summary build --after takes levels and epoch from OLD: not with --levels, --rate or --epoch"))
 	}
 	seed, err := parseSeed(c)
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	key, err := loadIdentity(c.String("identity"))
 	if err != nil {
@@ -92,7 +92,7 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	}
 	fixed, err := parseLevels(levels)
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	shape := shapeOf(len(fps), fixed)
 	if old := c.String("after"); old != "" {

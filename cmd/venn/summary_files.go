@@ -151,7 +151,7 @@ func writeOut(c *cli.Command, name string, b []byte) error {
 	}
 	w := c.Root().Writer
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return usageError{errors.New("a terminal is no place for these bytes: use -o FILE, or a pipe")}
+		return usageError(errors.New("a terminal is no place for these bytes: use -o FILE, or a pipe"))
 	}
 	_, err := w.Write(b)
 	return err
@@ -188,7 +188,7 @@ func eachKey(name string, r io.Reader, f func(key []byte) error) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return usageError{fmt.Errorf("%s: line %d has more than %d bytes: it is no key", name, number+1, longest)}
+		return usageError(fmt.Errorf("%s: line %d has more than %d bytes: it is no key", name, number+1, longest))
 	}
 	return lines.Err()
 }

@@ -111,7 +111,7 @@ func testnetCommand() *cli.Command {
 func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	mix, err := link.ParseMix(c.String("links"))
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	stderr := c.Root().ErrWriter
 	show := newProgress(stderr, 0)
@@ -132,7 +132,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	}
 	defer heap.Grow(gcPercent(cfg.Peers, mix, cfg.Adds))()
 	if c.Bool("against-simulator") {
-		return usageError{errors.New("flag --against-simulator: goes with --scenario")}
+		return usageError(errors.New("flag --against-simulator: goes with --scenario"))
 	}
 	if c.IsSet("out") {
 		if err := canWrite(c.String("out")); err != nil {
@@ -176,7 +176,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	}
 	if runErr != nil {
 		if errors.Is(runErr, testnet.ErrConfig) {
-			return usageError{runErr}
+			return usageError(runErr)
 		}
 		return runErr
 	}

@@ -33,7 +33,7 @@ var goesWithScenario = []string{"scenario", "against-simulator", "strategy", "se
 func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func(testnet.Progress)) error {
 	for _, f := range c.FlagNames() {
 		if !slices.Contains(goesWithScenario, f) {
-			return usageError{fmt.Errorf("flag --%s does not go with --scenario", f)}
+			return usageError(fmt.Errorf("flag --%s does not go with --scenario", f))
 		}
 	}
 	of, err := command.Scenarios([]string{c.String("scenario")}, nil)
@@ -60,7 +60,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	restore()
 	show.end()
 	if errors.Is(err, testnet.ErrConfig) {
-		return usageError{err}
+		return usageError(err)
 	}
 	if isUsage(err) || err != nil && len(result.Runs) == 0 {
 		return err

@@ -59,15 +59,15 @@ func goodSystems(names string) error {
 func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, show *progress, names string) error {
 	chosen, err := findSystems(names)
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	if c.Bool("hold") || c.IsSet("view") || c.IsSet("record") || cfg.Churn > 0 || cfg.Adds > 0 || cfg.Faulty > 0 {
-		return usageError{errors.New("--strategy compares: it goes with none of --hold, --view, --record, --churn, --adds and --faulty")}
+		return usageError(errors.New("--strategy compares: it goes with none of --hold, --view, --record, --churn, --adds and --faulty"))
 	}
 	report, err := testnet.Compare(ctx, cfg, chosen...)
 	show.end()
 	if errors.Is(err, testnet.ErrConfig) {
-		return usageError{err}
+		return usageError(err)
 	}
 	if report == nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/command"
 )
 
 // anyPort is the default address of a view: a free port on loopback.
@@ -29,9 +30,6 @@ const anyPort = "127.0.0.1:0"
 
 // optional is the value of a flag that may stand alone or have one after "=".
 type optional struct{ text string }
-
-// flagAlone is the value of a flag that stands alone.
-const flagAlone = "true"
 
 // Set takes the text from the command line.
 func (o *optional) Set(text string) error { o.text = text; return nil }
@@ -53,7 +51,7 @@ func viewAddress(c *cli.Command) string {
 	if !c.IsSet("view") {
 		return ""
 	}
-	if addr := c.Value("view"); addr != flagAlone {
+	if addr := c.Value("view"); addr != command.FlagAlone {
 		return cmp.Or(addr.(string), anyPort)
 	}
 	return cmp.Or(c.Args().First(), anyPort)

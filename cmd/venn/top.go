@@ -34,7 +34,7 @@ func topCommand() *cli.Command {
 			out, ok := c.Root().Writer.(*os.File)
 			once := c.Bool("once") || c.Bool("json")
 			if !once && (!ok || !term.IsTerminal(int(out.Fd()))) {
-				return usageError{errors.New("top needs a terminal; --once prints it once, venn status --json is for programs")}
+				return usageError(errors.New("top needs a terminal; --once prints it once, venn status --json is for programs"))
 			}
 			cl, err := newClient(c)
 			if err != nil {

@@ -318,7 +318,7 @@ func keyOf(sum [sha256.Size]byte) string {
 func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 	for _, root := range roots {
 		if info, err := os.Stat(root); err == nil && !info.IsDir() {
-			return nil, usageError{fmt.Errorf("%s is no folder: --from dir takes folders", visible(root))}
+			return nil, usageError(fmt.Errorf("%s is no folder: --from dir takes folders", visible(root)))
 		}
 		d, err := openTree(r, root)
 		if err != nil {
@@ -450,7 +450,7 @@ func pathCommand() *cli.Command {
 func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 	key, err := httpapi.ParseKey(text)
 	if err != nil {
-		return 0, usageError{err}
+		return 0, usageError(err)
 	}
 	hash, err := mh.Decode(key)
 	if err != nil || hash.Code != mh.SHA2_256 || len(hash.Digest) != sha256.Size {

@@ -38,7 +38,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		Commands: []*cli.Command{Play(own...), Scenario(own...), Trace()},
 	}
-	marksUsage(root)
+	Strict(root)
 	err := root.Run(ctx, args)
 	switch {
 	case err == nil:
@@ -52,14 +52,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 		return 2
 	}
 	return 1
-}
-
-// marksUsage makes a command and its subcommands mark their errors of usage.
-func marksUsage(c *cli.Command) {
-	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return UsageError{err} }
-	for _, sub := range c.Commands {
-		marksUsage(sub)
-	}
 }
 
 // Play returns the command that runs strategies in scenarios: your own, and those that the scenarios name.
@@ -81,9 +73,6 @@ func Play(own ...strategy.Strategy) *cli.Command {
 }
 
 func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
-	if c.Args().Len() == 0 {
-		return usage("run wants a scenario: a name that `scenario list` shows, or a file that ends in .toml")
-	}
 	known := append(slices.Clone(own), strategies.Named()...)
 	of, err := Scenarios(c.Args().Slice(), func(s *scenario.Scenario) (*scenario.Scenario, error) {
 		if c.IsSet("strategy") {

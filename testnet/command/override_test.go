@@ -21,7 +21,7 @@ func TestOverrides(t *testing.T) {
 	if err := os.WriteFile(log, []byte("61,0,3\n62,1,3\n63,2,3\n64,3,3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	small := []string{"run", "routing", "--peers", "20", "--keys", "10", "--queries", "20", "--trials", "1"}
+	small := []string{"run", "routing", "--peers", "20", "--keys", "10", "--trials", "1"}
 	for _, test := range []struct{ flags, fails, shows string }{
 		{"--strategy mine --sweep luck=1,7", "", "luck=7"},
 		{"--strategy flooding,mine --fix luck=3", "", "flooding"},
@@ -42,7 +42,8 @@ func TestOverrides(t *testing.T) {
 		{"--strategy mine --queries-like nothing.csv", "nothing.csv", ""},
 		{"--strategy mine --topology ring", "ring", ""},
 		{"--strategy mine --asking 0s", "flag --asking: want more than 0", ""},
-		{"--strategy mine --peers 0", "flag --peers: want 1 or more", ""},
+		{"--strategy mine --queries 0", "flag --queries: want 1 or more", ""},
+		{"--strategy mine --peers 30", "flag --peers: the flag is given twice", ""},
 		{"--strategy mine --fix peers=30", "peers is given twice", ""},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -75,9 +75,6 @@ func Scenario(own ...strategy.Strategy) *cli.Command {
 }
 
 func listScenarios(_ context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	all, err := scenarios.All()
 	if err != nil {
 		return err
@@ -102,9 +99,6 @@ func listScenarios(_ context.Context, c *cli.Command) error {
 }
 
 func showScenario(_ context.Context, c *cli.Command) error {
-	if c.Args().Len() != 1 {
-		return usage("show wants one name; `venn experiment scenario list` shows them")
-	}
 	text, err := scenarios.Text(strings.TrimSuffix(c.Args().First(), ".toml"))
 	if err != nil {
 		return UsageError{err}
@@ -114,9 +108,6 @@ func showScenario(_ context.Context, c *cli.Command) error {
 }
 
 func checkScenarios(c *cli.Command, own []strategy.Strategy) error {
-	if c.Args().Len() == 0 {
-		return usage("check wants a file")
-	}
 	var faults []error
 	for _, name := range c.Args().Slice() {
 		err := checkScenario(name, own)
@@ -166,9 +157,6 @@ func checkScenario(name string, own []strategy.Strategy) error {
 }
 
 func explainScenario(_ context.Context, c *cli.Command) error {
-	if c.Args().Len() != 1 {
-		return usage("explain wants one file")
-	}
 	s, err := loadScenario(c.Args().First())
 	if err != nil {
 		return err

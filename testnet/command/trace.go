@@ -22,9 +22,6 @@ func Trace() *cli.Command {
 			"milliseconds; a message has the time at which it arrives.",
 		ArgsUsage: "FILE",
 		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Len() != 1 {
-				return usage("trace wants one file, of those that --trace wrote")
-			}
 			f, err := os.Open(c.Args().First())
 			if err != nil {
 				return err
