@@ -37,12 +37,7 @@ func newTruth(d *sim.Data, key func(uint32) []byte, lookup func([]byte) (uint32,
 
 // truthOf begins with loaded data. Keys are hashed once for all peers.
 func truthOf(d *workload.Data) (*truth, error) {
-	h := summary.Seed{Network: Network}.Hasher()
-	fps := make([]summary.Fingerprint, d.Keys())
-	for k := range fps {
-		fps[k] = h.Fingerprint(d.Key(uint32(k)))
-	}
-	data, err := sim.NewData(fps, d.Collections())
+	data, err := sim.Load(d, summary.Seed{Network: Network}.Hasher())
 	if err != nil {
 		return nil, err
 	}

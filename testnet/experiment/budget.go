@@ -110,16 +110,15 @@ func (s *nextSteps) Pop() any {
 
 // probe looks for keys: the share found, and the questions in vain for each.
 func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wasted float64) {
-	h := summary.Seed{Network: "experiment"}.Hasher()
 	asked, hits, vain := 0, 0, 0
 	var matches []int
 	for asked < budgetQueries && c.ctx.Err() == nil {
-		a, k := c.rng.IntN(len(held)), uint32(c.rng.IntN(c.data.Keys()))
+		a, k := c.rng.IntN(len(held)), uint32(c.rng.IntN(c.held.Keys()))
 		if c.held.Holds(peer(a), k) || c.held.Others(peer(a), k) == 0 {
 			continue
 		}
 		asked++
-		matches = x.Candidates(matches[:0], h.Fingerprint(c.data.Key(k)))
+		matches = x.Candidates(matches[:0], c.held.Key(k).Fingerprint)
 		slices.SortStableFunc(matches, func(p, q int) int { return cmp.Compare(held[p].FalsePositiveRate(), held[q].FalsePositiveRate()) })
 		for _, b := range matches {
 			if b == a {

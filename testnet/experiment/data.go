@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -19,12 +20,11 @@ import (
 const debian = "debian"
 
 // peer is the number of one.
-type peer int32
+type peer = strategy.ID
 
 // collections are the data that experiments on collections share.
 type collections struct {
-	data     *workload.Data
-	held     *holdings.Table[peer]
+	held     *sim.Data
 	fps      [][]summary.Fingerprint // of every peer
 	prefixes func() []*summary.Prefix
 }
@@ -42,22 +42,13 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 	if n := len(data.Peers()); n < 3 {
 		return nil, fmt.Errorf("%w: %d peers, want 3 or more", runs.ErrOptions, n)
 	}
-	held, err := holdings.New[peer](data.Keys(), data.Collections())
+	held, err := sim.Load(data, summary.Seed{Network: "experiment"}.Hasher())
 	if err != nil {
 		return nil, err
 	}
-	c := &collections{data: data, held: held}
-	h := summary.Seed{Network: "experiment"}.Hasher()
-	all := make([]summary.Fingerprint, data.Keys())
-	for k := range all {
-		all[k] = h.Fingerprint(data.Key(uint32(k)))
-	}
-	for _, keys := range data.Collections() {
-		fps := make([]summary.Fingerprint, len(keys))
-		for i, k := range keys {
-			fps[i] = all[k]
-		}
-		c.fps = append(c.fps, fps)
+	c := &collections{held: held}
+	for p := range peer(held.Peers()) {
+		c.fps = append(c.fps, held.Fingerprints(p))
 	}
 	c.prefixes = sync.OnceValue(c.summarise)
 	return c, nil

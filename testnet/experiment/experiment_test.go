@@ -53,13 +53,6 @@ func TestEveryNumber(t *testing.T) {
 	}
 }
 
-func TestSameSeedSameRows(t *testing.T) {
-	a, b := runFew(t, "countmin"), runFew(t, "countmin")
-	if !reflect.DeepEqual(a.Rows, b.Rows) {
-		t.Error("two runs with one seed differ")
-	}
-}
-
 func TestFiles(t *testing.T) {
 	r := runFew(t, "compressed")
 	for _, want := range []string{"compressed.csv", "compressed-figure1.svg", "compressed-figure1.csv", "compressed-figure2.svg"} {

@@ -120,7 +120,7 @@ type questions struct {
 }
 
 func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
-	own := c.data.Collections()[a]
+	own := c.held.Collection(peer(a))
 	rare := map[uint32]bool{}
 	for _, i := range rng.Perm(len(own)) {
 		if h := c.held.Others(peer(a), own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
@@ -134,7 +134,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 		}
 	}
 	for tries := 0; tries < 20*lackedKeys && len(q.lacked) < lackedKeys; tries++ {
-		if k := uint32(rng.IntN(c.data.Keys())); !c.held.Holds(peer(a), k) && c.held.Others(peer(a), k) > 0 {
+		if k := uint32(rng.IntN(c.held.Keys())); !c.held.Holds(peer(a), k) && c.held.Others(peer(a), k) > 0 {
 			q.lacked = append(q.lacked, k)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 // Data has the collections of all peers at the start. It is read-only.
@@ -35,6 +36,15 @@ func NewData(fingerprints []summary.Fingerprint, collections [][]uint32) (*Data,
 		return nil, fmt.Errorf("%w: %w", ErrData, err)
 	}
 	return &Data{Table: held, fingerprints: fingerprints}, nil
+}
+
+// Load takes collections that were read or dealt, with the fingerprints of a hash.
+func Load(of *workload.Data, h summary.Hasher) (*Data, error) {
+	fps := make([]summary.Fingerprint, of.Keys())
+	for k := range fps {
+		fps[k] = h.Fingerprint(of.Key(uint32(k)))
+	}
+	return NewData(fps, of.Collections())
 }
 
 // Alike returns the peers that share an interest with one, itself included; nil when nothing is known of interests.
