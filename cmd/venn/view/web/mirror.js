@@ -60,7 +60,8 @@ export class MirrorPage {
             ["from cache", bytes(m.from_cache)],
             ["given to clients", bytes(m.to_clients)],
             ["given to peers", bytes(m.to_peers)],
-            ["cache", `${count(m.files)} contents, ${bytes(m.bytes)} of ${bytes(m.limit)}`],
+            ["contents", count(m.files)],
+            [`cache, of ${bytes(m.limit)}`, bytes(m.bytes)],
             ["being fetched", count(m.fetching)],
           ]
         : []
