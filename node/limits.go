@@ -4,9 +4,12 @@ import (
 	"strings"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -38,6 +41,10 @@ func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/
 // that want the samples of a network's summaries without being a node. partial: the program understands partial
 // messages.
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
+
+// Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its share,
+// unasked, waits. Without it, a node's memory and time are bounded only from when a stream is served.
+var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine.

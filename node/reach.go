@@ -352,6 +352,7 @@ func (n *Node) watch() error {
 	notifiee := &notifiee{n}
 	n.host.Network().Notify(notifiee)
 	for _, c := range n.host.Network().Conns() {
+		n.streams.Admit.Bill(c)
 		if got, err := n.host.Peerstore().GetProtocols(c.RemotePeer()); err == nil {
 			n.speaks(c.RemotePeer(), got)
 		}
@@ -431,6 +432,7 @@ type notifiee struct{ n *Node }
 // machine its own link may have begun: that stays.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
+	f.n.streams.Admit.Bill(c)
 	if f.n.barred(p) {
 		f.n.counters.Refuse("offender")
 		f.n.tasks.Run(func() { f.n.turnAway(p) })

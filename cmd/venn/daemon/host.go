@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -57,7 +58,7 @@ func (d *daemon) openHost(context.Context) error {
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
-		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
+		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
 	d.interfaces = interfaces.New()
 	more, err := d.reachability()

@@ -17,6 +17,9 @@ import (
 
 // The prices: the processor time of work for others, as far as it counts. Each is paid before the work is done.
 const (
+	Begin     = 100 * time.Microsecond // agreeing on the protocol of a stream
+	Frame     = 20 * time.Microsecond  // reading a frame of a connection
+	Byte      = 100 * time.Nanosecond  // reading a byte of one
 	Open      = 100 * time.Microsecond // a stream, whatever comes on it
 	Key       = 40 * time.Microsecond  // looking up a key, a disk included
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys

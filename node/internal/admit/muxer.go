@@ -1,0 +1,120 @@
+package admit
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+)
+
+// Muxer is libp2p's yamux, except that what comes on streams that the other end opened is paid for before it is read.
+// Who sends more than its share finds the connection unread. Yamux has windows of streams, but none of a connection: the
+// bytes of streams that nobody reads, or that are refused, take memory and time as fast as they come.
+type Muxer struct{ *yamux.Transport }
+
+// NewConn begins a connection, which is free until [Table.Bill].
+func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (network.MuxedConn, error) {
+	b := &billed{Conn: c}
+	if isServer {
+		b.theirs = 1
+	}
+	b.ctx, b.stop = context.WithCancel(context.Background())
+	muxed, err := m.Transport.NewConn(b, isServer, scope)
+	if err != nil {
+		b.stop()
+		return nil, err
+	}
+	return billedConn{muxed, b}, nil
+}
+
+// Bill makes the peer pay for what comes on a connection. It does nothing with connections of another muxer.
+func (t *Table) Bill(c network.Conn) {
+	var b *billed
+	if c.As(&b) {
+		b.by.Store(t.Of(c))
+	}
+}
+
+// billedConn finds its billed.
+type billedConn struct {
+	network.MuxedConn
+	b *billed
+}
+
+// As sets target to the connection's billed, or does what yamux does.
+func (c billedConn) As(target any) bool {
+	if t, ok := target.(**billed); ok {
+		*t = c.b
+		return true
+	}
+	return c.MuxedConn.As(target)
+}
+
+// billed is a connection below yamux. One goroutine reads it.
+type billed struct {
+	net.Conn
+	by     atomic.Pointer[Stream] // who pays; nil: nobody yet
+	ctx    context.Context        // ends when the connection is closed
+	stop   context.CancelFunc
+	theirs uint32 // lowest bit of the ids of streams that the other end opens
+	head   []byte // of the frame that comes
+	left   uint32 // bytes of its body that have not come
+	owed   time.Duration
+}
+
+// Read pays for the frame whose header has come, and waits until that is possible.
+func (b *billed) Read(p []byte) (int, error) {
+	if by := b.by.Load(); by != nil {
+		if err := by.PayLate(b.ctx, b.owed); err != nil {
+			return 0, net.ErrClosed
+		}
+	}
+	b.owed = 0
+	k, err := b.Conn.Read(p)
+	b.follow(p[:k])
+	return k, err
+}
+
+// Close ends a wait.
+func (b *billed) Close() error {
+	b.stop()
+	return b.Conn.Close()
+}
+
+// The header of a yamux frame: version, type, flags (2 bytes), stream (4), length (4). Of data alone a body follows.
+const (
+	headBytes = 12
+	dataFrame = 0
+	synFlag   = 1 // of a stream's first frame
+)
+
+// follow notes what the frames in p cost.
+func (b *billed) follow(p []byte) {
+	for len(p) > 0 {
+		if b.left > 0 {
+			k := min(b.left, uint32(len(p)))
+			b.left -= k
+			p = p[k:]
+			continue
+		}
+		k := min(headBytes-len(b.head), len(p))
+		b.head, p = append(b.head, p[:k]...), p[k:]
+		if len(b.head) < headBytes {
+			return
+		}
+		if b.head[1] == dataFrame {
+			b.left = binary.BigEndian.Uint32(b.head[8:])
+		}
+		if stream := binary.BigEndian.Uint32(b.head[4:]); stream == 0 || stream&1 == b.theirs {
+			b.owed += Frame + time.Duration(b.left)*Byte
+			if b.head[3]&synFlag != 0 {
+				b.owed += Begin
+			}
+		}
+		b.head = b.head[:0]
+	}
+}

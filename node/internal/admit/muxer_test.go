@@ -1,0 +1,86 @@
+package admit
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	goyamux "github.com/libp2p/go-yamux/v5"
+
+	"github.com/venn-p2p/venn/overlay/admission"
+)
+
+// connected returns the two ends of a connection that has measured its round trip, and the near end's bill.
+func connected(t *testing.T) (near, far network.MuxedConn, bill *billed) {
+	m, ends := Muxer{yamux.DefaultTransport}, [2]network.MuxedConn{}
+	a, b := net.Pipe()
+	for i, c := range []net.Conn{a, b} {
+		var err error
+		if ends[i], err = m.NewConn(c, i == 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = ends[i].Close() })
+	}
+	for _, c := range ends {
+		for s := (*goyamux.Session)(nil); !c.As(&s) || s.RTT() == 0; {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if !ends[0].As(&bill) {
+		t.Fatal("the connection is not billed")
+	}
+	return ends[0], ends[1], bill
+}
+
+// stream opens a stream, and returns its two ends.
+func stream(t *testing.T, from, to network.MuxedConn) (opened, accepted network.MuxedStream) {
+	opened, err := from.OpenStream(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err = to.AcceptStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened, accepted
+}
+
+// TestSendersPay: what a peer without credit sends on streams that it opened is not read, even if a handler reads. What
+// comes on our own streams costs it nothing. Closing the connection ends the wait.
+func TestSendersPay(t *testing.T) {
+	near, far, bill := connected(t)
+	ours, from := stream(t, near, far)
+	theirs, in := stream(t, far, near)
+	time.Sleep(50 * time.Millisecond) // until the connection waits for its next frame
+	little := admission.Pool{Work: 1e-9, Slots: 1}
+	by := &Stream{New(admission.Config{Links: little, Strangers: little}, func(peer.ID) bool { return false }), admission.Principal{Peer: "p"}, nil}
+	for by.Pay(time.Second) {
+		time.Sleep(time.Millisecond)
+	}
+	bill.by.Store(by)
+
+	const bytes = 1 << 20
+	send := func(to network.MuxedStream) {
+		_, _ = to.Write(make([]byte, bytes))
+		_ = to.CloseWrite()
+	}
+	go send(from)
+	_ = ours.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if n, err := io.Copy(io.Discard, ours); n != bytes || err != nil {
+		t.Fatalf("%d of %d bytes on our stream: %v", n, bytes, err)
+	}
+	go send(theirs)
+	_ = in.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	if n, _ := io.Copy(io.Discard, in); n != 0 {
+		t.Errorf("%d bytes that nobody has paid for were read", n)
+	}
+	_ = near.Close()
+	if bill.ctx.Err() == nil {
+		t.Error("who waits to pay waits on")
+	}
+}
