@@ -25,7 +25,7 @@ func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 
 // onInquiry answers an inquiry.
 func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
-	if !o.region.Serves(in) || !o.exchange.Spare() {
+	if !o.exchange.Serves(now, in) {
 		o.effects.Emit(event.Answer{Request: in.Request, Answer: wire.Names{Depth: o.region.Vouched()}})
 		return
 	}
@@ -38,7 +38,7 @@ func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
 		o.directory.Beside(o.region.VisitorBytes())
 	}
 	o.effects.Emit(event.Answer{Request: in.Request, Answer: names})
-	o.exchange.Spend(in.From, exchange.Cost(names))
+	o.exchange.Serve(now, in, exchange.Cost(names))
 }
 
 // onNames takes in an answer to an inquiry.

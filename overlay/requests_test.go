@@ -30,8 +30,10 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 			return s.Overlay.Step(time.Second, event.Asked{From: from, Request: id, Question: wire.PartsRequest{Group: own.Group(), First: 0, End: 1}})
 		}
 		for i := range silent {
+			p := wire.PeerID(fmt.Sprint("silent", i))
+			s.Overlay.Step(time.Second, event.LinkOpened{Peer: p})
 			for range 100 {
-				request(wire.PeerID(fmt.Sprint("silent", i)))
+				request(p)
 			}
 		}
 		served, full := false, false

@@ -49,7 +49,7 @@ func (q *search) owner() admission.Principal {
 func (r *Router) asked(in event.Asked) {
 	r.lives(in.From)
 	q, ok := in.Question.(wire.Query)
-	who := admission.Principal{Peer: string(in.From), Group: in.Group, Linked: slices.Contains(r.view.Linked(), in.From)}
+	who := in.Who(slices.Contains(r.view.Linked(), in.From))
 	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All && r.gate.Admit(r.now, who, messageWork)
 	a := wire.Answer{Final: true}
 	switch {

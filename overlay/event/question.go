@@ -31,6 +31,11 @@ type Asked struct {
 	Question wire.Message
 }
 
+// Who returns the asker as a principal. linked: it has a link with this peer.
+func (a Asked) Who(linked bool) admission.Principal {
+	return admission.Principal{Peer: string(a.From), Group: a.Group, Linked: linked}
+}
+
 // Answer answers an [Asked]. A wire.Answer that is not final is followed by more.
 type Answer struct {
 	Request uint64

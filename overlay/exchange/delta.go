@@ -137,10 +137,10 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 }
 
 // answerDelta answers a direct request by a delta, if there is one.
-func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r request) serving {
+func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r *request) serving {
 	delta, s := x.makeDelta(l, e, p, r.q.Bases, min(r.q.End, p.Parts()))
 	if s == deltaGoes {
-		x.out.Emit(event.Answer{Request: r.in.Request, Answer: delta})
+		x.reply(r, delta)
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -15,79 +16,65 @@ type request struct {
 	q     wire.PartsRequest
 	of    *directory.Entry
 	until time.Duration
+	slot  *admission.Slot // nil: it is answered
 }
 
 const (
-	maxRequests = 64              // direct requests that wait at a time
+	maxRequests = 64              // direct requests that wait at a time, of links and as many of others
 	requestWait = 5 * time.Second // longest wait of a request for budget
 )
 
-// Request takes in a direct request about an entry; of is nil if there is none. It is answered at once, or as soon as
-// the budgets allow.
+// Request takes in a direct request about an entry; of is nil if there is none. It is answered at once or as soon as
+// the budgets allow, and refused if there is no place for it to wait.
 func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
-	if of == nil || q.First < 0 || q.End <= q.First || !x.mayWait(in.From) {
-		x.refuse(in)
+	r := &request{in: in, q: q, of: of, until: now + requestWait}
+	if of != nil && q.First >= 0 && q.End > q.First {
+		r.slot = x.served.Take(x.who(in), func() { x.refuse(r) })
+	}
+	if r.slot == nil {
+		x.refuse(r)
 		return
 	}
-	x.requests = append(x.requests, request{in, q, of, now + requestWait})
+	x.requests = append(x.requests, r)
 	x.answerRequests(now)
 }
 
-// mayWait makes room for one more request of a peer, or returns false. If all places are taken, the peer with the most
-// of them gives its newest one to a peer with fewer. So peers that never say hello leave room for others.
-func (x *Exchange) mayWait(p wire.PeerID) bool {
-	if len(x.requests) < maxRequests {
-		return true
-	}
-	places, greedy, newest := map[wire.PeerID]int{p: 1}, p, 0
-	for _, r := range x.requests {
-		if places[r.in.From]++; places[r.in.From] > places[greedy] {
-			greedy = r.in.From
-		}
-	}
-	if greedy == p {
-		return false
-	}
-	for i, r := range x.requests {
-		if r.in.From == greedy {
-			newest = i
-		}
-	}
-	x.refuse(x.requests[newest].in)
-	x.requests = slices.Delete(x.requests, newest, newest+1)
-	return true
-}
+func (x *Exchange) refuse(r *request) { x.reply(r, wire.Parts{Refused: true}) }
 
-func (x *Exchange) refuse(in event.Asked) {
-	x.out.Emit(event.Answer{Request: in.Request, Answer: wire.Parts{Refused: true}})
+// reply answers a request, which waits no longer.
+func (x *Exchange) reply(r *request, parts wire.Parts) {
+	x.out.Emit(event.Answer{Request: r.in.Request, Answer: parts})
+	if r.slot != nil {
+		r.slot.Release()
+		r.slot = nil
+	}
 }
 
 // answerRequests answers the direct requests that the budgets allow, and refuses requests that have waited too long.
 func (x *Exchange) answerRequests(now time.Duration) {
-	kept := x.requests[:0]
-	for _, r := range x.requests {
-		switch done := x.answer(r, x.originOf(r.of)); {
+	x.requests = slices.DeleteFunc(x.requests, func(r *request) bool {
+		switch done := r.slot == nil || x.answer(r, x.originOf(r.of)); {
 		case done:
+			return true
 		case now >= r.until:
-			x.refuse(r.in)
-		default:
-			kept = append(kept, r)
+			x.refuse(r)
+			return true
 		}
-	}
-	x.requests = kept
+		return false
+	})
 }
 
 // answer tries to answer one direct request about an origin; e is nil if it was forgotten meanwhile. It returns false
 // if the request must wait for the peer's hello or for budget.
-func (x *Exchange) answer(r request, e *origin) bool {
+func (x *Exchange) answer(r *request, e *origin) bool {
 	if e == nil {
-		x.refuse(r.in)
+		x.refuse(r)
 		return true
 	}
 	p := e.At(r.q.Group.Epoch())
 	if p == nil || r.q.First >= p.Parts() || e.Index() == 0 && x.copying() && r.q.First < x.copies.end {
-		x.refuse(r.in)
+		x.refuse(r)
 		return true
 	}
 	l, ok := x.links[r.in.From]
@@ -104,7 +91,7 @@ func (x *Exchange) answer(r request, e *origin) bool {
 	if e.Index() == 0 {
 		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
-	x.out.Emit(event.Answer{Request: r.in.Request, Answer: cut})
+	x.reply(r, cut)
 	x.charge(l, Cost(cut))
 	return true
 }

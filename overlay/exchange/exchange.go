@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -28,12 +29,13 @@ type Exchange struct {
 	links map[wire.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
-	up, down  budget // the node's own line, all links together
-	uninvited budget // the part of down that messages without an ask may use
-	sent      uint64 // bytes charged to up
-	came      uint64 // bytes that came, asked for or not
-	news      uint64 // the part of came that was announcements
-	requests  []request
+	up, down  budget          // the node's own line, all links together
+	uninvited budget          // the part of down that messages without an ask may use
+	sent      uint64          // bytes charged to up
+	came      uint64          // bytes that came, asked for or not
+	news      uint64          // the part of came that was announcements
+	served    *admission.Gate // questions of others, in seconds of our own line
+	requests  []*request
 	turn      int // picks the link that is served first
 	direct    int // direct fetches under way
 	ownTurn   time.Duration
@@ -78,10 +80,12 @@ type Limits struct {
 	Credit   float64       // claims that a link may break before the claims of other links are asked for first; 0: 8
 	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
 	Boasters int           // one in this number of linked peers may overstate the peers that it knows; 0: 3
+	Served   float64       // factor of the answers to others, and of their requests that wait; 0: 1
 }
 
 func (l *Limits) defaults() {
 	l.Credit, l.Remember, l.Boasters = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Boasters, space.Boasters)
+	l.Served = cmp.Or(l.Served, 1)
 }
 
 // Rand is the only source of randomness.
@@ -96,7 +100,11 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	cfg.Limits.defaults()
 	x := &Exchange{
 		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, owns: len(own), due: agenda.New(dueTasks),
-		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
+		up: newBudget(cfg.Share*float64(cfg.Up)/8, 0),
+		served: admission.New(admission.Config{
+			Links:     admission.Pool{Work: cfg.Limits.Served / 2, Slots: int(cfg.Limits.Served * maxRequests)},
+			Strangers: admission.Pool{Work: cfg.Limits.Served / 4, Slots: int(cfg.Limits.Served * maxRequests)},
+		}),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -20,7 +21,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 		From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
 	}
 	a := w.x.AdmitMessage(in, e)
-	w.x.requests = append(w.x.requests, request{event.Asked{From: "other", Request: 7}, wire.PartsRequest{End: 1}, e, time.Hour})
+	w.x.requests = append(w.x.requests, &request{in: event.Asked{From: "other", Request: 7}, q: wire.PartsRequest{End: 1}, of: e, until: time.Hour, slot: w.x.served.Take(admission.Principal{}, nil)})
 	w.d.Remove(2)
 	w.pass()
 	other := w.d.Add(0, "link", 1000)

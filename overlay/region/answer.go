@@ -5,12 +5,9 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"time"
 
-	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -26,14 +23,6 @@ const (
 	sampleBytes = 1 << 10
 	mostSample  = 2 << 10
 )
-
-// maxServed is the number of inquiries a second that are answered with names, shared fairly by the askers.
-const maxServed = 16
-
-// Serves counts an inquiry, and reports whether it is to be answered with names.
-func (s *Region) Serves(in event.Asked) bool {
-	return s.served.Admit(s.now, admission.Principal{Peer: string(in.From)}, time.Second/maxServed)
-}
 
 // Answer names peers to an asker: near its place, nearer than we are to the place that it looks up, and in the ranges
 // that it lacks. It adds the summaries of peers similar to the asker.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
@@ -57,7 +56,6 @@ type Region struct {
 	seeker  seeker
 	meeting meeting
 	told    map[wire.PeerID]summary.Epoch // peers that got our own summary by an inquiry; bounded
-	served  *admission.Gate               // inquiries
 
 	empty      space.Bitmap // ranges without a contact at the last inquiry
 	emptyAsked int          // inquiries in a row that asked for them
@@ -113,8 +111,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},
-		served: admission.New(admission.Config{Strangers: admission.Pool{Work: 1}}),
-		links:  map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+		links: map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 
