@@ -11,7 +11,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/mesh"
-	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // ServiceName names the node's streams to the resource manager.
@@ -20,7 +19,7 @@ const ServiceName = "venn"
 // Topic returns the topic on which a network exchanges summaries. It stays the same when their format changes.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
-// The protocols of streams, each by the oldest version that is spoken. For their ids on the wire see [wire.ProtocolIn].
+// The protocols of streams, each by the oldest version that is spoken. For their ids on the wire see wire.ProtocolIn.
 // A stream is opened by the newest version that both ends speak.
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"
@@ -46,24 +45,27 @@ func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 // unasked, waits. Without it, a node's memory and time are bounded only from when a stream is served.
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
+// peerStreams is the largest number of streams that a peer may have open here, of all protocols.
+const peerStreams = 32
+
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
-// 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine.
-// Name the network of WithNetwork unless it is the default.
-func SetServiceLimits(c *rcmgr.ScalingLimitConfig, networks ...string) {
-	if len(networks) == 0 {
-		networks = []string{defaultNetwork}
-	}
+// 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
+// peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
+// open streams and say nothing take none that others need.
+func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
 		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})
 	c.AddServicePeerLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
-	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, TailsID, JoinID} {
-		for _, network := range networks {
-			c.AddProtocolPeerLimit(wire.ProtocolIn(network, id),
-				rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
-				rcmgr.BaseLimitIncrease{})
-		}
+	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
+	for _, l := range []*rcmgr.BaseLimit{&c.SystemBaseLimit, &c.TransientBaseLimit} {
+		l.StreamsInbound = peerStreams * c.SystemBaseLimit.Conns
+		l.Streams = l.StreamsInbound + l.StreamsOutbound
+	}
+	for _, l := range []*rcmgr.BaseLimitIncrease{&c.SystemLimitIncrease, &c.TransientLimitIncrease} {
+		l.StreamsInbound = peerStreams * c.SystemLimitIncrease.Conns
+		l.Streams = l.StreamsInbound + l.StreamsOutbound
 	}
 }

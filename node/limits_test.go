@@ -30,3 +30,26 @@ func TestServiceLimits(t *testing.T) {
 	}
 	eventually(t, "the refusal is counted", func() bool { return refusals(t, n)["resources"] > 0 })
 }
+
+// TestSilentStreams: eight peers that open as many streams as they can, and say nothing on them, leave some for another.
+func TestSilentStreams(t *testing.T) {
+	n := nodeOn(t, limitedHost(t, 1))
+	for range 8 {
+		h := newHost(t)
+		if err := h.Connect(t.Context(), info(n)); err != nil {
+			t.Fatal(err)
+		}
+		for range 64 {
+			if _, err := h.Network().ConnsToPeer(n.host.ID())[0].NewStream(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := &raw{t: t, h: newHost(t)}
+	if err := r.h.Connect(t.Context(), info(n)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err != nil {
+		t.Error(err)
+	}
+}

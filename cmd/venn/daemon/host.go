@@ -44,7 +44,7 @@ func (d *daemon) openHost(context.Context) error {
 	}
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
-	node.SetServiceLimits(&limits, d.cfg.Network.Name)
+	node.SetServiceLimits(&limits)
 	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()))
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
