@@ -112,13 +112,13 @@ func Wait(ctx context.Context, places *admission.Slots, who admission.Principal,
 // Group returns the group of the address from which the peer opened the stream.
 func (s *Stream) Group() string { return s.who.Group }
 
-// Linked reports whether the peer was linked when it opened the stream.
-func (s *Stream) Linked() bool { return s.who.Linked }
+// Linked reports whether the peer that opened the stream is linked now.
+func (s *Stream) Linked() bool { return s.t.linked(peer.ID(s.who.Peer)) }
 
 // Pay reports whether work may be done now for the peer that opened the stream. It is charged to the peer.
 func (s *Stream) Pay(work time.Duration) bool {
 	who := s.who
-	who.Linked = s.t.linked(peer.ID(who.Peer)) // now: a stream may last
+	who.Linked = s.Linked() // now: a stream may last
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.gate.Admit(time.Since(s.t.start), who, work)

@@ -61,7 +61,7 @@ func started(t *testing.T, h host.Host) *Mesh {
 		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
 		Counters: counters.New(), Inbox: inbox.New(),
 		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
-		Refuse: func(peer.ID, string, error) {}, Admit: table(1),
+		Refuse: func(peer.ID, string, error) {}, Admit: table(1, true),
 	})
 	t.Cleanup(func() {
 		m.Close()
@@ -191,8 +191,8 @@ func until(t *testing.T, what string, ok func() bool) {
 }
 
 // table admits work, in seconds a second, of strangers.
-func table(work float64) *admit.Table {
-	return admit.New(admission.Config{Links: admission.Pool{Work: work, Slots: 9}, Strangers: admission.Pool{Work: work, Slots: 9}}, func(peer.ID) bool { return false })
+func table(work float64, linked bool) *admit.Table {
+	return admit.New(admission.Config{Links: admission.Pool{Work: work, Slots: 9}, Strangers: admission.Pool{Work: work, Slots: 9}}, func(peer.ID) bool { return linked })
 }
 
 // at is a connection from an address.
@@ -202,4 +202,4 @@ func (at) RemotePeer() peer.ID                  { return "p" }
 func (at) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/ip4/1.2.3.4/tcp/1") }
 
 // payer is who causes what comes on a connection.
-func payer(work float64) *admit.Stream { return table(work).Of(at{}) }
+func payer(work float64) *admit.Stream { return table(work, true).Of(at{}) }

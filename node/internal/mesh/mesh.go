@@ -43,6 +43,7 @@ const (
 	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
 	maxRPC        = 2 * wire.MaxPartsRPC // bytes of an RPC that pubsub reads: the longest of a node, and room
+	strangerRPC   = 4 << 10              // bytes of an RPC of a peer without a link: a subscription and a graft, and room
 	rpcQueue      = 512                  // RPCs that may wait for one peer; default 32, beyond it pubsub drops
 	groupTTL      = 4                    // heartbeats; the state of groups is the node's, and pubsub's is emptied at once
 	maxGroups     = 1 << 14              // groups that peers may begin between two heartbeats; default 255

@@ -208,16 +208,22 @@ func (s *rpcStream) inserted(b []byte) (k int) {
 	return k
 }
 
-// Read reads, and refuses an RPC as soon as its length is known to be over the limit. It waits, as the peer's own queue,
-// while the peer may not cause more work.
+// errNoLink says that a peer without a link sends a long RPC.
+var errNoLink = errors.New("mesh: long RPC without a link")
+
+// Read reads. It refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory
+// for it. It waits, as the peer's own queue, while the peer may not cause more work.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
 		return k, nil
 	}
 	s.waiting.Store(true)
 	k, err := s.Stream.Read(b)
-	before := s.frames.begun
-	fits := s.frames.pass(b[:k])
+	before, most := s.frames.begun, uint64(maxRPC)
+	if !s.pays.Linked() {
+		most = strangerRPC
+	}
+	fits := s.frames.pass(b[:k], most)
 	_ = s.pays.PayLate(s.m.cfg.Done, time.Duration(s.frames.begun-before)*admit.RPC+time.Duration(k)*admit.RPCByte)
 	s.waiting.Store(false)
 	if k == 0 && err != nil && s.resumed() { // another error will come again
@@ -225,6 +231,10 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	}
 	s.begun.Store(s.begun.Load() || k > 0)
 	switch {
+	case !fits && s.frames.length <= maxRPC: // a link may just have ended
+		s.m.cfg.Counters.Drop("rpcs")
+		s.over.Store(true)
+		return 0, errNoLink
 	case !fits:
 		s.refuse("over the limit")
 	case err != nil:
@@ -258,9 +268,9 @@ type frames struct {
 // between reports whether no RPC has come in part.
 func (f *frames) between() bool { return f.left == 0 && f.shift == 0 }
 
-// pass reports whether all lengths up to the end of b are within the limit. After a length above it, the rest cannot be
+// pass reports whether all lengths up to the end of b are at most a limit. After a length above it, the rest cannot be
 // parsed.
-func (f *frames) pass(b []byte) bool {
+func (f *frames) pass(b []byte, most uint64) bool {
 	for len(b) > 0 {
 		if f.left > 0 {
 			n := min(f.left, uint64(len(b)))
@@ -270,7 +280,7 @@ func (f *frames) pass(b []byte) bool {
 		}
 		f.length |= uint64(b[0]&0x7f) << f.shift
 		f.shift += 7
-		if f.length > maxRPC || f.shift > 63 {
+		if f.length > most || f.shift > 63 {
 			return false
 		}
 		if b[0] < 0x80 {

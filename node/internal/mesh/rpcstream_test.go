@@ -239,6 +239,29 @@ func TestRepeatEnds(t *testing.T) {
 	}
 }
 
+// TestStrangersRPCs: pubsub gets no memory for a long RPC of a peer without a link, which is no offence. A short one comes,
+// and a long one of a link.
+func TestStrangersRPCs(t *testing.T) {
+	for _, c := range []struct {
+		size         int
+		linked, fits bool
+	}{{100, false, true}, {strangerRPC + 1, false, false}, {strangerRPC + 1, true, true}} {
+		m, _ := newMesh()
+		m.cfg.Refuse = func(peer.ID, string, error) { t.Error("blamed") }
+		far, near := net.Pipe()
+		in := &rpcStream{Stream: piped{conn: near}, m: m, pays: table(1, c.linked).Of(at{})}
+		go func() {
+			_, _ = far.Write(protowire.AppendBytes(nil, make([]byte, c.size)))
+			_ = far.Close()
+		}()
+		rpc, err := msgio.NewVarintReader(in).ReadMsg()
+		if c.fits != (err == nil) || c.fits != (len(rpc) == c.size) {
+			t.Errorf("%+v: %d bytes came, %v", c, len(rpc), err)
+		}
+		_ = near.Close()
+	}
+}
+
 // TestSaidIsSmall: what is kept of a subscription does not grow with what a peer sends beside it.
 func TestSaidIsSmall(t *testing.T) {
 	m, _ := newMesh()

@@ -75,7 +75,7 @@ type Stream struct {
 // Group returns the group of the address from which the peer opened the stream.
 func (s *Stream) Group() string { return s.admitted.Group() }
 
-// Linked reports whether the peer was linked when it opened the stream.
+// Linked reports whether the peer that opened the stream is linked now.
 func (s *Stream) Linked() bool { return s.admitted.Linked() }
 
 // Pay returns ErrBusy if work may not be done now for the peer that opened the stream. Everything that a request makes
