@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/venn-p2p/venn/summary"
@@ -49,6 +50,10 @@ func TestOverlapsAndBudget(t *testing.T) {
 	r, err := RunCollection(context.Background(), Overlaps, CollectionOptions{Trials: 1, Out: out})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "CASE") || !strings.HasSuffix(text.String(), "report.html\n") {
+		t.Errorf("%v: %s", err, text.String())
 	}
 	const quantity = "error, share of the smaller collection"
 	for _, bytes := range []int{1024, 4096} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -65,6 +66,10 @@ func TestFiles(t *testing.T) {
 		if !found {
 			t.Errorf("no %s among %v", want, r.Files)
 		}
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), fmt.Sprintf("\n%d numbers: ", len(r.Rows))) || !strings.HasSuffix(text.String(), "report.html\n") {
+		t.Errorf("%v: %s", err, text.String())
 	}
 }
 
