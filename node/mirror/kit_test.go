@@ -22,7 +22,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+
+	"github.com/venn-p2p/venn/node"
 )
 
 // allGet has a client of each peer get content of a registry, all at once.
@@ -88,14 +91,27 @@ func (v view) has(s Sum) bool {
 	return ok
 }
 
-func newHost(t *testing.T) host.Host {
+func newHost(t *testing.T, options ...libp2p.Option) host.Host {
 	t.Helper()
-	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableMetrics(), libp2p.DisableRelay())
+	options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableMetrics(), libp2p.DisableRelay())
+	h, err := libp2p.New(options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.Close() })
 	return h
+}
+
+// newLimitedHost returns a host with the limits of a daemon's.
+func newLimitedHost(t *testing.T) host.Host {
+	t.Helper()
+	limits := rcmgr.DefaultLimits
+	node.SetServiceLimits(&limits)
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newHost(t, libp2p.ResourceManager(m))
 }
 
 // testTimes are short, but for a machine that does much else.

@@ -68,6 +68,31 @@ func TestManyClientsShareAFetch(t *testing.T) {
 	}
 }
 
+// TestManyContentsOfOneHolder has clients ask for 64 contents at once, which one peer has. Its host takes 32 streams of a
+// peer.
+func TestManyContentsOfOneHolder(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	up := Upstream{OCI: []string{o.URL}}
+	holder := b.start(t, up, func(c *Config) { c.Host = newLimitedHost(t); c.Router = view{b, *host.InfoFromHost(c.Host)} })
+	digests, contents := make([]string, 64), make([][]byte, 64)
+	for i := range digests {
+		contents[i] = some(256<<10, uint64(100+i))
+		digests[i], _ = o.add(contents[i])
+		get(t, holder.url+blobs+digests[i]).is(t, contents[i])
+	}
+	given := o.given()
+	p := b.start(t, up)
+	var clients sync.WaitGroup
+	for i := range digests {
+		clients.Go(func() { get(t, p.url+blobs+digests[i]).is(t, contents[i]) })
+	}
+	clients.Wait()
+	if more := o.given() - given; more > 0 {
+		t.Errorf("the origin sent %d bytes of what a peer has", more)
+	}
+}
+
 func TestSeveralHoldersGiveRanges(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()

@@ -37,6 +37,9 @@ const (
 	maxBlamed  = 4096
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
 	maxPlace   = 128     // bytes of a label
+	// maxConns is the largest number of streams to a peer. Hosts of nodes take 32 of a peer, and some are venn's own; what
+	// is beyond waits its turn.
+	maxConns = 24
 )
 
 // state is a mirror's state of content.
@@ -102,7 +105,7 @@ func (m *Mirror) newTransport() *http.Transport {
 			}
 			return resetting{c}, nil
 		},
-		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
+		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxConnsPerHost: maxConns, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
 	}
 }
 
