@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
@@ -198,12 +197,11 @@ func (c *Config) directory() directory.Config {
 	}
 }
 
-// exchange returns the exchange's part of the configuration; up and down are the declared rates. summary returns what the
-// directory holds.
-func (c *Config) exchange(up, down uint64, summary func(group.ID, int) *summary.Prefix) exchange.Config {
+// exchange returns the exchange's part of the configuration; up and down are the declared rates.
+func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
-		Summary: summary, Rand: c.Rand, Limits: c.Limits.Exchange,
+		Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }
 

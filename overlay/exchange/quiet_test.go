@@ -15,7 +15,7 @@ import (
 func TestRestsAreFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: 1e6, Down: 1e6, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x = New(Config{Self: "self", Up: 1e6, Down: 1e6, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
 	e := &directory.Entry{}
 	w.x.Added(e, space.Place(0))
 	o := &w.x.origins[e.Index()]

@@ -83,7 +83,7 @@ func withoutAsks(catalogue []byte) []byte {
 	}
 	for i := range items {
 		if asks(items[i]) {
-			items[i] = wire.Item{Group: items[i].Group, Have: items[i].Have}
+			items[i].Want, items[i].Bases = 0, 0
 		}
 	}
 	return items.Append(nil)
