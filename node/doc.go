@@ -13,5 +13,7 @@
 // one peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may
 // publish theirs so.
 //
+// Where strangers may send much, the host is made with [SetServiceLimits] and [Muxer], as the daemon's is.
+//
 // A node with no keys and no connections costs about 17 goroutines and 150 KiB above its host (TestIdleCost).
 package node
