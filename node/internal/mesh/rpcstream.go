@@ -211,8 +211,8 @@ func (s *rpcStream) inserted(b []byte) (k int) {
 // errNoLink says that a peer without a link sends a long RPC.
 var errNoLink = errors.New("mesh: long RPC without a link")
 
-// Read reads. It refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory
-// for it. It waits, as the peer's own queue, while the peer may not cause more work.
+// Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it. It
+// waits, as the peer's own queue, while the peer may not cause more work.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
 		return k, nil
