@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -46,6 +47,7 @@ type loop struct {
 	previous  *publisher // under the previous seed; nil: there is none
 	watchers  map[*watcher]bool
 	ticks     int
+	rejoins   agenda.Pause
 	sleep     sleep
 	wall      func() time.Time
 }
@@ -101,6 +103,7 @@ func (l *loop) run() {
 	defer l.fail()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
+	l.rejoins.Begin(l.n.now(), rejoinLeast, rejoinMost)
 	first := l.bootstrap()
 	l.n.tasks.Run(func() { first.Wait(); close(l.n.begun) })
 	for {
@@ -192,11 +195,7 @@ func (l *loop) tick() {
 		l.n.metrics.budgets(l.core.Overlay.Budgets(l.n.now()))
 		l.closeStale(time.Now())
 	}
-	if l.ticks%20 == 0 {
-		if len(l.links) == 0 || l.ticks%int(rejoinEvery/tick) == 0 {
-			l.bootstrap()
-		}
-	}
+	l.rejoin()
 }
 
 // woken handles inputs that were left for the loop without a message.

@@ -244,9 +244,9 @@ func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start. The node dials them again every 5 s while there is no link, and
-// the ones that are not connected every ten minutes. Each has an ID; one without addresses is dialled at the addresses
-// in the host's peerstore. Options add up. Default: none.
+// WithBootstrap names peers to connect to at the start. The node dials the ones that are not connected again: every 5 s
+// while there is no link, ever more rarely after that, and at least every ten minutes. Each has an ID; one without
+// addresses is dialled at the addresses in the host's peerstore. Options add up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error {
 		for i, p := range peers {

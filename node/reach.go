@@ -299,9 +299,24 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// rejoinEvery is the time between dials of bootstrap peers without a connection while there are links. The links may be
-// with a part of the network that lost the rest.
-const rejoinEvery = 10 * time.Minute
+// The pause between dials of bootstrap peers without a connection. It does not grow while there is no link. With links
+// there are dials, too: the links may be with a part of the network that lost the rest.
+const (
+	rejoinLeast = 5 * time.Second
+	rejoinMost  = 10 * time.Minute
+)
+
+// rejoin calls bootstrap when its pause is over.
+func (l *loop) rejoin() {
+	now := l.n.now()
+	if len(l.links) == 0 {
+		l.rejoins.Shorten(rejoinLeast)
+	}
+	if now >= l.rejoins.End() {
+		l.rejoins.Begin(now, rejoinLeast, rejoinMost)
+		l.bootstrap()
+	}
+}
 
 // bootstrap begins to connect to the bootstrap peers and, while there is no link, to the peers of the last run. Their
 // connections are then like all others.

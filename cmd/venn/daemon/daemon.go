@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -74,7 +75,6 @@ type daemon struct {
 	registry   *prometheus.Registry
 	store      *store.Store
 	removals   *repo.Removals
-	bootstrap  []peer.AddrInfo
 	listen     []string // addresses to listen on
 	host       host.Host
 	interfaces *interfaces.Watch // of the host's addresses
@@ -234,16 +234,16 @@ func ignoreClosed(err error) error {
 func (d *daemon) openNode(ctx context.Context) (err error) {
 	d.registry = prometheus.NewRegistry()
 	d.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	bootstrap := slices.Clone(d.opts.Bootstrap)
 	for _, text := range d.cfg.Discovery.Bootstrap {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {
 			return err // the configuration was checked
 		}
-		d.bootstrap = append(d.bootstrap, *info)
+		bootstrap = append(bootstrap, *info)
 	}
-	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
 	opts := []node.Option{
-		node.WithStore(d.store), node.WithBootstrap(d.bootstrap...),
+		node.WithStore(d.store), node.WithBootstrap(bootstrap...),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory), node.WithOrigins(d.cfg.Limits.Origins),
@@ -262,7 +262,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	d.onClose(d.node.Close)
 	d.serving = newServing(d.host, func() []string { return servedBy(d.repo, d.cfg.Content.ServedBy) })
 	d.onClose(d.serving.close)
-	d.keeper = newKeeper(d.node, d.host, d.bootstrap, d.log)
+	d.keeper = newKeeper(d.node, d.host, d.log)
 	if d.cfg.Discovery.MDNS {
 		stop, err := d.keeper.discover(d.cfg.Network.Name)
 		if err != nil {

@@ -27,15 +27,14 @@ const (
 	maxFound  = 16              // peers found on the local network that are kept in mind
 )
 
-// keeper keeps a node connected: to its bootstrap peers always, to peers found on the local network while it has few
-// others.
+// keeper connects a node to peers found on the local network while it has few others. To its bootstrap peers a node
+// connects by itself.
 type keeper struct {
 	node *node.Node
 	host host.Host
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	fixed []peer.AddrInfo      // dialled whenever they are not connected
 	found []peer.AddrInfo      // dialled while links are few
 	tried map[peer.ID]attempts // without peers due for longer than dialRare: anybody may name peers to be found
 	stir  chan struct{}
@@ -44,8 +43,8 @@ type keeper struct {
 // fewLinks is the number of links below which peers found on the local network are dialled.
 const fewLinks = 4
 
-func newKeeper(n *node.Node, h host.Host, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
-	return &keeper{node: n, host: h, log: log, fixed: bootstrap, tried: make(map[peer.ID]attempts), stir: make(chan struct{}, 1)}
+func newKeeper(n *node.Node, h host.Host, log *slog.Logger) *keeper {
+	return &keeper{node: n, host: h, log: log, tried: make(map[peer.ID]attempts), stir: make(chan struct{}, 1)}
 }
 
 // HandlePeerFound takes in a peer that multicast DNS found.
@@ -84,7 +83,7 @@ func serviceName(networkName string) string {
 	return fmt.Sprintf("_venn-%08x._udp", uint32(h^h>>32))
 }
 
-// run keeps the node connected until ctx ends.
+// run connects the node until ctx ends.
 func (k *keeper) run(ctx context.Context) {
 	look := time.NewTicker(keepEvery)
 	defer look.Stop()
@@ -108,9 +107,11 @@ func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	maps.DeleteFunc(k.tried, func(_ peer.ID, a attempts) bool { return now.After(a.next.Add(dialRare)) })
-	want := func(p peer.AddrInfo) {
+	if len(k.host.Network().Peers()) >= fewLinks {
+		return nil
+	}
+	for _, p := range k.found {
 		switch {
-		case p.ID == k.host.ID():
 		case k.host.Network().Connectedness(p.ID) == network.Connected:
 			if a := k.tried[p.ID]; a.failed > 0 {
 				k.tried[p.ID] = attempts{next: a.next}
@@ -118,14 +119,6 @@ func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 		case !now.Before(k.tried[p.ID].next):
 			k.tried[p.ID] = k.tried[p.ID].after(now, rand.Float64())
 			out = append(out, p)
-		}
-	}
-	for _, p := range k.fixed {
-		want(p)
-	}
-	if len(k.host.Network().Peers()) < fewLinks {
-		for _, p := range k.found {
-			want(p)
 		}
 	}
 	return out

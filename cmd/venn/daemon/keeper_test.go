@@ -30,7 +30,7 @@ func TestTriedForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.Close() })
-	k := newKeeper(nil, h, nil, nil)
+	k := newKeeper(nil, h, nil)
 	now := time.Now()
 	for i := range 1000 {
 		k.HandlePeerFound(peer.AddrInfo{ID: peer.ID(strconv.Itoa(i))})

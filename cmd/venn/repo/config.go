@@ -58,7 +58,7 @@ type Addresses struct {
 
 // Discovery sets how the daemon finds peers.
 type Discovery struct {
-	Bootstrap []string `toml:"bootstrap" doc:"Multiaddrs, with /p2p/ID, of peers to connect to, and again whenever they are lost."`
+	Bootstrap []string `toml:"bootstrap" doc:"Multiaddrs, with /p2p/ID, of peers to connect to at the start, and again where there is no connection, every ten minutes at least."`
 	MDNS      bool     `toml:"mdns" doc:"Find peers of the same network name on the local network by multicast DNS."`
 }
 
