@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -281,8 +280,6 @@ type incoming struct {
 	f        *os.File
 	reserved int64 // bytes of the cache
 	unsure   int64 // of them, for peers' bytes
-	size     int64 // bytes that Write wrote
-	length   int64 // bytes that Write is to write; -1: not known
 }
 
 // create makes the file of content that is about to come. It needs release and end.
@@ -317,15 +314,6 @@ func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
 	return nil
 }
 
-// Write writes the origin's bytes, in turn.
-func (in *incoming) Write(p []byte) (int, error) {
-	if err := in.writeAt(fromOrigin, p, in.size, in.length); err != nil {
-		return 0, err
-	}
-	in.size += int64(len(p))
-	return len(p), nil
-}
-
 // keep takes the file into the cache: its content is whole and right.
 func (in *incoming) keep(s Sum, size int64) error {
 	in.c.moving.Lock()
@@ -356,28 +344,3 @@ func (in *incoming) release() {
 }
 
 func (in *incoming) end() { _ = in.f.Close() }
-
-// put keeps a body of a length, -1 if it is not known. The zero Sum stands for the sum of its bytes. It returns the sum
-// and the bytes read.
-func (c *cache) put(s Sum, body io.Reader, length int64) (Sum, int64, error) {
-	in, err := c.create(s)
-	if err != nil {
-		return s, 0, err
-	}
-	defer in.end()
-	defer in.release()
-	in.length = length
-	h := sha256.New()
-	size, err := io.Copy(io.MultiWriter(in, h), io.LimitReader(body, maxNamed+1))
-	switch {
-	case err != nil:
-		return s, size, err
-	case size > maxNamed:
-		return s, size, fmt.Errorf("%w: above %d bytes", errLong, maxNamed)
-	case length >= 0 && size != length:
-		return s, size, io.ErrUnexpectedEOF
-	case s == Sum{}:
-		h.Sum(s.Hash[:0])
-	}
-	return s, size, in.keep(s, size)
-}

@@ -29,7 +29,8 @@ var (
 	errWrong     = bad("wrong content", "content has another hash")
 	errRestarted = bad("restarted", "what had come was wrong, and comes again")
 	errNobody    = bad("nobody", "nobody has it")
-	errFound     = bad("found", "a peer was found")
+	errFound     = bad("found", "another brings it")
+	errUnchanged = bad("unchanged", "the origin has nothing new")
 )
 
 // The errors of peers' answers.

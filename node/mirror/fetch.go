@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -19,11 +18,11 @@ import (
 type times struct {
 	lookup time.Duration // until the first peer must be named, while questions are open; then the origin is asked
 	answer time.Duration // of a peer to a probe
-	late   time.Duration // of both, while the origin gives it already
-	silent time.Duration // without a byte; then a peer is asked whether it is there
+	late   time.Duration // of a peer that is probed for the first time, while the origin may give it already
+	silent time.Duration // without a byte; then another is asked, and the peer whether it is there
 	slow   time.Duration // without a byte of a peer that has more, or below slowRate
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
-	busy   time.Duration // in all that peers are waited for that have no room for another
+	busy   time.Duration // in all that a peer is waited for that has no room for another
 }
 
 var defaultTimes = times{
@@ -35,399 +34,421 @@ const (
 	slowRate   = 16 << 10 // bytes a second of a peer that has more: below, it is left
 	segment    = 4 << 20  // bytes of a range that one of several holders is asked for
 	maxSources = 4        // holders that give ranges at once
-	maxSteps   = 64       // sources tried in turn
-	maxRetries = 3        // times that the origin breaks off
+	maxFailed  = 64       // transfers that fail
+	maxRetries = 3        // times in a row that the origin gives nothing
+	littleToo  = 1 << 20  // bytes left at which the origin goes on alone
 	busyPause  = 30 * time.Millisecond
-	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
+	watchTick  = 50 * time.Millisecond // between two looks at transfers
+	lookTick   = 2 * time.Millisecond  // between two looks at a search for holders that a client waits for
 )
 
-// attempt is the state of a flight's tries.
-type attempt struct {
-	skip    map[peer.ID]bool // peers that are not asked; false: they were silent, and are asked again beside the origin
-	look    *look            // the last
-	found   []holder         // beside the origin, to be taken from next
-	alone   bool             // peers are no longer asked
-	retries int              // times in a row that the origin gave nothing
-	waited  time.Duration    // for busy peers
+// span is a range of bytes from begin up to end; -1: not known. Bytes that come move begin.
+type span struct{ begin, end int64 }
+
+// pull is a transfer from a holder, or from the origin: then holder is nil. Two may bring the same range when one falls
+// silent: the first that brings bytes goes on.
+type pull struct {
+	*holder
+	part   *span
+	begun  int64     // the first byte
+	at     int64     // the next byte
+	moved  time.Time // when bytes came
+	probed time.Time
+	from   int64     // the next byte at the time since, for the rate
+	since  time.Time //
+	stop   context.CancelCauseFunc
 }
 
-// fetch tries peers, and then the origin, until the content is there and right.
+// attempt is what a flight knows of sources.
+type attempt struct {
+	known   []*holder        // peers to take from, the best first
+	skip    map[peer.ID]bool // peers that failed; false: they are asked again beside the origin
+	pulls   []*pull
+	look    *look         // the last
+	pause   time.Duration // between the last look and the next
+	alone   bool          // peers are no longer asked
+	failed  int
+	retries int       // times in a row that the origin gave nothing
+	again   time.Time // when the origin may be asked
+	fatal   error
+}
+
+// fetch takes from peers, and then from the origin, until the content is there and right.
 func (f *flight) fetch() error {
-	a := &attempt{skip: make(map[peer.ID]bool)}
-	for range maxSteps {
-		if f.ctx.Err() != nil {
-			return f.ctx.Err()
-		}
-		err := f.step(a)
-		if errors.Is(err, errDisk) || errors.As(err, new(*originError)) {
+	var under sync.WaitGroup
+	defer under.Wait()
+	defer f.cancel()
+	for {
+		if err := f.until(f.ctx, func() time.Duration { return f.plan(time.Now(), &under) }); err != nil {
 			return err
 		}
-		if _, there, size := f.where(); size < 0 || there < size {
-			if a.retries > maxRetries {
-				return err
-			}
-			continue
+		if f.fatal != nil || f.want.sum.Kind == Name {
+			return f.fatal
 		}
-		if err := f.want.Sum.check(f.file.f, f.size, f.running); !errors.Is(err, errWrong) {
+		err := f.want.sum.check(f.file.f, f.size, f.running)
+		if !errors.Is(err, errWrong) {
 			return err
-		} else if f.blameAll(); a.alone || f.tally[fromPeers] == 0 {
+		}
+		f.mu.Lock()
+		f.blameAll()
+		lost := f.alone || f.tally[fromPeers] == 0
+		err = errors.Join(err, f.restart())
+		f.mu.Unlock()
+		if lost || errors.Is(err, errDisk) {
 			return fmt.Errorf("the origin's %w", err)
 		}
-		a.alone = true
 		f.m.metrics.failures.WithLabelValues(errWrong.reason).Inc()
-		if err := f.restart(); err != nil {
-			return err
+	}
+}
+
+// plan starts and stops transfers. It returns the time until the next call, or settled. f.mu is held.
+func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
+	if f.fatal != nil || f.size >= 0 && len(f.parts) == 0 {
+		for _, p := range f.pulls {
+			p.stop(errFound)
+		}
+		if len(f.pulls) == 0 {
+			return settled
+		}
+		return watchTick
+	}
+	for _, p := range f.pulls {
+		f.watch(p, now)
+	}
+	for _, s := range f.parts[:min(len(f.parts), maxSources)] {
+		if !f.wanting(s, now) {
+			continue
+		}
+		if h := f.choose(s, now); h != nil {
+			f.cut(h)
+			f.start(h, s, under)
+			return 0
+		}
+		if f.lookDue(now) {
+			f.lookAgain(now)
+		}
+		if len(f.pulls) == 0 && f.nobody(now) && now.After(f.again) {
+			f.origin = true
+			maps.DeleteFunc(f.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
+			f.start(nil, s, under)
+		}
+		break
+	}
+	if len(f.pulls) == 0 {
+		return lookTick
+	}
+	return watchTick
+}
+
+// wanting reports whether nobody brings a range, or a whole holder is silent: a second transfer may try. One that waits
+// itself is only probed. The origin brings all that is left, until a holder is known. f.mu is held.
+func (f *flight) wanting(s *span, now time.Time) bool {
+	n := 0
+	for _, p := range f.pulls {
+		if p.holder == nil {
+			return !f.alone && (f.size < 0 || f.size-f.there >= littleToo)
+		}
+		if p.part == s {
+			if n++; n > 1 || !p.Whole || now.Sub(p.moved) < f.m.times.silent {
+				return false
+			}
 		}
 	}
-	return errNobody
+	return true
 }
 
-// blameAll blames the peers that claimed to have the content whole and gave a part of it.
-func (f *flight) blameAll() {
-	f.mu.Lock()
-	gave := slices.Collect(maps.Keys(f.gave))
-	clear(f.gave)
-	f.mu.Unlock()
-	for _, p := range gave {
-		f.m.blame(p, maxBlame/len(gave))
-	}
-}
-
-// step takes what it can from one place.
-func (f *flight) step(a *attempt) error {
-	who := a.found
-	if a.found = nil; len(who) == 0 && !a.alone {
-		f.lookAgain(a)
-		who = a.look.wait(f.ctx, f.patience(a), f.m.times.answer)
-	}
-	if len(who) > 0 && !a.alone {
-		return f.fromPeers(a, who)
-	}
-	return f.tryOrigin(a)
-}
-
-// patience returns the time to wait until the first peer is named. It is longer if the client has bytes already, or if
-// a peer has the content and no room.
-func (f *flight) patience(a *attempt) time.Duration {
-	if _, there, _ := f.where(); there > 0 || a.waited > 0 {
-		return f.m.times.answer
-	}
-	return f.m.times.lookup
-}
-
-// tryOrigin takes from the origin, and counts the times in a row that it gave nothing. One that gave nothing at all is
-// not asked again: the client may do so.
-func (f *flight) tryOrigin(a *attempt) error {
-	_, before, _ := f.where()
-	f.set(&f.origin, true)
-	err := f.fromOrigin(a)
-	if err == nil || errors.Is(err, errFound) {
+// choose returns the holder to ask for a range, nil if there is none now. Those that fetch it themselves give its
+// beginning. Beside another source it must have had as much as is there now, and the origin ends first. A little after the
+// first answer, others that are equally near have answered. f.mu is held.
+func (f *flight) choose(s *span, now time.Time) *holder {
+	l := f.look
+	if f.alone || l == nil || len(f.pulls) == 0 && !l.over && !l.first.IsZero() && now.Sub(l.first) < min(f.m.times.lookup, 2*l.first.Sub(l.began)) {
 		return nil
 	}
-	f.note("origin", err)
-	switch _, there, _ := f.where(); {
-	case there > before:
-		a.retries = 0
-	case errors.Is(err, errSize):
-		a.alone = true
-	case there == 0:
-		a.retries = maxRetries + 1
-	default:
-		a.retries++
-		pause(f.ctx, time.Duration(a.retries)*200*time.Millisecond)
+	beside := slices.IndexFunc(f.pulls, func(p *pull) bool { return p.holder == nil || p.part == s })
+	for _, h := range f.known {
+		switch {
+		case h.pulling || now.Before(h.again) || !h.Whole && s != f.parts[0] || beside >= 0 && !h.Whole && h.Have < f.there:
+		case beside >= 0 && f.pulls[beside].holder == nil:
+			f.pulls[beside].stop(errFound)
+			return nil
+		default:
+			return h
+		}
 	}
-	return err
+	return nil
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-// fail notes that a holder is of no use for this content.
-func (f *flight) fail(a *attempt, h holder, err error) {
-	if f.ctx.Err() != nil {
+// cut cuts what a whole holder is to give into ranges, if others can give some. f.mu is held.
+func (f *flight) cut(h *holder) {
+	last := f.parts[len(f.parts)-1]
+	others := slices.ContainsFunc(f.known, func(o *holder) bool { return o != h && !o.pulling && o.Whole && o.Size == h.Size })
+	if len(f.pulls) > 0 || !h.Whole || !others || h.Size-last.begin < 2*segment || f.setSize(h.Size) != nil {
 		return
 	}
-	a.skip[h.ID] = !errors.Is(err, errSilent)
-	a.alone = a.alone || errors.Is(err, errShare)
-	f.note("peer "+h.ID.String(), err)
-	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
+	for end := last.end; end-last.begin > segment; last = f.parts[len(f.parts)-1] {
+		last.end = last.begin + segment
+		f.parts = append(f.parts, &span{last.end, end})
+	}
 }
 
-// fromPeers takes from the first holder that has room, or ranges from several. All are busy for a moment when many
-// mirrors begin at once.
-func (f *flight) fromPeers(a *attempt, who []holder) error {
-	if several := f.several(who); len(several) > 1 {
-		return f.fromSeveral(a, several)
+// lookDue reports whether a look for holders is of use now: once, while a peer is silent. f.mu is held.
+func (f *flight) lookDue(now time.Time) bool {
+	l := f.look
+	if f.alone || l == nil {
+		return !f.alone
 	}
-	for _, h := range who {
-		err := f.pull(h, nil)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, errBusy) && !errors.Is(err, errBehind) {
-			f.fail(a, h, err)
-			return err
-		}
-	}
-	if a.waited > f.m.times.busy {
-		for _, h := range who {
-			f.fail(a, h, errBusy)
-		}
-	}
-	wait := min(max(a.waited, busyPause), 8*busyPause)
-	a.waited += wait
-	pause(f.ctx, wait)
-	return errBusy
+	looked := func(p *pull) bool { return p.holder != nil && l.began.After(p.moved) }
+	return l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.pulls, looked)
 }
 
-// several returns the holders that give ranges at once: the whole ones, unless little of the content is left.
-func (f *flight) several(who []holder) (out []holder) {
-	_, there, _ := f.where()
-	for _, h := range who {
-		if h.Whole && h.Size == who[0].Size && h.Size-there >= 2*segment && len(out) < maxSources {
-			out = append(out, h)
-		}
+// nobody reports whether no peer is to be waited for. The time until the first is named is longer if the client has
+// bytes already. f.mu is held.
+func (f *flight) nobody(now time.Time) bool {
+	l, patience := f.look, f.m.times.lookup
+	if f.there > 0 {
+		patience = f.m.times.answer
 	}
-	return out
+	switch {
+	case f.alone:
+		return true
+	case len(f.known) > 0:
+		return false
+	case l.named.IsZero():
+		return l.over || now.Sub(l.began) >= patience
+	}
+	return l.over || now.Sub(l.named) >= f.m.times.answer
 }
 
-// fromSeveral takes ranges from holders, each the next when it has given one. A range that was broken off goes to
-// another.
-func (f *flight) fromSeveral(a *attempt, whole []holder) error {
-	size := whole[0].Size
-	if err := f.setSize(size); err != nil {
-		f.fail(a, whole[0], err)
-		return err
+// start begins a transfer of a range; a nil holder is the origin. f.mu is held.
+func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
+	ctx, stop := context.WithCancelCause(f.ctx)
+	now := time.Now()
+	p := &pull{holder: h, part: s, begun: s.begin, at: s.begin, moved: now, from: s.begin, since: now, stop: stop}
+	f.pulls = append(f.pulls, p)
+	if h != nil {
+		h.pulling = true
 	}
-	var mu sync.Mutex
-	var left []span
-	_, begin, _ := f.where()
-	for ; begin < size; begin += segment {
-		left = append(left, span{begin, min(begin+segment, size)})
-	}
-	next := func() (s span, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(left) == 0 {
-			return s, false
+	under.Go(func() {
+		err := f.take(ctx, p)
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
 		}
-		s, left = left[0], left[1:]
-		return s, true
+		stop(nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.pulls = slices.DeleteFunc(f.pulls, func(other *pull) bool { return other == p })
+		if h != nil {
+			h.pulling = false
+		}
+		if err != nil && f.ctx.Err() == nil && !errors.Is(err, errFound) {
+			f.fail(p, err)
+		}
+		f.wake()
+	})
+}
+
+// watch finds a transfer that has died, stalls or is slow: a peer is asked whether it has more, and one that waits itself
+// is waited for. f.mu is held.
+func (f *flight) watch(p *pull, now time.Time) {
+	t, idle := f.m.times, now.Sub(p.moved)
+	slow := false
+	if now.Sub(p.since) >= t.slow {
+		slow = p.at-p.from < slowRate*int64(t.slow)/int64(time.Second)
+		p.from, p.since = p.at, now
 	}
-	var wg sync.WaitGroup
-	for _, h := range whole {
-		wg.Go(func() {
-			for s, ok := next(); ok; s, ok = next() {
-				if err := f.pull(h, &s); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					if s.begin < s.end {
-						left = append([]span{s}, left...) // first: readers wait for it
-					}
-					f.fail(a, h, err)
-					return
-				}
+	switch {
+	case idle >= t.origin:
+		p.stop(errWaits)
+	case p.holder == nil:
+	case p.at < p.part.begin:
+		p.stop(f.overtaken(p, now))
+	case slow || idle >= t.silent && now.Sub(p.probed) >= t.silent:
+		p.probed = now
+		at := p.at
+		f.m.tasks.Run(func() {
+			said, err := f.probe(f.ctx, p.ID, t.answer)
+			switch more := err == nil && (said.Whole || said.Have > at); {
+			case err != nil && !errors.Is(err, errBehind):
+				p.stop(errSilent)
+			case more && idle > t.slow:
+				p.stop(errStalled)
+			case more && slow:
+				p.stop(errSlow)
 			}
 		})
 	}
-	wg.Wait()
-	if len(left) > 0 {
-		f.forget()
-		return errNobody
+}
+
+// overtaken returns why a transfer ends whose bytes another has brought: it was silent, or did not begin as soon.
+func (f *flight) overtaken(p *pull, now time.Time) error {
+	if now.Sub(p.moved) >= f.m.times.silent {
+		return errSilent
+	}
+	return errFound
+}
+
+// fail takes in the end of a transfer that broke off. f.mu is held.
+func (f *flight) fail(p *pull, err error) {
+	if p.holder == nil {
+		f.failOrigin(p, err)
+	} else {
+		f.failPeer(p.holder, err)
+	}
+	switch {
+	case errors.Is(err, errDisk):
+		f.fatal = err
+	case f.failed > maxFailed:
+		f.fatal = errNobody
+	}
+}
+
+// failOrigin decides whether the origin is asked again. One that gave nothing at all is not: the client may do so. If its
+// size is another than the peers', it is right. f.mu is held.
+func (f *flight) failOrigin(p *pull, err error) {
+	f.note("origin", err)
+	switch {
+	case errors.As(err, new(*originError)) || errors.Is(err, errLong) || errors.Is(err, errUnchanged):
+		f.fatal = err
+	case errors.Is(err, errSize) && f.round == 0:
+		f.blameAll()
+		f.fatal = f.restart()
+	case p.at > p.begun:
+		f.retries = 0
+	case f.there == 0 || f.retries == maxRetries:
+		f.fatal = err
+	default:
+		f.retries++
+		f.again = time.Now().Add(time.Duration(f.retries) * 200 * time.Millisecond)
+	}
+}
+
+// failPeer waits with a holder that has no room, and gives up others: they are of no use for this content. f.mu is held.
+func (f *flight) failPeer(h *holder, err error) {
+	busy, patience := errors.Is(err, errBusy), f.m.times.busy
+	if errors.Is(err, errBehind) {
+		busy, patience = true, f.m.times.answer
+	}
+	if wait := min(max(h.waited, busyPause), 8*busyPause); busy && h.waited < patience {
+		h.waited += wait
+		h.again = time.Now().Add(wait)
+		return
+	}
+	f.known = slices.DeleteFunc(f.known, func(other *holder) bool { return other == h })
+	f.skip[h.ID] = !busy && !errors.Is(err, errSilent)
+	f.alone = f.alone || errors.Is(err, errShare)
+	f.note("peer "+h.ID.String(), err)
+	f.pause = 0
+	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
+}
+
+// blameAll blames the peers that claimed to have the content whole and gave a part of it. f.mu is held.
+func (f *flight) blameAll() {
+	for p := range f.gave {
+		f.m.blame(p, maxBlame/len(f.gave))
+	}
+	clear(f.gave)
+}
+
+// restart drops the bytes so far, and all peers. Readers that have begun end with errRestarted. f.mu is held.
+func (f *flight) restart() error {
+	f.round++
+	f.there, f.size, f.parts, f.known, f.alone = 0, -1, []*span{{0, -1}}, nil, true
+	f.running.Reset()
+	f.wake()
+	if err := f.file.f.Truncate(0); err != nil {
+		return fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return nil
 }
 
-// forget drops ranges that lie apart: the rest is taken from the bytes there on.
-func (f *flight) forget() {
+// take takes a range from a source.
+func (f *flight) take(ctx context.Context, p *pull) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.apart)
-}
-
-// span is a range of bytes from begin up to end; -1: not known. A pull moves begin.
-type span struct{ begin, end int64 }
-
-// pull takes a range from a peer, whole or not; with nil, all from the bytes there on.
-func (f *flight) pull(h holder, s *span) error {
-	round, there, _ := f.where()
-	if s == nil {
-		s = &span{there, -1}
+	want, open := span{p.at, p.part.end}, p.part.end == f.size
+	f.mu.Unlock()
+	if open {
+		want.end = -1
 	}
-	var at atomic.Int64
-	at.Store(s.begin)
-	ctx, stop := f.m.watched(f.ctx, &at, f.judge(h))
-	defer stop()
-	resp, err := f.ask(ctx, http.MethodGet, h.ID, s)
+	resp, err := f.open(ctx, p.holder, want)
 	if err != nil {
-		return causeOf(ctx, err)
+		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	defer f.set(&f.takes, false)
-	if err := f.accept(h, resp, s); err != nil {
+	if err := f.accept(p, resp, want); err != nil {
 		return err
 	}
-	return causeOf(ctx, f.pour(round, fromPeers, resp.Body, s, &at))
-}
-
-// causeOf returns why ctx was cancelled, if it was; else err.
-func causeOf(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// accept checks the head of a peer's answer. It sets the end of a span that had none.
-func (f *flight) accept(h holder, resp *http.Response, s *span) error {
-	got, size, err := contentRange(resp)
-	if err != nil {
-		return err
-	}
-	if got.begin != s.begin || s.end >= 0 && got.end != s.end {
-		return fmt.Errorf("%w: bytes %d up to %d", errRange, got.begin, got.end)
-	}
-	s.end = got.end
-	if size > f.m.cfg.Size {
-		f.m.blame(h.ID, maxBlame)
-		return fmt.Errorf("%w: %d is more than the cache takes", errSize, size)
-	}
-	if err := f.setSize(size); err != nil {
-		return err
-	}
-	said, err := parseState(resp.Header)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.takes = !said.Whole; said.Whole {
-		f.gave[h.ID] = true
-	}
-	return nil
-}
-
-// pour writes a body into the flight, and moves the span's begin. The error is nil if all of the span has come.
-func (f *flight) pour(round int, from flow, body io.Reader, s *span, at *atomic.Int64) error {
 	buf := make([]byte, 64<<10)
-	for s.begin != s.end {
-		n, err := body.Read(buf)
-		if s.end >= 0 && int64(n) > s.end-s.begin {
-			return errLong
-		}
-		if n > 0 {
-			if err := f.write(round, from, buf[:n], s.begin); err != nil {
-				return err
-			}
-			s.begin += int64(n)
-			at.Store(s.begin)
-		}
+	for {
+		n, err := resp.Body.Read(buf)
+		complete, wrote := f.write(p, buf[:n])
 		switch {
-		case err == nil || s.begin == s.end:
-		case errors.Is(err, io.EOF) && s.end < 0:
-			return nil
+		case wrote != nil || complete:
+			return wrote
 		case errors.Is(err, io.EOF):
-			return io.ErrUnexpectedEOF
-		default:
+			return f.endsAt(p.at)
+		case err != nil:
 			return err
 		}
 	}
-	return nil
 }
 
-// fromOrigin takes all from the bytes there on from the origin.
-func (f *flight) fromOrigin(a *attempt) error {
-	f.forget()
-	round, there, _ := f.where()
-	s := &span{there, -1}
-	var at atomic.Int64
-	at.Store(there)
-	ctx, stop := f.m.watched(f.ctx, &at, f.m.judgeOrigin)
-	defer stop()
-	ctx, cancel := context.WithCancelCause(ctx)
-	var looking sync.WaitGroup
-	defer looking.Wait()
-	defer cancel(nil)
-	if !a.alone {
-		looking.Go(func() { f.lookOn(ctx, cancel, a) })
+// open asks a source for a range.
+func (f *flight) open(ctx context.Context, h *holder, want span) (*http.Response, error) {
+	if h != nil {
+		return f.ask(ctx, http.MethodGet, h.ID, &want)
 	}
-	resp, err := f.m.askOrigin(ctx, f.want, there)
-	if e := (*originError)(nil); errors.As(err, &e) && e.status == http.StatusRequestedRangeNotSatisfiable && there > 0 {
-		return f.corrected(errSize) // peers gave more than it has
+	resp, err := f.m.askOrigin(ctx, f.want, want)
+	if e := (*originError)(nil); errors.As(err, &e) && e.status == http.StatusRequestedRangeNotSatisfiable && want.begin > 0 {
+		return nil, errSize // peers gave more than it has
 	}
-	if err != nil {
-		return causeOf(ctx, err)
+	return resp, err
+}
+
+// given returns the range that an origin's answer has, and the size of the whole. It may send all instead of a range: then
+// what is there is skipped.
+func given(resp *http.Response, want span) (got span, size int64, err error) {
+	switch resp.StatusCode {
+	case http.StatusNotModified:
+		return got, 0, errUnchanged
+	case http.StatusOK:
+		if _, err = io.CopyN(io.Discard, resp.Body, want.begin); err != nil {
+			err = fmt.Errorf("skipping what is there: %w", err)
+		}
+		if want.end < 0 {
+			want.end = resp.ContentLength
+		}
+		return want, resp.ContentLength, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	size, err := originSize(resp, there)
-	if err != nil {
+	return contentRange(resp)
+}
+
+// accept checks the head of an answer.
+func (f *flight) accept(p *pull, resp *http.Response, want span) error {
+	read := given
+	if p.holder != nil {
+		read = func(resp *http.Response, _ span) (span, int64, error) { return contentRange(resp) }
+	}
+	got, size, err := read(resp, want)
+	switch {
+	case err != nil:
 		return err
+	case got.begin != want.begin || want.end < 0 && got.end != size || want.end >= 0 && got.end != want.end:
+		return fmt.Errorf("%w: bytes %d up to %d", errRange, got.begin, got.end)
 	}
-	if size >= 0 {
-		if err := f.setSize(size); err != nil {
-			return f.corrected(err)
-		}
-		s.end = size
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.holder == nil {
+		f.header = resp.Header
+		return f.setSize(size)
 	}
-	if err := f.pour(round, fromOrigin, resp.Body, s, &at); err != nil {
-		return causeOf(ctx, err)
+	if size > f.m.cfg.Size {
+		f.m.blame(p.ID, maxBlame)
+		return fmt.Errorf("%w: %d is more than the cache takes", errSize, size)
 	}
-	return f.setSize(s.begin)
-}
-
-// corrected begins again when the origin's size differs from the peers': the origin is right.
-func (f *flight) corrected(err error) error {
-	f.blameAll()
-	return errors.Join(err, f.restart())
-}
-
-// lookOn goes on looking for holders beside the origin, on lines and machines that are too busy to answer at once. If
-// several mirrors ask the origin, all but the one that has the most bytes leave it.
-func (f *flight) lookOn(ctx context.Context, cancel context.CancelCauseFunc, a *attempt) {
-	maps.DeleteFunc(a.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-	for wait := busyPause; ; wait *= 2 { // little content is there before the second look
-		who := a.look.wait(ctx, f.m.times.late, f.m.times.late)
-		_, there, size := f.where()
-		who = slices.DeleteFunc(who, func(h holder) bool { return !h.Whole && h.Have < there }) // bytes came since the question
-		switch {
-		case ctx.Err() != nil || size >= 0 && size-there < littleToo:
-			return
-		case len(who) > 0:
-			a.found = who
-			cancel(errFound)
-			return
-		}
-		if pause(ctx, wait); ctx.Err() != nil {
-			return
-		}
-		f.lookAgain(a)
+	said, err := parseState(resp.Header)
+	if p.state = said; said.Whole {
+		f.gave[p.ID] = true
 	}
-}
-
-// lookAgain begins a look in place of the last.
-func (f *flight) lookAgain(a *attempt) {
-	if a.look != nil {
-		a.look.cancel()
-	}
-	a.look = f.look(a.skip)
-}
-
-// originSize returns the whole size by an answer of the origin, -1 if it does not tell. If the origin sends all again,
-// it skips bytes that are there already.
-func originSize(resp *http.Response, there int64) (int64, error) {
-	if resp.StatusCode == http.StatusPartialContent {
-		got, size, err := contentRange(resp)
-		if err == nil && (got.begin != there || got.end != size) {
-			err = errRange
-		}
-		return size, err
-	}
-	if _, err := io.CopyN(io.Discard, resp.Body, there); err != nil {
-		return 0, fmt.Errorf("skipping what is there: %w", err)
-	}
-	return resp.ContentLength, nil
+	return errors.Join(err, f.setSize(size))
 }

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,11 +18,14 @@ import (
 // ask makes a request of an origin.
 type ask func(ctx context.Context, method string) (*http.Request, error)
 
-// Wanted is content that a client asks for, and that anybody may have.
-type Wanted struct {
-	Sum    Sum
-	Name   string // for the log
-	Origin ask    // asks for the content, with the client's credentials
+// wanted is content that a client asks for, and that anybody may have; or the content of a name, which the origin alone
+// tells.
+type wanted struct {
+	sum    Sum
+	name   string // for the log
+	origin ask    // asks for the content, with the client's credentials
+	// then takes in what the origin gave for a name, and the sum of its content: the zero Sum if nothing has changed.
+	then func(Sum, http.Header) error
 }
 
 // What a flight may take.
@@ -35,7 +39,7 @@ const (
 // flight is a fetch of content, shared by all requests for it. It goes on for a while when the last one has left.
 type flight struct {
 	m      *Mirror
-	want   Wanted
+	want   wanted
 	begun  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -43,36 +47,38 @@ type flight struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed, and replaced, when there is something new
 	file     *incoming
-	size     int64           // -1: not known
-	there    int64           // bytes from the beginning on
-	apart    map[int64]int64 // ranges beyond, from their beginning to their end
-	running  hash.Hash       // of the bytes there
-	rank     rank            // that of one that has nothing
-	origin   bool            // the origin was asked
-	takes    bool            // from a peer that has it not whole
-	children int             // mirrors that are given bytes
-	users    int             // readers, and requests that wait for the size
-	round    int             // number of beginnings
+	size     int64       // -1: not known
+	there    int64       // bytes from the beginning on
+	parts    []*span     // what has not come yet, in order; the end of the last is the size
+	running  hash.Hash   // of the bytes there
+	header   http.Header // of the origin's answer
+	rank     rank        // that of one that has nothing
+	origin   bool        // the origin was asked
+	children int         // mirrors that are given bytes
+	users    int         // readers, and requests that wait for the size
+	round    int         // number of beginnings
 	over     bool
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
 	tally    [flows]int64
 	tried    []string // failures on the way
+	attempt
 }
 
 // join returns the flight for content, which begins if there is none. Each join needs a leave.
-func (m *Mirror) join(want Wanted) *flight {
+func (m *Mirror) join(want wanted) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.flights[want.Sum]; f != nil && f.enter() {
+	if f := m.flights[want.sum]; f != nil && f.enter() {
 		return f
 	}
 	f := &flight{
-		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, apart: make(map[int64]int64), running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.Sum), users: 1, gave: make(map[peer.ID]bool),
+		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
+		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 1, gave: make(map[peer.ID]bool),
+		attempt: attempt{skip: make(map[peer.ID]bool), alone: want.sum.Kind == Name},
 	}
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
-	m.flights[want.Sum] = f
+	m.flights[want.sum] = f
 	if !m.tasks.Run(f.run) {
 		f.over, f.err = true, errClosed
 	}
@@ -125,6 +131,14 @@ func (f *flight) closeUnused() {
 	}
 }
 
+// news changes something, and wakes all that wait.
+func (f *flight) news(change func(now time.Time)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(time.Now())
+	f.wake()
+}
+
 // wake wakes all that wait for news. f.mu is held.
 func (f *flight) wake() {
 	close(f.changed)
@@ -135,25 +149,17 @@ func (f *flight) wake() {
 // no key without a file that tells of it.
 func (f *flight) run() {
 	defer f.cancel()
-	file, err := f.m.cache.create(f.want.Sum)
-	f.mu.Lock()
-	f.file = file
-	f.mu.Unlock()
+	file, err := f.m.cache.create(f.want.sum)
 	if err == nil {
-		if err := f.m.cfg.Router.Advertise(f.ctx, f.want.Sum.Key()); err != nil {
-			f.m.log.Warn("mirror: a fetch is not told to peers", "name", f.want.Name, "err", err)
-		}
-		if err = f.fetch(); err == nil {
-			err = file.keep(f.want.Sum, f.size)
-		}
-		if _, whole := f.m.cache.size(f.want.Sum); err != nil && !whole {
-			f.m.withdraw(f.want.Sum)
-		}
+		f.mu.Lock()
+		f.file = file
+		f.mu.Unlock()
+		err = f.fill()
 		file.release()
 	}
 	f.m.mu.Lock()
-	if f.m.flights[f.want.Sum] == f {
-		delete(f.m.flights, f.want.Sum)
+	if f.m.flights[f.want.sum] == f {
+		delete(f.m.flights, f.want.sum)
 	}
 	f.m.mu.Unlock()
 	f.mu.Lock()
@@ -164,103 +170,119 @@ func (f *flight) run() {
 	f.m.ended(f)
 }
 
-// write takes in bytes of a round. The errors: errRestarted, errLong, errShare, errDisk.
-func (f *flight) write(round int, from flow, p []byte, at int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	end := at + int64(len(p))
+// fill fetches the content into the file, and keeps it. A name is told to nobody, its content is.
+func (f *flight) fill() error {
+	sum := f.want.sum
+	if sum.Kind != Name {
+		f.advertise(sum)
+	}
+	err := f.fetch()
 	switch {
-	case round != f.round:
-		return errRestarted
-	case f.size >= 0 && end > f.size:
-		return errLong
+	case errors.Is(err, errUnchanged):
+		return f.want.then(Sum{}, nil)
+	case err == nil && sum.Kind == Name:
+		sum = Sum{Plain, [32]byte(f.running.Sum(nil))}
+		f.advertise(sum)
 	}
-	if err := f.file.writeAt(from, p, at, f.size); err != nil {
-		return err
+	if err == nil {
+		err = f.file.keep(sum, f.size)
 	}
-	f.tally[from] += int64(len(p))
-	f.m.count(from, int64(len(p)))
-	if at != f.there {
-		f.putApart(at, end)
-		return nil
+	if _, whole := f.m.cache.size(sum); err != nil && !whole {
+		f.m.withdraw(sum)
 	}
-	_, _ = f.running.Write(p)
-	f.there = end
-	f.wake()
-	return f.takeApart()
+	if err == nil && f.want.then != nil {
+		return f.want.then(sum, f.header)
+	}
+	return err
 }
 
-// putApart notes a range that lies beyond the bytes there, joined with the one that it follows.
-func (f *flight) putApart(begin, end int64) {
-	for b, e := range f.apart {
-		if e == begin {
-			f.apart[b] = end
-			return
+func (f *flight) advertise(s Sum) {
+	if err := f.m.cfg.Router.Advertise(f.m.ctx, s.Key()); err != nil {
+		f.m.log.Warn("mirror: a fetch is not told to peers", "name", f.want.name, "err", err)
+	}
+}
+
+// write takes in bytes of a transfer, and reports whether its range has come. The errors: errLong, errShare, errDisk; and
+// errFound or errSilent if another has brought them.
+func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, from := p.part, fromPeers
+	if p.holder == nil {
+		from = fromOrigin
+		if s.end >= 0 {
+			b = b[:min(int64(len(b)), s.end-s.begin)] // one that does not give ranges gives more
 		}
 	}
-	f.apart[begin] = end
-}
-
-// takeApart takes in the ranges that follow the bytes there.
-func (f *flight) takeApart() error {
-	for end := f.apart[f.there]; end > 0; end = f.apart[f.there] {
-		if _, err := io.Copy(f.running, io.NewSectionReader(f.file.f, f.there, end-f.there)); err != nil {
-			return fmt.Errorf("%w: %w", errDisk, err)
-		}
-		delete(f.apart, f.there)
-		f.there = end
-	}
-	return nil
-}
-
-// setSize notes the size by a source. The error is errSize if another is known.
-func (f *flight) setSize(size int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	end := p.at + int64(len(b))
 	switch {
-	case size < f.there || f.size >= 0 && f.size != size:
-		return fmt.Errorf("%w: %d", errSize, size)
-	case f.size < 0:
-		f.size = size
-		f.wake()
+	case p.at != s.begin:
+		return false, f.overtaken(p, time.Now())
+	case s.end >= 0 && end > s.end || f.want.sum.Kind == Name && end > maxNamed:
+		return false, errLong
+	case len(b) > 0:
+		if err := f.file.writeAt(from, b, p.at, f.size); err != nil {
+			return false, err
+		}
+		p.at, s.begin, p.moved = end, end, time.Now()
+		f.tally[from] += int64(len(b))
+		f.m.count(from, int64(len(b)))
+		if from == fromPeers {
+			f.pause = 0
+		}
 	}
-	return nil
+	return s.begin == s.end, f.advance()
 }
 
-// where returns the round, the bytes there and the size.
-func (f *flight) where() (round int, there, size int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.round, f.there, f.size
+// takes reports whether the flight takes from a peer that has not the whole itself. f.mu is held.
+func (f *flight) takes() bool {
+	return slices.ContainsFunc(f.pulls, func(p *pull) bool { return p.holder != nil && !p.Whole })
 }
 
-// restart drops the bytes so far. Readers that have begun end with errRestarted.
-func (f *flight) restart() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.round++
-	f.there, f.size, f.running = 0, -1, sha256.New()
-	clear(f.apart)
+// advance takes in what has come without a gap. f.mu is held.
+func (f *flight) advance() error {
+	f.parts = slices.DeleteFunc(f.parts, func(s *span) bool { return s.begin == s.end })
+	upTo := f.size
+	if len(f.parts) > 0 {
+		upTo = f.parts[0].begin
+	}
+	n, err := io.Copy(f.running, io.NewSectionReader(f.file.f, f.there, upTo-f.there))
+	f.there += n
 	f.wake()
-	if err := f.file.f.Truncate(0); err != nil {
+	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return nil
 }
 
-// note keeps a failure on the way, for the log.
-func (f *flight) note(what string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.tried) < maxTried {
-		f.tried = append(f.tried, what+": "+err.Error())
+// setSize notes the size by a source, -1 if it does not tell. The error is errSize if another is known. f.mu is held.
+func (f *flight) setSize(size int64) error {
+	switch last := len(f.parts) - 1; {
+	case size < 0 || size == f.size:
+		return nil
+	case f.size >= 0 || size < f.parts[last].begin:
+		return fmt.Errorf("%w: %d", errSize, size)
+	default:
+		f.size, f.parts[last].end = size, size
+		return f.advance()
 	}
 }
 
-func (f *flight) set(what *bool, to bool) {
+// endsAt notes that a source without a size has given all, and reports whether one that tells its size has not.
+func (f *flight) endsAt(at int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	*what = to
+	if f.size >= 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return f.setSize(at)
+}
+
+// note counts a failure on the way, and keeps it for the log. f.mu is held.
+func (f *flight) note(what string, err error) {
+	if f.failed++; f.failed <= maxTried {
+		f.tried = append(f.tried, what+": "+err.Error())
+	}
 }
 
 // ready returns the bytes from the beginning on that may be given while the flight goes on. f.mu is held.
@@ -268,17 +290,25 @@ func (f *flight) ready() int64 {
 	return max(0, min(f.there, f.size-holdBack))
 }
 
-// until calls try, with f.mu held, whenever there is news, until it returns true. The error is ctx's.
-func (f *flight) until(ctx context.Context, try func() (done bool)) error {
+// settled is returned by what until calls when there is nothing more to wait for, atNews when news alone are.
+const (
+	settled = time.Duration(-1)
+	atNews  = time.Hour
+)
+
+// until calls try, with f.mu held, whenever there is news, and after the time that it returned, until it returns settled.
+// The error is ctx's.
+func (f *flight) until(ctx context.Context, try func() time.Duration) error {
 	for {
 		f.mu.Lock()
-		done, changed := try(), f.changed
+		again, changed := try(), f.changed
 		f.mu.Unlock()
-		if done {
+		if again == settled {
 			return nil
 		}
 		select {
 		case <-changed:
+		case <-time.After(again):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -288,9 +318,11 @@ func (f *flight) until(ctx context.Context, try func() (done bool)) error {
 // reader returns a reader of the content as it comes, once its size is known. The error is the flight's, or ctx's.
 func (f *flight) reader(ctx context.Context) (r *reader, err error) {
 	r = &reader{f: f, ctx: ctx, round: -1}
-	waited := f.until(ctx, func() bool {
-		r.size, err = f.size, f.err
-		return f.err != nil || f.size >= 0
+	waited := f.until(ctx, func() time.Duration {
+		if r.size, err = f.size, f.err; f.err == nil && f.size < 0 {
+			return atNews
+		}
+		return settled
 	})
 	return r, errors.Join(waited, err)
 }
@@ -321,9 +353,11 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 
 // Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
 func (r *reader) Read(p []byte) (n int, err error) {
-	if err := r.f.until(r.ctx, func() bool {
-		n, err = r.read(p)
-		return n > 0 || err != nil
+	if err := r.f.until(r.ctx, func() time.Duration {
+		if n, err = r.read(p); n == 0 && err == nil {
+			return atNews
+		}
+		return settled
 	}); err != nil {
 		return 0, err
 	}

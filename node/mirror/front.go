@@ -173,7 +173,7 @@ func (q *request) serve(rec record, sum Sum) {
 			return
 		}
 	}
-	want := Wanted{sum, q.name, q.origin}
+	want := wanted{sum: sum, name: q.name, origin: q.origin}
 	f := q.join(want)
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
@@ -212,7 +212,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) {
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
 type rescued struct {
 	*reader
-	want Wanted
+	want wanted
 	rest io.Reader
 }
 
@@ -224,12 +224,12 @@ func (r *rescued) Read(p []byte) (int, error) {
 	if !errors.Is(err, errDisk) {
 		return n, err
 	}
-	resp, err := r.f.m.askOrigin(r.ctx, r.want, r.at)
+	resp, err := r.f.m.askOrigin(r.ctx, r.want, span{r.at, -1})
 	if err != nil {
 		return 0, err
 	}
 	context.AfterFunc(r.ctx, func() { _ = resp.Body.Close() })
-	if size, err := originSize(resp, r.at); err != nil || size >= 0 && size != r.size {
+	if got, size, err := given(resp, span{r.at, -1}); err != nil || size >= 0 && size != r.size || got.begin != r.at {
 		return 0, errors.Join(err, errSize)
 	}
 	r.rest = resp.Body

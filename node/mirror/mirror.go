@@ -16,7 +16,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -59,7 +58,6 @@ type Mirror struct {
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // by name: whether it is open to everybody
-	asking  singleflight.Group           // for names
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc

@@ -160,6 +160,37 @@ func TestKilledHolderIsReplaced(t *testing.T) {
 	}
 }
 
+// TestSilentHolderIsOvertaken has two holders. The one that is asked first stops in the middle, and still answers probes: the
+// other brings the rest at once.
+func TestSilentHolderIsOvertaken(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(2<<20, 35)
+	digest, sum := o.add(content)
+	var asked atomic.Int32
+	for range 2 {
+		b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+			claims(w, len(content))
+			switch {
+			case r.Method == http.MethodHead:
+			case asked.Add(1) == 1:
+				w.Header().Set("Content-Range", "bytes 0-2097151/2097152")
+				w.WriteHeader(http.StatusPartialContent)
+				_, _ = w.Write(content[:1<<20])
+				<-r.Context().Done()
+			default:
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+			}
+		})
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.times.slow, p.times.origin = time.Hour, time.Hour
+	get(t, p.url+blobs+digest).is(t, content)
+	if o.given() > 0 || asked.Load() != 2 {
+		t.Errorf("the origin sent %d bytes; holders were asked %d times", o.given(), asked.Load())
+	}
+}
+
 // TestAllThatIsThereIsPassedOn has one mirror wait for its origin, and another take from it meanwhile.
 func TestAllThatIsThereIsPassedOn(t *testing.T) {
 	t.Parallel()
@@ -181,7 +212,7 @@ func TestAllThatIsThereIsPassedOn(t *testing.T) {
 		there := int64(-1)
 		for end := time.Now().Add(10 * time.Second); there < bytes; time.Sleep(time.Millisecond) {
 			if f := p.joinIfThere(sum); f != nil {
-				_, there, _ = f.where()
+				f.news(func(time.Time) { there = f.there })
 				f.leave()
 			}
 			if time.Now().After(end) {
@@ -500,7 +531,7 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = f.Write(make([]byte, 5000))
+	_ = f.writeAt(fromOrigin, make([]byte, 5000), 0, -1)
 	f.end()
 	_ = p.Advertise(t.Context(), half.Key())
 	if err := p.Close(); err != nil {

@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -58,7 +56,6 @@ const (
 	maxNamed   = 256 << 20 // bytes of a body
 	maxSmall   = 1 << 20   // bytes of a body that is read as a whole
 	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
-	namedTime  = time.Minute
 )
 
 // sum returns the sum of the record's own file.
@@ -70,22 +67,36 @@ func readRecord(from io.Reader) (r record, err error) {
 
 // recall returns the record of a name. One that is damaged is none.
 func (m *Mirror) recall(name string) (r record, ok bool) {
-	f, _, ok := m.cache.open(record{Name: name}.sum())
+	r.Name = name
+	f, _, ok := m.cache.open(r.sum())
 	if !ok {
 		return r, false
 	}
 	defer func() { _ = f.Close() }()
-	r, err := readRecord(f)
-	return r, err == nil
+	read, err := readRecord(f)
+	if err != nil {
+		return r, false
+	}
+	return read, true
 }
 
 // remember keeps a record. A crash leaves the old one or the new one.
 func (m *Mirror) remember(r record) error {
 	b, err := json.Marshal(r)
-	if err == nil {
-		_, _, err = m.cache.put(r.sum(), bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return err
 	}
-	return err
+	file, err := m.cache.create(r.sum())
+	if err != nil {
+		return err
+	}
+	defer file.end()
+	defer file.release()
+	size := int64(len(b))
+	if err := file.writeAt(fromOrigin, b, 0, size); err != nil {
+		return err
+	}
+	return file.keep(r.sum(), size)
 }
 
 // body opens the body of a record.
@@ -109,88 +120,58 @@ func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, er
 	if ok && time.Since(old.Asked) < n.fresh {
 		return old, false, nil
 	}
-	done := m.asking.DoChan(n.name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(m.ctx, namedTime)
-		defer cancel()
-		return m.refresh(ctx, n, old, ok)
-	})
-	var late <-chan time.Time
+	f := m.join(n.wanted(m, old, ok))
+	defer f.leave()
+	waiting := ctx
 	if ok {
-		late = time.After(m.times.slow)
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, m.times.slow)
+		defer cancel()
 	}
-	select {
-	case <-late:
-		return old, true, nil
-	case <-ctx.Done():
-		return r, false, ctx.Err()
-	case got := <-done:
-		if r, _ = got.Val.(record); got.Err == nil {
-			return r, false, nil
+	err = f.until(waiting, func() time.Duration {
+		if f.over {
+			return settled
 		}
-		if ok && down(got.Err) {
-			return old, true, nil
+		return atNews
+	})
+	if err == nil {
+		err = f.err
+	}
+	if err == nil {
+		r, ok = m.recall(n.name)
+	} else if r, stale = old, ok && ctx.Err() == nil && down(err); stale {
+		err = nil
+	}
+	if err == nil && !ok {
+		err = errFull
+	}
+	return r, stale, err
+}
+
+// wanted returns what a flight is to fetch for a name of which old is the record, if ok.
+func (n named) wanted(m *Mirror, old record, ok bool) wanted {
+	return wanted{sum: old.sum(), name: n.name, origin: func(ctx context.Context, method string) (*http.Request, error) {
+		req, err := n.origin(ctx, method)
+		if err != nil || !ok {
+			return req, err
 		}
-		return r, false, got.Err
-	}
-}
-
-// refresh asks the origin for the record of a name, or whether it has changed.
-func (m *Mirror) refresh(ctx context.Context, n named, old record, ok bool) (record, error) {
-	var at atomic.Int64
-	ctx, stop := m.watched(ctx, &at, m.judgeOrigin)
-	defer stop()
-	req, err := n.origin(ctx, http.MethodGet)
-	if err != nil {
-		return old, err
-	}
-	if tag := old.Header["Etag"]; ok && tag != "" {
-		req.Header.Set("If-None-Match", tag)
-	} else if since := old.Header["Last-Modified"]; ok && since != "" {
-		req.Header.Set("If-Modified-Since", since)
-	}
-	resp, err := m.do(req)
-	if err != nil {
-		return old, causeOf(ctx, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	switch {
-	case resp.StatusCode == http.StatusOK:
-		sum, err := m.store(ctx, &counting{resp.Body, &at}, resp.ContentLength)
-		if err != nil {
-			return old, causeOf(ctx, err)
+		if tag, since := old.Header["Etag"], old.Header["Last-Modified"]; tag != "" {
+			req.Header.Set("If-None-Match", tag)
+		} else if since != "" {
+			req.Header.Set("If-Modified-Since", since)
 		}
-		old = record{Name: n.name, Header: kept(resp.Header, slices.Concat(keptHeaders, n.headers)), Sum: sum.String()}
-	case !ok || resp.StatusCode != http.StatusNotModified:
-		return old, &originError{status: http.StatusBadGateway}
-	}
-	old.Asked = time.Now()
-	if f, size, ok := m.body(old); ok && n.learn != nil {
-		n.learn(old, io.NewSectionReader(f, 0, size))
-		_ = f.Close()
-	}
-	return old, m.remember(old)
-}
-
-// counting counts the bytes read.
-type counting struct {
-	io.Reader
-	n *atomic.Int64
-}
-
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-// store puts a body whose hash nobody knows into the cache, and advertises it.
-func (m *Mirror) store(ctx context.Context, body io.Reader, length int64) (Sum, error) {
-	sum, size, err := m.cache.put(Sum{}, body, length)
-	m.count(fromOrigin, size)
-	if err != nil {
-		return sum, err
-	}
-	return sum, m.cfg.Router.Advertise(ctx, sum.Key())
+		return req, nil
+	}, then: func(sum Sum, h http.Header) error {
+		if sum != (Sum{}) {
+			old.Header, old.Sum = kept(h, slices.Concat(keptHeaders, n.headers)), sum.String()
+		}
+		old.Asked = time.Now()
+		if f, size, ok := m.body(old); ok && n.learn != nil {
+			n.learn(old, io.NewSectionReader(f, 0, size))
+			_ = f.Close()
+		}
+		return m.remember(old)
+	}}
 }
 
 // small returns the beginning of a name's content.

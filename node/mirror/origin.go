@@ -185,14 +185,14 @@ func (m *Mirror) do(req *http.Request) (*http.Response, error) {
 	return nil, &originError{resp.StatusCode, resp.Header, body}
 }
 
-// askOrigin asks the origin for content, from a byte on.
-func (m *Mirror) askOrigin(ctx context.Context, want Wanted, from int64) (*http.Response, error) {
-	req, err := want.Origin(ctx, http.MethodGet)
+// askOrigin asks the origin for a range of content.
+func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Response, error) {
+	req, err := want.origin(ctx, http.MethodGet)
 	if err != nil {
 		return nil, err
 	}
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	if s != (span{0, -1}) {
+		req.Header.Set("Range", s.header())
 	}
 	return m.do(req)
 }

@@ -3,6 +3,8 @@ package mirror
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +57,10 @@ type state struct {
 type holder struct {
 	peer.AddrInfo
 	state
-	trip time.Duration // from the probe to the answer
+	trip    time.Duration // from the probe to the answer
+	pulling bool          // it is being taken from
+	waited  time.Duration // in all, for it to have room
+	again   time.Time     // when it may be asked again
 }
 
 func (s state) write(h http.Header) {
@@ -85,6 +89,14 @@ func contentRange(resp *http.Response) (got span, size int64, err error) {
 		return got, 0, fmt.Errorf("%w: status %d, %.80q, %d bytes", errRange, resp.StatusCode, text, length)
 	}
 	return got, size, nil
+}
+
+// header returns the header that asks for a range.
+func (s span) header() string {
+	if s.end < 0 {
+		return fmt.Sprintf("bytes=%d-", s.begin)
+	}
+	return fmt.Sprintf("bytes=%d-%d", s.begin, s.end-1)
 }
 
 // newTransport returns the transport to peers: URLs have their ids as hosts.
@@ -119,7 +131,7 @@ func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, 
 
 // ask asks a peer for content, or for its state of it. The errors are the peer's answer: errBusy, errBehind, errLacks.
 func (f *flight) ask(ctx context.Context, method string, p peer.ID, s *span) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+f.want.Sum.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+f.want.sum.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +140,7 @@ func (f *flight) ask(ctx context.Context, method string, p peer.ID, s *span) (*h
 	f.mu.Unlock()
 	req.Header.Set("User-Agent", "")
 	if s != nil {
-		bytes := fmt.Sprintf("bytes=%d-", s.begin)
-		if s.end >= 0 {
-			bytes += strconv.FormatInt(s.end-1, 10)
-		}
-		req.Header.Set("Range", bytes)
+		req.Header.Set("Range", s.header())
 	}
 	resp, err := f.m.peers.RoundTrip(req)
 	if err != nil {
@@ -181,95 +189,73 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 	return much >= maxBlame
 }
 
-// look is a search for holders. It goes on beside the origin when nobody is found soon.
+// look is a search for holders. The flight's lock guards it.
 type look struct {
-	m       *Mirror
-	begun   time.Time
-	cancel  context.CancelFunc
-	named   chan bool   // gets something for each peer that is named
-	answers chan holder // is closed when all that were named have answered, and nobody else is named
+	began, named, first time.Time // when it began, a peer was named, and one answered; zero: not yet
+	over                bool      // all that were named have answered, or did not in time
+	ended               time.Time
 }
 
-// look begins to look for holders, and to probe each. It goes on until cancel.
-func (f *flight) look(skip map[peer.ID]bool) *look {
-	m := f.m
-	ctx, cancel := context.WithTimeout(f.ctx, m.times.lookup+2*m.times.late)
-	l := &look{m, time.Now(), cancel, make(chan bool, enough), make(chan holder, enough)}
-	skip = maps.Clone(skip) // the caller goes on with its own
-	if !m.tasks.Run(func() {
-		defer close(l.answers)
-		var wg sync.WaitGroup
-		defer wg.Wait()
+// lookAgain begins to look for holders, and to probe each. f.mu is held.
+func (f *flight) lookAgain(now time.Time) {
+	m, l, skip := f.m, &look{began: now}, maps.Clone(f.skip)
+	f.look, f.pause = l, max(busyPause, 2*f.pause)
+	l.over = !m.tasks.Run(func() {
+		ctx, cancel := context.WithTimeout(f.ctx, m.times.lookup+2*m.times.late)
+		defer cancel()
+		var probes sync.WaitGroup
 		asked := 0
-		for p := range m.cfg.Router.Lookup(ctx, f.want.Sum.Key()) {
+		for p := range m.cfg.Router.Lookup(ctx, f.want.sum.Key()) {
 			if _, left := skip[p.ID]; left || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
 				continue
 			}
 			if asked++; asked > enough {
-				return
+				break
 			}
-			l.named <- true
-			wg.Go(func() { m.meet(ctx, f, p, l.answers) })
+			f.news(func(now time.Time) { l.named = now })
+			probes.Go(func() { f.meet(ctx, l, p) })
 		}
-	}) {
-		close(l.answers)
-	}
-	return l
+		probes.Wait()
+		f.news(func(now time.Time) { l.over, l.ended = true, now })
+		m.metrics.lookup.Observe(time.Since(l.began).Seconds())
+	})
 }
 
-// meet probes a peer, and sends its state to answers if that is of use.
-func (m *Mirror) meet(ctx context.Context, f *flight, p peer.AddrInfo, answers chan<- holder) {
+// meet probes a peer, and notes it if it has the content or fetches it.
+func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
 	begun := time.Now()
-	if err := m.cfg.Host.Connect(ctx, p); err != nil {
+	if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
 		return
 	}
-	said, err := f.probe(ctx, p.ID, m.times.late)
-	if err == nil && (!said.Whole || said.Size >= 0) {
-		answers <- holder{p, said, time.Since(begun)}
+	said, err := f.probe(ctx, p.ID, f.m.times.late)
+	if err != nil || said.Whole && said.Size < 0 {
+		return
 	}
-}
-
-// wait returns the peers that have content whole, or fetch it and can be taken from, the best first. The first must be
-// named within a time, and each answer within another. It waits a little after the first has answered, for others that
-// are equally near.
-func (l *look) wait(ctx context.Context, lookup, answer time.Duration) (all []holder) {
-	begun, named := time.Now(), l.named
-	defer func() { l.m.metrics.lookup.Observe(time.Since(begun).Seconds()) }()
-	timer := time.NewTimer(lookup)
-	defer timer.Stop()
-	for {
-		select {
-		case <-named:
-			named = nil
-			timer.Reset(answer)
-			continue
-		case h, more := <-l.answers:
-			if more {
-				if len(all) == 0 {
-					timer.Reset(min(l.m.times.lookup, 2*time.Since(l.begun)))
-				}
-				all = append(all, h)
-				continue
-			}
-		case <-timer.C:
-		case <-ctx.Done():
+	f.news(func(now time.Time) {
+		if l.first.IsZero() {
+			l.first = now
 		}
-		return ordered(l.m.cfg.Place, all)
-	}
+		i := slices.IndexFunc(f.known, func(h *holder) bool { return h.ID == p.ID })
+		if i < 0 {
+			i, f.known = len(f.known), append(f.known, &holder{AddrInfo: p})
+		}
+		f.known[i].state, f.known[i].trip = said, now.Sub(begun)
+		ordered(f.m.cfg.Place, f.known)
+	})
 }
 
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
 // or below 2 ms, count as the same: then the place decides, then the bytes that they have.
-func ordered(place string, all []holder) []holder {
-	first := func(yes bool) int {
+func ordered(place string, all []*holder) []*holder {
+	last := func(yes bool) int {
 		if yes {
-			return 0
+			return 1
 		}
-		return 1
+		return 0
 	}
-	slices.SortFunc(all, func(a, b holder) int {
+	slices.SortFunc(all, func(a, b *holder) int {
 		return cmp.Or(
-			first(a.Whole)-first(b.Whole), first(!a.Busy)-first(!b.Busy),
+			last(b.Whole)-last(a.Whole), last(a.Busy)-last(b.Busy),
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
 			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(b.Have, a.Have), cmp.Compare(a.trip, b.trip),
 		)
@@ -287,4 +273,36 @@ func common(a, b string) (n int) {
 		n++
 	}
 	return n
+}
+
+// rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank: one
+// with more bytes, or with as many that takes from no peer. A mirror's bytes never get fewer, and it never has more than
+// the mirror that it takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together the
+// lowest asks the origin, and one that has bytes goes on.
+type rank struct {
+	have   int64  // bytes from the beginning on
+	origin bool   // has asked the origin
+	draw   uint64 // a hash of peer and content: it spreads the work
+}
+
+func rankOf(p peer.ID, s Sum) rank {
+	h := sha256.New()
+	_, _ = h.Write([]byte(p))
+	_, _ = h.Write(s.Hash[:])
+	return rank{draw: binary.BigEndian.Uint64(h.Sum(nil))}
+}
+
+// of returns the rank with what a mirror says of itself.
+func (r rank) of(s state) rank { return rank{s.Have, s.Origin, r.draw} }
+
+// below reports whether a mirror of rank s may take from one of rank r; takes says that the latter takes from a peer
+// itself.
+func (r rank) below(s rank, takes bool) bool {
+	switch {
+	case r.have != s.have:
+		return r.have > s.have
+	case takes || r.origin != s.origin:
+		return !takes && r.origin
+	}
+	return r.draw < s.draw
 }

@@ -91,7 +91,7 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 	f.mu.Lock()
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	behind := !f.rank.of(here).below(rankOf(p, f.want.Sum).of(asker), f.takes)
+	behind := !f.rank.of(here).below(rankOf(p, f.want.sum).of(asker), f.takes())
 	take := !behind && !here.Busy && r.Method == http.MethodGet
 	if take {
 		f.children++

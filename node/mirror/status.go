@@ -69,7 +69,10 @@ func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) 
 
 // ended counts a flight that is over, and logs it. f.mu is held.
 func (m *Mirror) ended(f *flight) {
-	e := Fetch{f.want.Name, f.want.Sum, time.Now(), time.Since(f.begun), f.tally[fromPeers], f.tally[fromOrigin], f.tried, f.err}
+	if f.want.sum.Kind == Name && f.tally[fromOrigin] == 0 {
+		return
+	}
+	e := Fetch{f.want.name, f.want.sum, time.Now(), time.Since(f.begun), f.tally[fromPeers], f.tally[fromOrigin], f.tried, f.err}
 	result := "peers"
 	switch {
 	case e.Err != nil:
