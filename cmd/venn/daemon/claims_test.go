@@ -13,8 +13,11 @@ func TestMirrorLeavesKeysOfOthers(t *testing.T) {
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)
 	}
-	_, d, stop := start(t, r)
+	begun, d, stop := start(t, r)
 	defer func() { _ = stop() }()
+	if begun.Keys != 0 {
+		t.Errorf("an empty mirror begins with %d keys", begun.Keys)
+	}
 	own, before, since, followed := []byte("own"), []byte("before"), []byte("since"), []byte("followed")
 	log, _, err := r.OpenImport(t.Context(), "a folder")
 	if err != nil {
