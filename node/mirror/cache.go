@@ -56,76 +56,59 @@ type cached struct {
 	checked time.Time // the file's time of change when its hash was right; zero: not since the program began
 }
 
-// openCache opens the cache in a folder, or makes it. whole is its content; left is the content that was being fetched
-// when the last program ended: its files are gone.
-func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, whole, left []Sum, err error) {
+// openCache opens the cache in a folder, or makes it. It withdraws the content that was being fetched when the last program
+// ended, and what is above the limit.
+func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err error) {
 	for _, name := range []string{wholeFolder, partialFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			return nil, nil, nil, fmt.Errorf("mirror: %w", err)
+			return nil, fmt.Errorf("mirror: %w", err)
 		}
-	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("mirror: %w", err)
 	}
 	lock, err := vfs.Default.Lock(filepath.Join(dir, lockName))
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
 	}
 	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock}
 	if c.files, err = simplelru.NewLRU(math.MaxInt, c.left); err != nil {
 		panic(err) // the size is positive
 	}
-	if left, err = c.clean(); err == nil {
-		whole, err = c.load()
+	if err := errors.Join(c.load(), c.reserve(0, fromOrigin)); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, lock.Close())
-	}
-	return c, whole, left, nil
+	return c, nil
 }
 
 func (c *cache) close() error { return c.lock.Close() }
 
-// clean removes the files of unfinished fetches, and returns their sums.
-func (c *cache) clean() (left []Sum, err error) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, partialFolder))
-	for _, e := range entries {
-		name, _, _ := strings.Cut(e.Name(), ".")
-		if sum, err := ParseSum(name); err == nil {
-			left = append(left, sum)
+// load lists the whole files, the least recently used first, and removes those of unfinished fetches. Files of other names
+// stay as they are.
+func (c *cache) load() error {
+	var all []fs.FileInfo
+	var left []Sum
+	for _, folder := range []string{wholeFolder, partialFolder} {
+		entries, err := os.ReadDir(filepath.Join(c.dir, folder))
+		if err != nil {
+			return err
 		}
-		if err := os.Remove(filepath.Join(c.dir, partialFolder, e.Name())); err != nil {
-			return nil, err
-		}
-	}
-	return left, err
-}
-
-// load lists the whole files, the least recently used first. Files of other names stay as they are.
-func (c *cache) load() (whole []Sum, err error) {
-	type found struct {
-		sum  Sum
-		info fs.FileInfo
-	}
-	var all []found
-	entries, err := os.ReadDir(filepath.Join(c.dir, wholeFolder))
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		sum, err := ParseSum(e.Name())
-		info, infoErr := e.Info()
-		if err == nil && infoErr == nil && info.Mode().IsRegular() {
-			all = append(all, found{sum, info})
+		for _, e := range entries {
+			name, _, unfinished := strings.Cut(e.Name(), ".")
+			sum, err := ParseSum(name)
+			switch info, infoErr := e.Info(); {
+			case err != nil || infoErr != nil || !info.Mode().IsRegular() || unfinished != (folder == partialFolder):
+			case !unfinished:
+				all = append(all, info)
+			case os.Remove(filepath.Join(c.dir, folder, e.Name())) == nil:
+				left = append(left, sum)
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int { return a.info.ModTime().Compare(b.info.ModTime()) })
-	for _, f := range all {
-		c.enter(f.sum, &cached{size: f.info.Size()})
-		whole = append(whole, f.sum)
+	c.withdraw(left...)
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, info := range all {
+		sum, _ := ParseSum(info.Name())
+		c.enter(sum, &cached{size: info.Size()})
 	}
-	return whole, nil
+	return nil
 }
 
 // enter counts a whole file. c.mu is held, or nobody else knows the cache yet.
@@ -159,6 +142,13 @@ func (c *cache) size(s Sum) (size int64, ok bool) {
 	return e.size, true
 }
 
+// whole returns the sums of the whole files.
+func (c *cache) whole() []Sum {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.files.Keys()
+}
+
 // usage returns the bytes in use, and the number of whole contents, without records.
 func (c *cache) usage() (used int64, contents int) {
 	c.mu.Lock()
@@ -175,12 +165,15 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 		c.mu.Unlock()
 		return nil, 0, false
 	}
-	size, checked := e.size, e.checked
+	checked := e.checked
 	f, err := os.Open(c.path(s)) // with the lock held: a record's file may be replaced by another
 	c.mu.Unlock()
 	if err == nil {
-		if err = c.trust(s, f, size, checked); err == nil {
-			return f, size, true
+		if checked, err = c.trust(s, f, e.size, checked); err == nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			e.checked = checked
+			return f, e.size, true
 		}
 		_ = f.Close()
 	}
@@ -188,33 +181,24 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	return nil, 0, false
 }
 
-// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now.
-func (c *cache) trust(s Sum, f *os.File, size int64, checked time.Time) error {
+// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and returns
+// the file's time of change: whole seconds, as all file systems keep them, and none that a program writes at.
+func (c *cache) trust(s Sum, f *os.File, size int64, checked time.Time) (time.Time, error) {
 	info, err := f.Stat()
+	if err == nil && info.Size() != size {
+		err = errWrong
+	}
+	if err == nil && !checked.Equal(info.ModTime()) {
+		err = s.check(f, size, nil)
+	}
 	if err != nil {
-		return err
+		return checked, err
 	}
-	if info.Size() != size {
-		return errWrong
+	used := time.Now().Truncate(time.Second)
+	if os.Chtimes(c.path(s), used, used) != nil {
+		return info.ModTime(), nil // a folder that cannot be written is read on
 	}
-	if checked.IsZero() || !checked.Equal(info.ModTime()) {
-		if err := s.check(f, size, nil); err != nil {
-			return err
-		}
-	}
-	now := time.Now()
-	if os.Chtimes(c.path(s), now, now) != nil {
-		return nil // a folder that cannot be written is read on
-	}
-	if info, err = f.Stat(); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.files.Peek(s); ok {
-		e.checked = info.ModTime()
-	}
-	return nil
+	return used, nil
 }
 
 // drop withdraws whole content and removes it.
@@ -243,35 +227,32 @@ func (c *cache) remove(s Sum) {
 // evict content only up to a share of the cache, for nobody knows yet whether they are right: lying peers cannot empty
 // it.
 func (c *cache) reserve(bytes int64, from flow) error {
-	for {
-		s, fits, err := c.room(bytes, from)
-		if fits || err != nil {
-			return err
-		}
-		c.remove(s)
-	}
-}
-
-// room reserves more bytes if they fit. Else it takes out the content that is to be removed for them.
-func (c *cache) room(bytes int64, from flow) (out Sum, fits bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	unsure := c.unsure
+	unsure := int64(0)
 	if from == fromPeers {
-		unsure += bytes
+		unsure = bytes
 	}
-	if c.used+bytes <= c.limit && c.files.Len() < maxContents {
-		c.used, c.unsure = c.used+bytes, unsure
-		return out, true, nil
+	for {
+		c.mu.Lock()
+		if c.used+bytes <= c.limit && c.files.Len() < maxContents {
+			c.used, c.unsure = c.used+bytes, c.unsure+unsure
+			c.mu.Unlock()
+			return nil
+		}
+		share := unsure > 0 && c.unsure+unsure > c.limit/peersShare
+		var out Sum
+		ok := false
+		if !share {
+			out, _, ok = c.files.RemoveOldest()
+		}
+		c.mu.Unlock()
+		switch {
+		case share:
+			return errShare
+		case !ok:
+			return fmt.Errorf("%w: %w", errDisk, errFull)
+		}
+		c.remove(out)
 	}
-	if from == fromPeers && unsure > c.limit/peersShare {
-		return out, false, errShare
-	}
-	out, _, ok := c.files.RemoveOldest()
-	if !ok {
-		return out, false, fmt.Errorf("%w: %w", errDisk, errFull)
-	}
-	return out, false, nil
 }
 
 // incoming is the file of content that comes.

@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -118,17 +117,12 @@ var meeting = Sum{Plain, sha256.Sum256([]byte("venn mirror"))}
 
 // start opens the cache, tells peers of it, and serves them.
 func (m *Mirror) start() error {
-	cache, whole, left, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
+	cache, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
 	if err != nil {
 		return err
 	}
 	m.cache = cache
-	m.withdraw(left...)
-	if err := m.cache.reserve(0, fromOrigin); err != nil { // the bound may be lower than before
-		return err
-	}
-	whole = slices.DeleteFunc(whole, func(s Sum) bool { _, there := m.cache.size(s); return !there })
-	if err := m.cfg.Router.Advertise(m.ctx, append(keysOf(whole), meeting.Key())...); err != nil {
+	if err := m.cfg.Router.Advertise(m.ctx, append(keysOf(cache.whole()), meeting.Key())...); err != nil {
 		return fmt.Errorf("mirror: %w", err)
 	}
 	if m.cfg.Register != nil {
