@@ -76,7 +76,7 @@ var layers = []layer{
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/join", "node/keystore", "node/signed", "node/interfaces", "node/store", "node/internal/..."}},
 	{"node/nodelab", []string{"summary/...", "overlay/...", "node", "node/core", "node/internal/..."}},
 	{"node/httpapi", []string{"summary/...", "overlay/admission", "node"}},
-	{"node/mirror", []string{"overlay/admission", "overlay/wire", "node", "node/internal/admit", "node/internal/tasks"}},
+	{"node/mirror", []string{"overlay/admission", "overlay/wire", "node", "node/httpapi", "node/internal/admit", "node/internal/tasks"}},
 	{"testnet/holdings", nil},
 	{"testnet/judge", []string{"testnet/holdings"}},
 	{"testnet/link", []string{"summary/...", "node/core", "overlay/wire"}},

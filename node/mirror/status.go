@@ -2,42 +2,15 @@ package mirror
 
 import (
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/venn-p2p/venn/node/httpapi"
 )
-
-// Status is the state of a mirror, with its counts.
-type Status struct {
-	Files    int   // whole, in the cache
-	Bytes    int64 // that the cache takes, with fetches under way
-	Limit    int64 // of Bytes
-	Fetching int   // contents under way
-
-	FromPeers  int64 // bytes that came from peers
-	FromOrigin int64 // bytes that came from origins
-	FromCache  int64 // bytes of contents that clients asked for, and that were there
-	ToPeers    int64 // bytes given to peers
-	ToClients  int64 // bytes given to clients
-
-	Recent []Fetch // the last that ended, the newest first
-}
-
-// Fetch is a fetch that has ended.
-type Fetch struct {
-	Name       string
-	Sum        Sum
-	Ended      time.Time
-	Took       time.Duration
-	FromPeers  int64    // bytes
-	FromOrigin int64    // bytes
-	Tried      []string // failures on the way
-	Err        error    // why it failed; nil: it did not
-}
 
 // maxRecent is the number of fetches that Status tells of.
 const maxRecent = 32
@@ -62,7 +35,7 @@ type metrics struct {
 	seconds, lookup    prometheus.Histogram
 
 	mu     sync.Mutex
-	recent []Fetch
+	recent []httpapi.Fetch
 }
 
 func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) }
@@ -72,21 +45,25 @@ func (m *Mirror) ended(f *flight) {
 	if f.want.sum.Kind == Name && f.tally[fromOrigin] == 0 {
 		return
 	}
-	e := Fetch{f.want.name, f.want.sum, time.Now(), time.Since(f.begun), f.tally[fromPeers], f.tally[fromOrigin], f.tried, f.err}
+	took := time.Since(f.begun)
+	e := httpapi.Fetch{
+		Name: f.want.name, Sum: f.want.sum.String(), Ended: time.Now(), Took: float64(took.Microseconds()) / 1000,
+		FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
+	}
 	result := "peers"
 	switch {
-	case e.Err != nil:
-		result = "failed"
+	case f.err != nil:
+		result, e.Error = "failed", f.err.Error()
 	case e.FromOrigin > 0:
 		result = "origin"
 	}
 	m.metrics.requests.WithLabelValues(result).Inc()
-	m.metrics.seconds.Observe(e.Took.Seconds())
+	m.metrics.seconds.Observe(took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
-		"took", e.Took.Round(time.Millisecond), "why", why(e), failure(e.Err))
+		"took", took.Round(time.Millisecond), "why", why(e), failure(f.err))
 	m.metrics.mu.Lock()
 	defer m.metrics.mu.Unlock()
-	m.metrics.recent = append([]Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
+	m.metrics.recent = append([]httpapi.Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
 }
 
 // failure returns an error as an attribute of a line of the log; none without an error.
@@ -98,7 +75,7 @@ func failure(err error) slog.Attr {
 }
 
 // why returns the reason why a fetch went to peers or the origin.
-func why(e Fetch) any {
+func why(e httpapi.Fetch) any {
 	switch {
 	case len(e.Tried) > 0:
 		return e.Tried
@@ -108,16 +85,16 @@ func why(e Fetch) any {
 	return "peers have it"
 }
 
-// Status returns the mirror's state and counts.
-func (m *Mirror) Status() Status {
-	bytes := &m.metrics.bytes
-	s := Status{
-		Limit: m.cfg.Size, FromPeers: bytes[fromPeers].Load(), FromOrigin: bytes[fromOrigin].Load(), FromCache: bytes[fromCache].Load(),
-		ToPeers: bytes[toPeers].Load(), ToClients: bytes[toClients].Load(),
+// Status returns the mirror's state and counts, without the address of its clients.
+func (m *Mirror) Status() *httpapi.Mirror {
+	bytes := func(way flow) int64 { return m.metrics.bytes[way].Load() }
+	s := &httpapi.Mirror{
+		Limit: m.cfg.Size, FromPeers: bytes(fromPeers), FromOrigin: bytes(fromOrigin), FromCache: bytes(fromCache), ToPeers: bytes(toPeers),
+		ToClients: bytes(toClients),
 	}
 	s.Bytes, s.Files = m.cache.usage()
 	m.metrics.mu.Lock()
-	s.Recent = slices.Clone(m.metrics.recent)
+	s.Recent = append([]httpapi.Fetch{}, m.metrics.recent...)
 	m.metrics.mu.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -45,19 +45,6 @@ func (d *daemon) mirrorStatus() *httpapi.Mirror {
 		return nil
 	}
 	s := d.mirror.Status()
-	out := &httpapi.Mirror{
-		Listen: d.clients.Addr().String(), Files: s.Files, Bytes: s.Bytes, Limit: s.Limit, Fetching: s.Fetching, FromPeers: s.FromPeers,
-		FromOrigin: s.FromOrigin, FromCache: s.FromCache, ToPeers: s.ToPeers, ToClients: s.ToClients, Recent: []httpapi.Fetch{},
-	}
-	for _, f := range s.Recent {
-		one := httpapi.Fetch{
-			Name: f.Name, Sum: f.Sum.String(), Ended: f.Ended, Took: float64(f.Took.Microseconds()) / 1000, FromPeers: f.FromPeers, FromOrigin: f.FromOrigin,
-			Tried: f.Tried,
-		}
-		if f.Err != nil {
-			one.Error = f.Err.Error()
-		}
-		out.Recent = append(out.Recent, one)
-	}
-	return out
+	s.Listen = d.clients.Addr().String()
+	return s
 }
