@@ -156,6 +156,23 @@ func TestChildNamesManyInVain(t *testing.T) {
 	}
 }
 
+// TestGreedyChildren: linked peers that find nothing, and say that they have spent all that they were given, do not keep
+// a query from the one that finds the holder. The query takes no more than its budget and what is for contacts.
+func TestGreedyChildren(t *testing.T) {
+	p := newPlace(1, routing.Config{Incomplete: func() bool { return true }})
+	p.links("a-honest honest-holder")
+	for i := range 11 {
+		id := fmt.Sprint("greedy", i)
+		p.links("a-" + id)
+		p.node(wire.PeerID(id)).Costs = 1 << 30
+	}
+	for i := range 20 {
+		if s := p.findHidden("a", fmt.Sprint(i), p.node("holder")); s.Found != 1 || s.Messages > 128+256 {
+			t.Errorf("key %d: %d found with %d messages: %v", i, s.Found, s.Messages, s.Explain)
+		}
+	}
+}
+
 // TestContactIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
 func TestContactIsForwardedTo(t *testing.T) {
 	p := newPlace(1, routing.Config{})

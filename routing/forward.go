@@ -104,8 +104,8 @@ func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Dura
 	})
 }
 
-// forwardReturned handles a child's answer. The cost that it reports is believed up to the budget set aside for it; the
-// rest returns to the budget.
+// forwardReturned handles a child's answer. The cost that it reports is believed up to the budget set aside for it, and
+// takes nothing that is for others; see giveBack.
 func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes int) {
 	r.lives(p)
 	q := r.open[id]
@@ -127,6 +127,7 @@ func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes
 		c.state = answered
 		q.conclude(r.now, c.reason, Answered)
 		q.spent -= c.reserved - c.reported
+		q.giveBack(c.reported)
 	}
 	if q.serves != nil {
 		r.passOn(q, c, a.Records)

@@ -57,12 +57,12 @@ type ledger struct {
 	inquiries     int                           // peers asked for more contacts
 }
 
-// mostMessages is how many messages a query may take: what contacts add counts, and again what those took that are silent.
+// mostMessages is how many messages a query may take: what contacts add counts, and as much again for referrers.
 func (l *ledger) mostMessages() int {
 	if !l.usual {
 		return l.budget
 	}
-	return l.budget + fuzzContacts + min(2*len(l.contacts), fuzzContacts)
+	return l.budget + 2*fuzzContacts
 }
 
 const (
@@ -263,7 +263,7 @@ func (d *driver) step(in event.Input) {
 			d.open[in.Query.ID].deadline = d.now + fuzzTimeout
 		}
 		if in.Query.Budget == 0 {
-			d.open[in.Query.ID].usual = d.ranged
+			d.open[in.Query.ID].usual = true
 			d.open[in.Query.ID].budget = map[wire.Mode]int{wire.Any: fuzzAny, wire.All: fuzzAll}[in.Query.Mode]
 		}
 	case event.Asked:

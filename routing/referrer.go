@@ -85,8 +85,7 @@ func (v *referrer) allSilent(least int) bool {
 }
 
 // unanswered notes that a referrer did not answer. The messages set aside for a child stay spent, because nobody knows
-// how many of them were used. The messages of a contact return to the budget, so that the rest of the network can still
-// be asked when many contacts are gone.
+// how many of them were used.
 func (r *Router) unanswered(q *search, v *referrer) {
 	v.state = failed
 	q.conclude(r.now, v.reason, Failed)
@@ -94,11 +93,18 @@ func (r *Router) unanswered(q *search, v *referrer) {
 		return
 	}
 	q.spoken(v.peer, false)
-	if q.cover.need != precision && q.forSilent+askCost <= q.forContacts {
-		q.forSilent += askCost
-		q.Budget += askCost
+	if q.cover.need != precision {
+		q.giveBack(askCost)
 	}
 	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
+}
+
+// giveBack adds what a referrer took to the budget again, as far as a query may. So contacts that are gone, and children
+// that claim to have spent all of their share, do not keep the query from asking others.
+func (q *search) giveBack(messages int) {
+	messages = min(messages, q.forContacts-q.returned)
+	q.returned += messages
+	q.Budget += messages
 }
 
 // noAnswer notes that a peer will not answer a query's question for names. It returns false if the query awaits no such

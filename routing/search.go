@@ -18,7 +18,7 @@ type search struct {
 	serves      *request            // nil: the caller's own
 
 	forContacts int // messages that are added to the budget when contacts are asked
-	forSilent   int // messages returned for contacts that did not answer; at most forContacts
+	returned    int // messages that referrers took, added to the budget again; at most forContacts
 
 	started time.Duration
 
