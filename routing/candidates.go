@@ -84,7 +84,7 @@ func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOd
 func (r *Router) known(v overlay.Candidate, q *search) candidate {
 	v.Record.Peer = v.Peer
 	return r.rested(candidate{
-		record: v.Record, why: Matched, matched: true, keys: v.N, rate: v.Rate, trust: r.trust(v),
+		record: v.Record, why: Matched, matched: true, keys: v.N, rate: v.Rate, hits: v.Hits, trust: r.trust(v),
 		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.fingerprint), string(v.Peer)), namedBy: -1,
 	})
 }

@@ -80,6 +80,7 @@ type candidate struct {
 	likely   float64 // probability by the summary alone, before trust
 	keys     int     // number of keys in its summary, if that matched
 	sized    float64 // likely, corrected by the size of its collection
+	hits     int     // keys that it has confirmed recently; 0 if its summary here does not match
 	trust    float64
 	p        float64 // probability that it holds the key
 	cost     float64

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
-// TestOwnWord: a peer that names itself when it is asked for candidates is not asked again. Nor is it asked to confirm
-// while it is asked for candidates, though its summary is sure to match.
+// TestOwnWord: a peer that has confirmed a key, and names itself when it is asked for candidates, is not asked again. Nor
+// is it asked to confirm while it is asked for candidates, though its summary is sure to match.
 func TestOwnWord(t *testing.T) {
 	for _, c := range []struct {
 		mode     wire.Mode
@@ -34,6 +34,9 @@ func TestOwnWord(t *testing.T) {
 			p.Holds["k"] = slices.Contains(c.found, p.ID)
 			poor.Knows[p.ID], informant.Knows[p.ID] = 0.9, 1e-6
 		}
+		informant.Holds["before"] = true
+		net.Start(poor.ID, routing.Query{ID: 10, Key: []byte("before"), Mode: wire.All})
+		net.Run()
 		s, found := find(net, poor, c.mode)
 		if !slices.Equal(found, c.found) || s.Messages != c.messages || s.Found != len(found) {
 			t.Errorf("%v, %v: found %v with %d messages, want %v, %d", c.mode, c.rate, found, s.Messages, c.found, c.messages)
@@ -44,7 +47,8 @@ func TestOwnWord(t *testing.T) {
 	}
 }
 
-// TestOwnWordIsAwaited: a peer that another names, while it is asked for candidates, is not asked to confirm.
+// TestOwnWordIsAwaited: a peer that another names, while it is asked for candidates, is not asked to confirm. It is
+// once it has named itself, if it has never confirmed a key.
 func TestOwnWordIsAwaited(t *testing.T) {
 	net, nodes := ranged(64, 3, routing.Config{})
 	asker := nodes[0]
@@ -74,8 +78,8 @@ func TestOwnWordIsAwaited(t *testing.T) {
 		t.Errorf("asked to confirm: %v, want the other alone", got)
 	}
 	answer(contacts[1], contacts[1])
-	if got := asker.Found[1]; !slices.Equal(got, contacts[1:2]) {
-		t.Errorf("found %v, want %v", got, contacts[1:2])
+	if got := asked["Confirm"]; !slices.Equal(got, []wire.PeerID{"another", contacts[1]}) || len(asker.Found[1]) > 0 {
+		t.Errorf("asked to confirm: %v, found %v", got, asker.Found[1])
 	}
 }
 
