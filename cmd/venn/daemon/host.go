@@ -45,7 +45,7 @@ func (d *daemon) openHost(context.Context) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
 	node.SetServiceLimits(&limits)
-	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()))
+	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()), rcmgr.WithMetricsDisabled())
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
 	}
@@ -57,7 +57,7 @@ func (d *daemon) openHost(context.Context) error {
 	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
-		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
+		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(), // nobody reads them
 		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
 	d.interfaces = interfaces.New()

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -26,30 +26,33 @@ import (
 const servingID protocol.ID = "/venn/serving/1.0.0"
 
 const (
-	maxServing     = 8 << 10          // bytes of an answer
-	maxServers     = 8                // peers in an answer
-	servingTime    = 5 * time.Second  // for an exchange
-	servingKept    = 30 * time.Second // for which an answer is kept
-	maxServingKept = 1024             // answers kept
+	maxServing  = 8 << 10          // bytes of an answer
+	maxServers  = 8                // peers in an answer
+	servingTime = 5 * time.Second  // for an exchange
+	servingKept = 30 * time.Second // for which an answer is kept
+	servingOwn  = time.Second      // for which the daemon's own is kept: files are read for it
+	servingMost = 1024             // answers kept
 )
 
 // serving tells peers which peers serve this daemon's content, and asks them which serve theirs. It is safe for
 // concurrent use.
 type serving struct {
 	host host.Host
-	own  func() []string // multiaddrs with /p2p/ID; none: the daemon itself
-
-	mu    sync.Mutex
-	known map[peer.ID]served
+	own  func() []string             // multiaddrs with /p2p/ID; none: the daemon itself
+	kept *lru.Cache[peer.ID, answer] // of peers, and of the daemon itself
 }
 
-type served struct {
-	by    []peer.AddrInfo
+type answer struct {
+	text  string
 	until time.Time
 }
 
 func newServing(h host.Host, own func() []string) *serving {
-	s := &serving{host: h, own: own, known: make(map[peer.ID]served)}
+	kept, err := lru.New[peer.ID, answer](servingMost)
+	if err != nil {
+		panic(err) // servingMost is not above 0
+	}
+	s := &serving{h, own, kept}
 	h.SetStreamHandler(servingID, s.handle)
 	return s
 }
@@ -104,7 +107,11 @@ func (s *serving) handle(stream network.Stream) {
 		return
 	}
 	_ = stream.SetDeadline(time.Now().Add(servingTime))
-	if _, err := io.WriteString(stream, strings.Join(s.own(), "\n")); err != nil {
+	text, err := s.says(context.Background(), s.host.ID())
+	if err == nil {
+		_, err = io.WriteString(stream, text)
+	}
+	if err != nil {
 		_ = stream.Reset()
 		return
 	}
@@ -114,48 +121,48 @@ func (s *serving) handle(stream network.Stream) {
 // servers returns the peers that serve holder's content: by default, holder itself. A peer may name anybody, so its
 // answer is worth no more than a provider record in a DHT. The caller must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
-	by, err := s.ask(ctx, holder)
+	text, err := s.says(ctx, holder.ID)
+	if err != nil {
+		return []peer.AddrInfo{holder}
+	}
+	by, err := parseServers(strings.NewReader(text))
 	if err != nil || len(by) == 0 {
 		return []peer.AddrInfo{holder}
 	}
 	return by
 }
 
-func (s *serving) ask(ctx context.Context, holder peer.AddrInfo) ([]peer.AddrInfo, error) {
-	if holder.ID == s.host.ID() {
-		return parseServers(strings.NewReader(strings.Join(s.own(), "\n")))
+// says returns the answer of a peer, or of the daemon itself.
+func (s *serving) says(ctx context.Context, p peer.ID) (text string, err error) {
+	if a, ok := s.kept.Get(p); ok && time.Now().Before(a.until) {
+		return a.text, nil
 	}
-	s.mu.Lock()
-	v, ok := s.known[holder.ID]
-	s.mu.Unlock()
-	if ok && time.Now().Before(v.until) {
-		return v.by, nil
+	life := servingOwn
+	if p == s.host.ID() {
+		text = strings.Join(s.own(), "\n")
+	} else if text, err = s.ask(ctx, p); err != nil {
+		return "", err
+	} else {
+		life = servingKept
 	}
+	s.kept.Add(p, answer{text, time.Now().Add(life)})
+	return text, nil
+}
+
+func (s *serving) ask(ctx context.Context, p peer.ID) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, servingTime)
 	defer cancel()
-	stream, err := s.host.NewStream(network.WithNoDial(ctx, "a holder was just asked"), holder.ID, servingID)
+	stream, err := s.host.NewStream(network.WithNoDial(ctx, "a holder was just asked"), p, servingID)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer func() { _ = stream.Reset() }()
 	if err := stream.Scope().SetService(node.ServiceName); err != nil {
-		return nil, err
+		return "", err
 	}
 	_ = stream.SetDeadline(time.Now().Add(servingTime))
-	by, err := parseServers(stream)
-	if err == nil {
-		s.keep(holder.ID, served{by, time.Now().Add(servingKept)})
-	}
-	return by, err
-}
-
-func (s *serving) keep(p peer.ID, v served) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.known) >= maxServingKept {
-		clear(s.known)
-	}
-	s.known[p] = v
+	b, err := io.ReadAll(io.LimitReader(stream, maxServing+1)) // a longer one is refused when it is parsed
+	return string(b), err
 }
 
 // parseServers reads multiaddrs with /p2p/ID, one a line.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/libp2p/go-libp2p"
@@ -28,7 +29,9 @@ func TestServing(t *testing.T) {
 	a, b, c := newHost(t), newHost(t), newHost(t)
 	other := newHost(t).ID()
 	asker := newServing(a, func() []string { return nil })
-	newServing(b, func() []string {
+	var read atomic.Int32
+	server := newServing(b, func() []string {
+		read.Add(1)
 		return []string{"/ip4/192.0.2.1/tcp/4001/p2p/" + other.String(), "/ip4/192.0.2.1/udp/4001/quic-v1/p2p/" + other.String()}
 	})
 	for _, h := range []host.Host{b, c} {
@@ -39,6 +42,15 @@ func TestServing(t *testing.T) {
 		t.Log(got)
 		return len(got) == 1 && got[0].ID == other && len(got[0].Addrs) == 2
 	})
+	read.Store(0)
+	for range 100 {
+		if _, err := server.says(t.Context(), b.ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := read.Load(); n > 10 {
+		t.Errorf("files are read for %d of 100 answers", n)
+	}
 	for _, p := range []peer.ID{a.ID(), c.ID(), other} { // nobody else; another protocol; no connection
 		if got := asker.servers(t.Context(), peer.AddrInfo{ID: p}); len(got) != 1 || got[0].ID != p {
 			t.Errorf("the content of %v is served by %v", p, got)
