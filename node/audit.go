@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -14,8 +15,9 @@ const (
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for keys of our own that its summary claims. Its answers count if they refute its claims.
-// Without a key store that can list its keys there are no audits, only queries' answers.
+// audit asks a peer for keys of our own that its summary claims, among as many that it denies and nobody holds: such
+// have the halves of two keys of our own. So who says yes to more than it claims is found out. Its answers count if they
+// refute its claims. Without a key store that can list its keys there are no audits, only queries' answers.
 func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {
@@ -27,29 +29,42 @@ func (n *Node) audit(a event.Audit) {
 		seed = p.Seed
 	}
 	hasher := seed.Hasher()
-	var asked [][]byte
-	for _, i := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
-		if k := sample[i]; len(asked) < event.AuditKeys && a.Claims.Contains(hasher.Fingerprint(k)) {
+	claims := func(k []byte) bool { return a.Claims.Contains(hasher.Fingerprint(k)) }
+	var claimed, denied [][]byte
+	for i, j := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
+		k, other := sample[j], sample[i]
+		if len(claimed) < event.AuditKeys && claims(k) {
 			if has, err := n.has(k, false); has && err == nil {
-				asked = append(asked, k)
+				claimed = append(claimed, k)
+			}
+		}
+		if k = slices.Concat(other[:len(other)/2], k[len(k)/2:]); len(denied) < event.AuditKeys && !claims(k) {
+			if has, err := n.has(k, false); !has && err == nil {
+				denied = append(denied, k)
 			}
 		}
 	}
-	if len(asked) == 0 {
+	if len(claimed) == 0 {
 		return
 	}
+	asked := append(claimed, denied[:min(len(denied), len(claimed))]...)
+	slices.SortFunc(asked, bytes.Compare) // the order must not tell them apart
 	has, _, err := n.have(n.ctx, a.Of, asked, forInquiry)
 	if err != nil {
 		n.log.Debug("audit failed", "peer", a.Of.Peer, "err", err)
 		return
 	}
 	hits := 0
-	for _, h := range has {
-		if h {
+	for i, k := range asked {
+		switch {
+		case has[i] && claims(k):
 			hits++
+		case has[i]:
+			hits-- // a yes is worth as much less
 		}
 	}
-	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
+	hits = max(hits, 0)
+	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(claimed) - hits})
 }
 
 // keySample is some of the node's keys, drawn at random from all. It lists them once an hour at most, because that

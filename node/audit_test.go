@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"testing"
@@ -18,23 +19,34 @@ type boast struct{ keystore.Memory }
 
 func (*boast) Has([]byte) (bool, error) { return false, nil }
 
-// TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
-// overlap, also while only its seed is the previous one. A node whose keys cannot be listed asks for none, and keeps it.
+// agreeing are keys that are published, and held like all others.
+type agreeing struct{ keystore.Memory }
+
+func (*agreeing) Has([]byte) (bool, error) { return true, nil }
+
+// TestAudit: a peer that claims our whole collection, and says no or yes to all keys, loses its place among the
+// neighbours by overlap, also while only its seed is the previous one. A node whose keys cannot be listed asks for none,
+// and keeps it.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	keys := keysOf("k", 1000)
-	beside := func(network string, k keystore.Keys, opts ...Option) (n, boaster *Node) { // in a network of two
+	var keys [][]byte
+	for i := range 1000 {
+		sum := sha256.Sum256([]byte{byte(i >> 8), byte(i)})
+		keys = append(keys, sum[:])
+	}
+	beside := func(network string, k, liars keystore.Keys, opts ...Option) (n, boaster *Node) { // in a network of two
 		n = newNode(t, append([]Option{WithNetwork(network, 0), WithKeys(k)}, opts...)...)
-		boaster = newNode(t, WithNetwork(network, 0), WithKeys(&boast{}))
+		boaster = newNode(t, WithNetwork(network, 0), WithKeys(liars))
 		add(t, n, keys...)
 		add(t, boaster, keys...)
 		connect(t, n, boaster)
 		return n, boaster
 	}
-	careful, boaster := beside("careful", &keystore.Memory{})
-	careless, other := beside("careless", unlisted{&keystore.Memory{}})
-	rotating, behind := beside("rotating", &keystore.Memory{}, WithNetwork("rotating", 1), WithPreviousSeed(0, time.Now().Add(time.Hour)))
-	for n, liar := range map[*Node]*Node{careful: boaster, rotating: behind} {
+	careful, boaster := beside("careful", &keystore.Memory{}, &boast{})
+	careless, other := beside("careless", unlisted{&keystore.Memory{}}, &boast{})
+	wary, agrees := beside("wary", &keystore.Memory{}, &agreeing{})
+	rotating, behind := beside("rotating", &keystore.Memory{}, &boast{}, WithNetwork("rotating", 1), WithPreviousSeed(0, time.Now().Add(time.Hour)))
+	for n, liar := range map[*Node]*Node{careful: boaster, wary: agrees, rotating: behind} {
 		eventually(t, fmt.Sprint(n.cfg.seed, ": it has found out"), func() bool {
 			misses := 0
 			err := n.view(t.Context(), func(l *loop) {
