@@ -21,7 +21,7 @@ const (
 	MaxNamesAny = 64
 	MaxNamesAll = 256
 
-	// discredit is the factor on a name's probability once the contact that gave it is given up.
+	// discredit is the factor on the probability of a name in doubt.
 	discredit = 0.02
 	// confirmedElsewhere is the probability of a provider that a child returns. The child has confirmed it, or lacked
 	// the budget to and holds it to be at least as likely.
@@ -260,8 +260,7 @@ func (r *Router) giveUp(q *search, referrer int) {
 }
 
 // dropNames gives up the names of one contact: each falls back to what the directory says of it. An All query, which
-// would ask every name, ends names that only this contact gave. An Any query asks them last, because one of them may
-// still be right.
+// would ask every name, ends names that only this contact gave. An Any query has them in doubt: one may still be right.
 func (r *Router) dropNames(q *search, referrer int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
@@ -271,14 +270,7 @@ func (r *Router) dropNames(q *search, referrer int) {
 			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
 		case q.Mode == wire.All:
 			c.state = passed
-		default:
-			c.p *= discredit
 		}
 	}
 	r.rank(q)
-}
-
-// discredited reports whether the only contact that named a candidate has been given up.
-func (q *search) discredited(c *candidate) bool {
-	return !c.matched && c.namedBy >= 0 && q.referrers[c.namedBy].givenUp
 }

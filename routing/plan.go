@@ -232,7 +232,7 @@ func (r *Router) retry(q *search) bool {
 	q.retried = true
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !q.discredited(c) {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !r.inDoubt(q, c) {
 			c.state, again = waiting, true
 		}
 	}

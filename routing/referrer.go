@@ -76,7 +76,9 @@ func (q *search) credit(referrer int, holder wire.PeerID) {
 }
 
 // doubtful reports whether the names of a referrer are in doubt.
-func (v *referrer) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
+func (v *referrer) doubtful() bool {
+	return v.givenUp || v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue)
+}
 
 // allSilent reports whether all names of a contact, and at least the given number, belong to peers that do not answer.
 // Each of them costs a dial.

@@ -149,3 +149,24 @@ func TestOwnWordInDoubt(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongNamesLeaveBudget: of a peer's names, none of which has the key, a search asks few, and a quarter of its budget
+// for those that are in doubt.
+func TestWrongNamesLeaveBudget(t *testing.T) {
+	net, poor, informant := unsure("k")
+	informant.Holds["k"] = false
+	for i := range routing.MaxNamesAny {
+		wrong := net.Peer(wire.PeerID(fmt.Sprint("more", i)), routing.Config{})
+		informant.Knows[wrong.ID], wrong.Claims["k"] = 1e-6, true
+	}
+	s, _ := find(net, poor, wire.Any)
+	wrong := 0
+	for _, q := range s.Explain {
+		if q.Why == routing.Named {
+			wrong++
+		}
+	}
+	if wrong > 16+128/4/2 || s.Messages > 128-8 {
+		t.Errorf("%d wrong names are asked, in all %d messages", wrong, s.Messages)
+	}
+}
