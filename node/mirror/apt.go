@@ -45,7 +45,7 @@ func newApt(m *Mirror, _ *url.URL) adapter {
 			a.indexes[sum] = false
 		}
 	}
-	return adapter{scope: "apt", sum: a.sum, learn: a.learn, fresh: func(path string) time.Duration {
+	return adapter{scope: "apt", known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
 		if strings.HasSuffix(path, ".deb") && !strings.HasPrefix(path, "dists/") && !strings.Contains(path, "/dists/") {
 			return unkept
 		}
@@ -53,8 +53,9 @@ func newApt(m *Mirror, _ *url.URL) adapter {
 	}}
 }
 
-// sum returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.
-func (a *apt) sum(q *request) (rec record, sum Sum, ok bool) {
+// known returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.
+func (a *apt) known(q *request) (rec record, ok bool) {
+	var sum Sum
 	plain, err := url.PathUnescape(q.path)
 	_, digits, byHash := strings.Cut(plain, "/by-hash/SHA256/")
 	switch {
@@ -69,7 +70,8 @@ func (a *apt) sum(q *request) (rec record, sum Sum, ok bool) {
 		defer a.mu.Unlock()
 		sum, ok = a.files[plain]
 	}
-	return rec, sum, ok
+	rec.Sum = sum.String()
+	return rec, ok
 }
 
 // learn takes in a Release, or an index.

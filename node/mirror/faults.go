@@ -20,7 +20,6 @@ func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGatew
 // Of sources of bytes.
 var (
 	errSilent    = bad("silent", "the peer does not answer any more")
-	errStalled   = bad("stalled", "the peer has more, and does not send it")
 	errSlow      = bad("slow", "the peer sends too slowly")
 	errWaits     = bad("stalled", "nothing comes any more")
 	errRange     = bad("wrong range", "a source sends another range than it was asked for")

@@ -271,8 +271,6 @@ func (f *flight) watch(p *pull, now time.Time) {
 			switch more := err == nil && (said.Whole || said.Have > at); {
 			case err != nil && !errors.Is(err, errBehind):
 				p.stop(errSilent)
-			case more && idle > t.slow:
-				p.stop(errStalled)
 			case more && slow:
 				p.stop(errSlow)
 			}

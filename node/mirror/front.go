@@ -30,9 +30,8 @@ const busyAgain = "1"
 // adapter defines the paths below an origin. Content with a hash comes from peers, other content from the origin.
 type adapter struct {
 	scope string // paths that are open to everybody, or not, together; empty: each by itself
-	// sum returns the hash of the content asked for, and its record for the answer; ok is false if the hash is not
-	// known. nil: everything is passed through.
-	sum func(*request) (rec record, sum Sum, ok bool)
+	// known returns the record of content whose hash is known; ok is false if it is not. nil: everything is passed through.
+	known func(*request) (rec record, ok bool)
 	// fresh returns the time for which the origin's word on a path is taken without asking again; unkept: it is passed
 	// through. nil: the origin is always asked.
 	fresh   func(path string) time.Duration
@@ -104,12 +103,12 @@ func (a adapter) answer(q *request, base *url.URL, path string, told ...string) 
 		q.name += "?" + at.RawQuery
 	}
 	q.path, q.origin = path, requestTo(at, q.r, told...)
-	if a.sum == nil || !q.everybody(cmp.Or(a.scope, q.name)) {
+	if a.known == nil || !q.everybody(cmp.Or(a.scope, q.name)) {
 		q.through()
 		return
 	}
-	if rec, sum, ok := a.sum(q); ok {
-		q.serve(rec, sum)
+	if rec, ok := a.known(q); ok {
+		q.serve(rec)
 		return
 	}
 	about := []string{q.name}
@@ -155,12 +154,14 @@ func (q *request) everybody(scope string) bool {
 	return yes
 }
 
-// serve gives a client content: from the cache, or as it is fetched.
-func (q *request) serve(rec record, sum Sum) {
-	if file, size, ok := q.cache.open(sum); ok {
+// serve gives a client the content that a record tells of: from the cache, or as it is fetched.
+func (q *request) serve(rec record) {
+	if file, size, ok := q.body(rec); ok {
 		defer func() { _ = file.Close() }()
-		q.metrics.requests.WithLabelValues("cache").Inc()
-		q.count(fromCache, size)
+		if rec.Name == "" { // else it was asked for right now
+			q.metrics.requests.WithLabelValues("cache").Inc()
+			q.count(fromCache, size)
+		}
 		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
 		q.deliver(rec, io.NewSectionReader(file, 0, size))
 		return
@@ -173,8 +174,7 @@ func (q *request) serve(rec record, sum Sum) {
 			return
 		}
 	}
-	want := wanted{sum: sum, name: q.name, origin: q.origin}
-	f := q.join(want)
+	f := q.join(wanted{sum: rec.content(), name: q.name, origin: q.origin})
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
 	switch {
@@ -183,7 +183,7 @@ func (q *request) serve(rec record, sum Sum) {
 	case err != nil:
 		q.fail(err)
 	default:
-		q.deliver(rec, &rescued{reader: content, want: want})
+		q.deliver(rec, &rescued{reader: content})
 	}
 }
 
@@ -202,17 +202,13 @@ func (q *request) deliver(rec record, content io.ReadSeeker) {
 		rec.Header["Content-Type"] = rec.typeOf(b)
 	}
 	rec.write(q.w)
-	changed, err := http.ParseTime(rec.Header["Last-Modified"])
-	if err != nil {
-		changed = time.Time{}
-	}
+	changed, _ := http.ParseTime(rec.Header["Last-Modified"]) // else the zero time
 	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, content)
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
 type rescued struct {
 	*reader
-	want wanted
 	rest io.Reader
 }
 
@@ -224,7 +220,7 @@ func (r *rescued) Read(p []byte) (int, error) {
 	if !errors.Is(err, errDisk) {
 		return n, err
 	}
-	resp, err := r.f.m.askOrigin(r.ctx, r.want, span{r.at, -1})
+	resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{r.at, -1})
 	if err != nil {
 		return 0, err
 	}
@@ -312,5 +308,6 @@ func (q *request) fail(err error) {
 	}
 	q.w.Header().Set("Content-Type", "application/json") // as registries tell their errors
 	q.w.WriteHeader(status)
-	_ = json.NewEncoder(q.w).Encode(map[string]any{"errors": []map[string]string{{"code": ociCode(status), "message": err.Error()}}})
+	code := cmp.Or(map[int]string{http.StatusNotFound: "NAME_UNKNOWN", http.StatusBadRequest: "NAME_INVALID"}[status], "UNKNOWN")
+	_ = json.NewEncoder(q.w).Encode(map[string]any{"errors": []map[string]string{{"code": code, "message": err.Error()}}})
 }

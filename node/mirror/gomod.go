@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/url"
 	"os"
 	"strings"
@@ -35,7 +36,7 @@ func newGo(m *Mirror, base *url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
 	db, _, _ = strings.Cut(db, " ")
 	g := &gomod{m, base, db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
-	return adapter{sum: g.sum, fresh: func(path string) time.Duration {
+	return adapter{known: g.known, fresh: func(path string) time.Duration {
 		if _, suffix, ok := versionOf(path); ok && suffix != "" || strings.Contains(path, "/tile/") || strings.Contains(path, "/lookup/") {
 			return forEver
 		}
@@ -59,34 +60,30 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	return mod, suffix, named && errors.Join(errs[:]...) == nil && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
-// sum returns the hash of a module's zip or go.mod.
-func (g *gomod) sum(q *request) (rec record, sum Sum, known bool) {
+// known returns the hash of a module's zip or go.mod.
+func (g *gomod) known(q *request) (rec record, ok bool) {
 	mod, suffix, ok := versionOf(q.path)
 	if !ok || suffix == "info" {
-		return rec, sum, false
+		return rec, false
 	}
-	rec, kind, name := typed("application/zip"), GoZip, mod.Version
+	contentType, kind, name := "application/zip", GoZip, mod.Version
 	if suffix == "mod" {
-		rec, kind, name = typed("text/plain; charset=utf-8"), GoMod, mod.Version+"/go.mod"
+		contentType, kind, name = "text/plain; charset=utf-8", GoMod, mod.Version+"/go.mod"
 	}
-	path, version, ok := strings.Cut(strings.TrimSuffix(q.path, "."+suffix), "/@v/") // escaped
-	if ok && g.supported(q.r.Context()) && !module.MatchPrefixPatterns(g.none, mod.Path) {
-		lines, err := g.file(q.r.Context(), g.sumdb("lookup/"+path+"@"+version), forEver)
-		for line := range strings.Lines(string(lines)) {
-			if f := strings.Fields(line); err == nil && len(f) == 3 && f[0] == mod.Path && f[1] == name {
-				sum, err := parseH1(kind, f[2])
-				return rec, sum, err == nil
+	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, "."+suffix), "/@v/") // escaped
+	var h1 string
+	if !module.MatchPrefixPatterns(g.none, mod.Path) && g.supported(q.r.Context()) {
+		for line := range strings.Lines(g.file(q.r.Context(), g.sumdb("lookup/"+path+"@"+version))) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == name {
+				h1 = f[2]
 			}
 		}
 	}
-	if kind == GoMod {
-		return rec, sum, false
+	if h1 == "" && kind == GoZip {
+		h1 = strings.TrimSpace(g.file(q.r.Context(), path+"/@v/"+version+".ziphash"))
 	}
-	text, err := g.file(q.r.Context(), path+"/@v/"+version+".ziphash", forEver)
-	if err == nil {
-		sum, err = parseH1(kind, strings.TrimSpace(string(text)))
-	}
-	return rec, sum, err == nil
+	sum, err := parseH1(kind, h1)
+	return typed(contentType, sum), err == nil
 }
 
 func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path }
@@ -98,7 +95,7 @@ func (g *gomod) supported(ctx context.Context) bool {
 	}
 	yes, ok := g.m.open.Get(g.sumdb("supported"))
 	if !ok {
-		_, err := g.file(ctx, g.sumdb("supported"), shortly)
+		_, err := g.read(ctx, g.sumdb("supported"), shortly)
 		if yes = err == nil; yes || !down(err) {
 			g.m.open.Add(g.sumdb("supported"), yes)
 		}
@@ -106,13 +103,31 @@ func (g *gomod) supported(ctx context.Context) bool {
 	return yes
 }
 
-// file returns a small file of the proxy.
-func (g *gomod) file(ctx context.Context, path string, fresh time.Duration) ([]byte, error) {
+// file returns a small file of the proxy that never changes, empty if there is none.
+func (g *gomod) file(ctx context.Context, path string) string {
+	text, err := g.read(ctx, path, forEver)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// read returns a small file of the proxy.
+func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) ([]byte, error) {
 	u, err := below(g.base, path)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, hashTime)
 	defer cancel()
-	return g.m.small(ctx, named{name: "go/" + path, fresh: fresh, origin: plainRequest(u)})
+	rec, _, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: fresh, origin: requestTo(u, nil)})
+	if err != nil {
+		return nil, err
+	}
+	f, size, ok := g.m.body(rec)
+	if !ok {
+		return nil, errFull
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
 }

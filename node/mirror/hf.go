@@ -16,16 +16,17 @@ var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 func newHF(m *Mirror, _ *url.URL) adapter {
 	hub := *m.origin
 	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return adapter{query: true, headers: hubHeaders, sum: func(q *request) (rec record, sum Sum, ok bool) {
+	return adapter{query: true, headers: hubHeaders, known: func(q *request) (rec record, ok bool) {
 		if !strings.Contains(q.path, "/resolve/") {
-			return rec, sum, false
+			return rec, false
 		}
 		rec, stale := q.largeFile(&hub)
-		sum, err := ParseSum(rec.Sum)
-		if err == nil {
-			q.warn(rec, stale)
+		if rec.Sum == "" {
+			return rec, false
 		}
-		return rec, sum, err == nil
+		q.warn(rec, stale)
+		rec.Name = ""
+		return rec, true
 	}}
 }
 

@@ -35,8 +35,8 @@ type record struct {
 }
 
 // typed returns a record of content of a type.
-func typed(contentType string) record {
-	return record{Header: map[string]string{"Content-Type": contentType}}
+func typed(contentType string, s Sum) record {
+	return record{Header: map[string]string{"Content-Type": contentType}, Sum: s.String()}
 }
 
 // kept returns the headers of some names.
@@ -99,13 +99,18 @@ func (m *Mirror) remember(r record) error {
 	return file.keep(r.sum(), size)
 }
 
-// body opens the body of a record.
+// body opens the content that a record tells of, if it is in the cache.
 func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
+	return m.cache.open(r.content())
+}
+
+// content returns the sum that a record tells, the zero Sum if it tells none.
+func (r record) content() Sum {
 	sum, err := ParseSum(r.Sum)
 	if err != nil {
-		return nil, 0, false
+		return Sum{}
 	}
-	return m.cache.open(sum)
+	return sum
 }
 
 // resolve returns the record of a name: the origin's word, or its last one while it does not answer; then stale is
@@ -113,9 +118,7 @@ func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, err error) {
 	old, ok := m.recall(n.name)
 	if ok {
-		sum, err := ParseSum(old.Sum)
-		_, there := m.cache.size(sum)
-		ok = err == nil && there
+		_, ok = m.cache.size(old.content())
 	}
 	if ok && time.Since(old.Asked) < n.fresh {
 		return old, false, nil
@@ -174,20 +177,6 @@ func (n named) wanted(m *Mirror, old record, ok bool) wanted {
 	}}
 }
 
-// small returns the beginning of a name's content.
-func (m *Mirror) small(ctx context.Context, n named) ([]byte, error) {
-	rec, _, err := m.resolve(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	f, size, ok := m.body(rec)
-	if !ok {
-		return nil, errFull
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
-}
-
 // keepRecord keeps a record that an adapter has learned.
 func (m *Mirror) keepRecord(rec record) {
 	if err := m.remember(rec); err != nil {
@@ -202,19 +191,8 @@ func (q *request) serveNamed(n named) {
 		q.fail(err)
 		return
 	}
-	q.serveRecord(rec, stale)
-}
-
-// serveRecord answers with the body of a record.
-func (q *request) serveRecord(rec record, stale bool) {
-	f, size, ok := q.body(rec)
-	if !ok {
-		q.fail(errFull)
-		return
-	}
-	defer func() { _ = f.Close() }()
 	q.warn(rec, stale)
-	q.deliver(rec, io.NewSectionReader(f, 0, size))
+	q.serve(rec)
 }
 
 // warn tells that a record is the origin's last word, if it is stale.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func (o *oci) serve(q *request) {
 	a := adapter{query: kind == ""}
 	if kind != "" {
 		a.scope, a.learn = "oci/"+base.Host+"/"+name, digestOf
-		a.sum = func(*request) (record, Sum, bool) { return byDigest(kind, ref) }
+		a.known = func(*request) (record, bool) { return byDigest(kind, ref) }
 		a.fresh = func(string) time.Duration {
 			if _, err := digest.Parse(ref); kind != "manifests" || err == nil {
 				return unkept
@@ -90,17 +91,17 @@ func (o *oci) serve(q *request) {
 }
 
 // byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
-func byDigest(kind, ref string) (rec record, sum Sum, ok bool) {
+func byDigest(kind, ref string) (rec record, ok bool) {
 	d, err := digest.Parse(ref)
 	if err != nil || d.Algorithm() != digest.SHA256 {
-		return rec, sum, false
+		return rec, false
 	}
+	rec.Sum = "sha256-" + d.Encoded()
 	rec.Header = map[string]string{"Docker-Content-Digest": ref, "Etag": `"` + ref + `"`}
 	if kind == "manifests" {
 		rec.typeOf = mediaType
 	}
-	sum, err = parseHex(Plain, d.Encoded())
-	return rec, sum, err == nil
+	return rec, true
 }
 
 // digestOf notes the digest of the manifest that a tag stands for, by the registry's word.
@@ -108,17 +109,15 @@ func digestOf(rec record, _ *io.SectionReader) {
 	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum, "-", ":", 1)
 }
 
+var ofRepository = regexp.MustCompile(`^(.+)/(manifests|blobs)/([^/]+)$`)
+
 // split takes a path apart: the repository, manifests or blobs, and the tag or digest. kind is empty if it is neither.
 func split(path string) (name, kind, ref string) {
-	for _, kind := range []string{"manifests", "blobs"} {
-		if i := strings.LastIndex(path, "/"+kind+"/"); i > 0 {
-			name, ref := path[:i], path[i+len(kind)+2:]
-			if !strings.Contains(ref, "/") {
-				return name, kind, strings.ReplaceAll(strings.ReplaceAll(ref, "%3A", ":"), "%3a", ":")
-			}
-		}
+	parts := ofRepository.FindStringSubmatch(path)
+	if parts == nil {
+		return "", "", ""
 	}
-	return "", "", ""
+	return parts[1], parts[2], strings.ReplaceAll(strings.ReplaceAll(parts[3], "%3A", ":"), "%3a", ":")
 }
 
 // mediaType returns the type of a manifest.
@@ -153,15 +152,4 @@ func (q *request) pingRegistry(base *url.URL) {
 	default:
 		q.fail(err)
 	}
-}
-
-// ociCode returns the code with which registries report a status.
-func ociCode(status int) string {
-	switch status {
-	case http.StatusNotFound:
-		return "NAME_UNKNOWN"
-	case http.StatusBadRequest:
-		return "NAME_INVALID"
-	}
-	return "UNKNOWN"
 }

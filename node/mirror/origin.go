@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -67,15 +68,6 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// all yields every origin.
-func (o origins) all() []*url.URL {
-	all := slices.Clone(o.oci)
-	for _, u := range o.base {
-		all = append(all, u)
-	}
-	return all
-}
-
 // address returns the host:port of a URL.
 func address(u *url.URL) string {
 	port := u.Port()
@@ -99,7 +91,7 @@ const (
 // they send to. Credentials stay with the host that they were for.
 func (m *Mirror) newOrigin() *http.Client {
 	configured := make(map[string]bool)
-	for _, u := range m.origins.all() {
+	for _, u := range slices.AppendSeq(slices.Clone(m.origins.oci), maps.Values(m.origins.base)) {
 		configured[address(u)] = true
 	}
 	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: publicOnly}
@@ -197,13 +189,13 @@ func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Resp
 	return m.do(req)
 }
 
-// requestTo returns a maker of requests of the origin for a client's request: it passes on only the headers named, and
-// the client's credentials.
+// requestTo returns a maker of requests of the origin: for a client's request, it passes on only the headers named, and the
+// client's credentials.
 func requestTo(u *url.URL, r *http.Request, headers ...string) ask {
 	kept := make(http.Header)
 	for _, name := range append(headers, "Authorization", "User-Agent") {
-		if values := r.Header.Values(name); len(values) > 0 {
-			kept[http.CanonicalHeaderKey(name)] = slices.Clone(values)
+		if r != nil && len(r.Header.Values(name)) > 0 {
+			kept[http.CanonicalHeaderKey(name)] = slices.Clone(r.Header.Values(name))
 		}
 	}
 	return func(ctx context.Context, method string) (*http.Request, error) {
@@ -213,13 +205,6 @@ func requestTo(u *url.URL, r *http.Request, headers ...string) ask {
 		}
 		req.Header = kept.Clone()
 		return req, nil
-	}
-}
-
-// plainRequest makes requests of the mirror's own.
-func plainRequest(u *url.URL) ask {
-	return func(ctx context.Context, method string) (*http.Request, error) {
-		return http.NewRequestWithContext(ctx, method, u.String(), nil)
 	}
 }
 
