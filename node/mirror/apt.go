@@ -136,22 +136,15 @@ func (a *apt) take(index Sum, files map[string]Sum) {
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.
 func parseRelease(r io.Reader) (out []Sum) {
-	in := bufio.NewScanner(io.LimitReader(r, maxNamed))
-	in.Buffer(nil, maxStanza)
-	for section := ""; in.Scan(); {
-		line := in.Text()
-		if !strings.HasPrefix(line, " ") {
-			section = line
-			continue
-		}
-		f := strings.Fields(line)
-		if section != "SHA256:" || len(f) != 3 || !strings.HasPrefix(path.Base(f[2]), "Packages") {
-			continue
+	_ = fields(r, maxNamed, func(key, value string) {
+		f := strings.Fields(value)
+		if key != "SHA256" || len(f) != 3 || !strings.HasPrefix(path.Base(f[2]), "Packages") {
+			return
 		}
 		if sum, err := parseHex(Plain, f[0]); err == nil && len(out) < maxIndexes {
 			out = append(out, sum)
 		}
-	}
+	})
 	return out
 }
 
@@ -161,32 +154,38 @@ func parseIndex(r *io.SectionReader) (map[string]Sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := make(map[string]Sum)
-	in := bufio.NewScanner(io.LimitReader(unpacked, maxIndex))
-	in.Buffer(make([]byte, 0, 64<<10), maxStanza)
-	var name string
-	var sum Sum
-	var has bool
+	files, stanza := make(map[string]Sum), make(map[string]string)
 	take := func() {
-		if name != "" && has && len(files) < maxFiles {
-			files[name] = sum
+		if sum, err := parseHex(Plain, stanza["SHA256"]); err == nil && stanza["Filename"] != "" && len(files) < maxFiles {
+			files[path.Clean(stanza["Filename"])] = sum
 		}
-		name, has = "", false
+		clear(stanza)
 	}
-	for in.Scan() {
-		key, value, _ := strings.Cut(in.Text(), ": ")
+	err = fields(unpacked, maxIndex, func(key, value string) {
 		switch key {
 		case "":
 			take()
-		case "Filename":
-			name = path.Clean(value)
-		case "SHA256":
-			sum, err = parseHex(Plain, value)
-			has = err == nil
+		case "Filename", "SHA256":
+			stanza[key] = value
 		}
-	}
+	})
 	take()
-	return files, in.Err()
+	return files, err
+}
+
+// fields calls f with each line of a control file, as key and value. A line that begins with a space belongs to the key
+// before, an empty line has none.
+func fields(r io.Reader, limit int64, f func(key, value string)) error {
+	in := bufio.NewScanner(io.LimitReader(r, limit))
+	in.Buffer(make([]byte, 0, 64<<10), maxStanza)
+	key, value := "", ""
+	for in.Scan() {
+		if value = in.Text(); !strings.HasPrefix(value, " ") {
+			key, value, _ = strings.Cut(value, ":")
+		}
+		f(key, strings.TrimSpace(value))
+	}
+	return in.Err()
 }
 
 // unpack returns the text of an index.

@@ -47,7 +47,6 @@ type cache struct {
 	used   int64 // by whole files, and reserved for files to come
 	unsure int64 // of used: peers' bytes not yet known to be right
 	files  *simplelru.LRU[Sum, *cached]
-	named  int // of files: records
 }
 
 // cached is a whole file.
@@ -116,17 +115,11 @@ func (c *cache) enter(s Sum, e *cached) {
 	c.files.Remove(s)
 	c.files.Add(s, e)
 	c.used += e.size
-	if s.Kind == Name {
-		c.named++
-	}
 }
 
 // left takes a file out of the counts. c.mu is held.
-func (c *cache) left(s Sum, e *cached) {
+func (c *cache) left(_ Sum, e *cached) {
 	c.used -= e.size
-	if s.Kind == Name {
-		c.named--
-	}
 }
 
 func (c *cache) path(s Sum) string { return filepath.Join(c.dir, wholeFolder, s.String()) }
@@ -153,7 +146,12 @@ func (c *cache) whole() []Sum {
 func (c *cache) usage() (used int64, contents int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.used, c.files.Len() - c.named
+	for _, s := range c.files.Keys() {
+		if s.Kind != Name {
+			contents++
+		}
+	}
+	return c.used, contents
 }
 
 // open opens whole content and marks it as used. Content whose file is damaged is dropped, and not there. The file stays

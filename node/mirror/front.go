@@ -57,14 +57,14 @@ type request struct {
 // answers with status 404. It does not check the Host header: a program that serves it beyond this machine should.
 func (m *Mirror) Handler() http.Handler {
 	serve := make(map[string]func(*request))
-	if len(m.origins.oci) > 0 {
-		serve["v2"] = newOCI(m).serve
-	}
-	for name, adapterTo := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
-		if base := m.origins.base[name]; base != nil {
+	for front, adapterTo := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
+		for _, base := range m.origins[front] {
 			a := adapterTo(m, base)
-			serve[name] = func(q *request) { a.answer(q, base, q.path) }
+			serve[front] = func(q *request) { a.answer(q, base, q.path) }
 		}
+	}
+	if len(m.origins["v2"]) > 0 {
+		serve["v2"] = newOCI(m).serve
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")

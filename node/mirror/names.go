@@ -55,7 +55,8 @@ const (
 	maxRecord  = 64 << 10  // bytes of a record's file
 	maxNamed   = 256 << 20 // bytes of a body
 	maxSmall   = 1 << 20   // bytes of a body that is read as a whole
-	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
+	namedTime  = time.Minute
+	maxSniffed = 4 << 20 // bytes that tell the type of content: the largest manifest that registries take
 )
 
 // sum returns the sum of the record's own file.
@@ -125,12 +126,12 @@ func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, er
 	}
 	f := m.join(n.wanted(m, old, ok))
 	defer f.leave()
-	waiting := ctx
+	patience := namedTime
 	if ok {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, m.times.slow)
-		defer cancel()
+		patience = m.times.slow
 	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	err = f.until(waiting, func() time.Duration {
 		if f.over {
 			return settled

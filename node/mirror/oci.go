@@ -30,7 +30,7 @@ const (
 
 func newOCI(m *Mirror) *oci {
 	o := &oci{m, make(map[string]*url.URL)}
-	for _, u := range m.origins.oci {
+	for _, u := range m.origins["v2"] {
 		if u.Host == hub {
 			u.Host = hubHost
 		}
@@ -54,7 +54,7 @@ func (o *oci) registry(r *http.Request, path string) (*url.URL, string, error) {
 	if host, rest, ok := strings.Cut(path, "/"); ok && o.by[host] != nil {
 		return o.by[host], rest, nil
 	}
-	return o.m.origins.oci[0], path, nil
+	return o.m.origins["v2"][0], path, nil
 }
 
 func (o *oci) serve(q *request) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,38 +16,34 @@ import (
 	"time"
 )
 
-// origins is the parsed Upstream.
-type origins struct {
-	base map[string]*url.URL // of go, nix, hf and apt
-	oci  []*url.URL
-}
+// origins is the parsed Upstream, by the beginning of clients' paths. All but v2 have one.
+type origins map[string][]*url.URL
 
 var errURL = errors.New("mirror: no URL with http or https and a host")
 
 // parse returns the origins, or everything that is wrong with them.
-func (u Upstream) parse() (o origins, err error) {
-	o.base = make(map[string]*url.URL)
+func (u Upstream) parse() (origins, error) {
+	o := make(origins)
 	var errs []error
-	for name, text := range map[string]string{"go": u.Go, "nix": u.Nix, "hf": u.HF, "apt": u.Apt} {
-		if text == "" {
-			continue
+	add := func(front, key, text string) {
+		at, err := parseURL(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+			return
 		}
-		if o.base[name], err = parseURL(text); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		o[front] = append(o[front], at)
+	}
+	for _, one := range []struct{ name, text string }{{"apt", u.Apt}, {"go", u.Go}, {"hf", u.HF}, {"nix", u.Nix}} {
+		if one.text != "" {
+			add(one.name, one.name, one.text)
 		}
 	}
 	for _, text := range u.OCI {
 		if !strings.Contains(text, "://") {
 			text = "https://" + text
 		}
-		at, err := parseURL(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("oci: %w", err))
-			continue
-		}
-		o.oci = append(o.oci, at)
+		add("v2", "oci", text)
 	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return o, errors.Join(errs...)
 }
 
@@ -91,8 +86,10 @@ const (
 // they send to. Credentials stay with the host that they were for.
 func (m *Mirror) newOrigin() *http.Client {
 	configured := make(map[string]bool)
-	for _, u := range slices.AppendSeq(slices.Clone(m.origins.oci), maps.Values(m.origins.base)) {
-		configured[address(u)] = true
+	for _, all := range m.origins {
+		for _, u := range all {
+			configured[address(u)] = true
+		}
 	}
 	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: publicOnly}
 	return &http.Client{

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -81,36 +80,29 @@ func parseH1(kind Kind, text string) (s Sum, err error) {
 
 // check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
 // that is known already.
-func (s Sum) check(f *os.File, size int64, running hash.Hash) error {
-	var got []byte
+func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
+	all, found := io.NewSectionReader(f, 0, size), Sum{Kind: s.Kind}
 	switch s.Kind {
 	case Plain:
 		if running == nil {
 			running = sha256.New()
-			if _, err := io.Copy(running, io.NewSectionReader(f, 0, size)); err != nil {
-				return err
-			}
+			_, err = io.Copy(running, all)
 		}
-		got = running.Sum(nil)
+		running.Sum(found.Hash[:0])
 	case Name:
-		r, err := readRecord(io.NewSectionReader(f, 0, size))
-		if err != nil {
-			return fmt.Errorf("%w: %w", errWrong, err)
-		}
-		sum := r.sum()
-		got = sum.Hash[:]
+		var r record
+		r, err = readRecord(all)
+		found = r.sum()
 	default:
-		h1, err := goHash(s.Kind, f, size)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errWrong, err)
+		var h1 string
+		if h1, err = goHash(s.Kind, f, size); err == nil {
+			found, err = parseH1(s.Kind, h1)
 		}
-		found, err := parseH1(s.Kind, h1)
-		if err != nil {
-			return err
-		}
-		got = found.Hash[:]
 	}
-	if !bytes.Equal(got, s.Hash[:]) {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errWrong, err)
+	case found != s:
 		return errWrong
 	}
 	return nil
