@@ -131,7 +131,7 @@ func (a *apt) take(index Sum, files map[string]Sum) {
 			rec.Header[sum.String()] = ""
 		}
 	}
-	a.m.keepRecord(rec)
+	a.m.remember(rec)
 }
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.

@@ -323,3 +323,18 @@ func (in *incoming) release() {
 }
 
 func (in *incoming) end() { _ = in.f.Close() }
+
+// put keeps some bytes of the origin's.
+func (c *cache) put(s Sum, b []byte) error {
+	in, err := c.create(s)
+	if err != nil {
+		return err
+	}
+	defer in.end()
+	defer in.release()
+	size := int64(len(b))
+	if err := in.writeAt(fromOrigin, b, 0, size); err != nil {
+		return err
+	}
+	return in.keep(s, size)
+}

@@ -25,7 +25,7 @@ type wanted struct {
 	name   string // for the log
 	origin ask    // asks for the content, with the client's credentials
 	// then takes in what the origin gave for a name, and the sum of its content: the zero Sum if nothing has changed.
-	then func(Sum, http.Header) error
+	then func(Sum, http.Header)
 }
 
 // What a flight may take.
@@ -55,7 +55,7 @@ type flight struct {
 	rank     rank        // that of one that has nothing
 	origin   bool        // the origin was asked
 	children int         // mirrors that are given bytes
-	users    int         // readers, and requests that wait for the size
+	users    int         // readers, requests that wait for the size, and the fetch itself
 	round    int         // number of beginnings
 	over     bool
 	err      error            // of a flight that is over
@@ -74,7 +74,7 @@ func (m *Mirror) join(want wanted) *flight {
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 1, gave: make(map[peer.ID]bool),
+		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
 		attempt: attempt{skip: make(map[peer.ID]bool), alone: want.sum.Kind == Name},
 	}
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
@@ -109,25 +109,17 @@ func (f *flight) enter() bool {
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.users--; f.users == 0 && !f.over {
-		time.AfterFunc(linger, f.cancelUnused)
-	}
-	f.closeUnused()
-}
-
-func (f *flight) cancelUnused() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.users == 0 && !f.over {
-		f.cancel()
-	}
-}
-
-// closeUnused closes the file of a flight that is over and has no users. f.mu is held.
-func (f *flight) closeUnused() {
-	if f.users == 0 && f.over && f.file != nil {
+	switch f.users--; {
+	case f.users == 1 && !f.over:
+		time.AfterFunc(linger, func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.users == 1 {
+				f.cancel()
+			}
+		})
+	case f.users == 0 && f.file != nil:
 		f.file.end()
-		f.file = nil
 	}
 }
 
@@ -148,6 +140,7 @@ func (f *flight) wake() {
 // run fetches, and notifies all that wait of the result. It makes the file before it advertises the key: a crash leaves
 // no key without a file that tells of it.
 func (f *flight) run() {
+	defer f.leave()
 	defer f.cancel()
 	file, err := f.m.cache.create(f.want.sum)
 	if err == nil {
@@ -165,7 +158,6 @@ func (f *flight) run() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over, f.err = true, err
-	f.closeUnused()
 	f.wake()
 	f.m.ended(f)
 }
@@ -179,7 +171,8 @@ func (f *flight) fill() error {
 	err := f.fetch()
 	switch {
 	case errors.Is(err, errUnchanged):
-		return f.want.then(Sum{}, nil)
+		f.want.then(Sum{}, nil)
+		return nil
 	case err == nil && sum.Kind == Name:
 		sum = Sum{Plain, [32]byte(f.running.Sum(nil))}
 		f.advertise(sum)
@@ -191,7 +184,7 @@ func (f *flight) fill() error {
 		f.m.withdraw(sum)
 	}
 	if err == nil && f.want.then != nil {
-		return f.want.then(sum, f.header)
+		f.want.then(sum, f.header)
 	}
 	return err
 }

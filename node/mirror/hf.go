@@ -52,6 +52,6 @@ func (q *request) largeFile(hub *http.Client) (rec record, stale bool) {
 	}
 	rec = record{Name: name, Header: kept(resp.Header, hubHeaders), Sum: sum.String(), Asked: time.Now()}
 	rec.Header["Etag"] = rec.Header["X-Linked-Etag"]
-	q.keepRecord(rec)
+	q.remember(rec)
 	return rec, false
 }

@@ -81,23 +81,15 @@ func (m *Mirror) recall(name string) (r record, ok bool) {
 	return read, true
 }
 
-// remember keeps a record. A crash leaves the old one or the new one.
-func (m *Mirror) remember(r record) error {
+// remember keeps a record, and logs if it cannot. A crash leaves the old one or the new one.
+func (m *Mirror) remember(r record) {
 	b, err := json.Marshal(r)
+	if err == nil {
+		err = m.cache.put(r.sum(), b)
+	}
 	if err != nil {
-		return err
+		m.log.Warn("mirror: what was learned is not kept", "name", r.Name, "err", err)
 	}
-	file, err := m.cache.create(r.sum())
-	if err != nil {
-		return err
-	}
-	defer file.end()
-	defer file.release()
-	size := int64(len(b))
-	if err := file.writeAt(fromOrigin, b, 0, size); err != nil {
-		return err
-	}
-	return file.keep(r.sum(), size)
 }
 
 // body opens the content that a record tells of, if it is in the cache.
@@ -165,7 +157,7 @@ func (n named) wanted(m *Mirror, old record, ok bool) wanted {
 			req.Header.Set("If-Modified-Since", since)
 		}
 		return req, nil
-	}, then: func(sum Sum, h http.Header) error {
+	}, then: func(sum Sum, h http.Header) {
 		if sum != (Sum{}) {
 			old.Header, old.Sum = kept(h, slices.Concat(keptHeaders, n.headers)), sum.String()
 		}
@@ -174,15 +166,8 @@ func (n named) wanted(m *Mirror, old record, ok bool) wanted {
 			n.learn(old, io.NewSectionReader(f, 0, size))
 			_ = f.Close()
 		}
-		return m.remember(old)
+		m.remember(old)
 	}}
-}
-
-// keepRecord keeps a record that an adapter has learned.
-func (m *Mirror) keepRecord(rec record) {
-	if err := m.remember(rec); err != nil {
-		m.log.Warn("mirror: what was learned is not kept", "name", rec.Name, "err", err)
-	}
 }
 
 // serveNamed answers with the content of a name.

@@ -29,7 +29,7 @@ func newNix(m *Mirror, _ *url.URL) adapter {
 		},
 		learn: func(_ record, narinfo *io.SectionReader) {
 			if path, sum, ok := parseNarinfo(narinfo); ok {
-				m.keepRecord(record{Name: archive(path), Sum: sum.String(), Asked: time.Now()})
+				m.remember(record{Name: archive(path), Sum: sum.String(), Asked: time.Now()})
 			}
 		},
 	}
