@@ -118,15 +118,9 @@ func checkRegion(t *testing.T, p *summary.Prefix, keys []summary.Fingerprint, bl
 		words := make([]uint64, 1<<level/64+1)
 		both := 0
 		for i, v := range want {
-			if !inside.Has(p, block, level, v) {
-				t.Fatalf("block %d has no node %d of level %d", block, v, level)
-			}
 			if i%3 == 0 {
 				words[v/64] |= 1 << (v % 64)
 				both++
-			}
-			if _, there := slices.BinarySearch(want, v+1); !there && (v+1)<<(64-level)>>32 < r.End && v+1 < 1<<level && inside.Has(p, block, level, v+1) {
-				t.Fatalf("block %d has node %d of level %d", block, v+1, level)
 			}
 		}
 		w.Reset(p, block, level, r.Begin, r.End)

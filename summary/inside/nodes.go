@@ -47,16 +47,6 @@ func Sample(p *summary.Prefix) (Region, bool) {
 	return Region{End: end, Level: level}, true
 }
 
-// Has reports whether a block of p has a node of a level, or one below it. The block must be known there at least as
-// deep as the level. O(1).
-func Has(p *summary.Prefix, block, level int, node uint64) bool {
-	front, tries := p.Inside()
-	if block == 0 && front != nil {
-		return front.HasAt(node, level)
-	}
-	return tries[block].Has(node, level)
-}
-
 // Walker walks through the nodes of a block at a level, in order. The zero value has none. Reset starts a walk.
 type Walker struct{ w trie.Walker }
 

@@ -170,13 +170,6 @@ func (b *Block) Contains(x uint64) bool {
 	return s == nil || s.Has(x>>(64-b.level(s)), 0)
 }
 
-// Has reports whether the block has a node of a level, or one below it. The level is not above the start, and what is
-// known of the cell is at least as deep. O(1).
-func (b *Block) Has(node uint64, level int) bool {
-	s := b.find(int(node >> (level - int(b.Start))))
-	return s != nil && s.Has(node, b.level(s)-level)
-}
-
 // FalsePositiveRate returns the share of hash space that the block cannot rule out. O(pieces).
 func (b *Block) FalsePositiveRate() float64 {
 	cells := float64(int(1) << b.Start)

@@ -176,11 +176,6 @@ func (s *Set) Level() int { return int(s.start()) + int(s.depth) }
 // Contains reports whether there may be a key at position x, for a set of all cells. O(1).
 func (s *Set) Contains(x uint64) bool { return s.Has(x>>((64-uint(s.start())-uint(s.depth))&63), 0) }
 
-// HasAt is [Block.Has] for a set of all cells.
-func (s *Set) HasAt(node uint64, level int) bool {
-	return s.Has(node, int(s.start())+int(s.depth)-level)
-}
-
 // FalsePositiveRate is [Block.FalsePositiveRate] for a set of all cells.
 func (s *Set) FalsePositiveRate() float64 {
 	return float64(s.count) / float64(uint64(1)<<s.depth) / float64(s.end)
