@@ -8,7 +8,7 @@ const (
 	// disbelief is the time for which a link that failed again to bring tails that it claimed to hold is not asked for
 	// that origin. After a first failure it is briefDisbelief, because a message may have been lost.
 	disbelief      = time.Minute
-	briefDisbelief = 2 * time.Second
+	briefDisbelief = rumourEvery
 )
 
 // failure records that a link has not brought tails of an origin that it claimed to hold. There are few.

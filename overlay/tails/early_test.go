@@ -84,7 +84,7 @@ func BenchmarkRemoved(b *testing.B) {
 			m := &Machine{held: held}
 			peers := namesOf(10_000)
 			for _, p := range peers {
-				m.origins.add(origin{peer: p, tag: m.tagOf(p), progress: emptyProgress})
+				m.origins.add(origin{peer: p, tag: m.tagOf(p)})
 			}
 			i := 0
 			for b.Loop() {

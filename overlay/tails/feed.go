@@ -49,8 +49,7 @@ func (m *Machine) feed(o *origin, p wire.PeerID) {
 		delete(old.feeds, o.tag)
 		old.enqueue(o.tag, ask, m.now)
 	}
-	o.mutable().feeder, o.moved = p, true
-	o.stir(^uint64(0))
+	o.feeder, o.moved = p, true
 	l := m.links[p]
 	l.feeds.add(o.tag)
 	l.enqueue(o.tag, ask, m.now)
@@ -62,16 +61,7 @@ func (m *Machine) unfeed(o *origin) {
 		delete(l.feeds, o.tag)
 		l.enqueue(o.tag, ask, m.now)
 	}
-	o.stir(^uint64(0))
-	o.leaveFeeder()
-	o.mutable().moved = true
-}
-
-// leaveFeeder notes that no link feeds us an origin.
-func (o *origin) leaveFeeder() {
-	if o.feeder != "" {
-		o.feeder = ""
-	}
+	o.feeder, o.moved = "", true
 }
 
 // uncover handles the end of an origin's feed. Another link is to feed its tails. If none is known to hold them, all
@@ -139,13 +129,11 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 		return
 	}
 	if o.behind == 0 {
-		p := o.mutable()
-		p.lags, p.asked, p.again = m.now, m.now, false
+		o.lags, o.asked, o.again = m.now, m.now, false
 		m.lagging.add(o.tag)
 	}
 	if number > o.behind || m.links[o.rival] == nil {
-		state := o.mutable()
-		state.behind, state.rival = number, p
+		o.behind, o.rival = number, p
 	}
 	if m.covered(o) {
 		return
@@ -171,9 +159,7 @@ func (m *Machine) caughtUp(o *origin, from wire.PeerID) {
 }
 
 func (m *Machine) forgive(o *origin) {
-	if o.behind > 0 {
-		o.behind, o.rival = 0, ""
-	}
+	o.behind, o.rival = 0, ""
 	delete(m.lagging, o.tag)
 }
 
@@ -197,7 +183,6 @@ func (m *Machine) hurry() {
 			m.feed(o, o.rival)
 		default:
 			rival.fail(tag, m.now, m.cfg.Limits.Disbelief)
-			m.stir(tag, rival)
 			m.forgive(o)
 			m.uncover(o)
 		}

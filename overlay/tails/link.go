@@ -15,7 +15,6 @@ import (
 // link is the machine's record of a linked peer.
 type link struct {
 	tag      uint64        // of the peer's own tails
-	bit      uint64        // in progress.quietLinks; 0: none was left
 	lot      uint32        // drawn once, for choices between equal links
 	lost     uint8         // repetitions after a loss that were lost as well
 	doubts   uint8         // peers doubted on its word since the time doubted
@@ -275,7 +274,6 @@ func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
 		}
 	}
 	l.outdated = l.outdated && tag != l.tag
-	o.stir(l.bit)
 	if pos.epoch != o.epoch {
 		pos.epoch, pos.number = o.epoch, 0
 	}

@@ -56,9 +56,9 @@ type Limits struct {
 const (
 	tickEvery = 100 * time.Millisecond
 	// tellAfter is the time that a link is left to hear from others first; at random, up to twice as long.
-	tellAfter = 100 * time.Millisecond
+	tellAfter = tickEvery
 	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
-	rideAfter = 400 * time.Millisecond
+	rideAfter = relayAfter
 	// tellEvery is the least time between two numbers of one origin to a link.
 	tellEvery = 300 * time.Millisecond
 	// lostPause is the time after a loss until the link hears the same again. A loss soon after that doubles it, up to
@@ -66,11 +66,11 @@ const (
 	lostPause = time.Second
 	mostLost  = 4
 	// lostWithin is the time after sending within which the driver may report that a message was dropped.
-	lostWithin = 10 * time.Second
+	lostWithin = roomAfter
 	// tidyEvery is the time between looks for origins that the overlay has forgotten.
 	tidyEvery = time.Minute
 	// muteFor is the time for which nothing is taken from a peer that sent a wrong tail.
-	muteFor = 10 * time.Second
+	muteFor = roomAfter
 
 	messageBytes  = 2  // bytes around items
 	overheadBytes = 40 // bytes of headers below the stream that a message costs a line at least
@@ -93,7 +93,6 @@ type Machine struct {
 	holders  map[summary.Fingerprint][]wire.PeerID
 	links    map[wire.PeerID]*link
 	order    []wire.PeerID // of links, sorted
-	bits     uint64        // bits of links in use
 	early    []early
 	pulse    time.Duration // see Config.Pulse
 	lagging  tagSet        // origins of which links claim to hold a later state than we do
@@ -137,7 +136,7 @@ func New(cfg Config) *Machine {
 		cfg.Rate = func(wire.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: emptyProgress},
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self},
 		holders: map[summary.Fingerprint][]wire.PeerID{}, links: map[wire.PeerID]*link{},
 		due: agenda.New(dueTasks), woken: -1,
 	}
@@ -202,14 +201,11 @@ func (m *Machine) opened(p wire.PeerID) {
 	l.pulse.Begin(-changedPulse, changedPulse, mostPulse)
 	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
-	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
-	m.bits |= l.bit
 	m.links[p] = l
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Insert(m.order, at, p)
 	for i := range m.origins {
 		o := &m.origins[i]
-		o.stir(l.bit)
 		if o.number() > 0 {
 			l.enqueue(o.tag, tell, 0)
 		}
@@ -242,7 +238,6 @@ func (m *Machine) lost(p wire.PeerID) {
 		}
 		pos.told, pos.knows = 0, false
 		l.know(tag, pos)
-		m.stir(tag, l)
 		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
 			l.enqueue(tag, ask, l.again)
 		}
@@ -255,12 +250,11 @@ func (m *Machine) closed(p wire.PeerID) {
 		return
 	}
 	delete(m.links, p)
-	m.bits &^= l.bit
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Delete(m.order, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
 		o := m.tagged(tag)
-		o.leaveFeeder()
+		o.feeder = ""
 		m.uncover(o)
 	}
 	if o := m.tagged(l.tag); o != nil {
@@ -283,7 +277,7 @@ func (m *Machine) learned(p wire.PeerID) {
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
-	is := origin{peer: p, tag: tag, epoch: h.Epoch, progress: emptyProgress}
+	is := origin{peer: p, tag: tag, epoch: h.Epoch}
 	if o == nil {
 		o = m.origins.add(is)
 	} else {
@@ -396,7 +390,6 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 		pos := l.at(tag)
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
-		m.stir(tag, l)
 		if o := m.tagged(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
@@ -404,7 +397,6 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 		pos := l.at(l.tag)
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
-		m.stir(l.tag, l)
 	}
 	m.keep(from, it)
 }
@@ -412,7 +404,6 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 // about takes in an item of a known origin. sure is set if it can be of no other.
 func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
 	pos := l.at(o.tag)
-	o.stir(l.bit)
 	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
 		pos.number = 0
@@ -486,34 +477,22 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
 	m.caughtUp(o, from)
 	moved := o.moved // the branch of the tree was torn: others on it hear at once
-	o.mutable().moved = false
+	o.moved = false
 	for _, p := range m.order {
 		l := m.links[p]
-		if o.quietLinks&l.bit != 0 {
-			continue
-		}
 		pos := l.at(o.tag)
 		switch {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
 			l.enqueue(o.tag, push, m.now)
-		case p == o.peer || p == o.feeder || pos.direct:
-			o.quietLinks |= l.bit
+		case p == o.peer || p == o.feeder || pos.direct: // it has the tail from elsewhere
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(p))
 		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
 			l.rumours.add(o.tag)
-			o.quietLinks |= l.bit
 		default:
 			l.enqueue(o.tag, tell, m.now+m.waitFor(o, p))
 		}
-	}
-}
-
-// stir notes that a later state of an origin may give a link something to do.
-func (m *Machine) stir(tag uint64, l *link) {
-	if o := m.tagged(tag); o != nil {
-		o.stir(l.bit)
 	}
 }
 

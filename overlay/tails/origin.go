@@ -21,59 +21,29 @@ const (
 	roomAfter = 10 * time.Second
 )
 
-// origin is the record of one peer's tails, all of one epoch. Most origins have none: they take 40 bytes.
+// origin is the record of one peer's tails, all of one epoch. Most origins have none.
 type origin struct {
 	peer  wire.PeerID
 	tag   uint64
 	epoch summary.Epoch
-	*progress
-}
 
-// progress is the half of an origin that is empty until a tail of it comes. Origins with an empty one share it. It is
-// read through the origin, and changed through [origin.mutable].
-type progress struct {
-	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
-	held   int     // fingerprints in chain
-	state  map[summary.Fingerprint]bool
-	doubt  time.Duration // when a peer last could not reach it
-	told   time.Duration // when this node last told links that it cannot reach the origin
-	tokens float64       // tails that may come now
-	filled time.Duration
-	waits  time.Duration // no tails are taken in before then
+	chain   []*Tail // in force: the first starts at state 0, each other where the one before ends
+	held    int     // fingerprints in chain
+	state   map[summary.Fingerprint]bool
+	doubt   time.Duration // when a peer last could not reach it
+	told    time.Duration // when this node last told links that it cannot reach the origin
+	recent  float64       // tails that came, less those that time has made up for
+	counted time.Duration
+	waits   time.Duration // no tails are taken in before then
 
-	feeder     wire.PeerID   // the link that sends us each tail; "": the origin itself, or nobody
-	rival      wire.PeerID   // the link that claims to hold state behind
-	lags       time.Duration // from when on, by the claims of links
-	asked      time.Duration // when the feeder was last given time to bring it
-	behind     uint32        // a state beyond ours that rival claims to hold; 0: nobody does
-	quietLinks uint64        // links, by their bits, that are passed over when the state advances: most of them
-	again      bool          // the feeder was asked again in that time
-	left       bool          // the origin has announced that it leaves: it holds nothing
-	moved      bool          // its tails now come from another link than the latest did
-}
-
-// emptyProgress is the empty half that origins share. It is never changed.
-var emptyProgress = &progress{tokens: tailBurst}
-
-func (p *progress) empty() bool {
-	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		!p.moved && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && p.quietLinks == 0 && !p.again && !p.left
-}
-
-// mutable returns the half of an origin about its tails, to be changed.
-func (o *origin) mutable() *progress {
-	if o.progress == emptyProgress {
-		p := *emptyProgress
-		o.progress = &p
-	}
-	return o.progress
-}
-
-// stir notes that a later state may give links something to do, by their bits.
-func (o *origin) stir(links uint64) {
-	if o.quietLinks&links != 0 {
-		o.quietLinks &^= links
-	}
+	feeder wire.PeerID   // the link that sends us each tail; "": the origin itself, or nobody
+	rival  wire.PeerID   // the link that claims to hold state behind
+	lags   time.Duration // from when on, by the claims of links
+	asked  time.Duration // when the feeder was last given time to bring it
+	behind uint32        // a state beyond ours that rival claims to hold; 0: nobody does
+	again  bool          // the feeder was asked again in that time
+	left   bool          // the origin has announced that it leaves: it holds nothing
+	moved  bool          // its tails now come from another link than the latest did
 }
 
 // group returns the name of the epoch.
@@ -152,13 +122,12 @@ func covers(state uint32) uint32 {
 
 // allow counts a tail that came, and reports whether it is within the rate.
 func (o *origin) allow(now time.Duration) bool {
-	p := o.mutable()
-	p.tokens = min(tailBurst, p.tokens+float64(tailsPerSecond*(now-p.filled).Seconds()))
-	p.filled = now
-	if p.tokens < 1 {
+	o.recent = max(0, o.recent-float64(tailsPerSecond*(now-o.counted).Seconds()))
+	o.counted = now
+	if o.recent > tailBurst-1 {
 		return false
 	}
-	p.tokens--
+	o.recent++
 	return true
 }
 
@@ -169,7 +138,7 @@ func (o *origin) extend(t *Tail) bool {
 	if !ok {
 		return false
 	}
-	p := o.mutable()
+	p := o
 	p.chain, p.held = append(p.chain[:n:n], t), 0
 	for _, t := range p.chain {
 		p.held += t.Len()

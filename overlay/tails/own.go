@@ -12,7 +12,7 @@ func (m *Machine) published(h summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return
 	}
-	m.header, m.own = &h, origin{peer: m.cfg.Self, tag: m.self, epoch: h.Epoch, progress: emptyProgress}
+	m.header, m.own = &h, origin{peer: m.cfg.Self, tag: m.self, epoch: h.Epoch}
 	m.recent, m.spent = nil, false
 	for _, l := range m.links {
 		l.enqueue(m.ownTag(), tell, 0)
@@ -36,7 +36,7 @@ func (m *Machine) changed(in Changed) {
 	number := m.own.number() + 1
 	for n := covers(number); n > 0; n /= base {
 		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
-			m.own.mutable().state = fold(m.own.chain)
+			m.own.state = fold(m.own.chain)
 			m.advanced(&m.own, m.cfg.Self)
 			m.due.By(dueTick, m.now) // news of our own go at once
 			return

@@ -41,12 +41,12 @@ func (m *Machine) pass(o *origin) {
 	if late && o.doubt > 0 {
 		return
 	}
-	o.mutable().doubt = max(m.now, 1)
+	o.doubt = max(m.now, 1)
 	m.emit(event.Doubted{Peer: o.peer})
 	if late {
 		return
 	}
-	o.mutable().told = o.doubt
+	o.told = o.doubt
 	for _, l := range m.links {
 		l.enqueue(o.tag, gone, 0)
 	}
@@ -65,7 +65,7 @@ func (m *Machine) hear(l *link, o *origin) {
 		return
 	}
 	l.doubts++
-	o.mutable().doubt = max(m.now, 1)
+	o.doubt = max(m.now, 1)
 	m.emit(event.Doubted{Peer: o.peer})
 }
 
@@ -83,7 +83,7 @@ func (m *Machine) leaves(o *origin, left bool) {
 	if o.left == left {
 		return
 	}
-	if o.mutable().left = left; left {
+	if o.left = left; left {
 		m.gone++
 	} else {
 		m.gone--

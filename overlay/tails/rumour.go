@@ -24,7 +24,6 @@ func (m *Machine) rumour() {
 		if l := m.links[p]; len(l.rumours) > 0 && m.cfg.Room(p) >= rumourRoom {
 			for tag := range l.rumours {
 				l.enqueue(tag, tell, m.now)
-				m.stir(tag, l)
 			}
 			clear(l.rumours)
 			return

@@ -93,7 +93,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 		return true
 	}
 	m.refused++
-	o.mutable().waits = m.now + wait
+	o.waits = m.now + wait
 	m.forgive(o)
 	return false
 }
@@ -163,6 +163,6 @@ func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 		}
 	}
 	if len(state) > 0 || len(o.state) > 0 {
-		o.mutable().state = state
+		o.state = state
 	}
 }
