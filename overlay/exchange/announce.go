@@ -22,7 +22,6 @@ import (
 const (
 	announceEvery  = time.Second
 	announceLazily = 8 * time.Second
-	settledAfter   = 4 * time.Second
 	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
 	// many links, and each of them may be quicker than its line.
 	noticeShare = 0.03
@@ -104,7 +103,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 		return true
 	}
 	plan := p.Plan()
-	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= settledAfter
+	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= patience
 	wait := announceLazily
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery

@@ -33,7 +33,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	if l := x.holder(e); l != nil {
 		from = wire.Record{Peer: l.peer}
 	}
-	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + refetchAfter}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
 	x.out.Emit(event.Ask{To: from, Question: wire.PartsRequest{
@@ -44,7 +44,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 // reserve sets aside the predicted bytes of an entry's ask.
 func (x *Exchange) reserve(l *link, e *origin, n int) {
 	e.ask.bytes = n
-	x.lookout.asked.add(e.Index())
+	x.asking.add(e.Index())
 	x.down.take(n)
 	x.due.By(dueAsks, e.ask.deadline)
 	if l != nil {
@@ -74,9 +74,8 @@ func (x *Exchange) endAsk(e *origin) {
 		x.direct--
 	}
 	e.ask = ask{}
-	x.lookout.asked.remove(e.Index())
-	x.lookout.awake.add(e.Index())
-	x.due.By(duePlan, 0)
+	x.asking.remove(e.Index())
+	x.wake(e)
 }
 
 // timeOut ends the asks past their deadline. The peer is not asked about that origin again for a while.
@@ -84,7 +83,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 	if !x.due.Take(dueAsks, now) {
 		return
 	}
-	for i := range x.lookout.asked.after(-1) {
+	for i := range x.asking.after(-1) {
 		e := &x.origins[i]
 		if now < e.ask.deadline {
 			x.due.By(dueAsks, e.ask.deadline)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -20,7 +21,7 @@ func (x *Exchange) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("exchange: "+format, args...))
 		}
 	}
-	errs = append(errs, x.checkRests())
+	want(len(x.rests) == len(x.origins), "%d rests of %d origins", len(x.rests), len(x.origins))
 	direct, inFlight := 0, map[wire.PeerID]int{}
 	for i := range x.origins {
 		e := x.origin(i)
@@ -28,9 +29,9 @@ func (x *Exchange) Check(now time.Duration) error {
 			continue
 		}
 		want(e.Index() == i, "index %d holds entry %v", i, e.Entry)
-		want(x.lookout.asked.has(i) == e.ask.open(), "%v is marked as asked about: %v", e.Entry, x.lookout.asked.has(i))
+		want(x.asking.has(i) == e.ask.open(), "%v is marked as asked about: %v", e.Entry, x.asking.has(i))
 		if !e.ask.open() {
-			want(i < x.owns || e.State() == directory.Foreign || x.lookout.has(e), "%v is never looked at", e.Entry)
+			want(i < x.owns || e.State() == directory.Foreign || x.rests[i] < agenda.Never && x.due.At(duePlan) <= max(now, x.rests[i]), "%v is never looked at", e.Entry)
 			continue
 		}
 		want(x.due.At(dueAsks) <= e.ask.deadline, "the ask for %v never times out", e.Entry)
@@ -49,27 +50,6 @@ func (x *Exchange) Check(now time.Duration) error {
 		errs = append(errs, l.check(now))
 	}
 	return errors.Join(errs...)
-}
-
-// checkRests returns an error if the heap of resting origins is not in order.
-func (x *Exchange) checkRests() error {
-	rests := x.lookout.quiet
-	for at, i := range rests {
-		switch e := x.origin(int(i)); {
-		case e == nil:
-			return fmt.Errorf("exchange: no origin %d rests", i)
-		case int(e.rest) != at+1:
-			return fmt.Errorf("exchange: %v rests at place %d, not at %d", e.Entry, at+1, e.rest)
-		case x.origins[rests[max(0, at-1)/2]].quiet > e.quiet:
-			return fmt.Errorf("exchange: the rest of %v is not in its order", e.Entry)
-		}
-	}
-	for i := range x.origins {
-		if at := int(x.origins[i].rest); at > len(rests) || at > 0 && rests[at-1] != int32(i) {
-			return fmt.Errorf("exchange: origin %d has no rest at place %d", i, at)
-		}
-	}
-	return nil
 }
 
 // check returns the invariants that a link breaks, as one error.

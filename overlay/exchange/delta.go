@@ -28,8 +28,6 @@ import (
 // many keys. Deltas made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20
-	// maxDeltaBytes is the largest size of a delta: it goes in one message.
-	maxDeltaBytes = 64 << 10
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer with a delta of the whole
 	// depth.
 	deltaPatience = 2 * time.Second
@@ -178,7 +176,7 @@ func (d *madeDeltas) make(
 	if r, err := encode(next, 0, parts, old, min(parts, old.Parts())); err == nil {
 		delta = r.Bytes
 	}
-	if run, err := next.Run(0, parts); err != nil || len(delta) > maxDeltaBytes || len(delta) >= run.EncodedBytes() {
+	if run, err := next.Run(0, parts); err != nil || len(delta) > maxRunBytes || len(delta) >= run.EncodedBytes() {
 		delta = nil
 	}
 	m := madeDelta{of, old, next, parts, delta}

@@ -39,11 +39,12 @@ type Exchange struct {
 	turn      int // picks the link that is served first
 	direct    int // direct fetches under way
 	ownTurn   time.Duration
-	asked     []int         // entries that links were asked about in the last round
-	offers    []offer       // memory of a round
-	gathers   time.Duration // no plan before then: our own line is used up
-	doubted   bool          // there are links without credit
-	lookout   lookout
+	asked     []int           // entries that links were asked about in the last round
+	offers    []offer         // memory of a round
+	gathers   time.Duration   // no plan before then: our own line is used up
+	doubted   bool            // there are links without credit
+	asking    marks           // directory indexes with an outstanding ask
+	rests     []time.Duration // by directory index: when the planner looks at the origin again; Never: when it is woken
 
 	copies  copies     // of our own parts
 	notices notices    // of the whole line
@@ -108,7 +109,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {
-		x.origins = append(x.origins, origin{Entry: e})
+		x.origins, x.rests = append(x.origins, origin{Entry: e}), append(x.rests, agenda.Never)
 	}
 	return x
 }
@@ -145,7 +146,7 @@ func (x *Exchange) forget(e *origin) {
 	for _, l := range x.order {
 		l.forget(e.Index())
 	}
-	x.unrest(e)
+	x.rests[e.Index()] = agenda.Never
 	*e = origin{}
 }
 
@@ -191,7 +192,7 @@ func (x *Exchange) Refill(now time.Duration) {
 func (x *Exchange) Asked() []int { return x.asked }
 
 // Asking returns the number of origins with an outstanding ask.
-func (x *Exchange) Asking() int { return x.lookout.asked.count() }
+func (x *Exchange) Asking() int { return x.asking.count() }
 
 // Waiting reports whether the next round has something to do: something waits for budget or for its turn.
 func (x *Exchange) Waiting() bool {

@@ -13,7 +13,7 @@ const (
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
 	// helloEvery is the least time between two hellos that report changes.
-	helloEvery = 4 * time.Second
+	helloEvery = patience
 	// sizeEvery is the same while the network seems to double: peers choose their ranges by its size.
 	sizeEvery = time.Second
 	// countEvery is the least time between two hellos for any change of the number of origins: a peer that hears of more

@@ -114,7 +114,7 @@ func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 	x.part(now, l.standing)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
-	for i := range x.lookout.asked.after(-1) {
+	for i := range x.asking.after(-1) {
 		if e := &x.origins[i]; e.ask.peer == p && e.ask.way == event.Pubsub {
 			x.endAsk(e)
 		}

@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
@@ -13,8 +14,6 @@ import (
 type origin struct {
 	*directory.Entry // nil: there is none
 	place            space.Place
-	quiet            time.Duration // nobody offered more at the last look; no look before then
-	rest             int32         // 1 + its place in the heap of resting origins; 0: it has none
 	deltaBytes       int           // of the last delta; 0: there was none
 	newerThan        summary.Epoch // latest epoch heard of that was newer than the newest held
 	newerSince       time.Duration // when it was heard of
@@ -45,7 +44,7 @@ func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
 // Added notes a new entry of the directory.
 func (x *Exchange) Added(e *directory.Entry, place space.Place) {
 	for len(x.origins) <= e.Index() {
-		x.origins = append(x.origins, origin{})
+		x.origins, x.rests = append(x.origins, origin{}), append(x.rests, agenda.Never)
 	}
 	x.origins[e.Index()] = origin{Entry: e, place: place}
 	x.wake(&x.origins[e.Index()])

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -44,12 +45,11 @@ type offer struct {
 }
 
 const (
-	// fetchAfter is the time without more of an origin from the mesh after which its parts are fetched from it, if the
-	// line has bytes to spare.
-	fetchAfter = 4 * time.Second
-	// refetchAfter is the time for which an origin that could not send is left alone.
+	// patience is the time after which an ask that brought nothing goes to another link, and an origin that has not grown
+	// is taken to stay as it is: it is announced so, or fetched directly if the line has bytes to spare.
+	patience = 4 * time.Second
+	// refetchAfter is the time that a direct fetch may take, and for which an origin that could not send is left alone.
 	refetchAfter = 10 * time.Second
-	directWait   = 10 * time.Second
 	// wellKnown is the false-positive rate at which an origin is known well enough not to be dialled for more, where we
 	// hold only a part of the network.
 	wellKnown = 0.02
@@ -75,25 +75,25 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 	}
 	offers := x.offers[:0]
 	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
-	x.due.By(duePlan, now+settledQuiet)
-	x.rouse(now)
-	for i := range x.lookout.awake.after(-1) {
-		e := x.origin(i)
-		if i < x.owns || !mayAsk(e) {
-			x.lookout.awake.remove(i)
-		} else if e.Unwanted(now) {
-			x.hush(e, e.UnwantedUntil())
-		} else if of, ok := x.bestOffer(now, e, short); ok {
-			offers = append(offers, of)
-		} else {
-			x.hush(e, now+quietFor(e))
+	next := agenda.Never
+	for i, until := range x.rests {
+		if now >= until {
+			e := x.origin(i)
+			if i < x.owns || !mayAsk(e) {
+				until = agenda.Never
+			} else if e.Unwanted(now) {
+				until = e.UnwantedUntil()
+			} else if of, ok := x.bestOffer(now, e, short); ok {
+				offers = append(offers, of)
+			} else {
+				until = now + quietFor(e)
+			}
+			x.rests[i] = until
 		}
+		next = min(next, until)
 	}
-	x.due.By(duePlan, x.nextRouse())
-	if len(offers) > 0 {
-		x.due.By(duePlan, now)
-	}
-	defer x.keepRoom(offers)
+	x.due.By(duePlan, next)
+	x.offers = offers
 	slices.SortFunc(offers, func(a, b offer) int {
 		switch {
 		case a.doubted && !b.doubted:
@@ -105,7 +105,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 	})
 	asks := map[wire.PeerID][]wire.Item{}
 	for _, of := range offers[min(len(offers), maxOffers):] {
-		x.hush(of.e, now+restlessQuiet)
+		x.rests[of.e.Index()] = now + restlessQuiet
 	}
 	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !x.down.allowsWhole(of.bytes) {
@@ -117,12 +117,10 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 	return asks
 }
 
-// keepRoom keeps the memory of a round's offers for the next one, unless it is far larger than they needed.
-func (x *Exchange) keepRoom(offers []offer) {
-	clear(offers)
-	if x.offers = offers; cap(offers) > 8*max(len(offers), 4) {
-		x.offers = nil
-	}
+// wake has the next plan look at an origin.
+func (x *Exchange) wake(e *origin) {
+	x.rests[e.Index()] = 0
+	x.due.By(duePlan, 0)
 }
 
 // mayAsk reports whether there is an origin that may be asked about and has no outstanding ask.
@@ -197,7 +195,7 @@ func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 		return false // a connection would cost more than it brings
 	}
 	return p != nil && p.Parts() < p.Plan().Parts() && x.direct < x.maxDirect() && x.down.spare() &&
-		now-e.Grown() >= fetchAfter && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
+		now-e.Grown() >= patience && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
 }
 
 // mayDial reports whether an origin itself can be asked.
@@ -304,5 +302,5 @@ const maxBacklog = 2 * time.Second
 // askPatience returns the time after which an ask that brought nothing goes to another link. bytes are added to those
 // in flight on its link.
 func askPatience(l *link, bytes int) time.Duration {
-	return 4*time.Second + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
+	return patience + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
 }

@@ -37,8 +37,8 @@ func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }
 
-// fewDepths is the number of links that must declare a range before these count.
-const fewDepths = 3
+// fewVoices is the number of links that must declare a range, or the network's size, before these count.
+const fewVoices = 3
 
 // maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
 // itself.
@@ -79,7 +79,7 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 }
 
 // UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while fewer than
-// fewDepths have said hello.
+// fewVoices have said hello.
 func (x *Exchange) UsualDepth() int {
 	var depths []int
 	for _, l := range x.order {
@@ -87,20 +87,24 @@ func (x *Exchange) UsualDepth() int {
 			depths = append(depths, l.hello.Depth)
 		}
 	}
-	if len(depths) < fewDepths {
+	if len(depths) < fewVoices {
 		return 0
 	}
 	slices.Sort(depths)
 	return depths[(len(depths)-1)/2]
 }
 
-// Networks returns the numbers of origins in the whole network that linked peers estimate.
+// Networks returns the numbers of origins in the whole network that linked peers estimate; none from fewer than
+// fewVoices.
 func (x *Exchange) Networks() []float64 {
 	var out []float64
 	for _, l := range x.order {
 		if l.heard && l.hello.Network > 0 {
 			out = append(out, float64(l.hello.Network))
 		}
+	}
+	if len(out) < fewVoices {
+		return nil
 	}
 	return out
 }

@@ -31,26 +31,27 @@ func many(n int) *world {
 // A round looks at the origins that there is something to do about, however many are known.
 func TestRoundLooksAtFew(t *testing.T) {
 	w := many(10_000)
-	awake := func() (n int) {
-		for range w.x.lookout.awake.after(-1) {
-			n++
+	awake := func(now time.Duration) (n int) {
+		for _, until := range w.x.rests {
+			if now >= until {
+				n++
+			}
 		}
 		return n
 	}
-	if n := awake(); n > 0 {
+	if n := awake(0); n > 0 {
 		t.Fatalf("%d origins are awake that nobody offers", n)
 	}
 	w.x.wake(&w.x.origins[500])
 	w.x.wake(&w.x.origins[9000])
-	if n := awake(); n != 2 {
+	if n := awake(0); n != 2 {
 		t.Errorf("%d origins are awake, want those two", n)
 	}
 	w.x.Round(0, w.d.Short)
-	if n := awake(); n > 0 {
+	if n := awake(0); n > 0 {
 		t.Errorf("%d origins stay awake", n)
 	}
-	w.x.rouse(restlessQuiet)
-	if n := awake(); n != 10_000 {
+	if n := awake(restlessQuiet); n != 10_000 {
 		t.Errorf("%d origins are looked at again, want all", n)
 	}
 	if err := w.x.Check(time.Second); err != nil {

@@ -28,7 +28,7 @@ func slowAsks(x *Exchange) (asks []string) {
 		best, value, size, start, stop := -1, -1.0, 0, 0, 0
 		for i := range x.origins {
 			e := x.origin(i)
-			if i == 0 || e == nil || done[i] || e.ask.peer != "" || x.now < e.quiet {
+			if i == 0 || e == nil || done[i] || e.ask.peer != "" || x.now < x.rests[i] {
 				continue
 			}
 			from, end, bytes, v, ok := slowOffer(x, e)
@@ -106,7 +106,7 @@ func planned(w *world) (asks []string) {
 		}
 	}
 	before := slices.Clone(x.origins)
-	lookout := lookout{slices.Clone(x.lookout.awake), slices.Clone(x.lookout.asked), slices.Clone(x.lookout.quiet)}
+	rests, asking, due := slices.Clone(x.rests), slices.Clone(x.asking), slices.Clone(x.due)
 	byLink := x.planAsks(x.now, w.d.Short)
 	for p, items := range byLink {
 		for _, it := range items {
@@ -118,7 +118,7 @@ func planned(w *world) (asks []string) {
 		x.endAsk(&x.origins[i])
 	}
 	copy(x.origins, before)
-	x.down, x.lookout, x.gathers = down, lookout, 0
+	x.down, x.rests, x.asking, x.due, x.gathers = down, rests, asking, due, 0
 	return asks
 }
 
