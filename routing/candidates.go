@@ -18,7 +18,7 @@ const (
 	mostCandidates = 8 * MaxCandidates
 	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
 	// The rest of a longer answer is not read.
-	MaxNamesAny = 64
+	MaxNamesAny = wire.MaxAnswerRecords
 	MaxNamesAll = 256
 
 	// discredit is the factor on the probability of a name in doubt.

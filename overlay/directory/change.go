@@ -27,17 +27,12 @@ type Change struct {
 	Entry *Entry
 }
 
-// fewChanges is the largest capacity of the list of changes that is kept for reuse.
-const fewChanges = 64
-
 // Changes returns the changes since the last call, in order. For an entry that is gone it returns Removed alone, even
 // if the entry was added since the last call. All other changes are of entries in the directory. The slice is valid
 // until the next call of any method.
 func (d *Directory) Changes() []Change {
 	c := slices.DeleteFunc(d.changes, func(c Change) bool { return c.Kind != Removed && d.entries[c.Entry.index] != c.Entry })
-	if d.changes = c[:0]; cap(c) > fewChanges {
-		d.changes = nil
-	}
+	d.changes = c[:0]
 	return c
 }
 

@@ -6,9 +6,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// unwantedFor is the time for which an origin is left alone after its address group had no room for it.
-const unwantedFor = 10 * time.Minute
-
 // addressGroup is an address group and the number of entries in it; see Config.Group. nil means no group.
 type addressGroup struct {
 	name    string
@@ -31,13 +28,13 @@ func (g *addressGroup) size() int {
 }
 
 // joinGroup counts an entry in the address group of its record, and returns false if the group is full. If there is no
-// room for an entry with a summary (proven), the origin is left alone for unwantedFor.
+// room for an entry with a summary (proven), the origin is left alone for namedFor.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
 	if d.mayJoin(e, r, proven) {
 		return true
 	}
 	if proven {
-		e.unwanted = now + unwantedFor
+		e.unwanted = now + namedFor
 	}
 	d.ignored++
 	return false

@@ -23,9 +23,6 @@ const (
 	clearlyMore = 1.25
 	// leastAlike is the least overlap of interest: peers with less share only a few keys that many hold.
 	leastAlike = 1.0 / 64
-	// nearKnown is the number of peers nearest to it that an asker lists when it looks for nearer ones. The same number
-	// serves to estimate the size of the network.
-	nearKnown = 16
 	// maxAlike is the largest number of similar peers considered.
 	maxAlike = wire.MaxKnown * 3 / 4
 )
@@ -280,7 +277,7 @@ func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	if s.told[to] != ep && !s.exchange.Knows(to) {
 		if i, ok := introduction(own); ok {
 			q.Own = []wire.Parts{i}
-			if len(s.told) >= maxTold {
+			if len(s.told) >= maxMet {
 				clear(s.told)
 			}
 			s.told[to] = ep
@@ -289,10 +286,10 @@ func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	return q
 }
 
-// knownNearest lists the similar peers and the nearKnown peers nearest to us, by place.
+// knownNearest lists the similar peers and the space.Countable peers nearest to us, by place.
 func (s *Region) knownNearest(similar []*directory.Entry) []wire.KnownOrigin {
 	out := s.knownTo(similar, false)
-	for _, l := range nearest(s.place, s.askable(), nearKnown) {
+	for _, l := range nearest(s.place, s.askable(), space.Countable) {
 		out = append(out, wire.KnownOrigin{Place: uint32(l.place >> 32)})
 	}
 	return sortKnown(out)

@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// widestNamed is the number of peers that an answer names because they cover far more than the asker.
-	widestNamed = 2
 	// sampleBytes is the size up to which an introduction carries parts of a summary, unless the first part is larger. A
 	// summary with a first part above mostSample is not passed on: the answer would be too long, and the asker would blame
 	// us.
@@ -73,10 +71,10 @@ func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, fr
 	return out
 }
 
-// nearness returns the distance within which a peer is of use to an asker: the distance of the nearKnown-th nearest
+// nearness returns the distance within which a peer is of use to an asker: the distance of the space.Countable-th nearest
 // peer that the asker knows.
 func nearness(asker space.Place, known map[uint32]uint16) uint64 {
-	if len(known) < nearKnown {
+	if len(known) < space.Countable {
 		return math.MaxUint64
 	}
 	distances := make([]uint64, 0, len(known))
@@ -84,7 +82,7 @@ func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 		distances = append(distances, asker.Distance(space.Place(p)<<32))
 	}
 	slices.Sort(distances)
-	return distances[nearKnown-1]
+	return distances[space.Countable-1]
 }
 
 // namesOf returns peers of the ranges that an asker lacks, one of each, in random order. A few come before them: the
@@ -103,7 +101,7 @@ func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Name
 	}
 	byRange := map[int]wire.Named{}
 	var order []int
-	out := s.widest(q, from, min(most, widestNamed))
+	out := s.widest(q, from, min(most, ContactsEach))
 	for l := range s.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]

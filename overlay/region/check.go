@@ -41,7 +41,7 @@ func (s *Region) Check() error {
 	for p := range s.links {
 		want(s.exchange.IsLinked(p), "%q was asked as a link, and is none", p)
 	}
-	want(len(s.told) <= maxTold && len(s.seeker.last) <= seekMost, "%d are told, %d were sought", len(s.told), len(s.seeker.last))
+	want(len(s.told) <= maxMet && len(s.seeker.last) <= maxMet, "%d are told, %d were sought", len(s.told), len(s.seeker.last))
 	m := &s.meeting
 	want(len(m.visitors) <= s.cfg.Visitors, "%d visitors", len(m.visitors))
 	for i, v := range m.visitors {

@@ -17,8 +17,6 @@ import (
 const (
 	// wideRanges is the greatest depth of the ranges for which contacts are sought before a search needs them.
 	wideRanges = 5
-	// secondContacts is the number of ranges in which a second contact is sought at a time.
-	secondContacts = 2
 	// emptyFirst is the number of inquiries in a row that ask for contacts in the same empty ranges only.
 	emptyFirst = 4
 )
@@ -223,7 +221,7 @@ func (s *Region) lacks() space.Bitmap {
 	few := s.contacts.Lacks(ContactsEach, depth)
 	one := slices.DeleteFunc(slices.AppendSeq(more[:0], few.All()), func(r space.Range) bool { return none.Has(r.First()) })
 	s.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
-	return s.someOf(append(wide, one[:min(len(one), secondContacts)]...))
+	return s.someOf(append(wide, one[:min(len(one), ContactsEach)]...))
 }
 
 // wideDepth returns the depth of the ranges for which contacts are sought beforehand. Contacts for all narrower ranges

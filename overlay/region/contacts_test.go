@@ -75,7 +75,7 @@ func TestEmptyRangesFirst(t *testing.T) {
 	for round := 1; round <= 6; round++ {
 		want := empty
 		if round > 4 {
-			want += secondContacts
+			want += ContactsEach
 		}
 		if lacks := w.lacks(); lacks.Len() != want {
 			t.Errorf("inquiry %d asks for %d ranges, want %d", round, lacks.Len(), want)

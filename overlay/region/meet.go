@@ -58,12 +58,11 @@ const (
 	// gossip is faster.
 	fewAlike = 16
 	// meetAgain is the time between the first firstLookups lookups: the first to come meet nobody. After each further
-	// lookup it doubles, up to meetSeldom. A peer with fewAlike similar peers waits for meetLess after its first lookup,
+	// lookup it doubles, up to lastRound. A peer with fewAlike similar peers waits for meetLess after its first lookup,
 	// and doubles that after each.
 	firstLookups = 6
 	meetAgain    = 10 * time.Second
 	meetLess     = 10 * time.Minute
-	meetSeldom   = 2 * time.Hour
 	// mostHops is the number of peers asked in one lookup.
 	mostHops = 4
 	// meetNamed is the number of peers nearer to a place that an asker for it is named.
@@ -116,11 +115,11 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 // pause returns the time from the last lookup to the next, while few similar peers are known.
 func (m *meeting) pause() time.Duration { return doubled(meetAgain, m.lookups-firstLookups+1) }
 
-// doubled returns wait doubled the given number of times, at most meetSeldom.
+// doubled returns wait doubled the given number of times, at most lastRound.
 func doubled(wait time.Duration, times int) time.Duration {
 	for range times {
-		if wait *= 2; wait >= meetSeldom {
-			return meetSeldom
+		if wait *= 2; wait >= lastRound {
+			return lastRound
 		}
 	}
 	return wait

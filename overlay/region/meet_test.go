@@ -160,7 +160,7 @@ func TestLookup(t *testing.T) {
 	ended := now
 	for range 4 * firstLookups {
 		wait := m.next - ended
-		if few := m.lookups < firstLookups; few != (wait == meetAgain) || wait > meetSeldom {
+		if few := m.lookups < firstLookups; few != (wait == meetAgain) || wait > lastRound {
 			t.Errorf("after %d lookups the next comes in %v", m.lookups, wait)
 		}
 		for now = m.next; ; {
@@ -173,8 +173,8 @@ func TestLookup(t *testing.T) {
 		}
 		ended = now
 	}
-	if wait := m.next - ended; wait != meetSeldom {
-		t.Errorf("after %d lookups the next comes in %v, want %v", m.lookups, wait, meetSeldom)
+	if wait := m.next - ended; wait != lastRound {
+		t.Errorf("after %d lookups the next comes in %v, want %v", m.lookups, wait, lastRound)
 	}
 	for i, fps := range [][]summary.Fingerprint{randomKeys(1, 300), randomKeys(2, 300)} {
 		own := sign(t, "self", fps)

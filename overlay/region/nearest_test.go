@@ -38,7 +38,7 @@ func TestNearest(t *testing.T) {
 func TestNearness(t *testing.T) {
 	asker := space.Place(1 << 63)
 	known := map[uint32]uint16{}
-	for i := range nearKnown - 1 {
+	for i := range space.Countable - 1 {
 		known[uint32(asker>>32)+1+uint32(i)] = 0
 	}
 	if nearness(asker, known) != math.MaxUint64 {
@@ -48,8 +48,8 @@ func TestNearness(t *testing.T) {
 	if got, want := nearness(asker, known), asker.Distance(7<<32); got != want {
 		t.Errorf("nearness %x, want %x", got, want)
 	}
-	known[uint32(asker>>32)+nearKnown] = 0
-	if got, want := nearness(asker, known), uint64(nearKnown<<32); got != want {
+	known[uint32(asker>>32)+space.Countable] = 0
+	if got, want := nearness(asker, known), uint64(space.Countable<<32); got != want {
 		t.Errorf("nearness %x, want %x", got, want)
 	}
 }

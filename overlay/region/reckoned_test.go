@@ -73,8 +73,8 @@ func TestSecondContactsComeLater(t *testing.T) {
 		o.contacts.Add(Contact{Peer: p, Place: place, Depth: depth})
 		none = o.contacts.Lacks(1, depth)
 	}
-	if lacks := o.lacks(); lacks.Len() != secondContacts {
-		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), secondContacts)
+	if lacks := o.lacks(); lacks.Len() != ContactsEach {
+		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), ContactsEach)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	asked := map[space.Range]bool{}
 	for range 100 {
 		got := o.lacks()
-		if !got.Has(empty.First()) || got.Len() != 1+secondContacts {
-			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
+		if !got.Has(empty.First()) || got.Len() != 1+ContactsEach {
+			t.Fatalf("asked for %v, want the empty range and %d more", got, ContactsEach)
 		}
 		for r := range got.All() {
 			asked[r] = true

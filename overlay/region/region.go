@@ -73,16 +73,14 @@ const (
 	nearestMost = 32
 	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
-	// fewVoices is the number of links that must state the network's size before that counts. boast is the factor by which
-	// it may then exceed our own evidence.
-	fewVoices = 3
-	boast     = 8
+	// boast is the factor by which the network's size by the word of links may exceed our own evidence.
+	boast = 8
 	// apart is the factor by which the estimate from our own evidence may exceed the word of most links.
 	apart = 1.125
 	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
 	filledTo = 0.5
-	// maxTold caps the peers that are remembered to have our own summary.
-	maxTold = 256
+	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
+	maxMet = 256
 	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
 	// range. What it fetched before, it could not keep.
 	littleRoom   = 1024
@@ -230,14 +228,10 @@ func (s *Region) Starting(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
-// usualRoom is the number of places that stand on the stack when origins are counted.
-const usualRoom = 256
-
 // ownEstimate returns the number of origins estimated from the places known near ours. Anybody can make up places, so
 // places without anything signed can at most double the estimate from the others.
 func (s *Region) ownEstimate() float64 {
-	var room [2 * usualRoom]space.Place // on the stack
-	signed, told := room[:0:usualRoom], room[usualRoom:usualRoom]
+	var signed, told []space.Place
 	for _, n := range s.nearest {
 		if n.signed {
 			signed = append(signed, n.place)
@@ -262,7 +256,7 @@ func (s *Region) ownEstimate() float64 {
 // at least half atMost or less. atLeast is cut to what is credible. Both are 0 while few links state a number.
 func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	all := s.exchange.Networks()
-	if len(all) < fewVoices {
+	if len(all) == 0 {
 		return 0, 0
 	}
 	atLeast, atMost = space.Median(all)

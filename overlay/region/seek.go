@@ -12,16 +12,15 @@ import (
 
 // seeker is the state of this search.
 type seeker struct {
-	last map[wire.PeerID]time.Duration // when each peer was last asked; 0: it asked us. At most seekMost
+	last map[wire.PeerID]time.Duration // when each peer was last asked; 0: it asked us. At most maxMet
 	at   time.Duration                 // when a peer was last asked
 	vain int                           // questions in a row that brought nobody
 	over bool                          // the range stood still: from now on gossip finds peers
 }
 
 const (
-	// seekFor is the time after its start for which a peer seeks, and seekMost the most peers that it remembers.
-	seekFor  = 30 * time.Second
-	seekMost = 256
+	// seekFor is the time after its start for which a peer seeks.
+	seekFor = 30 * time.Second
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = time.Second
@@ -35,7 +34,7 @@ func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 
 // asks notes that a peer has asked us: there is a connection to it.
 func (s *seeker) asks(p wire.PeerID) {
-	if _, known := s.last[p]; !known && len(s.last) < seekMost {
+	if _, known := s.last[p]; !known && len(s.last) < maxMet {
 		s.last[p] = 0
 	}
 }
@@ -56,7 +55,7 @@ func (s *Region) seeking(now time.Duration) bool {
 func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)
-	if !s.seeking(now) || len(k.last) >= seekMost {
+	if !s.seeking(now) || len(k.last) >= maxMet {
 		return to, false
 	}
 	best := now

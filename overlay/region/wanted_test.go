@@ -64,7 +64,7 @@ func TestContactsOfWideRanges(t *testing.T) {
 	}
 	meets(o, wideRanges)
 	for range 100 {
-		if rest := o.lacks(); rest.Len() > 1<<(depth-wideRanges)-1+secondContacts {
+		if rest := o.lacks(); rest.Len() > 1<<(depth-wideRanges)-1+ContactsEach {
 			t.Fatalf("with a contact in each wide range it asks for %d more", rest.Len())
 		}
 	}

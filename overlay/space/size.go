@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// countable is the least number of origins that a range must hold to be counted. The relative standard error of the
-// estimate is then a quarter.
-const countable = 16
+// Countable is the least number of origins that a range must hold to be counted. The relative standard error of the
+// estimate is then a quarter. A peer that looks for those nearest to it lists as many.
+const Countable = 16
 
 // Origins estimates the number of origins in the network, from the known places near our own, each counted once. The
 // nearer a range, the more of its origins are known, so it counts the narrowest range that holds at least 16. O(n).
 func Origins(self Place, places []Place) float64 {
-	if len(places) <= countable {
+	if len(places) <= Countable {
 		return float64(len(distinct(slices.Clone(places))))
 	}
 	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with self
@@ -21,10 +21,10 @@ func Origins(self Place, places []Place) float64 {
 		sharing[SharedBits(self, p)]++
 	}
 	n, depth := 0, MaxDepth
-	for n += sharing[depth]; n < countable; n += sharing[depth] {
+	for n += sharing[depth]; n < Countable; n += sharing[depth] {
 		depth--
 	}
-	var room [4 * countable]Place // on the stack
+	var room [4 * Countable]Place // on the stack
 	for {
 		near := room[:0]
 		for _, p := range places {
@@ -32,7 +32,7 @@ func Origins(self Place, places []Place) float64 {
 				near = append(near, p)
 			}
 		}
-		if near = distinct(near); len(near) >= countable || depth == 0 {
+		if near = distinct(near); len(near) >= Countable || depth == 0 {
 			return math.Ldexp(float64(len(near)), depth)
 		}
 		depth--

@@ -34,14 +34,14 @@ func TestOrigins(t *testing.T) {
 func slowOrigins(self Place, places []Place) float64 {
 	all := distinct(slices.Clone(places))
 	slices.SortFunc(all, func(a, b Place) int { return cmp.Compare(self.Distance(a), self.Distance(b)) })
-	if len(places) <= countable || len(all) < countable {
+	if len(places) <= Countable || len(all) < Countable {
 		return float64(len(all))
 	}
 	depth := MaxDepth
-	for !Around(self, depth).Contains(all[countable-1]) {
+	for !Around(self, depth).Contains(all[Countable-1]) {
 		depth--
 	}
-	n := countable
+	n := Countable
 	for n < len(all) && Around(self, depth).Contains(all[n]) {
 		n++
 	}

@@ -83,8 +83,11 @@ type Topology struct {
 	acts       []Act
 }
 
-// dueSwap is the task of looking for a better neighbour by overlap.
-const dueSwap = 0
+// The tasks that are done only when due.
+const (
+	dueSwap  = iota // a better neighbour by overlap is looked for
+	dueTasks        // number of tasks
+)
 
 // neighbour is a peer that we keep, or are about to keep, a connection with.
 type neighbour struct {
@@ -98,7 +101,7 @@ func New(cfg Config) *Topology {
 	cfg.Accept = cmp.Or(cfg.Accept, acceptWithin)
 	return &Topology{
 		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{}, meshed: map[wire.PeerID]bool{},
-		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(1),
+		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(dueTasks),
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	MaxPartsRequest = 64        // bytes of a PartsRequest
-	MaxParts        = 512 << 10 // bytes of a Parts on a stream
-	MaxPartsRPC     = 136 << 10 // bytes of a Parts in pubsub
-	MaxSample       = 4 << 10   // bytes of a Parts in an ordinary message
-	MaxPart         = 1<<16 - 1 // number of a part, and of parts
+	MaxPartsRequest = 64             // bytes of a PartsRequest
+	MaxParts        = 512 << 10      // bytes of a Parts on a stream
+	MaxPartsRPC     = 136 << 10      // bytes of a Parts in pubsub
+	MaxSample       = 4 << 10        // bytes of a Parts in an ordinary message
+	MaxPart         = math.MaxUint16 // number of a part, and of parts
 	groupBytes      = len(group.ID{})
 )
 

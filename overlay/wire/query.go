@@ -14,7 +14,7 @@ const (
 	MaxAnswerRecords = 64                                // records in an Answer
 	MaxAnswer        = 136 << 10                         // bytes of an Answer
 	MaxVisited       = 64                                // marks of peers that travel with a query; the latest are kept
-	MaxHops          = 255                               // times that a query is forwarded
+	MaxHops          = math.MaxUint8                     // times that a query is forwarded
 	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
 )
 

@@ -130,29 +130,26 @@ func Tie(fingerprint uint64, peer string) uint64 {
 type Prior struct{ logit float64 }
 
 const (
-	learningRate       = 0.05
-	minPrior           = 1e-4
-	maxPrior           = 0.5
-	minRate            = 1e-12
-	logitMin, logitMax = -9.210240366975849, 0 // of minPrior and maxPrior
+	learningRate = 0.05
+	minPrior     = 1e-4
+	maxPrior     = 0.5
 )
 
 // NewPrior starts at share, which is brought into [1e-4, 0.5].
-func NewPrior(share float64) Prior {
-	share = min(max(share, minPrior), maxPrior)
-	return Prior{logit: math.Log(share / (1 - share))}
-}
+func NewPrior(share float64) Prior { return Prior{logit(min(max(share, minPrior), maxPrior))} }
+
+func logit(share float64) float64 { return math.Log(share / (1 - share)) }
 
 // Share returns the estimate, in [1e-4, 0.5].
 func (p *Prior) Share() float64 { return 1 / (1 + math.Exp(-p.logit)) }
 
 // Learn updates the estimate by a match of the given rate that proved true or false.
 func (p *Prior) Learn(rate float64, has bool) {
-	expected := Posterior(p.Share(), max(rate, minRate))
+	expected := Posterior(p.Share(), rate)
 	if has {
 		p.logit += float64(learningRate * (1 - expected))
 	} else {
 		p.logit -= float64(learningRate * expected)
 	}
-	p.logit = min(max(p.logit, logitMin), logitMax)
+	p.logit = min(max(p.logit, logit(minPrior)), logit(maxPrior))
 }
