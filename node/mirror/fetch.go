@@ -321,22 +321,21 @@ func (f *flight) failOrigin(p *pull, err error) {
 	}
 }
 
-// failPeer waits with a holder that has no room, and gives up others: they are of no use for this content. f.mu is held.
+// failPeer waits with a holder that has no room, and gives up others: they are of no use for this content, or not before
+// the origin was asked. f.mu is held.
 func (f *flight) failPeer(h *holder, err error) {
-	busy, patience := errors.Is(err, errBusy), f.m.times.busy
-	if errors.Is(err, errBehind) {
-		busy, patience = true, f.m.times.answer
-	}
-	if wait := min(max(h.waited, busyPause), 8*busyPause); busy && h.waited < patience {
+	if wait := min(max(h.waited, busyPause), 8*busyPause); errors.Is(err, errBusy) && h.waited < f.m.times.busy {
 		h.waited += wait
 		h.again = time.Now().Add(wait)
 		return
 	}
 	f.known = slices.DeleteFunc(f.known, func(other *holder) bool { return other == h })
-	f.skip[h.ID] = !busy && !errors.Is(err, errSilent)
+	f.skip[h.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBusy) && !errors.Is(err, errBehind)
+	if f.pause = 0; errors.Is(err, errBehind) {
+		return
+	}
 	f.alone = f.alone || errors.Is(err, errShare)
 	f.note("peer "+h.ID.String(), err)
-	f.pause = 0
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 }
 
