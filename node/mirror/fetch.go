@@ -54,8 +54,8 @@ type pull struct {
 	at     int64     // the next byte
 	moved  time.Time // when bytes came
 	probed time.Time
-	from   int64     // the next byte at the time since, for the rate
-	since  time.Time //
+	since  time.Time // the rate is measured since then,
+	from   int64     // and from this byte on
 	stop   context.CancelCauseFunc
 }
 

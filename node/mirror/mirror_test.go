@@ -555,23 +555,6 @@ func counter(t *testing.T, p peerOf, name, label string) float64 {
 	return counted(t, p.metrics.registry, name, label)
 }
 
-// TestLateWordOfPeers has mirrors that look for others too late: all ask the origin, and those of higher ranks leave it.
-func TestLateWordOfPeers(t *testing.T) {
-	t.Parallel()
-	o, b := newRegistry(t), newBoard()
-	content := some(6<<20, 16)
-	digest, _ := o.add(content)
-	o.rate = 2 << 20
-	var all []peerOf
-	for range 3 {
-		p := b.start(t, Upstream{OCI: []string{o.URL}})
-		p.times.lookup = 0
-		all = append(all, p)
-	}
-	allGet(t, all, digest, content)
-	o.sentAtMost(t, 2*int64(len(content)))
-}
-
 // TestTheFirstKeepsTheOrigin has a mirror ask the origin before it hears of one that has much already. It leaves the
 // origin, whatever their hashes say, and the first goes on.
 func TestTheFirstKeepsTheOrigin(t *testing.T) {

@@ -60,7 +60,7 @@ func (m *Mirror) ended(f *flight) {
 	m.metrics.requests.WithLabelValues(result).Inc()
 	m.metrics.seconds.Observe(took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
-		"took", took.Round(time.Millisecond), "why", why(e), failure(f.err))
+		"took", took.Round(time.Millisecond), "why", why(e, f.want.sum.Kind), failure(f.err))
 	m.metrics.mu.Lock()
 	defer m.metrics.mu.Unlock()
 	m.metrics.recent = append([]httpapi.Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
@@ -75,8 +75,10 @@ func failure(err error) slog.Attr {
 }
 
 // why returns the reason why a fetch went to peers or the origin.
-func why(e httpapi.Fetch) any {
+func why(e httpapi.Fetch, kind Kind) any {
 	switch {
+	case kind == Name:
+		return "the origin alone tells it"
 	case len(e.Tried) > 0:
 		return e.Tried
 	case e.FromOrigin > 0 && e.FromPeers == 0:
