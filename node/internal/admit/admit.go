@@ -19,14 +19,13 @@ import (
 const (
 	Begin     = 100 * time.Microsecond // agreeing on the protocol of a stream
 	Frame     = 20 * time.Microsecond  // reading a frame of a connection
-	Byte      = 100 * time.Nanosecond  // reading a byte of one
+	Byte      = 100 * time.Nanosecond  // reading a byte; [Muxer] bills it, or, on connections without one, [Stream.Reading]
 	Open      = 100 * time.Microsecond // a stream, whatever comes on it
 	Key       = 40 * time.Microsecond  // looking up a key, a disk included
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
 	Inquiry   = time.Millisecond       // naming peers, out of all that are known
 	Listing   = time.Microsecond       // listing a key of our own
 	RPC       = 10 * time.Microsecond  // an RPC of pubsub
-	RPCByte   = 70 * time.Nanosecond   // a byte of one: its items are some 20 bytes each
 )
 
 // Table admits streams and their work.
@@ -45,14 +44,16 @@ func New(c admission.Config, linked func(peer.ID) bool) *Table {
 
 // Stream is an inbound stream that is open.
 type Stream struct {
-	t    *Table
-	who  admission.Principal
-	slot *admission.Slot
+	t      *Table
+	who    admission.Principal
+	slot   *admission.Slot
+	billed bool // what comes on its connection is paid for below
 }
 
 // Of returns the principal of messages on a connection, without a slot.
 func (t *Table) Of(c network.Conn) *Stream {
-	return &Stream{t: t, who: admission.Principal{
+	var b *billed
+	return &Stream{t: t, billed: c.As(&b), who: admission.Principal{
 		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.linked(c.RemotePeer()),
 	}}
 }
@@ -122,6 +123,14 @@ func (s *Stream) Pay(work time.Duration) bool {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.gate.Admit(time.Since(s.t.start), who, work)
+}
+
+// Reading returns the price of bytes that were read from the stream: 0 if its connection is billed for them.
+func (s *Stream) Reading(bytes int) time.Duration {
+	if s.billed {
+		return 0
+	}
+	return time.Duration(bytes) * Byte
 }
 
 // payPause is the time between two attempts to pay.

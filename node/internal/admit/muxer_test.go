@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	goyamux "github.com/libp2p/go-yamux/v5"
+	"github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/overlay/admission"
 )
@@ -58,7 +59,7 @@ func TestSendersPay(t *testing.T) {
 	theirs, in := stream(t, far, near)
 	time.Sleep(50 * time.Millisecond) // until the connection waits for its next frame
 	little := admission.Pool{Work: 1e-9, Slots: 1}
-	by := &Stream{New(admission.Config{Links: little, Strangers: little}, func(peer.ID) bool { return false }), admission.Principal{Peer: "p"}, nil}
+	by := &Stream{t: New(admission.Config{Links: little, Strangers: little}, func(peer.ID) bool { return false }), who: admission.Principal{Peer: "p"}}
 	for by.Pay(time.Second) {
 		time.Sleep(time.Millisecond)
 	}
@@ -82,5 +83,31 @@ func TestSendersPay(t *testing.T) {
 	_ = near.Close()
 	if bill.ctx.Err() == nil {
 		t.Error("who waits to pay waits on")
+	}
+}
+
+// over is a connection with a muxer.
+type over struct {
+	network.Conn
+	muxed interface{ As(any) bool }
+}
+
+func (over) RemotePeer() peer.ID                  { return "p" }
+func (over) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/ip4/1.2.3.4/tcp/1") }
+func (c over) As(target any) bool                 { return c.muxed.As(target) }
+
+type nothing struct{}
+
+func (nothing) As(any) bool { return false }
+
+// TestBytesArePaidOnce: below the streams where the connection is billed, else where they are read.
+func TestBytesArePaidOnce(t *testing.T) {
+	near, _, _ := connected(t)
+	table := New(admission.Config{Links: admission.Pool{Work: 1}, Strangers: admission.Pool{Work: 1}}, func(peer.ID) bool { return true })
+	if d := table.Of(over{muxed: near}).Reading(1000); d != 0 {
+		t.Errorf("%v are paid twice", d)
+	}
+	if d := table.Of(over{muxed: nothing{}}).Reading(1000); d != 1000*Byte {
+		t.Errorf("%v where nobody else pays", d)
 	}
 }

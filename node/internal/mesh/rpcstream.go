@@ -224,7 +224,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 		most = strangerRPC
 	}
 	fits := s.frames.pass(b[:k], most)
-	_ = s.pays.PayLate(s.m.cfg.Done, time.Duration(s.frames.begun-before)*admit.RPC+time.Duration(k)*admit.RPCByte)
+	_ = s.pays.PayLate(s.m.cfg.Done, time.Duration(s.frames.begun-before)*admit.RPC+s.pays.Reading(k))
 	s.waiting.Store(false)
 	if k == 0 && err != nil && s.resumed() { // another error will come again
 		return s.Read(b)

@@ -167,6 +167,9 @@ func (s *Stream) Read(b []byte) (int, error) {
 	k, err := s.Stream.Read(b)
 	s.heard()
 	s.n.Counters.Count(s.Peer, s.id, 0, k)
+	if s.admitted != nil {
+		_ = s.admitted.PayLate(s.ctx, s.admitted.Reading(k)) // the end of ctx ends the stream
+	}
 	return k, err
 }
 
