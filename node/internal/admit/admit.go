@@ -28,10 +28,14 @@ const (
 	RPC       = 10 * time.Microsecond  // an RPC of pubsub
 )
 
+// Short is the most bytes of a message that takes no place beside its stream's.
+const Short = 4 << 10
+
 // Table admits streams and their work.
 type Table struct {
 	linked func(peer.ID) bool
 	start  time.Time
+	long   *admission.Slots // places for longer messages, of links and strangers
 
 	mu   sync.Mutex // of the gate's work
 	gate *admission.Gate
@@ -39,7 +43,7 @@ type Table struct {
 
 // New returns a table without streams. linked reports whether there is a link with a peer.
 func New(c admission.Config, linked func(peer.ID) bool) *Table {
-	return &Table{linked: linked, start: time.Now(), gate: admission.New(c)}
+	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(c.Strangers.Slots), gate: admission.New(c)}
 }
 
 // Stream is an inbound stream that is open.
@@ -47,6 +51,8 @@ type Stream struct {
 	t      *Table
 	who    admission.Principal
 	slot   *admission.Slot
+	long   *admission.Slot // of a long message; nil: none
+	evict  func()
 	billed bool // what comes on its connection is paid for below
 }
 
@@ -78,14 +84,33 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 // called when the slot is wanted for a peer that has fewer. It must not wait.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
-	s.slot = t.gate.Take(s.who, evict)
+	s.evict, s.slot = evict, t.gate.Take(s.who, evict)
 	return s, s.slot != nil
 }
 
 // Leave gives the slot back.
 func (s *Stream) Leave() {
+	s.Took()
 	if s.slot != nil {
 		s.slot.Release()
+	}
+}
+
+// Takes takes a place for a message, if it is a long one, and reports whether there is one. Such places are few, so
+// that messages which come in part, and then no further, take little memory. Took gives it back.
+func (s *Stream) Takes(bytes int) bool {
+	if bytes > Short && s.long == nil {
+		s.long = s.t.long.Take(s.who, s.evict)
+		return s.long != nil
+	}
+	return true
+}
+
+// Took gives back the place of a message.
+func (s *Stream) Took() {
+	if s.long != nil {
+		s.long.Release()
+		s.long = nil
 	}
 }
 

@@ -1,7 +1,9 @@
 package admit
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -90,11 +92,14 @@ func TestSendersPay(t *testing.T) {
 type over struct {
 	network.Conn
 	muxed interface{ As(any) bool }
+	from  string
 }
 
-func (over) RemotePeer() peer.ID                  { return "p" }
-func (over) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/ip4/1.2.3.4/tcp/1") }
-func (c over) As(target any) bool                 { return c.muxed.As(target) }
+func (c over) RemotePeer() peer.ID { return peer.ID(c.from) }
+func (c over) RemoteMultiaddr() multiaddr.Multiaddr {
+	return multiaddr.StringCast("/ip4/" + cmp.Or(c.from, "1.2.3.4") + "/tcp/1")
+}
+func (c over) As(target any) bool { return c.muxed.As(target) }
 
 type nothing struct{}
 
@@ -109,5 +114,39 @@ func TestBytesArePaidOnce(t *testing.T) {
 	}
 	if d := table.Of(over{muxed: nothing{}}).Reading(1000); d != 1000*Byte {
 		t.Errorf("%v where nobody else pays", d)
+	}
+}
+
+// TestLongMessages: however many streams there are, few have a long message, and a peer of another network has one.
+// Short messages are not counted, nor long ones that were taken in.
+func TestLongMessages(t *testing.T) {
+	const places = 8
+	table := New(admission.Config{Links: admission.Pool{Work: 1, Slots: 100}, Strangers: admission.Pool{Work: 1, Slots: places}}, func(peer.ID) bool { return true })
+	held := 0
+	enter := func(from string, bytes int) (*Stream, bool) {
+		s, ok := table.Enter(over{muxed: nothing{}, from: from}, func() { held-- })
+		if !ok {
+			t.Fatal("no place for a stream")
+		}
+		if ok = s.Takes(bytes); ok && bytes > Short {
+			held++
+		}
+		return s, ok
+	}
+	for i := range 32 {
+		s, _ := enter(fmt.Sprint("1.2.3.", i), 64<<10)
+		if i == 0 {
+			s.Took()
+			held--
+		}
+		if _, ok := enter(fmt.Sprint("1.2.3.", i), Short); !ok {
+			t.Fatal("a short message has no place")
+		}
+	}
+	if held != places {
+		t.Errorf("%d long messages at a time, want %d", held, places)
+	}
+	if _, ok := enter("9.9.9.9", 64<<10); !ok || held != places {
+		t.Errorf("another network's: %v, %d at a time", ok, held)
 	}
 }

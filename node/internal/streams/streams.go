@@ -197,6 +197,9 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 		return nil, err
 	}
 	msg, err := wire.ReadFrame(s, limit, func(bytes int) error {
+		if err := s.takes(bytes); err != nil {
+			return err
+		}
 		if err := s.Scope().ReserveMemory(bytes, network.ReservationPriorityMedium); err != nil {
 			return err
 		}
@@ -207,6 +210,14 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 		s.unused, s.use = s.use(), nil
 	}
 	return msg, err
+}
+
+// takes takes a place for a message that the peer sends unasked.
+func (s *Stream) takes(bytes int) error {
+	if s.admitted != nil && !s.admitted.Takes(bytes) {
+		return ErrBusy
+	}
+	return nil
 }
 
 // readAhead is the number of bytes read at a time from messages that follow each other.
@@ -221,12 +232,15 @@ func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 	s.reserved += limit
 	r := bufio.NewReaderSize(s, readAhead)
 	for {
-		msg, err := wire.ReadFrame(r, limit, nil)
+		msg, err := wire.ReadFrame(r, limit, s.takes)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
 			err = take(msg)
+		}
+		if s.admitted != nil {
+			s.admitted.Took()
 		}
 		if err != nil {
 			return err
