@@ -29,8 +29,14 @@ func (k *slowKeys) Has(key []byte) (bool, error) {
 	return k.Memory.Has(key)
 }
 
+func (k *slowKeys) Len() (int, error) {
+	k.slow.Lock()
+	defer k.slow.Unlock()
+	return k.Memory.Len()
+}
+
 // TestTailsAreLookedUpOutside: a node whose disk does not answer, when it looks up what the next update tells of, still
-// answers itself. The update comes when the disk does.
+// answers itself, and goes on through the work of each second. The update comes when the disk does.
 func TestTailsAreLookedUpOutside(t *testing.T) {
 	keys := &slowKeys{asked: make(chan struct{})}
 	n, friend := newNode(t, WithKeys(keys)), newNode(t)
@@ -42,7 +48,8 @@ func TestTailsAreLookedUpOutside(t *testing.T) {
 	<-keys.asked
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if _, err := n.Status(ctx); err != nil {
+	time.Sleep(1500 * time.Millisecond)
+	if _, err := n.Neighbours(ctx); err != nil {
 		t.Error(err)
 	}
 	keys.slow.Unlock()

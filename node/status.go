@@ -61,6 +61,7 @@ type Status struct {
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
+	s.Keys = n.Len() // outside of the loop: it may take a disk
 	s.Refused, s.Dropped = n.counters.Maps()
 	s.Blamed = n.offenders.Blamed()
 	s.TailBytes = n.counters.Tails()
@@ -155,11 +156,10 @@ func (n *Node) await(done <-chan struct{}) error {
 	}
 }
 
-// status returns Status without the counters.
+// status returns Status without the counters and the number of keys.
 func (l *loop) status() Status {
 	b := l.core.Overlay.Budgets(l.n.now())
 	s := Status{
-		Keys:         l.n.Len(),
 		Connections:  len(l.n.host.Network().Peers()),
 		Links:        l.greetings(),
 		Peak:         l.n.links.Peak(),
