@@ -217,6 +217,10 @@ func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 		if err := f.file.writeAt(from, b, p.at, f.size); err != nil {
 			return false, err
 		}
+		if p.at == f.there {
+			_, _ = f.running.Write(b)
+			f.there = end
+		}
 		p.at, s.begin, p.moved = end, end, time.Now()
 		f.tally[from] += int64(len(b))
 		f.m.count(from, int64(len(b)))
@@ -239,10 +243,12 @@ func (f *flight) advance() error {
 	if len(f.parts) > 0 {
 		upTo = f.parts[0].begin
 	}
-	n, err := io.Copy(f.running, io.NewSectionReader(f.file.f, f.there, upTo-f.there))
-	f.there += n
 	f.wake()
-	if err != nil {
+	if upTo <= f.there {
+		return nil
+	}
+	n, err := io.Copy(f.running, io.NewSectionReader(f.file.f, f.there, upTo-f.there))
+	if f.there += n; err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return nil
