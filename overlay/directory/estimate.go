@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	firstEstimates   = 64          // overlap estimates in one round, of peers without one
-	furtherEstimates = 3           // and of peers with one
-	overlapKept      = time.Minute // time that an estimate outlives the epochs it was made from
+	estimates   = 3           // overlap estimates from all parts in one round, of peers without a sample first
+	overlapKept = time.Minute // time that an estimate outlives the epochs it was made from
 )
 
 // Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then, a few
@@ -21,7 +20,7 @@ func (d *Directory) Estimate() (changed bool) {
 		return false
 	}
 	d.estimate = false
-	first, again := firstEstimates, 0
+	left := estimates
 	best := make([]*Entry, 0, d.cfg.Compared) // entries with an estimate, the largest overlap first
 	for _, e := range d.Others() {
 		if e == nil || e.cur == nil || e.cur.Parts() == 0 || e.Covered() {
@@ -35,16 +34,16 @@ func (d *Directory) Estimate() (changed bool) {
 		case d.compareSample(own, e):
 			changed = true
 			best = insertBest(best, e)
-		case first > 0:
+		case left > 0:
 			changed = d.estimateOverlap(own, e) || changed
-			first--
-			d.estimate = d.estimate || first == 0
+			left--
+			d.estimate = d.estimate || left == 0
 		}
 	}
 	for _, e := range best {
-		if again < furtherEstimates && e.cur.Parts() >= 2*int(e.judged) {
+		if left > 0 && e.cur.Parts() >= 2*int(e.judged) {
 			changed = d.estimateOverlap(d.ownUnder(e), e) || changed
-			again++
+			left--
 			d.estimate = true
 		}
 	}

@@ -22,16 +22,13 @@ import (
 // Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
 // the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
 //
-// Each time it frees somewhat more than it needs, so that a look at all entries serves many inputs. Of whole entries,
-// which are quick to free, it frees a sixteenth more. Each part costs a rewrite of an entry's place in the index, so it
-// frees only 1/256 more. Once entries had to go, no new ones are made until an eighth of the memory is free: the same
-// origins would only come back.
+// Each time it frees 1/256 more than it needs, so that a look at all entries serves many inputs. Once entries had to go,
+// no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries; no more are noted
-	moreParts    = 256  // dropping parts frees Memory/moreParts bytes beyond need
-	moreEntries  = 16   // and dropping entries frees Memory/moreEntries
+	more         = 256  // dropping parts or entries frees Memory/more bytes beyond need
 	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
 )
 
@@ -164,10 +161,10 @@ func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}
-	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/moreParts) {
+	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/more) {
 	}
 	if d.Memory() > d.cfg.Memory {
-		d.shedEntries(d.cfg.Memory-d.cfg.Memory/moreEntries, keep)
+		d.shedEntries(d.cfg.Memory-d.cfg.Memory/more, keep)
 		d.crowded = true
 	}
 }

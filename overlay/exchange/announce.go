@@ -13,15 +13,13 @@ import (
 // catalogue, so one is made only where it can change what the peer does:
 //
 //   - the first time for an epoch, unless the peer is known to hold as much;
-//   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken
-//     what was announced. That is at most every announceEvery; to a peer that has not taken it, at most every
-//     announceLazily;
+//   - again when what we hold has doubled since (or is all there is, or has stopped growing), at most every
+//     announceEvery;
 //   - to the origin itself, so that it knows that another peer serves its parts.
 //
 // Our own summary is announced to one link at a time (see announceOwn).
 const (
-	announceEvery  = time.Second
-	announceLazily = 8 * time.Second
+	announceEvery = time.Second
 	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
 	// many links, and each of them may be quicker than its line.
 	noticeShare = 0.03
@@ -104,11 +102,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 	}
 	plan := p.Plan()
 	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= patience
-	wait := announceLazily
-	if t.have >= t.toldHave || have == plan.Parts() {
-		wait = announceEvery
-	}
-	return grown && now-t.toldAt >= wait
+	return grown && now-t.toldAt >= announceEvery
 }
 
 const (

@@ -12,7 +12,7 @@ import (
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
 	x.equals = x.fastest()
-	asks := x.planAsks(now, short)
+	x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
 	n, first := len(x.order), 0 // the last urgency that does not wait for the first copy of our own summary
 	if x.equals {
@@ -23,7 +23,8 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 		if !l.heard {
 			continue
 		}
-		items := asks[l.peer]
+		items := l.asks
+		l.asks = nil
 		if l == ownTo {
 			items = append(items, own...)
 		}

@@ -35,7 +35,8 @@ type link struct {
 	theirs    notices       // of the peer, to us
 	announced time.Duration // when something was last announced
 
-	queue []int // directory indexes that the peer wants, in order of arrival
+	asks  []wire.Item // of this round, to go out with the catalogue
+	queue []int       // directory indexes that the peer wants, in order of arrival
 	wants map[int]*want
 
 	said   said // in our last hello to it

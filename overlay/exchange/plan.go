@@ -68,10 +68,10 @@ const (
 )
 
 // planAsks chooses the asks to each link, best value per byte first, until our own line's budget is spent.
-func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerID][]wire.Item {
+func (x *Exchange) planAsks(now time.Duration, short func() bool) {
 	x.asked = x.asked[:0]
 	if now < x.gathers || !x.due.Take(duePlan, now) {
-		return nil
+		return
 	}
 	offers := x.offers[:0]
 	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
@@ -103,7 +103,6 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 		}
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
-	asks := map[wire.PeerID][]wire.Item{}
 	for _, of := range offers[min(len(offers), maxOffers):] {
 		x.rests[of.e.Index()] = now + restlessQuiet
 	}
@@ -112,9 +111,8 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[wire.PeerI
 			x.gathers = now + x.down.gather(of.bytes)
 			break
 		}
-		x.take(now, of, asks)
+		x.take(now, of)
 	}
-	return asks
 }
 
 // wake has the next plan look at an origin.
@@ -258,7 +256,7 @@ func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
 }
 
 // take turns an offer into an ask: of the link that would deliver first, or of the origin itself.
-func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire.Item) {
+func (x *Exchange) take(now time.Duration, of offer) {
 	if len(of.links) == 0 {
 		x.fetch(now, of)
 		return
@@ -277,7 +275,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[wire.PeerID][]wire
 	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases}
 	x.owes(l, e, it)
 	x.asked = append(x.asked, e.Index())
-	asks[l.peer] = append(asks[l.peer], it)
+	l.asks = append(l.asks, it)
 }
 
 // soonest returns the link that would deliver n bytes first; nil if all have enough to deliver.

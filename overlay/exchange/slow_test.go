@@ -107,12 +107,13 @@ func planned(w *world) (asks []string) {
 	}
 	before := slices.Clone(x.origins)
 	rests, asking, due := slices.Clone(x.rests), slices.Clone(x.asking), slices.Clone(x.due)
-	byLink := x.planAsks(x.now, w.d.Short)
-	for p, items := range byLink {
-		for _, it := range items {
+	x.planAsks(x.now, w.d.Short)
+	for _, l := range x.order {
+		for _, it := range l.asks {
 			i := w.d.Tagged(it.Group.OriginTag()).Index()
-			asks = append(asks, fmt.Sprintf("%s %d %d-%d", p, i, it.Have, it.Want))
+			asks = append(asks, fmt.Sprintf("%s %d %d-%d", l.peer, i, it.Have, it.Want))
 		}
+		l.asks = nil
 	}
 	for _, i := range unasked {
 		x.endAsk(&x.origins[i])

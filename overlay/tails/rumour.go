@@ -4,15 +4,11 @@ import (
 	"time"
 )
 
-const (
-	// rumourEvery is the time between rumours, each to the next link in turn, of all that has advanced.
-	rumourEvery = 2 * time.Second
-	// rumourRoom is the number of bytes that a link must have room for to get a rumour, which it may not need.
-	rumourRoom = 1 << 10
-)
+// rumourEvery is the time between rumours, each to the next link in turn, of all that has advanced.
+const rumourEvery = 2 * time.Second
 
 // rumour sends the next link in turn our states of the origins that have advanced since its last rumour: messages may
-// have been lost. Lines without spare room are left out.
+// have been lost.
 func (m *Machine) rumour() {
 	if m.now < m.rumoured+rumourEvery || len(m.order) == 0 {
 		return
@@ -21,7 +17,7 @@ func (m *Machine) rumour() {
 	for range m.order {
 		m.turn++
 		p := m.order[m.turn%len(m.order)]
-		if l := m.links[p]; len(l.rumours) > 0 && m.cfg.Room(p) >= rumourRoom {
+		if l := m.links[p]; len(l.rumours) > 0 {
 			for tag := range l.rumours {
 				l.enqueue(tag, tell, m.now)
 			}
