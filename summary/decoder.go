@@ -25,6 +25,7 @@ type workspace struct {
 	spare [bitcode.Lanes][]uint64 // for nodes
 	flags [bitcode.Lanes][]uint64
 	free  [][]uint64 // for nodes; at most mostFree
+	run   []byte     // for a relative run
 	ascent
 }
 

@@ -257,7 +257,6 @@ func (c *relativeCoder) append(dst []byte, blocks []*trie.Block) []byte {
 			dst = c.appendSegment(dst, block, t, s)
 		}
 	}
-	workspaces.Put(c.workspace)
 	return dst
 }
 

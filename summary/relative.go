@@ -38,13 +38,13 @@ func (h Header) group() (g [16]byte) {
 // end returns the number of the first part after r.
 func (r Relative) end() int { return r.First + r.Parts }
 
-// binary returns the canonical form of r.
-func (r Relative) binary() []byte {
-	b := append([]byte{relativeVersion}, r.Base[:]...)
+// appendHead appends the canonical form of r but for the code.
+func (r Relative) appendHead(b []byte) []byte {
+	b = append(append(b, relativeVersion), r.Base[:]...)
 	for _, v := range []int{r.BaseParts, r.First, r.Parts} {
 		b = binary.AppendUvarint(b, uint64(v))
 	}
-	return append(append(b, r.Next[:]...), r.Code...)
+	return append(b, r.Next[:]...)
 }
 
 // ParseRelative returns the relative run whose canonical form is b; its code is a slice of b. It returns ErrVersion,
@@ -84,11 +84,12 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 		return Relative{}, err
 	}
 	c := newRelativeCoder(p.plan, from, to, base, baseParts)
-	r := Relative{
-		Base: base.Header().group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next,
-		Code: c.append(nil, p.blocks()),
-	}
-	r.Bytes = r.binary()
+	r := Relative{Base: base.Header().group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next}
+	head := r.appendHead(c.run[:0])
+	c.run = c.append(head, p.blocks())
+	r.Bytes = slices.Clone(c.run)
+	r.Code = r.Bytes[len(head):]
+	workspaces.Put(c.workspace)
 	return r, nil
 }
 

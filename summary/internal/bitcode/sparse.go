@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // lowBits returns the number of bits of each number that are written as they are, for count sorted numbers below size.
@@ -31,13 +32,15 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 		words[at/64] |= 1 << (at % 64)
 	}
 	dst = AppendBits(dst, words, n+1, len(numbers))
-	total := (len(numbers)*low + 7) / 8
-	lows, mask := make([]byte, total+8), uint64(1)<<low-1 // with eight bytes more, so that eight can be changed anywhere
+	at, total := len(dst), (len(numbers)*low+7)/8
+	dst = slices.Grow(dst, total+8)[:at+total+8] // eight bytes more, so that eight can be changed anywhere
+	lows, mask := dst[at:], uint64(1)<<low-1
+	clear(lows)
 	for i, v := range numbers {
 		word := lows[i*low/8:][:8]
 		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(i*low%8))
 	}
-	return append(dst, lows[:total]...)
+	return dst[:at+total]
 }
 
 // DecodeSparse decodes count numbers below size from the start of src, and returns the rest of src. The error wraps
