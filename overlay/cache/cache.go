@@ -40,7 +40,7 @@ type cacheKey struct {
 func New(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}, lent: map[cacheKey]weak.Pointer[summary.Prefix]{},
-		relatives: relatives{limit: bytes / 4, made: map[relativeKey]summary.Relative{}, decoded: map[decodedKey]bool{}},
+		relatives: relatives{limit: bytes / 4, made: map[relativeKey]summary.Relative{}},
 	}
 }
 

@@ -85,6 +85,11 @@ func TestCacheRelatives(t *testing.T) {
 		if q, _ := c.ExtendRelative(none, old, want); p != q {
 			t.Error("not shared")
 		}
+		plain := New(1 << 20)
+		p, _ = plain.Extend(none, run(next.Truncate(parts)))
+		if q, _ := plain.ExtendRelative(none, old, want); p != q {
+			t.Error("what came in plain form is not shared")
+		}
 		spoiled := bytes.Clone(want.Bytes)
 		spoiled[len(spoiled)-1] ^= 1
 		wrong, err := summary.ParseRelative(spoiled)

@@ -1,19 +1,18 @@
 package cache
 
 import (
+	"bytes"
 	"crypto/sha256"
 
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// relatives keeps the latest relative runs made, and remembers which were decoded with success. The oldest go first.
+// relatives keeps the latest relative runs made. The oldest go first.
 type relatives struct {
 	limit, size int
 	made        map[relativeKey]summary.Relative
 	order       []relativeKey
-	decoded     map[decodedKey]bool
-	decodedOf   []decodedKey
 }
 
 // relativeKey names a relative run: the chains bind the parts of both prefixes, the groups their headers.
@@ -23,21 +22,7 @@ type relativeKey struct {
 	first, end, baseParts int
 }
 
-// decodedKey names a relative run that was decoded.
-type decodedKey struct {
-	relativeKey
-	run [sha256.Size]byte
-}
-
-const (
-	relativeEntry = 256     // bytes that a relative run takes besides its own
-	maxDecoded    = 1 << 14 // successes remembered
-)
-
-func newRelativeKey(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) relativeKey {
-	h, b := p.Header(), base.Header()
-	return relativeKey{h.Chain, b.Chain, group.Of(h), group.Of(b), first, end, baseParts}
-}
+const relativeEntry = 256 // bytes that a relative run takes besides its own
 
 // RunRelative is [summary.Prefix.RunRelative], without the work if the same was done lately. The code must not be
 // changed.
@@ -45,7 +30,8 @@ func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Pre
 	if c == nil {
 		return p.RunRelative(first, end, base, baseParts)
 	}
-	key := newRelativeKey(p, first, end, base, baseParts)
+	h, b := p.Header(), base.Header()
+	key := relativeKey{h.Chain, b.Chain, group.Of(h), group.Of(b), first, end, baseParts}
 	c.mu.Lock()
 	r, there := c.relatives.made[key]
 	c.mu.Unlock()
@@ -74,44 +60,25 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 	}
 }
 
-// ExtendRelative is [summary.Prefix.ExtendRelative], without the work if another node has lately decoded the same run,
-// given the same base.
+// ExtendRelative is [summary.Prefix.ExtendRelative], without decoding if another node has extended the same prefix to
+// the same part: there is one code for its parts given a base.
 func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
-	if c == nil || r.First+r.Parts <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
+	end := r.First + r.Parts
+	if c == nil || end <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
 		return p.ExtendRelative(base, r)
 	}
 	h := p.Header()
-	key := decodedKey{newRelativeKey(p, r.First, r.First+r.Parts, base, r.BaseParts), sha256.Sum256(r.Bytes)}
-	held := cacheKey{h.Chain, group.Of(h), r.First + r.Parts}
+	held := cacheKey{h.Chain, group.Of(h), end}
 	q := c.get(held)
-	c.mu.Lock()
-	known := c.relatives.decoded[key]
-	c.mu.Unlock()
-	if known && q != nil && heads(h, q) {
+	if q == nil || !heads(h, q) {
+		q, err := p.ExtendRelative(base, r)
+		if err == nil {
+			c.put(held, q)
+		}
+		return q, err
+	}
+	if made, err := c.RunRelative(q, r.First, end, base, r.BaseParts); err == nil && bytes.Equal(made.Bytes, r.Bytes) {
 		return q, nil
 	}
-	made, err := p.ExtendRelative(base, r)
-	if err != nil {
-		return nil, err
-	}
-	if q != nil && heads(h, q) {
-		made = q // the chain is the same, so the parts are
-	} else {
-		c.put(held, made)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.relatives.succeeded(key)
-	return made, nil
-}
-
-func (d *relatives) succeeded(key decodedKey) {
-	if d.decoded[key] {
-		return
-	}
-	d.decoded[key] = true
-	if d.decodedOf = append(d.decodedOf, key); len(d.decodedOf) > maxDecoded {
-		delete(d.decoded, d.decodedOf[0])
-		d.decodedOf = d.decodedOf[1:]
-	}
+	return p.ExtendRelative(base, r)
 }
