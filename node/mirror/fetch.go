@@ -59,7 +59,7 @@ type pull struct {
 	stop   context.CancelCauseFunc
 }
 
-// attempt is what a flight knows of sources.
+// attempt has the sources of a flight, and how they did.
 type attempt struct {
 	known   []*holder        // peers to take from, the best first
 	skip    map[peer.ID]bool // peers that failed; false: they are asked again beside the origin
