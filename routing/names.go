@@ -2,8 +2,8 @@ package routing
 
 // A name costs a liar nothing, and an address where no peer answers costs the dialler most. So a name that nothing else
 // supports is in doubt once another name of the same referrer did not answer, or keeps the query waiting, unless that
-// referrer has named a holder before. All names of one that is given up are. Names in doubt are asked last, within a part of the budget. Nothing
-// waits for them, and they do not keep another contact from being asked.
+// referrer has named a holder before. So are all names of a referrer that is given up. Names in doubt are asked last,
+// within a part of the budget. Nothing waits for them, and they do not keep another contact from being asked.
 
 // doubtShare is the divisor of the budget for names in doubt: they may take Budget/doubtShare messages.
 const doubtShare = 4
