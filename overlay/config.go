@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
@@ -197,11 +198,12 @@ func (c *Config) directory() directory.Config {
 	}
 }
 
-// exchange returns the exchange's part of the configuration; up and down are the declared rates.
-func (c *Config) exchange(up, down uint64) exchange.Config {
+// exchange returns the exchange's part of the configuration; up and down are the declared rates. summary returns what the
+// directory holds.
+func (c *Config) exchange(up, down uint64, summary func(group.ID, int) *summary.Prefix) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
-		Rand: c.Rand, Limits: c.Limits.Exchange,
+		Summary: summary, Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }
 

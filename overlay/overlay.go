@@ -45,7 +45,7 @@ func New(cfg Config) (*Overlay, error) {
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), due: agenda.New(dueTasks)}
 	o.topology = topology.New(cfg.topology(o.directory.GroupOf))
-	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
+	o.exchange = exchange.New(cfg.exchange(up, down, o.directory.Summary), &o.effects, o.directory.Owned()...)
 	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
 }

@@ -134,7 +134,7 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 	if err != nil {
 		return nil, err
 	}
-	base := d.baseOf(r)
+	base := d.Summary(r.Base, r.BaseParts)
 	if base == nil || max(held.Plan().N, base.Plan().N) > MaxDeltaKeys || r.First > held.Parts() {
 		return nil, errBase
 	}
@@ -144,15 +144,15 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 // errBase reports that the base of a relative run is not held.
 var errBase = errors.New("directory: no such base")
 
-// baseOf returns the base of a relative run; nil if it is not held.
-func (d *Directory) baseOf(r summary.Relative) *summary.Prefix {
-	of := group.ID(r.Base)
+// Summary returns the prefix held of a group, earlier epochs included; nil if fewer than the given number of parts are
+// held.
+func (d *Directory) Summary(of group.ID, parts int) *summary.Prefix {
 	e := d.Tagged(of.OriginTag())
 	if e == nil {
 		return nil
 	}
 	for p := range e.prefixes {
-		if p.Header().Epoch == of.Epoch() && p.Parts() >= r.BaseParts {
+		if p.Header().Epoch == of.Epoch() && p.Parts() >= parts {
 			return p
 		}
 	}

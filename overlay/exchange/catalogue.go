@@ -163,5 +163,5 @@ func (x *Exchange) enqueue(l *link, e *origin, it wire.Item) {
 		l.wants[e.Index()] = w
 		l.queue = append(l.queue, e.Index())
 	}
-	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, bases: it.Bases, at: x.now}
+	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, bases: it.Bases, given: it.Given, at: x.now}
 }

@@ -92,23 +92,39 @@ const (
 	deltaGoes
 )
 
-// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds.
-// It charges the delta, if the budgets carry it now. The delta's Record is nil if the asker has it.
-func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.Bases, end int) (wire.Parts, serving) {
-	old := e.Base(p.Header().Epoch, bases, end)
-	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
-		return wire.Parts{}, partsInstead
+// relative returns the relative run that answers an ask for parts of p up to end, without its code: given an earlier
+// epoch that the asker holds, from part 0 on, else given the other summary that it names. It returns false if no such
+// base is held here, or none that is known beyond what the asker has of p.
+func (x *Exchange) relative(e *origin, p *summary.Prefix, w *want, end int) (m madeDelta, ok bool) {
+	m = madeDelta{of: e.Index(), next: p, end: end}
+	if m.base = e.Base(p.Header().Epoch, w.bases, end); m.base != nil {
+		m.parts = min(end, m.base.Parts())
+	} else if m.base = x.cfg.Summary(w.given.Group, 1); m.base != nil {
+		m.first, m.parts = int(w.from), min(partsGiven(m.base, p, end), m.base.Parts(), int(w.given.Parts))
 	}
-	out := wire.Parts{Envelope: e.Envelope(p)}
+	if m.base == nil || m.parts < 1 || m.first >= end || max(m.base.Header().N, p.Header().N) > directory.MaxDeltaKeys {
+		return m, false
+	}
+	return m, m.first == 0 || m.base.Plan().ExpectedRate(m.parts) <= p.Plan().ExpectedRate(m.first)/2
+}
+
+// makeDelta makes the relative run that answers an ask for parts of p up to end, given what the asker holds. It charges
+// the run, if the budgets carry it now. Its Record is nil if the asker has it.
+func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end int) (out wire.Parts, s serving) {
+	m, ok := x.relative(e, p, w, end)
+	if !ok {
+		return out, partsInstead
+	}
+	if m.first == 0 {
+		out.Envelope = e.Envelope(p)
+	}
 	if !l.out.allowsWhole(Cost(out)) {
 		return wire.Parts{}, deltaWaits
 	}
-	delta, s := x.deltas.make(x.cfg.RunRelative, e.Index(), old, p, end)
-	if s != deltaGoes {
+	if out.Delta, s = x.deltas.make(x.cfg.RunRelative, m); s != deltaGoes {
 		return wire.Parts{}, s
 	}
-	out.Delta = delta
-	if e.RecordSince().After(old.Header().Epoch) {
+	if m.first == 0 && (w.bases == 0 || e.RecordSince().After(m.base.Header().Epoch)) {
 		out.Record = e.Record().Envelope
 	}
 	n := Cost(out)
@@ -124,7 +140,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases wire.B
 
 // serveDelta answers an ask on a mesh link by a delta, if there is one.
 func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, end int) serving {
-	delta, s := x.makeDelta(l, e, p, w.bases, end)
+	delta, s := x.makeDelta(l, e, p, w, end)
 	if s != deltaGoes {
 		return s
 	}
@@ -136,7 +152,8 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 
 // answerDelta answers a direct request by a delta, if there is one.
 func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r *request) serving {
-	delta, s := x.makeDelta(l, e, p, r.q.Bases, min(r.q.End, p.Parts()))
+	w := want{from: uint16(r.q.First), bases: r.q.Bases, given: r.q.Given}
+	delta, s := x.makeDelta(l, e, p, &w, min(r.q.End, p.Parts()))
 	if s == deltaGoes {
 		x.reply(r, delta)
 	}
@@ -150,41 +167,46 @@ type madeDeltas struct {
 	keys  int // keys of the collections with deltas made in this tick
 }
 
+// madeDelta is parts first to end-1 of next, coded given parts of a base.
 type madeDelta struct {
-	of        int // directory index
-	old, next *summary.Prefix
-	parts     int
-	delta     []byte // nil: parts are no larger, or there is no delta
+	of         int // directory index
+	next, base *summary.Prefix
+	first, end int
+	parts      int    // of the base
+	delta      []byte // nil: parts are no larger, or there is no delta
 }
 
-// make returns the delta between the first parts of two prefixes, old and next.
+// same reports whether two relative runs have the same code.
+func (m *madeDelta) same(o *madeDelta) bool {
+	return m.base == o.base && m.next == o.next && m.parts == o.parts && m.first == o.first && m.end == o.end
+}
+
+// make returns the code of m.
 func (d *madeDeltas) make(
-	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error),
-	of int, old, next *summary.Prefix, parts int,
+	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error), m madeDelta,
 ) ([]byte, serving) {
-	for _, m := range d.made {
-		if m.old == old && m.next == next && m.parts == parts {
-			return m.delta, m.answer()
+	for i := range d.made {
+		if d.made[i].same(&m) {
+			return d.made[i].delta, d.made[i].answer()
 		}
 	}
-	n := old.Header().N + next.Header().N
+	n := m.base.Header().N + m.next.Header().N
 	if d.keys > 0 && d.keys+n > directory.MaxDeltaKeys {
 		return nil, deltaWaits
 	}
 	d.keys += n
-	var delta []byte
-	if r, err := encode(next, 0, parts, old, min(parts, old.Parts())); err == nil {
-		delta = r.Bytes
+	if r, err := encode(m.next, m.first, m.end, m.base, m.parts); err == nil {
+		m.delta = r.Bytes
 	}
-	if run, err := next.Run(0, parts); err != nil || len(delta) > maxRunBytes || len(delta) >= run.EncodedBytes() {
-		delta = nil
+	plan := m.next.Plan()
+	if len(m.delta) > maxRunBytes || len(m.delta) >= plan.EncodedBytes(m.end)-plan.EncodedBytes(m.first) {
+		m.delta = nil
 	}
-	m := madeDelta{of, old, next, parts, delta}
 	d.made = append(d.made, m)
 	for d.bytes += m.size(); d.bytes > madeBytes; d.made = slices.Delete(d.made, 0, 1) {
 		d.bytes -= d.made[0].size()
 	}
-	return delta, m.answer()
+	return m.delta, m.answer()
 }
 
 func (m *madeDelta) answer() serving {

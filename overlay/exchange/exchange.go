@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -71,6 +72,7 @@ type Config struct {
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
 	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
+	Summary                  func(of group.ID, parts int) *summary.Prefix // [directory.Directory.Summary]
 	Rand                     Rand
 	Limits                   Limits
 }

@@ -19,7 +19,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	const rate = 256_000
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
 	fps := make([]summary.Fingerprint, 60_000)
 	for i := range fps {
 		fps[i] = summary.Fingerprint(rng.Uint64() >> 16)

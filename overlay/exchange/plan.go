@@ -273,6 +273,9 @@ func (x *Exchange) take(now time.Duration, of offer) {
 	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases}
+	if of.bases == 0 && !l.appliesNo(e.Tag(), of.epoch) {
+		it.Given = x.baseFor(l, e, e.At(of.epoch), end)
+	}
 	x.owes(l, e, it)
 	x.asked = append(x.asked, e.Index())
 	l.asks = append(l.asks, it)

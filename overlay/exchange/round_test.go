@@ -13,7 +13,7 @@ import (
 func many(n int) *world {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: 1e7, Down: 1e7, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x = New(Config{Self: "self", Up: 1e7, Down: 1e7, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
 	for i := range n {
 		if i%1000 == 0 { // a link may not tell of more at a time
 			w.d.Close("link")

@@ -53,11 +53,11 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		return false
 	}
 	end := min(int(w.end), p.Parts())
-	if w.bases != 0 {
+	if w.bases != 0 || w.given != (wire.Given{}) {
 		if x.serveDelta(l, e, p, w, end) != partsInstead {
 			return false
 		}
-		w.bases = 0
+		w.bases, w.given = 0, wire.Given{}
 	}
 	cut, ok := x.cut(l, e, p, int(w.from), end)
 	if !ok {

@@ -20,7 +20,7 @@ func fewLinks(t *testing.T, links, parts int) (*world, *origin) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000
 	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
 	w.x.SetRange(space.Around(1<<63, 1))
 	for i := range links {
 		p := wire.PeerID(fmt.Sprint("link", i))

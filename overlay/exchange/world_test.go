@@ -52,7 +52,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	rate := uint64(100_000 << rng.IntN(8))
 	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
 	keys := func(n int) (fps []summary.Fingerprint) {
 		for i := range n {
 			f := summary.Fingerprint(i)<<20 | 7 // some that all hold

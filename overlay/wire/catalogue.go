@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"iter"
 	"math"
 	"slices"
@@ -9,18 +10,39 @@ import (
 )
 
 const (
-	MaxItems     = 4096                             // items in a catalogue
-	MaxCatalogue = MaxItems*(groupBytes+3+3+1) + 32 // bytes of a catalogue
+	MaxItems     = 4096                                        // items in a catalogue
+	MaxCatalogue = MaxItems*(groupBytes+3+3+1+givenBytes) + 40 // bytes of a catalogue
 )
 
 // Item is one line of a catalogue. Have is the number of parts of an epoch that the sender holds. Want is the end of
 // the parts that it asks the receiver for: Have to Want-1 (0: it asks for nothing). Bases are the earlier epochs that
 // it holds too, from which it can make deltas. If it asks, they are the epochs of which it holds at least Want parts,
-// so that a delta may answer.
+// so that a delta may answer. Given, if it asks, is a summary of any origin that it holds, given which the parts may
+// be coded.
 type Item struct {
 	Group      group.ID
 	Have, Want uint16
 	Bases      Bases
+	Given      Given
+}
+
+// Given names the first parts of a summary that a peer holds; zero: none.
+type Given struct {
+	Group group.ID
+	Parts uint16
+}
+
+const givenBytes = groupBytes + 2
+
+// append appends g to b, in givenBytes bytes.
+func (g Given) append(b []byte) []byte {
+	return binary.BigEndian.AppendUint16(append(b, g.Group[:]...), g.Parts)
+}
+
+// givenOf returns the Given that b begins with.
+func givenOf(b []byte) (g Given) {
+	g.Parts = binary.BigEndian.Uint16(b[copy(g.Group[:], b):])
+	return g
 }
 
 // MaxBases is the largest value of [Bases]: it looks back over seven epochs.
@@ -35,7 +57,7 @@ const CatalogueGroup = "c"
 // Catalogue lists what a peer holds and wants: at most [MaxItems] items.
 type Catalogue []Item
 
-// Append appends at most MaxItems items to b, in 18 to 23 bytes each.
+// Append appends at most MaxItems items to b, in 18 to 41 bytes each.
 func (c Catalogue) Append(b []byte) []byte { return appendTo(b, c) }
 
 // Size returns the number of bytes that Append appends.
@@ -55,11 +77,34 @@ func (c Catalogue) fields(w *writer) {
 	if slices.ContainsFunc(c, func(it Item) bool { return it.Bases != 0 }) {
 		w.packed(5, len(c), func(i int) uint64 { return uint64(c[i].Bases) })
 	}
+	if slices.ContainsFunc(c, func(it Item) bool { return it.given() }) {
+		w.made(6, givenBytes*c.asks(), func(b []byte) []byte {
+			for i := range c {
+				if c[i].Want > 0 {
+					b = c[i].Given.append(b)
+				}
+			}
+			return b
+		})
+	}
+}
+
+// given reports whether an item asks, and names a base.
+func (it *Item) given() bool { return it.Want > 0 && it.Given != Given{} }
+
+// asks returns the number of items that ask.
+func (c Catalogue) asks() (n int) {
+	for i := range c {
+		if c[i].Want > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // ParseCatalogue reads a whole message.
 func ParseCatalogue(b []byte) (Catalogue, error) {
-	var groups, have, want, bases []byte
+	var groups, have, want, bases, given []byte
 	d := decode("catalogue", b, MaxCatalogue)
 	for d.next() {
 		switch d.num {
@@ -71,6 +116,8 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 			want = d.bytes(0, MaxItems*3)
 		case 5:
 			bases = d.bytes(0, MaxItems)
+		case 6:
+			given = d.bytes(0, MaxItems*givenBytes)
 		}
 	}
 	n := len(groups) / groupBytes
@@ -98,8 +145,16 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 			d.fail(ErrLimit, "bases %d", v)
 		}
 	}
+	if n := items.asks(); given != nil && len(given) != n*givenBytes {
+		d.malformed("%d asks, but %d bytes of bases", n, len(given))
+	}
 	if d.err != nil {
 		return nil, d.err
+	}
+	for i := range items {
+		if given != nil && items[i].Want > 0 {
+			items[i].Given, given = givenOf(given), given[givenBytes:]
+		}
 	}
 	return items, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	MaxPartsRequest = 64             // bytes of a PartsRequest
+	MaxPartsRequest = 96             // bytes of a PartsRequest
 	MaxParts        = 512 << 10      // bytes of a Parts on a stream
 	MaxPartsRPC     = 136 << 10      // bytes of a Parts in pubsub
 	MaxSample       = 4 << 10        // bytes of a Parts in an ordinary message
@@ -23,6 +23,7 @@ type PartsRequest struct {
 	Group      group.ID
 	First, End int
 	Bases      Bases // a delta from one of these may answer
+	Given      Given // a summary of any origin that the asker holds, given which they may be coded
 }
 
 // Append appends the message to b.
@@ -36,6 +37,9 @@ func (r PartsRequest) fields(w *writer) {
 	w.uint(2, uint64(r.First))
 	w.uint(3, uint64(r.End))
 	w.uint(5, uint64(r.Bases))
+	if r.Given != (Given{}) {
+		w.bytes(6, r.Given.append(nil))
+	}
 }
 
 // ParsePartsRequest reads a whole message.
@@ -52,6 +56,10 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 			r.End = d.int(MaxPart)
 		case 5:
 			r.Bases = Bases(d.uint(math.MaxUint64) & uint64(MaxBases)) // a later version may look further back
+		case 6:
+			if b := d.bytes(givenBytes, givenBytes); b != nil {
+				r.Given = givenOf(b)
+			}
 		}
 	}
 	d.required(1)

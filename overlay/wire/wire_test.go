@@ -90,6 +90,9 @@ var kinds = []kind{
 	}, parser(ParseAnswer)},
 	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
 	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest)},
+	{"parts-request-given", MaxPartsRequest, PartsRequest{
+		Group: group.ID{1, 15: 2}, First: 3, End: 30, Given: Given{group.ID{3, 15: 4}, 258},
+	}, parser(ParsePartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: [sha256.Size]byte{31: 11}},
@@ -112,6 +115,11 @@ var kinds = []kind{
 	}, parser(ParseJoinPiece)},
 	{"catalogue-bases", MaxCatalogue, Catalogue{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
+	}, parser(ParseCatalogue)},
+	{"catalogue-given", MaxCatalogue, Catalogue{
+		{Group: group.ID{0: 1, 15: 1}, Have: 7},
+		{Group: group.ID{0: 2, 15: 1}, Have: 3, Want: 5},
+		{Group: group.ID{0: 3, 15: 1}, Have: 3, Want: 65535, Given: Given{group.ID{3, 15: 4}, 258}},
 	}, parser(ParseCatalogue)},
 	{"catalogue", MaxCatalogue, Catalogue{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},

@@ -83,7 +83,7 @@ func withoutAsks(catalogue []byte) []byte {
 	}
 	for i := range items {
 		if asks(items[i]) {
-			items[i].Want, items[i].Bases = 0, 0
+			items[i] = wire.Item{Group: items[i].Group, Have: items[i].Have}
 		}
 	}
 	return items.Append(nil)

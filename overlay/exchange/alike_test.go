@@ -1,0 +1,156 @@
+package exchange
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// holding returns an exchange that holds summaries: all parts, or as many hundredths of them as parts says by index.
+func holding(t *testing.T, parts map[int]int, summaries ...signed) *world {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{
+		Self: "self", Up: 1e9, Down: 1e9, DeclaredUp: 1e9, DeclaredDown: 1e9, Share: 1, Rand: rng,
+		RunRelative: (*summary.Prefix).RunRelative, Summary: w.d.Summary,
+	}, &w.out, w.d.Owned()...)
+	for _, p := range []wire.PeerID{"link", "source"} {
+		w.give(0, event.LinkOpened{Peer: p})
+		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 1e9, Down: 1e9, Session: 1}})
+	}
+	for i, s := range summaries {
+		all := s.stream.Parts()
+		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: uint16(all)}}, Bytes: 40})
+		if held, ok := parts[i]; ok {
+			all = max(1, all*held/100)
+		}
+		run, err := s.stream.Run(0, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := event.PartsReceived{From: "source", Group: group.Of(s.stream.Header()), Parts: wire.Parts{Run: run, Envelope: s.envelope, Record: s.record}}
+		if r := w.d.Take(0, w.d.Foreign(in.Group.OriginTag()), in); r.Learned == nil {
+			t.Fatalf("%q is not taken in: %+v", s.record, r)
+		}
+		w.pass()
+	}
+	return w
+}
+
+// alike returns a collection, one that has much of it, and one that has nothing of it.
+func alike(t *testing.T) (of, like, other signed) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	keys := make([]summary.Fingerprint, 6000)
+	for i := range keys {
+		keys[i] = summary.Fingerprint(rng.Uint64() >> 16)
+	}
+	return sign(t, "of", keys[1000:4000]), sign(t, "like", keys[:3500]), sign(t, "other", keys[4000:])
+}
+
+// TestGiven serves parts given the summary that the ask names, if that is held here, and takes fewer bytes so. What is
+// sent leads to the same parts. Any other ask is answered in plain form.
+func TestGiven(t *testing.T) {
+	of, like, other := alike(t)
+	all := of.stream.Parts()
+	for name, c := range map[string]struct {
+		base     signed
+		held     int // hundredths of the base's parts held here
+		given    int // the same, as the ask says
+		relative bool
+	}{
+		"whole":              {like, 100, 100, true},
+		"half here":          {like, 60, 100, true},
+		"half there":         {like, 100, 60, true},
+		"a sample here":      {like, 1, 100, false},
+		"a sample there":     {like, 100, 1, false},
+		"nothing in common":  {other, 100, 100, false},
+		"none":               {like, 100, 0, false},
+		"not held, or a lie": {sign(t, "liar", nil), 100, 100, false},
+	} {
+		bases := []signed{like, other, of}
+		parts := map[int]int{0: c.held}
+		w := holding(t, parts, bases...)
+		item := wire.Item{Group: group.Of(of.stream.Header()), Have: 1, Want: uint16(all)}
+		if n := c.base.stream.Parts() * c.given / 100; c.given > 0 {
+			item.Given = wire.Given{Group: group.Of(c.base.stream.Header()), Parts: uint16(max(1, n))}
+		}
+		w.now += time.Second
+		w.x.Refill(w.now)
+		var sent []wire.Parts
+		for _, e := range w.give(w.now, event.CatalogueReceived{From: "link", Items: []wire.Item{item}, Bytes: 40}) {
+			if s, ok := e.(event.SendParts); ok && s.To == "link" {
+				sent = append(sent, s.Parts)
+			}
+		}
+		if len(sent) != 1 || (sent[0].Delta != nil) != c.relative {
+			t.Errorf("%s: sent %d messages, relative: %v", name, len(sent), len(sent) == 1 && sent[0].Delta != nil)
+			continue
+		}
+		if !c.relative {
+			continue
+		}
+		r, err := summary.ParseRelative(sent[0].Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := of.stream.Truncate(1).ExtendRelative(c.base.stream.Truncate(int(item.Given.Parts)), r)
+		if err != nil || got.Parts() != all {
+			t.Fatalf("%s: %v", name, err)
+		}
+		run, _ := got.Run(1, all)
+		plain, _ := of.stream.Run(1, all)
+		if !slices.EqualFunc(run.Parts, plain.Parts, slices.Equal) {
+			t.Errorf("%s: other parts", name)
+		}
+		if sent[0].Envelope != nil || sent[0].Record != nil {
+			t.Errorf("%s: a header that the asker has", name)
+		}
+		most := plain.EncodedBytes() * 2 / 3
+		if name != "whole" {
+			most = plain.EncodedBytes() * 9 / 10
+		}
+		if sent[0].Size() > most {
+			t.Errorf("%s: %d bytes, %d in plain form", name, sent[0].Size(), plain.EncodedBytes())
+		}
+	}
+}
+
+// TestMostAlike asks for parts given the summary that is most like the origin's sample: of those that the link holds
+// too, and that are known deeper than what is held of the origin.
+func TestMostAlike(t *testing.T) {
+	of, like, other := alike(t)
+	for name, c := range map[string]struct {
+		claims []signed // held by the link
+		parts  map[int]int
+		want   *signed
+	}{
+		"alike":         {[]signed{like, other}, nil, &like},
+		"not the links": {[]signed{other}, nil, nil},
+		"not deep":      {[]signed{like, other}, map[int]int{0: 1}, nil},
+	} {
+		parts := map[int]int{2: 1}
+		for i, n := range c.parts {
+			parts[i] = n
+		}
+		w := holding(t, parts, like, other, of)
+		var items []wire.Item
+		for _, s := range append(c.claims, of) {
+			items = append(items, wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(s.stream.Parts())})
+		}
+		w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: 120})
+		e := w.x.originOf(w.d.Foreign(group.Of(of.stream.Header()).OriginTag()))
+		got := w.x.baseFor(w.x.links["link"], e, e.Newest(), of.stream.Parts())
+		if want := (wire.Given{}); c.want == nil && got != want {
+			t.Errorf("%s: given %v", name, got)
+		} else if c.want != nil && got.Group != group.Of(c.want.stream.Header()) {
+			t.Errorf("%s: given %v", name, got)
+		}
+	}
+}
