@@ -73,7 +73,8 @@ func TestRelative(t *testing.T) {
 	if r := take(spoiled); !r.Unapplied || r.Unfit || r.Fault != event.FaultDelta || held() != 1 {
 		t.Errorf("spoiled by the origin: %+v, %d parts", r, held())
 	}
-	if r := take(related(t, of, 1, all, like, like.stream.Parts())); r.Learned == nil || r.End != all || held() != all {
+	rest := related(t, of, 1, all, like, like.stream.Parts())
+	if r := take(rest); r.Learned == nil || r.End != all || held() != all || r.Learned.Bytes != len(rest.Delta) {
 		t.Errorf("the other parts: %+v, %d parts", r, held())
 	}
 	if r := take(whole); r.Learned != nil || r.Fault != "" || held() != all {

@@ -309,8 +309,11 @@ func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further
 	if known != nil {
 		gained -= known.EncodedBytes()
 	}
-	if ofOneOrigin(in) {
+	switch {
+	case ofOneOrigin(in):
 		delta = in.Bytes
+	case in.Delta != nil:
+		gained = len(in.Delta)
 	}
 	return &event.Learned{
 		Origin: e.peer, Epoch: p.Header().Epoch, Parts: p.Parts(), Transport: in.Transport, Bytes: gained, Delta: delta,

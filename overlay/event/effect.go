@@ -65,8 +65,8 @@ type Learned struct {
 	Epoch     summary.Epoch
 	Parts     int
 	Transport Transport
-	Bytes     int // of the new parts
-	Delta     int // bytes of the message that brought the parts as a delta; 0: they came plain
+	Bytes     int // of the new parts as they came; of a delta's, in their plain form
+	Delta     int // bytes of the message that brought the parts given an earlier epoch; 0: none did
 	// Fallback is set when a newer epoch of a known origin began with parts: no delta to it could be had.
 	Fallback bool
 }
