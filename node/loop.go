@@ -216,6 +216,9 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.n.closing.forget(p)
 			l.unlink(p)
 		} else {
+			if l.n.cfg.isBootstrap(p) {
+				l.rejoins.Shorten(0)
+			}
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table

@@ -299,8 +299,9 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// The pause between dials of bootstrap peers without a connection. It does not grow while there is no link. With links
-// there are dials, too: the links may be with a part of the network that lost the rest.
+// The pause between dials of bootstrap peers without a connection. It does not grow while there is no link, and begins
+// anew when one to a bootstrap peer is lost. With links there are dials, too: they may be with a part of the network that
+// lost the rest.
 const (
 	rejoinLeast = 5 * time.Second
 	rejoinMost  = 10 * time.Minute
