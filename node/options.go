@@ -245,8 +245,9 @@ func WithRegisterer(r prometheus.Registerer) Option {
 }
 
 // WithBootstrap names peers to connect to at the start. The node dials the ones that are not connected again: every 5 s
-// while there is no link, ever more rarely after that, and at least every ten minutes. Each has an ID; one without
-// addresses is dialled at the addresses in the host's peerstore. Options add up. Default: none.
+// while there is no link; else at once when a link with one is lost, then ever more rarely, and at least every ten
+// minutes. Each has an ID; one without addresses is dialled at the addresses in the host's peerstore. Options add up.
+// Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error {
 		for i, p := range peers {

@@ -138,10 +138,9 @@ func (o *origin) extend(t *Tail) bool {
 	if !ok {
 		return false
 	}
-	p := o
-	p.chain, p.held = append(p.chain[:n:n], t), 0
-	for _, t := range p.chain {
-		p.held += t.Len()
+	o.chain, o.held = append(o.chain[:n:n], t), 0
+	for _, t := range o.chain {
+		o.held += t.Len()
 	}
 	return true
 }
