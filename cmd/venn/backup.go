@@ -24,21 +24,14 @@ func backupCommand() *cli.Command {
 		Description: "The daemon may run meanwhile. What it adds meanwhile may be in the file or not. The identity and the configuration are files of\n" +
 			"their own in the peer's folder, identity.key and config.toml: keep copies of them, too.",
 		Flags: []cli.Flag{jsonFlag("as a JSON object: keys, file")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			r, err := openRepo(c)
-			if err != nil {
-				return err
-			}
+		Action: onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
 			name := c.Args().First()
 			keys, err := writeBackup(ctx, c, r, name)
 			if err != nil {
 				return err
 			}
-			return show(c, backedUp{keys, name}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%d keys in %s\n", keys, name)
-				return err
-			})
-		},
+			return say(c, backedUp{keys, name}, "%d keys in %s", keys, name)
+		}),
 	}
 }
 
@@ -115,11 +108,7 @@ func restoreCommand() *cli.Command {
 		Name: "restore", Usage: "make a store from a backup, for a peer without one", ArgsUsage: "FILE",
 		Description: "No daemon may run. The summaries of the peer begin a new generation, so that others take them for newer than all before.",
 		Flags:       []cli.Flag{jsonFlag("as a JSON object: keys, file")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			r, err := openRepo(c)
-			if err != nil {
-				return err
-			}
+		Action: onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
 			cfg, err := r.Config()
 			if err != nil {
 				return err
@@ -140,11 +129,8 @@ func restoreCommand() *cli.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return show(c, backedUp{keys, name}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%d keys restored\n", keys)
-				return err
-			})
-		},
+			return say(c, backedUp{keys, name}, "%d keys restored", keys)
+		}),
 	}
 }
 

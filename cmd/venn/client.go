@@ -31,16 +31,6 @@ type client struct {
 // errNoDaemon says that no daemon runs on the repository.
 var errNoDaemon = errors.New("no daemon is running")
 
-func newClient(c *cli.Command) (*client, error) {
-	r, err := openRepo(c)
-	if err != nil {
-		return nil, err
-	}
-	cl := clientOf(r)
-	cl.raw = c.Bool("json")
-	return cl, nil
-}
-
 func clientOf(r repo.Repo) *client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", r.Socket())
@@ -105,24 +95,24 @@ func (c *client) answer(ctx context.Context, method, path string, parameters url
 	return c.decode(answer, v)
 }
 
-// withClient runs f with a client of the daemon of the repository.
-func withClient(c *cli.Command, f func(*client) error) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
-	return f(cl)
+// onDaemon returns the action of a command that asks the daemon of the repository.
+func onDaemon(f func(context.Context, *cli.Command, *client) error) cli.ActionFunc {
+	return onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
+		cl := clientOf(r)
+		cl.raw = c.Bool("json")
+		return f(ctx, c, cl)
+	})
 }
 
 // ask sends a request and shows its answer, as JSON or as text puts it.
 func ask[T any](ctx context.Context, c *cli.Command, method, path string, parameters url.Values, text func(io.Writer, T) error) error {
-	return withClient(c, func(cl *client) error {
+	return onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
 		var v T
 		if err := cl.answer(ctx, method, path, parameters, nil, &v); err != nil {
 			return err
 		}
 		return show(c, v, func(w io.Writer) error { return text(w, v) })
-	})
+	})(ctx, c)
 }
 
 // decode reads an answer in JSON into v.

@@ -25,92 +25,69 @@ func configCommand() *cli.Command {
 			{
 				Name: "show", Usage: "print all keys, with their meaning and what the environment overrides",
 				Flags: []cli.Flag{jsonFlag("as a JSON object")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, func(r repo.Repo) error {
-						cfg, err := r.Config()
-						if err != nil {
-							return err
-						}
-						return show(c, cfg.Map(), func(w io.Writer) error { _, err := io.WriteString(w, cfg.String()); return err })
-					})
-				},
+				Action: onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
+					cfg, err := r.Config()
+					if err != nil {
+						return err
+					}
+					return show(c, cfg.Map(), func(w io.Writer) error { _, err := io.WriteString(w, cfg.String()); return err })
+				}),
 			},
 			{
 				Name: "get", Usage: "print the value of a key, named section.key", ArgsUsage: "KEY",
 				Flags: []cli.Flag{jsonFlag("the value in JSON")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, func(r repo.Repo) error {
-						cfg, err := r.Config()
-						if err != nil {
-							return err
-						}
-						value, err := cfg.Value(c.Args().First())
-						if err != nil {
-							return usageError(err)
-						}
-						text, _ := cfg.Get(c.Args().First()) // it is a key
-						return show(c, value, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
-					})
-				},
+				Action: onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
+					cfg, err := r.Config()
+					if err != nil {
+						return err
+					}
+					value, err := cfg.Value(c.Args().First())
+					if err != nil {
+						return usageError(err)
+					}
+					text, _ := cfg.Get(c.Args().First()) // it is a key
+					return say(c, value, "%s", text)
+				}),
 			},
 			{
 				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
 				Description: "VALUE is written as config show and config get print it. The elements of a list may also stand with commas between\n" +
 					"them, without brackets and quotes. Rates may have a unit (20mbit), and so may bytes (64MiB). Comments of your own in\n" +
 					"the file are not kept.",
-				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
-				Action: func(ctx context.Context, c *cli.Command) error {
-					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) })
-				},
+				Flags:  []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
+				Action: changeConfig(func(cfg *repo.Config, args cli.Args) error { return cfg.Set(args.Get(0), args.Get(1)) }),
 			},
 			{
 				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
-				Flags: []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
-				Action: func(ctx context.Context, c *cli.Command) error {
-					return changeConfig(ctx, c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) })
-				},
+				Flags:  []cli.Flag{jsonFlag("as a JSON object: key, value, restart (whether a running daemon has to be started again)")},
+				Action: changeConfig(func(cfg *repo.Config, args cli.Args) error { return cfg.Unset(args.First()) }),
 			},
 			{
 				Name: "edit", Usage: "open the configuration in an editor: $VISUAL, $EDITOR or vi",
 				Description: "What is not right is not taken over: the text stays in a file beside it.",
-				Action: func(ctx context.Context, c *cli.Command) error {
-					return withConfig(c, func(r repo.Repo) error { return editConfig(ctx, c, r) })
-				},
+				Action:      onRepo(editConfig),
 			},
 			{
 				Name: "check", Usage: "say whether the configuration is right",
 				Flags: []cli.Flag{jsonFlag("as a JSON object")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, func(r repo.Repo) error {
-						if _, err := r.Config(); err != nil {
-							return err
-						}
-						return show(c, map[string]any{"config": r.ConfigPath(), "right": true}, func(w io.Writer) error {
-							_, err := fmt.Fprintln(w, r.ConfigPath(), "is right")
-							return err
-						})
-					})
-				},
+				Action: onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
+					if _, err := r.Config(); err != nil {
+						return err
+					}
+					return say(c, map[string]any{"config": r.ConfigPath(), "right": true}, "%s is right", r.ConfigPath())
+				}),
 			},
 		},
 	}
 }
 
-func withConfig(c *cli.Command, f func(repo.Repo) error) error {
-	r, err := openRepo(c)
-	if err != nil {
-		return err
-	}
-	return f(r)
-}
-
-// changeConfig changes the key that is the first argument. What would not be right is refused.
-func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config) error) error {
-	return withConfig(c, func(r repo.Repo) error {
+// changeConfig returns the action that changes the key of the first argument. It refuses a value that is not right.
+func changeConfig(change func(*repo.Config, cli.Args) error) cli.ActionFunc {
+	return onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
 		name, was := c.Args().First(), ""
 		cfg, err := r.Change(ctx, func(cfg *repo.Config) error {
 			was, _ = cfg.Get(name) // change reports a name that does not exist
-			err := change(cfg)
+			err := change(cfg, c.Args())
 			if err == nil {
 				err = cfg.Check()
 			}
@@ -125,17 +102,14 @@ func changeConfig(ctx context.Context, c *cli.Command, change func(*repo.Config)
 		value, _ := cfg.Value(name) // it is there
 		now, _ := cfg.Get(name)
 		restart := now != was && running(ctx, r)
-		return show(c, map[string]any{"key": name, "value": value, "restart": restart}, func(w io.Writer) error {
-			text := fmt.Sprintf("%s is %s, was %s", name, visible(now), visible(was))
-			if now == was {
-				text = fmt.Sprintf("%s is %s, as before", name, visible(now))
-			}
-			if restart {
-				text += "; the daemon that runs takes it when it is started again"
-			}
-			_, err := fmt.Fprintln(w, text)
-			return err
-		})
+		text := fmt.Sprintf("%s is %s, was %s", name, visible(now), visible(was))
+		if now == was {
+			text = fmt.Sprintf("%s is %s, as before", name, visible(now))
+		}
+		if restart {
+			text += "; the daemon that runs takes it when it is started again"
+		}
+		return say(c, map[string]any{"key": name, "value": value, "restart": restart}, "%s", text)
 	})
 }
 

@@ -24,29 +24,24 @@ func coverCommand() *cli.Command {
 			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "`NUMBER` of peers to name at most", Validator: within(1, httpapi.MaxTop)},
 			jsonFlag("a JSON object a line for each peer: peer, addresses, keys; in the end: end, asked, covered"),
 		},
-		Action: cover,
+		Action: onKeys(cover),
 	}
 }
 
-func cover(ctx context.Context, c *cli.Command) error {
-	return withKeys(c, func(cl *client, in io.Reader) error {
-		top := url.Values{"top": {strconv.Itoa(c.Int("top"))}}
-		end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](ctx, cl, http.MethodPost, "/api/v1/cover", top, in, func(p httpapi.Cover) error {
-			return show(c, p, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%6d keys  %s  %s\n", len(p.Keys), p.Peer, firstAddress(p.Addresses))
-				return err
-			})
-		})
-		if err == nil {
-			err = show(c, end, func(io.Writer) error { return nil })
-		}
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(page.On(c.Root().ErrWriter), "%d of %d keys are covered\n", end.Covered, end.Asked)
-		if end.Covered == 0 && end.Asked > 0 {
-			return errNone
-		}
-		return nil
+func cover(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
+	top := url.Values{"top": {strconv.Itoa(c.Int("top"))}}
+	end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](ctx, cl, http.MethodPost, "/api/v1/cover", top, in, func(p httpapi.Cover) error {
+		return say(c, p, "%6d keys  %s  %s", len(p.Keys), p.Peer, firstAddress(p.Addresses))
 	})
+	if err == nil {
+		err = show(c, end, func(io.Writer) error { return nil })
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(page.On(c.Root().ErrWriter), "%d of %d keys are covered\n", end.Covered, end.Asked)
+	if end.Covered == 0 && end.Asked > 0 {
+		return errNone
+	}
+	return nil
 }

@@ -52,10 +52,7 @@ func initCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return show(c, map[string]string{"id": id.String(), "repo": dir}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `venn daemon%s`\n", id, dir, r.Option())
-				return err
-			})
+			return say(c, map[string]string{"id": id.String(), "repo": dir}, "peer %s in %s\nstart it with `venn daemon%s`", id, dir, r.Option())
 		},
 	}
 }
@@ -73,9 +70,7 @@ func daemonCommand() *cli.Command {
 			&cli.StringFlag{Name: "place", Usage: "label of where this peer is, as `ZONE/RACK`, in place of mirror.place"},
 			jsonFlag("what comes on standard output as a JSON object"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return runDaemon(ctx, c)
-		},
+		Action: runDaemon,
 	}
 }
 
@@ -163,23 +158,19 @@ func idCommand() *cli.Command {
 			&cli.BoolFlag{Name: "address", Usage: "print only the address at which others most likely reach the peer, for connect and --bootstrap"},
 			jsonFlag("as a JSON object: id, addresses"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			id, err := identity(ctx, c)
+		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
+			id, err := identity(ctx, cl)
 			if err != nil {
 				return err
 			}
-			if c.Bool("address") && len(id.Addresses) == 0 {
+			if !c.Bool("address") {
+				return say(c, id, "%s", strings.Join(append([]string{id.ID}, id.Addresses...), "\n"))
+			}
+			if len(id.Addresses) == 0 {
 				return errors.New("the peer has no address: no daemon is running")
 			}
-			return show(c, id, func(w io.Writer) error {
-				if c.Bool("address") {
-					_, err := fmt.Fprintln(w, likeliest(id.Addresses))
-					return err
-				}
-				_, err := fmt.Fprintln(w, strings.Join(append([]string{id.ID}, id.Addresses...), "\n"))
-				return err
-			})
-		},
+			return say(c, id, "%s", likeliest(id.Addresses))
+		}),
 	}
 }
 
@@ -198,11 +189,7 @@ func likeliest(addresses []string) string {
 }
 
 // identity asks the daemon, or reads the identity file when none runs.
-func identity(ctx context.Context, c *cli.Command) (id httpapi.ID, err error) {
-	cl, err := newClient(c)
-	if err != nil {
-		return id, err
-	}
+func identity(ctx context.Context, cl *client) (id httpapi.ID, err error) {
 	if err = cl.get(ctx, "/api/v1/id", nil, &id); !errors.Is(err, errNoDaemon) {
 		return id, err
 	}

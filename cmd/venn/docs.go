@@ -47,10 +47,7 @@ func writeDocs(c *cli.Command, files map[string]string) error {
 			return err
 		}
 	}
-	return show(c, map[string]any{"wrote": len(files), "folder": c.Args().First()}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %d files below %s\n", len(files), c.Args().First())
-		return err
-	})
+	return say(c, map[string]any{"wrote": len(files), "folder": c.Args().First()}, "wrote %d files below %s", len(files), c.Args().First())
 }
 
 // manPages returns the page of the program and one for each command that does something, by the names of their files.

@@ -33,11 +33,7 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "look for what keeps the peer from working, and say what to do; the exit code is 1 if there is something",
 		Flags: []cli.Flag{jsonFlag("a JSON object a line: check, fine, found, advice")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
+		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
 			ill := 0
 			for _, f := range examine(ctx, cl) {
 				if !f.Fine {
@@ -51,7 +47,7 @@ func doctorCommand() *cli.Command {
 				return fmt.Errorf("%d of the checks found something to mend", ill)
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -37,55 +37,55 @@ func findCommand() *cli.Command {
 			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait up to this `TIME` for a peer that has it", Validator: atLeast[time.Duration](0)},
 			jsonFlag("a JSON object a line for each peer: key, peer, addresses; in the end of each key: end, key, found, covered and what it took"),
 		},
-		Action: find,
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if c.Bool("all") && c.IsSet("count") {
+				return usageError(errors.New("--all and --count: one of them says how many to find"))
+			}
+			return onKeys(find)(ctx, c)
+		},
 	}
 }
 
-func find(ctx context.Context, c *cli.Command) error {
-	if c.Bool("all") && c.IsSet("count") {
-		return usageError(errors.New("--all and --count: one of them says how many to find"))
-	}
-	return withKeys(c, func(cl *client, in io.Reader) error {
-		var none atomic.Bool
-		var printing sync.Mutex // of the answer for one key
-		results, warnings := output(c), page.On(c.Root().ErrWriter)
-		one := func(key string, out, errs io.Writer) error {
-			found, end, err := findKey(ctx, c, cl, key, out, errs)
-			if found == 0 && err == nil {
-				none.Store(true)
-				complain(errs, nobody(key, end))
-			}
-			return err
-		}
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(c.Int("jobs"))
-		err := eachKey("keys", in, func(line []byte) error {
-			key := string(line)
-			if _, err := httpapi.ParseKey(key); err != nil {
-				return usageError(err)
-			}
-			group.Go(func() error {
-				var out, errs bytes.Buffer
-				if c.Int("jobs") == 1 { // as it is found
-					return one(key, results, warnings)
-				}
-				err := one(key, &out, &errs)
-				printing.Lock()
-				defer printing.Unlock()
-				_, stdoutErr := out.WriteTo(results)
-				_, _ = errs.WriteTo(warnings)
-				return errors.Join(err, stdoutErr)
-			})
-			return ctx.Err()
-		})
-		if groupErr := group.Wait(); groupErr != nil {
-			return groupErr
-		}
-		if err == nil && none.Load() {
-			return errNone
+func find(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
+	var none atomic.Bool
+	var printing sync.Mutex // of the answer for one key
+	results, warnings := output(c), page.On(c.Root().ErrWriter)
+	one := func(key string, out, errs io.Writer) error {
+		found, end, err := findKey(ctx, c, cl, key, out, errs)
+		if found == 0 && err == nil {
+			none.Store(true)
+			complain(errs, nobody(key, end))
 		}
 		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.Int("jobs"))
+	err := eachKey("keys", in, func(line []byte) error {
+		key := string(line)
+		if _, err := httpapi.ParseKey(key); err != nil {
+			return usageError(err)
+		}
+		group.Go(func() error {
+			var out, errs bytes.Buffer
+			if c.Int("jobs") == 1 { // as it is found
+				return one(key, results, warnings)
+			}
+			err := one(key, &out, &errs)
+			printing.Lock()
+			defer printing.Unlock()
+			_, stdoutErr := out.WriteTo(results)
+			_, _ = errs.WriteTo(warnings)
+			return errors.Join(err, stdoutErr)
+		})
+		return ctx.Err()
 	})
+	if groupErr := group.Wait(); groupErr != nil {
+		return groupErr
+	}
+	if err == nil && none.Load() {
+		return errNone
+	}
+	return err
 }
 
 // share puts a part of the network in words.

@@ -116,13 +116,9 @@ type followed struct {
 	Removed int `json:"removed"` // from them
 }
 
-func follow(ctx context.Context, c *cli.Command, from string) (err error) {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
+func follow(ctx context.Context, c *cli.Command, cl *client) (err error) {
 	f := &follower{cl: cl, source: kuboNodes(c.Args().Slice(), c.Bool("pins")), parameters: ofKeys(c)}
-	if from == "dir" {
+	if c.String("from") == "dir" {
 		folders, err := openTrees(cl.repo, c.Args().Slice())
 		if err != nil {
 			return err
@@ -161,10 +157,7 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 		started := time.Now()
 		did, err := f.look(ctx)
 		if did.Added+did.Removed > 0 || err == nil && !begun {
-			if err := show(c, did, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "added %s, removed %d, of %d there\n", keyCount(did.Added), did.Removed, did.Keys)
-				return err
-			}); err != nil {
+			if err := say(c, did, "added %s, removed %d, of %d there", keyCount(did.Added), did.Removed, did.Keys); err != nil {
 				return err
 			}
 		}

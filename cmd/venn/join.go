@@ -23,20 +23,15 @@ func joinCommand() *cli.Command {
 			&cli.BoolFlag{Name: "others", Usage: "join only the peers that are named, without this one"},
 			jsonFlag("a JSON object a line for each key: key; in the end: end, and what it took"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkPeers(c.Args().Slice()); err != nil {
-				return err
-			}
-			q := url.Values{"peer": c.Args().Slice(), "others": {strconv.FormatBool(c.Bool("others"))}}
-			return withClient(c, func(cl *client) error { return join(ctx, c, cl, q) })
-		},
+		Action: ofPeers(onDaemon(join)),
 	}
 }
 
 // join prints the keys that all have, and their cost.
-func join(ctx context.Context, c *cli.Command, cl *client, q url.Values) error {
+func join(ctx context.Context, c *cli.Command, cl *client) error {
+	q := url.Values{"peer": c.Args().Slice(), "others": {strconv.FormatBool(c.Bool("others"))}}
 	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](ctx, cl, http.MethodGet, "/api/v1/join", q, nil, func(k httpapi.Key) error {
-		return show(c, k, func(w io.Writer) error { _, err := fmt.Fprintln(w, k.Key); return err })
+		return say(c, k, "%s", k.Key)
 	})
 	if err == nil {
 		err = show(c, end, func(io.Writer) error { return nil })

@@ -53,23 +53,21 @@ func keysCommand() *cli.Command {
 			},
 			{
 				Name: "rm", Usage: "say that the peer no longer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
-				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
-				Action: func(ctx context.Context, c *cli.Command) error {
-					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "remove") })
-				},
+				Flags:  []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
+				Action: changeKeys("remove"),
 			},
 			{
 				Name: "import", Usage: "add keys from files, one KEY a line", ArgsUsage: "FILE…|-", Description: keyHelp,
-				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: importKeys, Hidden: true, // keys add - does it
+				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: onDaemon(importKeys), Hidden: true, // keys add - does it
 			},
 			pathCommand(),
 			{
 				Name: "ls", Usage: "list the keys that the peer holds, in no order",
-				Flags: []cli.Flag{jsonFlag("a JSON object a line: key")}, Action: listKeys,
+				Flags: []cli.Flag{jsonFlag("a JSON object a line: key")}, Action: onDaemon(listKeys),
 			},
 			{
 				Name: "has", Usage: "say whether the peer itself holds keys; the exit code is 3 if one is lacking", ArgsUsage: "KEY…|-", Description: keyHelp,
-				Flags: []cli.Flag{jsonFlag("a JSON object a line: key, has")}, Action: hasKeys,
+				Flags: []cli.Flag{jsonFlag("a JSON object a line: key, has")}, Action: onKeys(hasKeys),
 			},
 		},
 	}
@@ -92,12 +90,15 @@ func keyLines(c *cli.Command) (io.Reader, error) {
 	return strings.NewReader(strings.Join(args, "\n")), nil
 }
 
-func withKeys(c *cli.Command, f func(*client, io.Reader) error) error {
-	in, err := keyLines(c)
-	if err != nil {
-		return err
+// onKeys returns the action of a command that asks the daemon about the keys of the arguments, which come one a line.
+func onKeys(f func(context.Context, *cli.Command, *client, io.Reader) error) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		in, err := keyLines(c)
+		if err != nil {
+			return err
+		}
+		return onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error { return f(ctx, c, cl, in) })(ctx, c)
 	}
-	return withClient(c, func(cl *client) error { return f(cl, in) })
 }
 
 func addKeys(ctx context.Context, c *cli.Command) error {
@@ -112,23 +113,19 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	}
 	switch {
 	case from == "":
-		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
+		return changeKeys("add")(ctx, c)
 	case (from == "dir" || from == "kubo") && c.Bool("follow"):
-		return follow(ctx, c, from)
+		return onDaemon(follow)(ctx, c)
 	case from == "dir":
-		return addTrees(ctx, c)
+		return onDaemon(addTrees)(ctx, c)
 	case from == "kubo":
-		return addKubo(ctx, c)
+		return onDaemon(addKubo)(ctx, c)
 	}
 	return usageError(fmt.Errorf("--from %q: must be dir or kubo", from))
 }
 
 // addKubo adds the keys that IPFS nodes list now.
-func addKubo(ctx context.Context, c *cli.Command) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
+func addKubo(ctx context.Context, c *cli.Command, cl *client) error {
 	r, w := io.Pipe()
 	go func() {
 		_ = w.CloseWithError(kuboNodes(c.Args().Slice(), c.Bool("pins")).each(ctx, func(key string) error {
@@ -137,7 +134,7 @@ func addKubo(ctx context.Context, c *cli.Command) error {
 		}))
 	}()
 	defer func() { _ = r.Close() }()
-	err = changeKeys(ctx, c, cl, r, "add")
+	err := changeLists(ctx, c, cl, []keyList{{"", r}}, 0, "add")
 	if text := unserved(cl.repo); text != "" && err == nil {
 		complain(c.Root().ErrWriter, text)
 	}
@@ -152,11 +149,7 @@ func keyCount(n int) string {
 	return fmt.Sprintf("%d keys", n)
 }
 
-func importKeys(ctx context.Context, c *cli.Command) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
+func importKeys(ctx context.Context, c *cli.Command, cl *client) error {
 	var in []keyList
 	size, known := int64(0), true
 	for _, name := range c.Args().Slice() {
@@ -194,9 +187,11 @@ const (
 	requestBytes = 8 << 20
 )
 
-// changeKeys sends keys, one a line, and shows the result.
-func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
-	return changeLists(ctx, c, cl, []keyList{{"", in}}, 0, what)
+// changeKeys returns the action that adds or removes the keys of the arguments, and shows the result.
+func changeKeys(what string) cli.ActionFunc {
+	return onKeys(func(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
+		return changeLists(ctx, c, cl, []keyList{{"", in}}, 0, what)
+	})
 }
 
 // changeLists sends one list after the other, up to the first error, and shows the result. size is the length of all
@@ -250,7 +245,7 @@ func showChanged(c *cli.Command, total httpapi.Changed, what string) error {
 	if what == "remove" {
 		said = fmt.Sprintf("removed %d of %s", total.Changed, keyCount(total.Keys))
 	}
-	return show(c, total, func(w io.Writer) error { _, err := fmt.Fprintln(w, said); return err })
+	return say(c, total, "%s", said)
 }
 
 // ofKeys returns the parameters of a change of keys.
@@ -340,37 +335,28 @@ func cutRequests(in io.Reader, give func(request) bool) error {
 	}
 }
 
-func listKeys(ctx context.Context, c *cli.Command) error {
+func listKeys(ctx context.Context, c *cli.Command, cl *client) error {
 	out := bufio.NewWriter(c.Root().Writer)
 	defer func() { _ = out.Flush() }()
-	return withClient(c, func(cl *client) error {
-		return each(ctx, cl, http.MethodGet, "/api/v1/keys", nil, nil, func(k httpapi.Key) error {
-			if c.Bool("json") {
-				return writeJSON(out, k)
-			}
-			_, err := fmt.Fprintln(out, k.Key)
-			return err
-		})
+	return each(ctx, cl, http.MethodGet, "/api/v1/keys", nil, nil, func(k httpapi.Key) error {
+		if c.Bool("json") {
+			return writeJSON(out, k)
+		}
+		_, err := fmt.Fprintln(out, k.Key)
+		return err
 	})
 }
 
-func hasKeys(ctx context.Context, c *cli.Command) error {
-	return withKeys(c, func(cl *client, in io.Reader) error {
-		lacks := false
-		err := eachHas(ctx, cl, in, func(h httpapi.Has) error {
-			if !h.Has {
-				lacks = true
-			}
-			return show(c, h, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%-5t %s\n", h.Has, h.Key)
-				return err
-			})
-		})
-		if err == nil && lacks {
-			return errNone
-		}
-		return err
+func hasKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
+	lacks := false
+	err := eachHas(ctx, cl, in, func(h httpapi.Has) error {
+		lacks = lacks || !h.Has
+		return say(c, h, "%-5t %s", h.Has, h.Key)
 	})
+	if err == nil && lacks {
+		return errNone
+	}
+	return err
 }
 
 // eachHas asks whether the peer holds keys, one a line, and calls f with the answers.

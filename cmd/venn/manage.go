@@ -17,13 +17,8 @@ import (
 func disconnectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "disconnect", Usage: "close the connections to peers; either side may choose the other again", ArgsUsage: "PEER…",
-		Flags: []cli.Flag{jsonFlag("a JSON object a line: disconnected")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkPeers(c.Args().Slice()); err != nil {
-				return err
-			}
-			return eachPeer(ctx, c, "/api/v1/disconnect", "disconnected from", "disconnected")
-		},
+		Flags:  []cli.Flag{jsonFlag("a JSON object a line: disconnected")},
+		Action: ofPeers(eachPeer("/api/v1/disconnect", "disconnected from", "disconnected")),
 	}
 }
 
@@ -34,10 +29,7 @@ func pingCommand() *cli.Command {
 			&cli.IntFlag{Name: "count", Value: 3, Usage: "`NUMBER` of round trips to each, one a second", Validator: within(1, 1_000_000)},
 			jsonFlag("a JSON object a line: peer, rtt_ms"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := checkPeers(c.Args().Slice()); err != nil {
-				return err
-			}
+		Action: ofPeers(func(ctx context.Context, c *cli.Command) error {
 			for _, id := range c.Args().Slice() {
 				for i := range c.Int("count") {
 					if i > 0 {
@@ -53,7 +45,7 @@ func pingCommand() *cli.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -104,17 +96,11 @@ func watchCommand() *cli.Command {
 			&cli.IntFlag{Name: "count", Usage: "end after this number of `EVENTS`", HideDefault: true, Validator: within(0, 1<<31)},
 			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes, number, added, removed"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			err := withClient(c, func(cl *client) error {
-				return each(ctx, cl, http.MethodGet, "/api/v1/events", url.Values{"count": {strconv.Itoa(c.Int("count"))}}, nil, func(e httpapi.Event) error {
-					return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
-				})
-			})
-			if ctx.Err() != nil {
-				return nil // Ctrl-C is the normal end
-			}
-			return err
-		},
+		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
+			return ended(ctx, each(ctx, cl, http.MethodGet, "/api/v1/events", url.Values{"count": {strconv.Itoa(c.Int("count"))}}, nil, func(e httpapi.Event) error {
+				return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
+			}))
+		}),
 	}
 }
 

@@ -23,11 +23,7 @@ func mirrorCommand() *cli.Command {
 			"    venn config set mirror.upstream.go URL\n\n" +
 			"`venn config show` explains the keys below [mirror].",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
+		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
 			var s httpapi.Status
 			if err := cl.get(ctx, "/api/v1/status", nil, &s); err != nil {
 				return err
@@ -40,7 +36,7 @@ func mirrorCommand() *cli.Command {
 				return err
 			}
 			return show(c, s.Mirror, func(w io.Writer) error { return printMirror(w, s.Mirror, cfg.Mirror) })
-		},
+		}),
 	}
 }
 

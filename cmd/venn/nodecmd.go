@@ -57,6 +57,17 @@ func openRepo(c *cli.Command) (repo.Repo, error) {
 	return repo.Open(dir)
 }
 
+// onRepo returns the action of a command that opens the repository.
+func onRepo(f func(context.Context, *cli.Command, repo.Repo) error) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		r, err := openRepo(c)
+		if err != nil {
+			return err
+		}
+		return f(ctx, c, r)
+	}
+}
+
 // group is the action of a command that only has subcommands.
 func group(ctx context.Context, c *cli.Command) error {
 	if name := c.Args().First(); name != "" {

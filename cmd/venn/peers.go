@@ -129,18 +129,16 @@ func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "say what the peer holds and knows",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return withClient(c, func(cl *client) (err error) {
-				var s statusAndSources
-				if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
-					return err
-				}
-				if s.Sources, err = cl.repo.Sources(); err != nil {
-					return err
-				}
-				return show(c, s, func(w io.Writer) error { return printStatus(w, s) })
-			})
-		},
+		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) (err error) {
+			var s statusAndSources
+			if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
+				return err
+			}
+			if s.Sources, err = cl.repo.Sources(); err != nil {
+				return err
+			}
+			return show(c, s, func(w io.Writer) error { return printStatus(w, s) })
+		}),
 	}
 }
 
@@ -209,57 +207,52 @@ func overlapCommand() *cli.Command {
 	return &cli.Command{
 		Name: "overlap", Usage: "estimate what a peer has in common with this one, or two peers with each other", ArgsUsage: "PEER [PEER]",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: ofPeers(onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
 			q := url.Values{"peer": {c.Args().Get(0)}}
-			if c.Args().Len() == 2 {
-				q.Set("with", c.Args().Get(1))
-			}
-			if err := checkPeers(c.Args().Slice()); err != nil {
-				return err
-			}
 			first, second := "this peer", "the other"
 			if c.Args().Len() == 2 {
+				q.Set("with", c.Args().Get(1))
 				first, second = "the first", "the second"
 			}
-			return withClient(c, func(cl *client) error {
-				var o httpapi.Overlap
-				if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
-					return err
-				}
-				r := overlapOfPeers(o)
-				return show(c, r, func(w io.Writer) error { return r.print(w, first, second) })
-			})
-		},
+			var o httpapi.Overlap
+			if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
+				return err
+			}
+			r := overlapOfPeers(o)
+			return show(c, r, func(w io.Writer) error { return r.print(w, first, second) })
+		})),
 	}
 }
 
-// checkPeers returns an error if one of ids is no peer id.
-func checkPeers(ids []string) error {
-	for _, p := range ids {
-		if _, err := peer.Decode(p); err != nil {
-			return usageError(fmt.Errorf("%q is no peer id; `venn peers` lists those known", p))
+// ofPeers returns an action whose arguments must be peer ids.
+func ofPeers(do cli.ActionFunc) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		for _, p := range c.Args().Slice() {
+			if _, err := peer.Decode(p); err != nil {
+				return usageError(fmt.Errorf("%q is no peer id; `venn peers` lists those known", p))
+			}
 		}
+		return do(ctx, c)
 	}
-	return nil
 }
 
 func connectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "connect", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
-		Flags: []cli.Flag{jsonFlag("a JSON object a line: connected")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return eachPeer(ctx, c, "/api/v1/connect", "connected to", "connected")
-		},
+		Flags:  []cli.Flag{jsonFlag("a JSON object a line: connected")},
+		Action: eachPeer("/api/v1/connect", "connected to", "connected"),
 	}
 }
 
-// eachPeer sends a request for each argument, a peer, and shows the answers.
-func eachPeer(ctx context.Context, c *cli.Command, path, said, member string) error {
-	for _, p := range c.Args().Slice() {
-		text := func(w io.Writer, v map[string]string) error { _, err := fmt.Fprintln(w, said, v[member]); return err }
-		if err := ask(ctx, c, http.MethodPost, path, url.Values{"peer": {p}}, text); err != nil {
-			return err
+// eachPeer returns the action that sends a request for each argument, a peer, and shows the answers.
+func eachPeer(path, said, member string) cli.ActionFunc {
+	text := func(w io.Writer, v map[string]string) error { _, err := fmt.Fprintln(w, said, v[member]); return err }
+	return func(ctx context.Context, c *cli.Command) error {
+		for _, p := range c.Args().Slice() {
+			if err := ask(ctx, c, http.MethodPost, path, url.Values{"peer": {p}}, text); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
 }

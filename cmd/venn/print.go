@@ -129,6 +129,11 @@ func show(c *cli.Command, v any, text func(w io.Writer) error) error {
 	return text(output(c))
 }
 
+// say writes v as JSON if that is asked for, else a formatted line.
+func say(c *cli.Command, v any, format string, args ...any) error {
+	return show(c, v, func(w io.Writer) error { _, err := fmt.Fprintf(w, format+"\n", args...); return err })
+}
+
 // showIndented does the same as show for reports, whose JSON has an indentation.
 func showIndented(c *cli.Command, v any, text func(w io.Writer) error) error {
 	if !c.Bool("json") {

@@ -36,23 +36,21 @@ func topCommand() *cli.Command {
 			if !once && (!ok || !term.IsTerminal(int(out.Fd()))) {
 				return usageError(errors.New("top needs a terminal; --once prints it once, venn status --json is for programs"))
 			}
-			cl, err := newClient(c)
-			if err != nil {
-				return err
-			}
-			if once {
-				now, err := lookOnce(ctx, cl)
-				if err != nil {
-					return ended(ctx, err)
+			return onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
+				if once {
+					now, err := lookOnce(ctx, cl)
+					if err != nil {
+						return ended(ctx, err)
+					}
+					return show(c, now, func(w io.Writer) error { return writeTop(w, now, moment{}, wide, math.MaxInt) })
 				}
-				return show(c, now, func(w io.Writer) error { return writeTop(w, now, moment{}, wide, math.MaxInt) })
-			}
-			ctx, restore, err := untilKey(ctx, c.Root().Reader)
-			if err != nil {
-				return err
-			}
-			defer restore()
-			return drawTop(ctx, cl, out, c.Duration("every"))
+				ctx, restore, err := untilKey(ctx, c.Root().Reader)
+				if err != nil {
+					return err
+				}
+				defer restore()
+				return drawTop(ctx, cl, out, c.Duration("every"))
+			})(ctx, c)
 		},
 	}
 }

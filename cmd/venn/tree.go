@@ -331,11 +331,7 @@ func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 
 // addTrees adds the keys of the files below folders. It skips files that cannot be read, and returns an error for them
 // at the end.
-func addTrees(ctx context.Context, c *cli.Command) error {
-	cl, err := newClient(c)
-	if err != nil {
-		return err
-	}
+func addTrees(ctx context.Context, c *cli.Command, cl *client) error {
 	folders, err := openTrees(cl.repo, c.Args().Slice())
 	if err != nil {
 		return err
@@ -420,28 +416,26 @@ func pathCommand() *cli.Command {
 		Name: "path", Usage: "print the files that have keys, of those that keys add --from dir has seen; exit code 3 if a key has none", ArgsUsage: "KEY…|-",
 		Description: keyHelp + "\nFiles that have changed since are left out.",
 		Flags:       []cli.Flag{jsonFlag("a JSON object a line: key, path, size")},
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			in, err := keyLines(c)
 			if err != nil {
 				return err
 			}
-			r, err := openRepo(c)
-			if err != nil {
-				return err
-			}
-			none := false
-			err = eachKey("keys", in, func(line []byte) error {
-				n, err := printPaths(c, r, string(line))
-				if n == 0 && err == nil {
-					none = true
-					complain(c.Root().ErrWriter, "no file seen has "+visible(string(line)))
+			return onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
+				none := false
+				err := eachKey("keys", in, func(line []byte) error {
+					n, err := printPaths(c, r, string(line))
+					if n == 0 && err == nil {
+						none = true
+						complain(c.Root().ErrWriter, "no file seen has "+visible(string(line)))
+					}
+					return err
+				})
+				if err == nil && none {
+					return errNone
 				}
 				return err
-			})
-			if err == nil && none {
-				return errNone
-			}
-			return err
+			})(ctx, c)
 		},
 	}
 }
@@ -470,7 +464,7 @@ func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 			Path string `json:"path"`
 			Size int64  `json:"size"`
 		}{text, x.Path, x.Size}
-		if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, visible(x.Path)); return err }); err != nil {
+		if err := say(c, v, "%s", visible(x.Path)); err != nil {
 			return n, err
 		}
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -41,26 +39,21 @@ func buildVersion() version {
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "version",
-		Usage: "print the version, and what it was built with",
-		Flags: []cli.Flag{jsonFlag("as a JSON object")},
-		Action: func(_ context.Context, c *cli.Command) error {
-			return printVersion(c)
-		},
+		Name:   "version",
+		Usage:  "print the version, and what it was built with",
+		Flags:  []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(_ context.Context, c *cli.Command) error { return printVersion(c) },
 	}
 }
 
 func printVersion(c *cli.Command) error {
 	v := buildVersion()
-	return show(c, v, func(w io.Writer) error {
-		built := ""
-		if v.Revision != "" {
-			built = " " + v.Revision
-		}
-		if v.Dirty {
-			built += " with changes"
-		}
-		_, err := fmt.Fprintf(w, "venn %s%s %s %s\n", v.Version, built, v.Go, v.Platform)
-		return err
-	})
+	built := ""
+	if v.Revision != "" {
+		built = " " + v.Revision
+	}
+	if v.Dirty {
+		built += " with changes"
+	}
+	return say(c, v, "venn %s%s %s %s", v.Version, built, v.Go, v.Platform)
 }
