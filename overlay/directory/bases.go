@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -62,47 +61,19 @@ func (d *Directory) expireBases(now time.Duration) {
 	}
 }
 
-// bit returns the bit of epoch at in the bases of the later epoch ep; 0 if it has none.
-func bit(at, ep summary.Epoch) wire.Bases {
-	if at.Generation != ep.Generation || at.Sequence >= ep.Sequence {
-		return 0
-	}
-	return wire.Bases(1) << (min(ep.Sequence-at.Sequence, 8) - 1) & wire.MaxBases
-}
-
-// BasesOf returns the epochs before ep with at least parts parts held.
-func (e *Entry) BasesOf(ep summary.Epoch, parts int) wire.Bases {
-	var all wire.Bases
-	for p := range e.prefixes {
-		if p.Parts() >= parts && p.Plan().N <= MaxDeltaKeys {
-			all |= bit(p.Header().Epoch, ep)
-		}
-	}
-	return all
-}
-
-// Base returns the latest held prefix of the epochs in mask, counted back from ep, with at least parts parts; nil if
-// there is none.
-func (e *Entry) Base(ep summary.Epoch, mask wire.Bases, parts int) *summary.Prefix {
-	var best *summary.Prefix
+// Earlier returns the deepest prefix held of the epochs before ep, the latest of equally deep ones; nil if there is none
+// that deltas are made from.
+func (e *Entry) Earlier(ep summary.Epoch) (deepest *summary.Prefix) {
 	for p := range e.prefixes {
 		at := p.Header().Epoch
-		if mask&bit(at, ep) != 0 && p.Parts() >= parts && (best == nil || at.After(best.Header().Epoch)) {
-			best = p
+		if !ep.After(at) || p.Parts() == 0 || p.Plan().N > MaxDeltaKeys {
+			continue
+		}
+		if deepest == nil || p.Parts() > deepest.Parts() || p.Parts() == deepest.Parts() && at.After(deepest.Header().Epoch) {
+			deepest = p
 		}
 	}
-	return best
-}
-
-// Deepest returns the largest number of parts of an epoch before ep that a delta to ep can start from.
-func (e *Entry) Deepest(ep summary.Epoch) int {
-	most := 0
-	for p := range e.prefixes {
-		if e.BasesOf(ep, p.Parts()) != 0 {
-			most = max(most, p.Parts())
-		}
-	}
-	return most
+	return deepest
 }
 
 // prefixes yields all prefixes held of an origin: the newest epoch, the answering one, then bases from the oldest.

@@ -48,7 +48,12 @@ func (x *Exchange) baseFor(l *link, e *origin, p *summary.Prefix, end int) wire.
 		}
 		e.like = group.Of(base.Header())
 	}
-	return wire.Given{Group: e.like, Parts: uint16(base.Parts())}
+	return givenAll(base)
+}
+
+// givenAll names all that is held of a base.
+func givenAll(base *summary.Prefix) wire.Given {
+	return wire.Given{Group: group.Of(base.Header()), Parts: uint16(base.Parts())}
 }
 
 // deepAs reports whether a prefix has a false-positive rate, or is whole.

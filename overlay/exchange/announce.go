@@ -84,7 +84,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) wire.Item {
 	l.trade(e.Index()).tells(p.Parts(), now)
 	ep := p.Header().Epoch
-	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
+	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts())}
 }
 
 // told reports whether a link knows, or need not know, the number of parts that we hold of an origin.

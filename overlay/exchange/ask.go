@@ -36,12 +36,12 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + refetchAfter}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
-	p, given := e.Newest(), wire.Given{}
-	if of.bases == 0 {
-		given = x.baseFor(x.links[from.Peer], e, p, of.end)
+	p := e.Newest()
+	if of.given == (wire.Given{}) {
+		of.given = x.baseFor(x.links[from.Peer], e, p, of.end)
 	}
 	x.out.Emit(event.Ask{To: from, Question: wire.PartsRequest{
-		Group: group.Of(p.Header()), First: of.from, End: of.end, Bases: of.bases, Given: given,
+		Group: group.Of(p.Header()), First: of.from, End: of.end, Given: of.given,
 	}})
 }
 

@@ -125,12 +125,8 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = x.now, epoch
 	}
-	t := l.trade(e.Index())
-	if t.claims(epoch, it.Have) {
+	if l.trade(e.Index()).claims(epoch, it.Have) {
 		x.wake(e)
-	}
-	if it.Want <= it.Have && t.theirs == epoch {
-		t.bases = it.Bases
 	}
 }
 
@@ -163,5 +159,5 @@ func (x *Exchange) enqueue(l *link, e *origin, it wire.Item) {
 		l.wants[e.Index()] = w
 		l.queue = append(l.queue, e.Index())
 	}
-	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, bases: it.Bases, given: it.Given, at: x.now}
+	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, given: it.Given, at: x.now}
 }

@@ -13,12 +13,11 @@ import (
 
 // A new epoch mostly repeats the one before it. A holder of an earlier epoch of an origin asks for the difference:
 //
-//   - A peer keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and lists them in each
-//     announcement ([wire.Item].Bases). An ask lists the epochs that the asker holds, at least as deep as it wants the
-//     new one.
-//   - The holder answers with the signed header and the delta from the latest epoch that both hold. If there is none,
-//     or it is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper parts: it
-//     costs little and keeps all that is known of a peer.
+//   - A peer keeps, beside the newest epoch, some earlier ones for a while. An ask names the deepest of them as its base
+//     ([wire.Item].Given), and is for as many parts.
+//   - The holder answers with the signed header and a relative run given that epoch: the delta. If it does not hold the
+//     base, or the delta is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper
+//     parts: it costs little and keeps all that is known of a peer.
 //   - The receiver applies it and verifies the result against the chain of the new header. So it holds the same prefix
 //     as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
@@ -28,32 +27,31 @@ import (
 // many keys. Deltas made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20
-	// deltaPatience is the time after the first news of an epoch for which we wait for a peer with a delta of the whole
-	// depth.
+	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds all of the depth
+	// that the earlier epoch is held to.
 	deltaPatience = 2 * time.Second
 	// deltaValue puts a delta before deeper parts, and behind the samples of unknown origins.
 	deltaValue = 1e3
 )
 
 // deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links
-// whose deltas reach deepest. wait is set if it is better to ask nobody yet.
+// that hold most of it. wait is set if it is better to ask nobody yet.
 func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	e := of.e
-	deepest := e.Deepest(of.epoch)
-	if deepest <= of.from {
+	base := e.Earlier(of.epoch)
+	if base == nil || base.Parts() <= of.from {
 		return false
 	}
+	deepest := base.Parts()
 	if len(of.links) == 0 { // the origin itself is asked, for the epoch of which a part is held
-		x.sizeDelta(of, min(deepest, e.Newest().Plan().Parts()))
+		x.sizeDelta(of, base, min(deepest, e.Newest().Plan().Parts()))
 		return false
 	}
 	reach := func(l *link) int {
-		t := l.known(e.Index())
-		want := min(int(t.have), deepest)
-		if l.appliesNo(e.Tag(), of.epoch) || t.bases&e.BasesOf(of.epoch, want) == 0 {
+		if l.appliesNo(e.Tag(), of.epoch) {
 			return 0
 		}
-		return want
+		return min(int(l.known(e.Index()).have), deepest)
 	}
 	want := of.from
 	for _, l := range of.links {
@@ -66,7 +64,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 		return false
 	}
 	of.links = slices.DeleteFunc(of.links, func(l *link) bool { return reach(l) < want })
-	x.sizeDelta(of, want)
+	x.sizeDelta(of, base, want)
 	return false
 }
 
@@ -74,8 +72,8 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 const headerBytes = 512
 
 // sizeDelta sets the end, the bytes and the value of an offer of a delta.
-func (x *Exchange) sizeDelta(of *offer, want int) {
-	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
+func (x *Exchange) sizeDelta(of *offer, base *summary.Prefix, want int) {
+	of.end, of.given = want, givenAll(base)
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
@@ -92,20 +90,15 @@ const (
 	deltaGoes
 )
 
-// relative returns the relative run that answers an ask for parts of p up to end, without its code: given an earlier
-// epoch that the asker holds, from part 0 on, else given the other summary that it names. It returns false if no such
-// base is held here, or none that is known beyond what the asker has of p.
+// relative returns the relative run that answers an ask for parts of p up to end, without its code. It returns false if
+// the base that the ask names is not held here, or is not known beyond what the asker has of p.
 func (x *Exchange) relative(e *origin, p *summary.Prefix, w *want, end int) (m madeDelta, ok bool) {
-	m = madeDelta{of: e.Index(), next: p, end: end}
-	if m.base = e.Base(p.Header().Epoch, w.bases, end); m.base != nil {
-		m.parts = min(end, m.base.Parts())
-	} else if m.base = x.cfg.Summary(w.given.Group, 1); m.base != nil {
-		m.first, m.parts = int(w.from), min(partsGiven(m.base, p, end), m.base.Parts(), int(w.given.Parts))
-	}
-	if m.base == nil || m.parts < 1 || m.first >= end || max(m.base.Header().N, p.Header().N) > directory.MaxDeltaKeys {
+	m = madeDelta{of: e.Index(), next: p, first: int(w.from), end: end, base: x.cfg.Summary(w.given.Group, 1)}
+	if m.base == nil || m.first >= end || max(m.base.Header().N, p.Header().N) > directory.MaxDeltaKeys {
 		return m, false
 	}
-	return m, m.first == 0 || m.base.Plan().ExpectedRate(m.parts) <= p.Plan().ExpectedRate(m.first)/2
+	m.parts = min(partsGiven(m.base, p, end), m.base.Parts(), int(w.given.Parts))
+	return m, m.parts > 0 && m.base.Plan().ExpectedRate(m.parts) < p.Plan().ExpectedRate(m.first)
 }
 
 // makeDelta makes the relative run that answers an ask for parts of p up to end, given what the asker holds. It charges
@@ -124,7 +117,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 	if out.Delta, s = x.deltas.make(x.cfg.RunRelative, m); s != deltaGoes {
 		return wire.Parts{}, s
 	}
-	if m.first == 0 && (w.bases == 0 || e.RecordSince().After(m.base.Header().Epoch)) {
+	if m.first == 0 && (w.given.Group.OriginTag() != e.Tag() || e.RecordSince().After(w.given.Group.Epoch())) {
 		out.Record = e.Record().Envelope
 	}
 	n := Cost(out)
@@ -152,7 +145,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 
 // answerDelta answers a direct request by a delta, if there is one.
 func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r *request) serving {
-	w := want{from: uint16(r.q.First), bases: r.q.Bases, given: r.q.Given}
+	w := want{from: uint16(r.q.First), given: r.q.Given}
 	delta, s := x.makeDelta(l, e, p, &w, min(r.q.End, p.Parts()))
 	if s == deltaGoes {
 		x.reply(r, delta)

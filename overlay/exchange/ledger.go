@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -12,7 +11,6 @@ type trade struct {
 	theirs   summary.Epoch // newest epoch that the peer claims to hold
 	have     uint16        // number of its parts that the peer claims to hold
 	toldHave uint16        // parts of the newest epoch held here, as last announced to the peer; 0: none
-	bases    wire.Bases    // epochs from which the peer can make deltas to its newest one
 	toldAt   time.Duration // when toldHave was announced
 }
 
@@ -53,7 +51,7 @@ func (t ledger) renewed(i int) {
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	switch {
 	case e.After(t.theirs):
-		t.theirs, t.have, t.bases = e, have, 0
+		t.theirs, t.have = e, have
 	case e == t.theirs && have > t.have:
 		t.have = have
 	default:

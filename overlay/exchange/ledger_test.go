@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -33,15 +32,10 @@ func TestLedger(t *testing.T) {
 			p.toldHave, p.toldAt = uint16(have), now
 			plain[i] = p
 		case 4:
-			p.bases = wire.Bases(rng.IntN(1 + int(wire.MaxBases)))
-			l.at(i).bases = p.bases
 			plain[i] = p
 		default:
 			e, have := summary.Epoch{Generation: 1, Sequence: uint32(rng.IntN(3))}, uint16(rng.IntN(9))
 			more := e.After(p.theirs) || e == p.theirs && have > p.have
-			if e.After(p.theirs) {
-				p.bases = 0
-			}
 			if more {
 				p.theirs, p.have = e, have
 			}

@@ -53,7 +53,6 @@ type said struct {
 type want struct {
 	of        summary.Epoch
 	from, end uint16
-	bases     wire.Bases    // epochs of which it holds as many parts as it wants
 	given     wire.Given    // a summary of any origin that it holds
 	at        time.Duration // when it asked, or was last sent something
 }

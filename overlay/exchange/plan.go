@@ -40,7 +40,7 @@ type offer struct {
 	bytes     int
 	value     float64 // per byte
 	links     []*link
-	bases     wire.Bases // the epochs that a delta is asked from
+	given     wire.Given // an earlier epoch given which a delta is asked for; zero: it is no delta
 	doubted   bool       // offered only by links without credit: all other offers come first
 }
 
@@ -158,7 +158,7 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	if x.deltaOffer(now, &of) {
 		return of, false
 	}
-	if of.bases != 0 {
+	if of.given != (wire.Given{}) {
 		return of, true
 	}
 	ok := x.size(&of, most, short)
@@ -272,8 +272,8 @@ func (x *Exchange) take(now time.Duration, of offer) {
 	end := min(of.end, int(l.known(e.Index()).have))
 	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
-	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases}
-	if of.bases == 0 && !l.appliesNo(e.Tag(), of.epoch) {
+	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
+	if of.given == (wire.Given{}) && !l.appliesNo(e.Tag(), of.epoch) {
 		it.Given = x.baseFor(l, e, e.At(of.epoch), end)
 	}
 	x.owes(l, e, it)

@@ -26,13 +26,13 @@ func (x *Exchange) serve(l *link, first, last int) {
 }
 
 // urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
-// delta. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples. 3: deeper parts
+// delta to a new epoch. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples. 3: deeper parts
 // of others.
 func (x *Exchange) urgency(w *want, index int) int {
 	switch {
 	case index == 0 && (w.from == 0 || !x.equals):
 		return 0
-	case w.from == 0 || w.bases != 0:
+	case w.from == 0:
 		return 1
 	case index == 0:
 		return 2
@@ -53,11 +53,11 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		return false
 	}
 	end := min(int(w.end), p.Parts())
-	if w.bases != 0 || w.given != (wire.Given{}) {
+	if w.given != (wire.Given{}) {
 		if x.serveDelta(l, e, p, w, end) != partsInstead {
 			return false
 		}
-		w.bases, w.given = 0, wire.Given{}
+		w.given = wire.Given{}
 	}
 	cut, ok := x.cut(l, e, p, int(w.from), end)
 	if !ok {

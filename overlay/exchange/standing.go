@@ -64,16 +64,13 @@ func (m *matter) over(now time.Duration) bool {
 	return now >= m.end || m.owed == 0 && now >= m.shunned && m.failures == 0 && m.noDelta == summary.Epoch{}
 }
 
-// owes adds the parts of an ask to what a link may send of an origin. A delta replaces all parts up to its end.
+// owes adds the parts of an ask to what a link may send of an origin.
 func (x *Exchange) owes(l *link, e *origin, ask wire.Item) {
 	m := x.matter(l, e.Tag())
 	if m.owed == 0 {
 		m.oldest = ask.Group.Epoch()
 	}
 	m.owed += int(ask.Want - ask.Have)
-	if ask.Bases != 0 {
-		m.owed += int(ask.Have)
-	}
 }
 
 // pays counts a message against what its sender owes, and returns the fault if it owes less.

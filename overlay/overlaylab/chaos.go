@@ -169,7 +169,7 @@ func (c *Chaos) input() event.Input {
 	case 17, 18, 19, 20:
 		return c.parts(p)
 	case 21:
-		return c.asks(p, wire.PartsRequest{Group: c.Origin().Group(), First: c.n(4), End: c.n(6), Bases: wire.Bases(c.n(256))})
+		return c.asks(p, wire.PartsRequest{Group: c.Origin().Group(), First: c.n(4), End: c.n(6), Given: c.given()})
 	case 22:
 		return answered(p, wire.PartsRequest{Group: c.group()}, nil)
 	case 23:
@@ -233,12 +233,20 @@ func (c *Chaos) group() group.ID {
 	return c.Origin().Group()
 }
 
+// given returns a base that an ask names, held or not, or none.
+func (c *Chaos) given() (g wire.Given) {
+	if c.n(2) == 0 {
+		g = wire.Given{Group: c.group(), Parts: uint16(c.n(5))}
+	}
+	return g
+}
+
 func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 	var items []wire.Item
 	for range 1 + c.n(16) {
-		it := wire.Item{Group: c.group(), Have: uint16(c.n(5)), Bases: wire.Bases(c.n(256))}
+		it := wire.Item{Group: c.group(), Have: uint16(c.n(5))}
 		if c.n(3) == 0 {
-			it.Want = it.Have + uint16(c.n(4))
+			it.Want, it.Given = it.Have+uint16(c.n(4)), c.given()
 		}
 		items = append(items, it)
 	}

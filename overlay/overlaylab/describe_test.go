@@ -65,7 +65,7 @@ func (s *Script) items(items []wire.Item) string {
 	for _, it := range items {
 		if it.Want > it.Have {
 			ask := fmt.Sprintf("%s parts %s", s.group(it.Group), span(int(it.Have), int(it.Want)))
-			if it.Bases != 0 {
+			if it.Given.Group.OriginTag() == it.Group.OriginTag() {
 				ask += " or a delta"
 			}
 			asks = append(asks, ask)

@@ -10,19 +10,16 @@ import (
 )
 
 const (
-	MaxItems     = 4096                                        // items in a catalogue
-	MaxCatalogue = MaxItems*(groupBytes+3+3+1+givenBytes) + 40 // bytes of a catalogue
+	MaxItems     = 4096                                      // items in a catalogue
+	MaxCatalogue = MaxItems*(groupBytes+3+3+givenBytes) + 40 // bytes of a catalogue
 )
 
 // Item is one line of a catalogue. Have is the number of parts of an epoch that the sender holds. Want is the end of
-// the parts that it asks the receiver for: Have to Want-1 (0: it asks for nothing). Bases are the earlier epochs that
-// it holds too, from which it can make deltas. If it asks, they are the epochs of which it holds at least Want parts,
-// so that a delta may answer. Given, if it asks, is a summary of any origin that it holds, given which the parts may
-// be coded.
+// the parts that it asks the receiver for: Have to Want-1 (0: it asks for nothing). Given, if it asks, is a summary of
+// any origin that it holds, given which the parts may be coded: an earlier epoch of the same origin, or a similar one.
 type Item struct {
 	Group      group.ID
 	Have, Want uint16
-	Bases      Bases
 	Given      Given
 }
 
@@ -45,19 +42,13 @@ func givenOf(b []byte) (g Given) {
 	return g
 }
 
-// MaxBases is the largest value of [Bases]: it looks back over seven epochs.
-const MaxBases Bases = 1<<7 - 1
-
-// Bases is a set of earlier epochs of an origin: bit i stands for the epoch i+1 sequence numbers before.
-type Bases uint8
-
 // CatalogueGroup is the group id of the partial messages that carry catalogues.
 const CatalogueGroup = "c"
 
 // Catalogue lists what a peer holds and wants: at most [MaxItems] items.
 type Catalogue []Item
 
-// Append appends at most MaxItems items to b, in 18 to 41 bytes each.
+// Append appends at most MaxItems items to b, in 18 to 40 bytes each.
 func (c Catalogue) Append(b []byte) []byte { return appendTo(b, c) }
 
 // Size returns the number of bytes that Append appends.
@@ -73,9 +64,6 @@ func (c Catalogue) fields(w *writer) {
 	w.packed(2, len(c), func(i int) uint64 { return uint64(c[i].Have) })
 	if slices.ContainsFunc(c, func(it Item) bool { return it.Want > 0 }) {
 		w.packed(3, len(c), func(i int) uint64 { return uint64(c[i].Want) })
-	}
-	if slices.ContainsFunc(c, func(it Item) bool { return it.Bases != 0 }) {
-		w.packed(5, len(c), func(i int) uint64 { return uint64(c[i].Bases) })
 	}
 	if slices.ContainsFunc(c, func(it Item) bool { return it.given() }) {
 		w.made(6, givenBytes*c.asks(), func(b []byte) []byte {
@@ -104,7 +92,7 @@ func (c Catalogue) asks() (n int) {
 
 // ParseCatalogue reads a whole message.
 func ParseCatalogue(b []byte) (Catalogue, error) {
-	var groups, have, want, bases, given []byte
+	var groups, have, want, given []byte
 	d := decode("catalogue", b, MaxCatalogue)
 	for d.next() {
 		switch d.num {
@@ -114,8 +102,6 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 			have = d.bytes(0, MaxItems*3)
 		case 3:
 			want = d.bytes(0, MaxItems*3)
-		case 5:
-			bases = d.bytes(0, MaxItems)
 		case 6:
 			given = d.bytes(0, MaxItems*givenBytes)
 		}
@@ -124,8 +110,8 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 	if len(groups)%groupBytes != 0 {
 		d.malformed("groups of %d bytes", len(groups))
 	}
-	if d.err == nil && (len(have) < n || want != nil && len(want) < n || bases != nil && len(bases) != n) {
-		d.malformed("%d groups, but %d, %d and %d bytes of numbers", n, len(have), len(want), len(bases))
+	if d.err == nil && (len(have) < n || want != nil && len(want) < n) {
+		d.malformed("%d groups, but %d and %d bytes of numbers", n, len(have), len(want))
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -139,11 +125,6 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 	}
 	for i, v := range d.packed(want, n) {
 		items[i].Want = v
-	}
-	for i, v := range d.packed(bases, n) {
-		if items[i].Bases = Bases(v); v > uint16(MaxBases) {
-			d.fail(ErrLimit, "bases %d", v)
-		}
 	}
 	if n := items.asks(); given != nil && len(given) != n*givenBytes {
 		d.malformed("%d asks, but %d bytes of bases", n, len(given))

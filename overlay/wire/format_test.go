@@ -56,9 +56,9 @@ func formatExamples(t *testing.T) string {
 	b.WriteString("```\n")
 	fmt.Fprintf(&b, "Parts, part 0 %x\n", Parts{Envelope: []byte{0xaa, 0xbb}, Record: []byte{0xcc}, Run: run}.Append(nil))
 	fmt.Fprintf(&b, "Parts, refused %x\n", Parts{Refused: true}.Append(nil))
-	fmt.Fprintf(&b, "PartsRequest, parts 1 and 2, perhaps given epoch 1.6 %x\n", PartsRequest{Group: g, First: 1, End: 3, Bases: 1}.Append(nil))
-	fmt.Fprintf(&b, "Catalogue, epoch 1.7: 2 parts held, 5 wanted, 1.6 is a base; epoch 1.6: 3 parts held %x\n", Catalogue([]Item{
-		{Group: g, Have: 2, Want: 5, Bases: 1}, {Group: earlier, Have: 3},
+	fmt.Fprintf(&b, "PartsRequest, parts 1 and 2, perhaps given 4 parts of epoch 1.6 %x\n", PartsRequest{Group: g, First: 1, End: 3, Given: Given{earlier, 4}}.Append(nil))
+	fmt.Fprintf(&b, "Catalogue, epoch 1.7: 2 parts held, 5 wanted, perhaps given 3 of epoch 1.6; epoch 1.6: 3 parts held %x\n", Catalogue([]Item{
+		{Group: g, Have: 2, Want: 5, Given: Given{earlier, 3}}, {Group: earlier, Have: 3},
 	}).Append(nil))
 	b.WriteString("```\n")
 	return b.String()

@@ -22,8 +22,7 @@ const (
 type PartsRequest struct {
 	Group      group.ID
 	First, End int
-	Bases      Bases // a delta from one of these may answer
-	Given      Given // a summary of any origin that the asker holds, given which they may be coded
+	Given      Given // zero, or a summary of any origin that the asker holds, given which they may be coded
 }
 
 // Append appends the message to b.
@@ -36,7 +35,6 @@ func (r PartsRequest) fields(w *writer) {
 	w.bytes(1, r.Group[:])
 	w.uint(2, uint64(r.First))
 	w.uint(3, uint64(r.End))
-	w.uint(5, uint64(r.Bases))
 	if r.Given != (Given{}) {
 		w.bytes(6, r.Given.append(nil))
 	}
@@ -54,8 +52,6 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 			r.First = d.int(MaxPart)
 		case 3:
 			r.End = d.int(MaxPart)
-		case 5:
-			r.Bases = Bases(d.uint(math.MaxUint64) & uint64(MaxBases)) // a later version may look further back
 		case 6:
 			if b := d.bytes(givenBytes, givenBytes); b != nil {
 				r.Given = givenOf(b)

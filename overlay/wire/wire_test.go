@@ -89,7 +89,6 @@ var kinds = []kind{
 		Records: []Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer)},
 	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
-	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest)},
 	{"parts-request-given", MaxPartsRequest, PartsRequest{
 		Group: group.ID{1, 15: 2}, First: 3, End: 30, Given: Given{group.ID{3, 15: 4}, 258},
 	}, parser(ParsePartsRequest)},
@@ -113,9 +112,6 @@ var kinds = []kind{
 	{"join-piece", MaxJoinPiece, JoinPiece{
 		Set: JoinSize{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
 	}, parser(ParseJoinPiece)},
-	{"catalogue-bases", MaxCatalogue, Catalogue{
-		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
-	}, parser(ParseCatalogue)},
 	{"catalogue-given", MaxCatalogue, Catalogue{
 		{Group: group.ID{0: 1, 15: 1}, Have: 7},
 		{Group: group.ID{0: 2, 15: 1}, Have: 3, Want: 5},
@@ -208,10 +204,6 @@ func TestLaterForms(t *testing.T) {
 			t.Errorf("%s that is empty: error %v", k.name, err)
 		}
 	}
-	group := field(1, make([]byte, 16))
-	if r, err := ParsePartsRequest(append(group, append(varint(3, 1), varint(5, 1<<40|5)...)...)); err != nil || r.Bases != 5 {
-		t.Errorf("bases that look further back: %v, %v", r.Bases, err)
-	}
 	known := Tails{{Group: [16]byte{1}}}.Append(nil)
 	if items, err := ParseTails(append(field(1, unknown), known...)); err != nil || len(items) != 1 {
 		t.Errorf("a known item beside one of a new form: %v, %v", items, err)
@@ -292,8 +284,7 @@ func TestRefused(t *testing.T) {
 		{"number 65536", "catalogue", append(field(1, long(16)), field(2, protowire.AppendVarint(nil, 65536))...), ErrLimit},
 		{"no delta", "parts", field(7, nil), ErrMalformed},
 		{"delta and run", "parts", append(field(4, append(long(2), long(32)...)), field(7, []byte{1})...), ErrMalformed},
-		{"bases 128", "catalogue", append(item, field(5, []byte{0x80, 1})...), ErrMalformed},
-		{"too few bases", "catalogue", append(item, field(5, nil)...), ErrMalformed},
+		{"a base without an ask", "catalogue", append(item, field(6, long(18))...), ErrMalformed},
 		{"filter of 2^28+1 bits", "join-request", append(append(varint(1, 1<<27+1), varint(2, 2)...), varint(3, 1)...), ErrLimit},
 		{"filter without hashes", "join-request", append(varint(1, 8), varint(2, 2)...), ErrMalformed},
 		{"filter without params", "join-request", varint(6, 8), ErrMalformed},

@@ -263,7 +263,7 @@ func TestLostStreamAsksNothingAgain(t *testing.T) {
 		}
 		return items
 	}
-	one, two := wire.Item{Have: 3}, wire.Item{Have: 2, Want: 9, Bases: 1}
+	one, two := wire.Item{Have: 3}, wire.Item{Have: 2, Want: 9, Given: wire.Given{Parts: 1}}
 	m.SendCatalogue("p", wire.Catalogue{one, two}.Append(nil))
 	if got := said(); !slices.Equal(got, wire.Catalogue{one, two}) {
 		t.Fatal(got)
