@@ -9,18 +9,19 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// Config is the configuration of a daemon. The doc of a field stands in the file above it.
+// Config is the configuration of a daemon. The tags of a field are the one declaration of a key: its name in the file,
+// the text of its default (without one: 0 or empty), its unit, the rules that Check holds it to (least, and the meaning of
+// zero; one of some words; form, see forms), and the doc that stands above it in the file.
 type Config struct {
 	Network   Network   `toml:"network"`
 	Addresses Addresses `toml:"addresses"`
@@ -35,11 +36,11 @@ type Config struct {
 
 // Network chooses the network that the daemon belongs to.
 type Network struct {
-	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
+	Name string `toml:"name" default:"venn" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
 	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. All keys are hashed again when it changes."`
 
 	PreviousSeed  uint32 `toml:"previous_seed" doc:"Number that the network had before seed, while its peers change one by one. Until previous_until this peer finds those that still have it, and they find it."`
-	PreviousUntil string `toml:"previous_until" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
+	PreviousUntil string `toml:"previous_until" form:"time such as 2030-01-31T12:00:00Z" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
 }
 
 // Previous returns the time until which there is a previous seed; ok is false when there is none.
@@ -50,59 +51,59 @@ func (n Network) Previous() (until time.Time, ok bool) {
 
 // Addresses are the addresses at which the daemon listens to peers.
 type Addresses struct {
-	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers. Where all are on the default port, 4101, and another program has that, the peer takes another port, the same each time."`
-	Announce []string `toml:"announce" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
+	Listen   []string `toml:"listen" form:"multiaddr" doc:"Multiaddrs to listen on for peers. Where all are on the default port, 4101, and another program has that, the peer takes another port, the same each time."`
+	Announce []string `toml:"announce" form:"multiaddr" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
 
-	AnnounceAlso []string `toml:"announce_also" doc:"Multiaddrs to tell peers besides, as that of a port forwarded by hand."`
+	AnnounceAlso []string `toml:"announce_also" form:"multiaddr" doc:"Multiaddrs to tell peers besides, as that of a port forwarded by hand."`
 }
 
 // Discovery sets how the daemon finds peers.
 type Discovery struct {
-	Bootstrap []string `toml:"bootstrap" doc:"Multiaddrs, with /p2p/ID, of peers to connect to at the start, and again where there is no connection, every ten minutes at least."`
-	MDNS      bool     `toml:"mdns" doc:"Find peers of the same network name on the local network by multicast DNS."`
+	Bootstrap []string `toml:"bootstrap" form:"multiaddr with /p2p/ID" doc:"Multiaddrs, with /p2p/ID, of peers to connect to at the start, and again where there is no connection, every ten minutes at least."`
+	MDNS      bool     `toml:"mdns" default:"true" doc:"Find peers of the same network name on the local network by multicast DNS."`
 }
 
 // NAT sets how a daemon behind a NAT is reached.
 type NAT struct {
-	PortMap      bool     `toml:"port_map" doc:"Ask the router to forward a port (UPnP, NAT-PMP)."`
-	HolePunching bool     `toml:"hole_punching" doc:"Turn relayed connections into direct ones."`
-	Relays       []string `toml:"relays" doc:"Multiaddrs, with /p2p/ID, of relays to be reached through when no direct connection works."`
+	PortMap      bool     `toml:"port_map" default:"true" doc:"Ask the router to forward a port (UPnP, NAT-PMP)."`
+	HolePunching bool     `toml:"hole_punching" default:"true" doc:"Turn relayed connections into direct ones."`
+	Relays       []string `toml:"relays" form:"multiaddr with /p2p/ID" doc:"Multiaddrs, with /p2p/ID, of relays to be reached through when no direct connection works."`
 	RelayService bool     `toml:"relay_service" doc:"Relay for others, within libp2p's limits, when this daemon is reachable itself."`
 }
 
 // Content sets which peers serve the content of the keys, and whether others may join on them.
 type Content struct {
 	Joins    bool     `toml:"joins" doc:"Take part in joins of others. Whoever asks for one can have all keys listed, which a summary does not give away."`
-	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
+	ServedBy []string `toml:"served_by" form:"multiaddr with /p2p/ID" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
 }
 
 // Limits bounds the daemon's use of lines, connections, memory and disk.
 type Limits struct {
-	Up          int64   `toml:"up" unit:"bit/s" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
-	Down        int64   `toml:"down" unit:"bit/s" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
-	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
-	Connections int     `toml:"connections" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
-	Memory      int     `toml:"memory" unit:"bytes" doc:"Bytes of others' summaries kept at most; 65536 or more."`
-	Origins     int     `toml:"origins" doc:"Peers whose summaries are kept at most, linked ones not counted. Of a larger network the peer covers a range and asks others about the rest. Memory is mostly the tighter limit."`
-	Cache       int64   `toml:"cache" unit:"bytes" doc:"Bytes of the store's cache."`
+	Up          int64   `toml:"up" least:"8000" zero:"not declared" unit:"bit/s" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
+	Down        int64   `toml:"down" least:"8000" zero:"not declared" unit:"bit/s" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
+	Share       float64 `toml:"share" default:"0.3333333333333333" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
+	Connections int     `toml:"connections" default:"32" least:"13" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
+	Memory      int     `toml:"memory" default:"64MiB" least:"65536" unit:"bytes" doc:"Bytes of others' summaries kept at most; 65536 or more."`
+	Origins     int     `toml:"origins" default:"131072" least:"1" doc:"Peers whose summaries are kept at most, linked ones not counted. Of a larger network the peer covers a range and asks others about the rest. Memory is mostly the tighter limit."`
+	Cache       int64   `toml:"cache" default:"32MiB" least:"1048576" unit:"bytes" doc:"Bytes of the store's cache."`
 }
 
 // HTTP sets the address at which programs ask the daemon.
 type HTTP struct {
-	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics, health and the page; whoever reaches it may ask for keys, and change nothing; empty: none. Commands use a socket in the repository."`
+	Listen string   `toml:"listen" form:"host:port" doc:"Address (host:port) of /routing/v1, metrics, health and the page; whoever reaches it may ask for keys, and change nothing; empty: none. Commands use a socket in the repository."`
 	Names  []string `toml:"names" doc:"Names under which programs and browsers may ask, besides addresses, localhost and names below localhost."`
 }
 
 // Log sets the level and the form of the log.
 type Log struct {
-	Level  string `toml:"level" doc:"Least level that is logged: debug, info, warn or error."`
-	Format string `toml:"format" doc:"Form of the log's lines: text or json."`
+	Level  string `toml:"level" default:"info" one:"debug, info, warn or error" doc:"Least level that is logged: debug, info, warn or error."`
+	Format string `toml:"format" default:"text" one:"text or json" doc:"Form of the log's lines: text or json."`
 }
 
 // Mirror sets what the daemon fetches for clients of registries and package archives.
 type Mirror struct {
-	Listen   string   `toml:"listen" doc:"Address (host:port) at which clients ask the mirror: /v2/ for container images, /go, /nix, /hf and /apt; empty: there is no mirror. Names of this host other than localhost stand in http.names."`
-	Size     int64    `toml:"size" unit:"bytes" doc:"Bytes that the mirror keeps on disk at most; 16 MiB or more."`
+	Listen   string   `toml:"listen" form:"host:port" doc:"Address (host:port) at which clients ask the mirror: /v2/ for container images, /go, /nix, /hf and /apt; empty: there is no mirror. Names of this host other than localhost stand in http.names."`
+	Size     int64    `toml:"size" default:"10GiB" unit:"bytes" doc:"Bytes that the mirror keeps on disk at most; 16 MiB or more."`
 	Place    string   `toml:"place" doc:"Label of where this peer is, as zone/rack. Of holders that answer equally fast, those with more in common are asked first."`
 	Upstream Upstream `toml:"upstream"`
 }
@@ -125,29 +126,16 @@ const DefaultPort = 4101
 // UseDefaultPort makes a configuration one on the default port.
 func (c *Config) UseDefaultPort() { c.Addresses.Listen = listenOn(DefaultPort) }
 
+// newConfig returns the defaults with free ports for peers and for HTTP.
 func newConfig() (Config, error) {
+	c := defaults()
 	port, err := freePort(rand.IntN, 0)
 	if err != nil {
-		return Config{}, err
+		return c, err
 	}
 	httpPort, err := freePort(rand.IntN, port)
-	if err != nil {
-		return Config{}, err
-	}
-	return Config{
-		Network: Network{Name: "venn"},
-		Addresses: Addresses{
-			Listen:   listenOn(port),
-			Announce: []string{}, AnnounceAlso: []string{},
-		},
-		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
-		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
-		Content:   Content{ServedBy: []string{}},
-		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Origins: 1 << 17, Cache: 32 << 20},
-		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
-		Log:       Log{Level: "info", Format: "text"},
-		Mirror:    Mirror{Size: 10 << 30, Upstream: Upstream{OCI: []string{}}},
-	}, nil
+	c.Addresses.Listen, c.HTTP.Listen = listenOn(port), fmt.Sprintf("127.0.0.1:%d", httpPort)
+	return c, err
 }
 
 // listenOn returns the addresses of a port.
@@ -219,10 +207,7 @@ func (r Repo) FileConfig() (Config, error) { return readConfig(r.ConfigPath()) }
 
 // readConfig reads a configuration file.
 func readConfig(path string) (Config, error) {
-	c, err := defaults()
-	if err != nil {
-		return c, err
-	}
+	c := defaults()
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("%w: no file %s: put back a copy, or make an empty one for the defaults", ErrConfig, path)
@@ -247,12 +232,17 @@ func readConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// defaults returns a new configuration, on the default port and without an address for HTTP.
-func defaults() (Config, error) {
-	c, err := newConfig()
+// defaults returns the configuration of an empty file: on the default port and without an address for HTTP.
+func defaults() (c Config) {
+	for _, e := range c.entries() {
+		if text, ok := e.tag.Lookup("default"); ok || e.value.Kind() == reflect.Slice {
+			if err := e.set(text); err != nil {
+				panic(err) // the tags stand here
+			}
+		}
+	}
 	c.UseDefaultPort()
-	c.HTTP.Listen = ""
-	return c, err
+	return c
 }
 
 // Change reads the configuration file, calls change, which also checks it, and writes the file, while no other process
@@ -300,54 +290,15 @@ func (c Config) Check() error {
 			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
 		}
 	}
+	for _, e := range c.entries() {
+		errs = append(errs, e.faults()...)
+	}
 	fault(len(c.Network.Name) >= 1 && len(c.Network.Name) <= 64, "network.name has %d bytes, must have 1 to 64", len(c.Network.Name))
-	if c.Network.PreviousUntil != "" {
-		_, ok := c.Network.Previous()
-		fault(ok, "network.previous_until is %q, must be a time such as 2030-01-31T12:00:00Z", c.Network.PreviousUntil)
-		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed and network.seed are both %d, must differ", c.Network.Seed)
-	}
-	for _, of := range []struct {
-		key   string
-		addrs []string
-	}{
-		{"addresses.listen", c.Addresses.Listen}, {"addresses.announce", c.Addresses.Announce}, {"addresses.announce_also", c.Addresses.AnnounceAlso},
-	} {
-		for _, a := range of.addrs {
-			_, err := ma.NewMultiaddr(a)
-			fault(err == nil, "%s: %q is no multiaddr", of.key, a)
-		}
-	}
-	for _, of := range []struct {
-		key   string
-		addrs []string
-	}{
-		{"discovery.bootstrap", c.Discovery.Bootstrap}, {"nat.relays", c.NAT.Relays}, {"content.served_by", c.Content.ServedBy},
-	} {
-		for _, a := range of.addrs {
-			_, err := peer.AddrInfoFromString(a)
-			fault(err == nil, "%s: %q is no multiaddr with /p2p/ID", of.key, a)
-		}
-	}
+	fault(c.Network.PreviousUntil == "" || c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed and network.seed are both %d, must differ", c.Network.Seed)
 	fault(len(c.Addresses.Listen) > 0, "addresses.listen is empty")
-	for _, line := range []struct {
-		key  string
-		rate int64
-	}{{"up", c.Limits.Up}, {"down", c.Limits.Down}} {
-		fault(line.rate == 0 || line.rate >= 8000, "limits.%s is %d bit/s, must be 0 (not declared) or 8000 or more", line.key, line.rate)
-	}
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
-	fault(c.Limits.Connections >= 13, "limits.connections is %d, must be 13 or more", c.Limits.Connections)
-	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)
-	fault(c.Limits.Origins >= 1, "limits.origins is %d, must be 1 or more", c.Limits.Origins)
-	fault(c.Limits.Cache >= 1<<20, "limits.cache is %d bytes, must be 1048576 or more", c.Limits.Cache)
-	for _, at := range []struct{ key, listen string }{{"http", c.HTTP.Listen}, {"mirror", c.Mirror.Listen}} {
-		_, _, err := net.SplitHostPort(at.listen)
-		fault(err == nil || at.listen == "", "%s.listen: %q is no host:port", at.key, at.listen)
-	}
 	fault(c.Mirror.Size >= mirror.LeastSize, "mirror.size is %d bytes, must be %d or more", c.Mirror.Size, mirror.LeastSize)
 	err := mirror.Upstream(c.Mirror.Upstream).Check()
 	fault(err == nil, "mirror.upstream: %w", err)
-	fault(strings.Contains("|debug|info|warn|error|", "|"+c.Log.Level+"|"), "log.level is %q, must be debug, info, warn or error", c.Log.Level)
-	fault(c.Log.Format == "text" || c.Log.Format == "json", "log.format is %q, must be text or json", c.Log.Format)
 	return errors.Join(errs...)
 }

@@ -2,19 +2,23 @@ package repo
 
 import (
 	"fmt"
+	"net"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 )
 
 // entry is one key of a configuration.
 type entry struct {
-	section, key, doc string
-	unit              string // bit/s or bytes; empty: none
-	value             reflect.Value
+	section, key string
+	tag          reflect.StructTag
+	value        reflect.Value
 }
 
 func (e entry) name() string { return e.section + "." + e.key }
@@ -35,7 +39,7 @@ func entriesOf(section string, v reflect.Value) (out []entry) {
 		f := v.Type().Field(i)
 		name := f.Tag.Get("toml")
 		if f.Type.Kind() != reflect.Struct {
-			out = append(out, entry{section, name, f.Tag.Get("doc"), f.Tag.Get("unit"), v.Field(i)})
+			out = append(out, entry{section, name, f.Tag, v.Field(i)})
 			continue
 		}
 		if section != "" {
@@ -57,7 +61,7 @@ func (c Config) String() string {
 			section = e.section
 			fmt.Fprintf(&b, "\n[%s]\n", section)
 		}
-		fmt.Fprintf(&b, "# %s\n%s = %s\n", e.doc, e.key, literal(e.value))
+		fmt.Fprintf(&b, "# %s\n%s = %s\n", e.tag.Get("doc"), e.key, literal(e.value))
 	}
 	return b.String()
 }
@@ -131,7 +135,7 @@ func (e entry) set(text string) (err error) {
 		var x int64
 		x, err = e.whole(text)
 		e.value.SetInt(x)
-		if err != nil && e.unit != "" {
+		if err != nil && e.tag.Get("unit") != "" {
 			return fmt.Errorf("%w: %s: %w", ErrConfig, e.name(), err)
 		}
 	case reflect.Uint32, reflect.Uint64:
@@ -153,7 +157,7 @@ func (e entry) set(text string) (err error) {
 
 // whole reads a whole number in the unit of the key.
 func (e entry) whole(text string) (int64, error) {
-	switch e.unit {
+	switch e.tag.Get("unit") {
 	case "bit/s":
 		return ParseRate(text)
 	case "bytes":
@@ -193,6 +197,46 @@ func (e entry) setLiteral(text string) error {
 	return nil
 }
 
+// forms are the rules of texts, by what the text must be. A text that is no element of a list may be empty.
+var forms = map[string]func(text string) error{
+	"multiaddr":                         func(text string) error { _, err := ma.NewMultiaddr(text); return err },
+	"multiaddr with /p2p/ID":            func(text string) error { _, err := peer.AddrInfoFromString(text); return err },
+	"host:port":                         func(text string) error { _, _, err := net.SplitHostPort(text); return err },
+	"time such as 2030-01-31T12:00:00Z": func(text string) error { _, err := time.Parse(time.RFC3339, text); return err },
+}
+
+// faults returns what is wrong with a value by the rules in the key's tags.
+func (e entry) faults() (all []error) {
+	fault := func(format string, args ...any) {
+		all = append(all, fmt.Errorf("%w: %s"+format, append([]any{ErrConfig, e.name()}, args...)...))
+	}
+	if least, ok := e.tag.Lookup("least"); ok {
+		bound, _ := strconv.ParseInt(least, 10, 64) // it is a number
+		unit, zero := strings.TrimSuffix(" "+e.tag.Get("unit"), " "), e.tag.Get("zero")
+		if zero != "" {
+			least = "0 (" + zero + ") or " + least
+		}
+		if n := e.value.Int(); n < bound && (n != 0 || zero == "") {
+			fault(" is %d%s, must be %s or more", n, unit, least)
+		}
+	}
+	if words, ok := e.tag.Lookup("one"); ok && !slices.Contains(strings.Fields(strings.NewReplacer(",", " ", " or ", " ").Replace(words)), e.value.String()) {
+		fault(" is %q, must be %s", e.value, words)
+	}
+	if right, ok := forms[e.tag.Get("form")]; ok {
+		texts, list := e.value.Interface().([]string)
+		if !list && e.value.String() != "" {
+			texts = []string{e.value.String()}
+		}
+		for _, text := range texts {
+			if right(text) != nil {
+				fault(": %q is no %s", text, e.tag.Get("form"))
+			}
+		}
+	}
+	return all
+}
+
 // Get returns a key's value as the file has it, strings without their quotes: in the form that Set takes.
 func (c *Config) Get(name string) (string, error) {
 	e, err := c.find(name)
@@ -220,10 +264,7 @@ func (c *Config) Unset(name string) error {
 	if err != nil {
 		return err
 	}
-	d, err := defaults()
-	if err != nil {
-		return err
-	}
+	d := defaults()
 	from, _ := d.find(name) // it is a key
 	e.value.Set(from.value)
 	return nil

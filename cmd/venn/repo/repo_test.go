@@ -84,8 +84,11 @@ func TestEveryKey(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for _, e := range c.entries() {
-		if e.doc == "" || !strings.HasSuffix(e.doc, ".") || seen[e.name()] {
-			t.Errorf("%s is described as %q", e.name(), e.doc)
+		if doc := e.tag.Get("doc"); doc == "" || !strings.HasSuffix(doc, ".") || seen[e.name()] {
+			t.Errorf("%s is described as %q", e.name(), doc)
+		}
+		if form, ok := e.tag.Lookup("form"); ok && forms[form] == nil {
+			t.Errorf("%s must be a %s, for which there is no check", e.name(), form)
 		}
 		seen[e.name()] = true
 		text := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(literal(e.value), `"`, ""), ", ", ","), "[]")
