@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -358,19 +357,17 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := bufio.NewWriterSize(w, 1<<16)
-	enc := json.NewEncoder(out)
+	write, end := manyLines(w)
 	for _, k := range keys {
 		has, err := a.Node.Has(k)
 		if err != nil {
 			return err
 		}
-		if err := enc.Encode(Has{FormatKey(k), has}); err != nil {
+		if err := write(Has{FormatKey(k), has}); err != nil {
 			return nil // the client is gone
 		}
 	}
-	_ = out.Flush()
+	_ = end()
 	return nil
 }
 
@@ -410,17 +407,16 @@ type Key struct {
 }
 
 func (a *api) listKeys(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := bufio.NewWriterSize(w, 1<<16)
+	write, end := manyLines(w)
 	for k, err := range a.Keys(r.Context()) {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "{\"key\":%s}\n", quote(FormatKey(k))); err != nil {
+		if err := write(Key{FormatKey(k)}); err != nil {
 			return nil // the client is gone
 		}
 	}
-	_ = out.Flush()
+	_ = end()
 	return nil
 }
 

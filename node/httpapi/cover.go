@@ -55,13 +55,10 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	a.waitBegun(r.Context())
 	here := *host.InfoFromHost(a.Node.Host())
 	end := CoverEnd{End: "done", Asked: len(keys)}
-	var write func(any) error
+	write := lines(w)
 	for share, err := range a.Node.Shares(r.Context(), keys, top) {
 		if err != nil {
 			return err
-		}
-		if write == nil {
-			write = lines(w)
 		}
 		c := Cover{Peer: share.Provider.ID.String(), Addresses: Addresses(share.Provider, here), Keys: make([]string, len(share.Keys))}
 		for i, k := range share.Keys {
@@ -71,9 +68,6 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 		if err := write(c); err != nil {
 			return nil // the client is gone
 		}
-	}
-	if write == nil {
-		write = lines(w)
 	}
 	_ = write(end)
 	return nil

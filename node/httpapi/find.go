@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -12,11 +11,6 @@ import (
 )
 
 type changeFunc func(context.Context, ...[]byte) (int, error)
-
-func quote(s string) []byte {
-	b, _ := json.Marshal(s) // a string always can be
-	return b
-}
 
 // Provider is a peer that holds a key.
 type Provider struct {

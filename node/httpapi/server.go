@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -385,14 +387,16 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// lines begins an answer in NDJSON, and returns a function that writes a line of it.
+// lines begins an answer in NDJSON, and returns a function that writes a line of it, which the client gets at once.
 func lines(w http.ResponseWriter) func(any) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control, enc := http.NewResponseController(w), json.NewEncoder(w)
-	return func(v any) error {
-		if err := enc.Encode(v); err != nil {
-			return err
-		}
-		return control.Flush()
-	}
+	return func(v any) error { return cmp.Or(enc.Encode(v), control.Flush()) }
+}
+
+// manyLines begins an answer in NDJSON whose lines may wait for others. end writes out those that wait.
+func manyLines(w http.ResponseWriter) (write func(any) error, end func() error) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := bufio.NewWriterSize(w, 1<<16)
+	return json.NewEncoder(out).Encode, out.Flush
 }
