@@ -28,9 +28,7 @@ func BenchmarkExtend(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := none.Extend(r); err != nil {
-					b.Fatal(err)
-				}
+				must(none.Extend(r))
 			}
 		})
 	}
@@ -74,9 +72,7 @@ func BenchmarkOverlap(b *testing.B) {
 		b.Run(fmt.Sprint(n*2/3), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := EstimateOverlap(p, q, 0.95); err != nil {
-					b.Fatal(err)
-				}
+				must(EstimateOverlap(p, q, 0.95))
 			}
 		})
 	}
@@ -112,9 +108,7 @@ func BenchmarkMillion(b *testing.B) {
 		none, _ := NewPrefix(full.Header())
 		r, _ := full.Run(0, full.Parts())
 		for b.Loop() {
-			if _, err := none.Extend(r); err != nil {
-				b.Fatal(err)
-			}
+			must(none.Extend(r))
 		}
 	})
 }

@@ -16,19 +16,10 @@ func someFile(t testing.TB, n, parts int) (File, *Prefix) {
 	for i := range fps {
 		fps[i] = Fingerprint(rng.Uint64() >> (64 - FingerprintBits))
 	}
-	st, err := Build(fps, Header{Origin: "origin", Epoch: Epoch{Generation: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must(Build(fps, Header{Origin: "origin", Epoch: Epoch{Generation: 1}}))
 	p := st
-	r, err := p.Run(0, min(parts, p.Parts()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := p.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(p.Run(0, min(parts, p.Parts())))
+	envelope := must(p.Header().AppendBinary(nil))
 	return File{Envelope: envelope, Run: r}, p
 }
 
@@ -80,10 +71,7 @@ func FuzzParseFile(f *testing.F) {
 // seal signs a header as libp2p does with an Ed25519 key.
 func seal(t testing.TB, key ed25519.PrivateKey, h Header) []byte {
 	t.Helper()
-	payload, err := h.AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	payload := must(h.AppendBinary(nil))
 	field := func(b []byte, tag string, v []byte) []byte {
 		return append(binary.AppendUvarint(append(b, tag...), uint64(len(v))), v...)
 	}

@@ -53,8 +53,6 @@ func worstShape(n int) Shape {
 func BenchmarkWorstHeader(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := NewPlan(1<<16, worstShape(1<<16)); err != nil {
-			b.Fatal(err)
-		}
+		must(NewPlan(1<<16, worstShape(1<<16)))
 	}
 }

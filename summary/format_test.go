@@ -24,10 +24,7 @@ func golden(t *testing.T, file string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(file))
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs from what the code gives (rewrite with -rewrite, and change the version):\n%s", file, got)
 	}
@@ -76,10 +73,7 @@ func TestGolden(t *testing.T) {
 // TestFormatExamples holds the examples of FORMAT.md against the code.
 func TestFormatExamples(t *testing.T) {
 	const file, begin, end = "FORMAT.md", "<!-- examples -->\n", "<!-- end -->"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))
 	before, rest, ok := strings.Cut(string(text), begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -124,16 +118,10 @@ func formatExamples(t *testing.T) string {
 	riceExample(&b, 2000, ^uint64(0), 3, 700, 701, 1999)
 	h := Header{Seed: seed.Tag(), Origin: "\x00\x01origin", Epoch: Epoch{1, 7}, Lifetime: time.Hour}
 	h.Shape = Shape{Keys: 10, SampleBytes: 5, SampleLevel: 7, Levels: []uint8{12, 4}}
-	st, err := Build(fps[:10], h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must(Build(fps[:10], h))
 	p := st
 	fmt.Fprintf(&b, "\nKeys 0 to 9, shape of %d keys, sample of %d bytes at level %d, blocks to levels %v:\n\n```\n", h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels)
-	header, err := p.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := must(p.Header().AppendBinary(nil))
 	fmt.Fprintf(&b, "header %x\ngroup  %x\n", header, p.Header().group())
 	for _, s := range p.plan.steps {
 		for k := s.first; k < s.first+s.parts; k++ {
@@ -159,20 +147,14 @@ func relativeExamples(t *testing.T, p *Prefix, fps []Fingerprint) string {
 	var b strings.Builder
 	h := p.Header()
 	h.Origin, h.Epoch, h.Shape = "\x00\x01other", Epoch{1, 1}, Shape{Keys: 8, Levels: []uint8{9, 6}}
-	base, err := Build(fps, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must(Build(fps, h))
 	r, _ := base.Run(0, base.Parts())
 	fmt.Fprintf(&b, "\nThe base: keys 2 to 11, origin %x, epoch %v, shape of %d keys, no sample, blocks to levels %v. Then relative runs\n", h.Origin, h.Epoch, h.Shape.Keys, h.Shape.Levels)
 	b.WriteString("of keys 0 to 9 given it, each with its segments (cells, from, to, given; - for none) and its code alone:\n\n```\n")
 	fmt.Fprintf(&b, "group  %x\nrun    %x\n", base.Header().group(), r.AppendBinary(nil))
 	level := func(l int) string { return strings.Replace(fmt.Sprint(l), "-1", "-", 1) }
 	for _, c := range []struct{ first, end, parts int }{{0, 4, 2}, {0, 1, 1}, {2, 4, 2}} {
-		r, err := p.RunRelative(c.first, c.end, base, c.parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(p.RunRelative(c.first, c.end, base, c.parts))
 		fmt.Fprintf(&b, "parts %d to %d given %d: %x\n", c.first, c.end-1, c.parts, r.Bytes)
 		coder := newRelativeCoder(p.plan, c.first, c.end, base, c.parts)
 		for block, trie := range p.blocks() {

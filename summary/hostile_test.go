@@ -13,10 +13,7 @@ import (
 func FuzzParseHeader(f *testing.F) {
 	for _, n := range []int{0, 10, 100_000} {
 		h := mustBuild(f, someKeys(1, n), Shape{}).Header()
-		b, err := h.AppendBinary(nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must(h.AppendBinary(nil))
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -107,7 +104,7 @@ func TestAnyByte(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(header, mustAppend(t, full.Header())) {
+		if !bytes.Equal(header, must(full.Header().AppendBinary(nil))) {
 			return errors.New("signature") // of other bytes
 		}
 		p, err := NewPrefix(h)
@@ -145,25 +142,13 @@ func TestAnyByte(t *testing.T) {
 	}
 }
 
-func mustAppend(t testing.TB, h Header) []byte {
-	t.Helper()
-	b, err := h.AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestClaims is an origin whose arrays have more ones than its keys, or fewer.
 func TestClaims(t *testing.T) {
 	for _, real := range []int{600, 1500} {
 		st := mustBuild(t, someKeys(1, real), Shape{Keys: 1000})
 		h := st.Header()
 		h.N = 1000
-		p, err := NewPrefix(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(NewPrefix(h))
 		r, _ := st.Run(0, 1)
 		if _, err := p.Extend(r); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%d keys claimed to be 1000: %v", real, err)

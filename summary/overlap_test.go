@@ -95,10 +95,7 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 	t.Helper()
 	h := testHeader(s.normal(len(keys)))
 	h.N = len(keys)
-	plan, err := h.plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(h.plan())
 	var tries []*trie.Block
 	for block := range plan.blocks {
 		positions := make([]uint64, len(keys))
@@ -121,10 +118,7 @@ func TestOverlapSample(t *testing.T) {
 	shape := DefaultShape(n)
 	for trial := range trials {
 		k1, k2 := pair(uint64(trial), n, n, both)
-		o, err := EstimateOverlap(known(t, k1, shape, 1), known(t, k2, shape, 1), 0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must(EstimateOverlap(known(t, k1, shape, 1), known(t, k2, shape, 1), 0.95))
 		sum.add(o.Intersection, both)
 	}
 	mean := sum.errors / both / float64(trials)
@@ -142,10 +136,7 @@ func TestOverlapShapes(t *testing.T) {
 	for i, s1 := range shapes {
 		for j, s2 := range shapes {
 			a, b := mustBuild(t, k1, s1), mustBuild(t, k2, s2)
-			o, err := EstimateOverlap(a, b, 0.999999)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must(EstimateOverlap(a, b, 0.999999))
 			t.Logf("%d %d: %v %s", i, j, o.Intersection, o.Method)
 			if o.Intersection.Low > both || o.Intersection.High < both {
 				t.Errorf("shapes %d and %d: %v does not hold %d", i, j, o.Intersection, both)
@@ -177,10 +168,7 @@ func TestOverlapEdges(t *testing.T) {
 		{empty, empty, 0, false},
 		{dense, full, math.Inf(1), true},
 	} {
-		o, err := EstimateOverlap(c.a, c.b, 0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must(EstimateOverlap(c.a, c.b, 0.95))
 		if got := o.Intersection; got.Saturated != c.saturated || math.Abs(got.Value-c.value) > 0.01*c.value && !c.saturated {
 			t.Errorf("%s: %+v, not %v", o.Method, got, c.value)
 		}

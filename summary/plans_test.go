@@ -24,11 +24,7 @@ func TestPlansAreShared(t *testing.T) {
 	const keys = 987_000 // no other test has as many
 	of := func(n int, s Shape) *Plan {
 		h := Header{N: n, Shape: s}
-		p, err := h.plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must(h.plan())
 	}
 	shape := DefaultShape(keys + 1)
 	first := of(keys+1, shape)

@@ -36,10 +36,7 @@ func TestGoldenShapes(t *testing.T) {
 		if err != nil || !bytes.Equal(bytes.Join(again.parts, nil), bytes.Join(next.parts, nil)) {
 			t.Fatalf("relative run of shape %v: %v", c.shape, err)
 		}
-		o, err := EstimateOverlap(old, next, .95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must(EstimateOverlap(old, next, .95))
 		h, all := old.Header(), bytes.Join(old.parts, nil)
 		fmt.Fprintf(&b, "%d: %d %d %d %v; %d %d %x %x %d %x %.1f\n", c.n, h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel,
 			h.Shape.Levels, old.Parts(), len(all), sha256.Sum256(all), h.Chain, len(d), sha256.Sum256(d), o.Intersection.Value)

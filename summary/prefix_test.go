@@ -24,11 +24,7 @@ func testHeader(s Shape) Header {
 
 func mustBuild(t testing.TB, fps []Fingerprint, s Shape) *Prefix {
 	t.Helper()
-	st, err := Build(fps, testHeader(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return must(Build(fps, testHeader(s)))
 }
 
 func TestRoundTrip(t *testing.T) {

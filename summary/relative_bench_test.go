@@ -16,10 +16,7 @@ func BenchmarkRelative(b *testing.B) {
 		base, next := epochs(b, keys, changed(1, keys, n*3/10, n*3/10), Shape{})
 		none, _ := NewPrefix(next.Header())
 		run, _ := next.Run(0, next.Parts())
-		relative, err := next.RunRelative(0, next.Parts(), base, base.Parts())
-		if err != nil {
-			b.Fatal(err)
-		}
+		relative := must(next.RunRelative(0, next.Parts(), base, base.Parts()))
 		cases := []struct {
 			name string
 			do   [2]func() error // plain, relative

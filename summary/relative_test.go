@@ -24,21 +24,14 @@ func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, next *Pref
 	old = mustBuild(t, before, s)
 	h := old.Header()
 	h.Epoch.Sequence++
-	next, err := Build(after, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next = must(Build(after, h))
 	return old, next
 }
 
 // related codes the first parts of a prefix given all of a base.
 func related(t testing.TB, p *Prefix, parts int, base *Prefix) Relative {
 	t.Helper()
-	r, err := p.RunRelative(0, parts, base, base.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must(p.RunRelative(0, parts, base, base.Parts()))
 }
 
 // samePrefix reports an error if two prefixes do not have the same parts, chain and rate.
@@ -67,10 +60,7 @@ func TestChangesSize(t *testing.T) {
 		if got > c.most {
 			t.Errorf("%d changed: %.4f bits a key, at most %v", c.changed, got, c.most)
 		}
-		q, err := next.Truncate(0).ExtendRelative(old, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must(next.Truncate(0).ExtendRelative(old, r))
 		samePrefix(t, q, next.Truncate(parts))
 	}
 }
@@ -380,10 +370,7 @@ func TestRelativeBase(t *testing.T) {
 	}
 	h := testHeader(Shape{})
 	h.Seed.Number++
-	seeded, err := Build(keys, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seeded := must(Build(keys, h))
 	if _, err := next.RunRelative(0, 1, seeded, 1); !errors.Is(err, ErrSeed) {
 		t.Error(err)
 	}
@@ -392,10 +379,7 @@ func TestRelativeBase(t *testing.T) {
 	if _, err := none.ExtendRelative(seeded, foreign); !errors.Is(err, ErrSeed) {
 		t.Error(err)
 	}
-	itself, err := next.RunRelative(0, next.Parts(), next, next.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	itself := must(next.RunRelative(0, next.Parts(), next, next.Parts()))
 	if q, err := next.ExtendRelative(next, itself); q != next || err != nil {
 		t.Error(err)
 	}
@@ -406,10 +390,7 @@ func TestRelativeBomb(t *testing.T) {
 	small := mustBuild(t, someKeys(1, 10), Shape{})
 	h := testHeader(Shape{Levels: []uint8{30}})
 	h.N, h.Shape.Keys = maxKeys, maxKeys
-	none, err := NewPrefix(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(NewPrefix(h))
 	r := Relative{Base: small.Header().group(), BaseParts: 1, Parts: none.plan.parts, Code: make([]byte, 100)}
 	taken := testing.AllocsPerRun(1, func() {
 		if _, err := none.ExtendRelative(small, r); !errors.Is(err, ErrMalformed) {

@@ -19,16 +19,10 @@ func TestRenew(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := Epoch{Generation: 1, Sequence: 65}
-	want, err := Build(fps, Header{Origin: "peer", Epoch: later})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(Build(fps, Header{Origin: "peer", Epoch: later}))
 	h := first.Header()
 	h.Epoch = later
-	got, err := first.Under(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(first.Under(h))
 	a, errA := got.Header().AppendBinary(nil)
 	b, errB := want.Header().AppendBinary(nil)
 	if errA != nil || errB != nil || !bytes.Equal(a, b) {
@@ -37,24 +31,15 @@ func TestRenew(t *testing.T) {
 	if first.Header().Epoch == later {
 		t.Error("the first stream has changed")
 	}
-	p, err := NewPrefix(want.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := got.Run(0, got.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(NewPrefix(want.Header()))
+	run := must(got.Run(0, got.Parts()))
 	if p, err = p.Extend(run); err != nil || p.Parts() != want.Parts() {
 		t.Errorf("%v", err)
 	}
 	if q, err := first.Truncate(1).Under(want.Header()); err != nil || q.Parts() != 1 || q.Header().Epoch != later {
 		t.Errorf("one part under the later header: %+v, %v", q, err)
 	}
-	other, err := Build(fps[1:], Header{Origin: "peer", Epoch: later})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(Build(fps[1:], Header{Origin: "peer", Epoch: later}))
 	if _, err := first.Under(other.Header()); !errors.Is(err, ErrChain) {
 		t.Errorf("under the header of another collection: %v", err)
 	}

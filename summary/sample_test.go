@@ -14,10 +14,7 @@ func TestSampleLevel(t *testing.T) {
 			for _, share := range []float64{0.01, 0.1, 0.3, 0.5} {
 				s := DefaultShape(n)
 				s.SampleLevel = uint8(ceilLog2(n) + depth)
-				p, err := NewPlan(n, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must(NewPlan(n, s))
 				l := p.blocks[0]
 				c := cutting{level: int(s.SampleLevel), bits: uint64(l.sample) << (s.SampleLevel - l.start)}
 				sum[depth] += math.Log(c.deviation(float64(n), float64(n), share*float64(n))) / 12

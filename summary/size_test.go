@@ -59,10 +59,7 @@ func TestEntropy(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	for _, n := range []int{0, 1, 5, 100, 1100, 1500, 4000, 12_123, 31_000, 100_000, 1_000_000, 20_000_000, maxKeys} {
-		p, err := NewPlan(n, Shape{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(NewPlan(n, Shape{}))
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			most := 0
 			rate, bytes := 1.0, 0

@@ -10,10 +10,7 @@ func TestSizing(t *testing.T) {
 	for _, n := range []int{3000, 100_000} {
 		for _, bits := range []int{1, 2, 4, 8, 12, 16, 24} {
 			bytes := n * bits / 8
-			best, err := sizeForBytes(n, bytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			best := must(sizeForBytes(n, bytes))
 			if best.bytes > bytes {
 				t.Errorf("%d bytes in a budget of %d", best.bytes, bytes)
 			}
@@ -39,10 +36,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 						s.Levels = append(s.Levels, uint8(l))
 					}
 				}
-				p, err := NewPlan(n, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must(NewPlan(n, s))
 				if r := p.ExpectedRate(p.partsWithin(bytes)); r < rate {
 					rate, best = r, s
 				}
@@ -56,10 +50,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 // and with that of an ideal plain Bloom filter of the same bytes.
 func TestCutsOfDeep(t *testing.T) {
 	const n, header, queries = 100_000, 240, 1_000_000
-	want, err := sizeForRate(n, 1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(sizeForRate(n, 1e-6))
 	full := mustBuild(t, someKeys(1, n), want.shape)
 	if full.FalsePositiveRate() > 1e-6 || full.FalsePositiveRate() < 2.5e-7 {
 		t.Errorf("rate %v for 1e-6", full.FalsePositiveRate())
@@ -118,10 +109,7 @@ func TestNoFalseNegatives(t *testing.T) {
 // 0.1 times.
 func TestDefaultRate(t *testing.T) {
 	for n := 1; n < maxKeys; n += n/7 + 1 {
-		p, err := NewPlan(n, Shape{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(NewPlan(n, Shape{}))
 		if rate := p.ExpectedRate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
 			t.Errorf("%d keys: rate %v", n, rate)
 		}

@@ -53,10 +53,7 @@ func TestSketches(t *testing.T) {
 			for trial := range trials {
 				k1, k2 := pair(uint64(trial)+uint64(bytes), n, n, both)
 				a, b := known(t, k1, shape, 1), known(t, k2, shape, 1)
-				o, err := EstimateOverlap(a, b, 0.95)
-				if err != nil {
-					t.Fatal(err)
-				}
+				o := must(EstimateOverlap(a, b, 0.95))
 				ours += math.Abs(o.Intersection.Value-float64(both)) / float64(both*trials)
 				size = a.plan.EncodedBytes(1)
 				theta += math.Abs(thetaIntersection(thetaSketch(k1, size/8), thetaSketch(k2, size/8))-float64(both)) / float64(both*trials)

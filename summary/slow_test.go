@@ -108,14 +108,8 @@ func FuzzFastSlow(f *testing.F) {
 func checkCompact(t *testing.T, p *Prefix, from int) {
 	t.Helper()
 	c := p.Compact()
-	want, err := p.Run(from, p.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.Run(from, p.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(p.Run(from, p.Parts()))
+	got := must(c.Run(from, p.Parts()))
 	if got.First != want.First || got.Next != want.Next || !slices.EqualFunc(got.Parts, want.Parts, slices.Equal) {
 		t.Fatalf("a run from %d of %d parts, encoded anew, is another", from, p.Parts())
 	}
@@ -201,4 +195,12 @@ func TestRoot(t *testing.T) {
 			t.Fatalf("root of %d: %d", v, r)
 		}
 	}
+}
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -34,15 +34,9 @@ func TestDecodingAgain(t *testing.T) {
 	for i, n := range []int{40_000, 300, 3000, 40_000, 12_000, 40_001} {
 		keys = append(keys, someKeys(uint64(i), n))
 		full := mustBuild(t, keys[i], Shape{})
-		none, err := NewPrefix(full.Header())
-		if err != nil {
-			t.Fatal(err)
-		}
+		none := must(NewPrefix(full.Header()))
 		r, _ := full.Run(0, full.Parts())
-		p, err := none.Extend(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(none.Extend(r))
 		prefixes = append(prefixes, p)
 	}
 	deepest := func(p *Prefix) []uint64 {

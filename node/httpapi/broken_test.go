@@ -76,10 +76,7 @@ func TestBrokenLines(t *testing.T) {
 		_ = lines(w)(Key{"one"})
 		return errors.New("disk")
 	}))
-	resp, err := http.Get(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(http.Get(at))
 	defer func() { _ = resp.Body.Close() }()
 	if b, err := io.ReadAll(resp.Body); !errors.Is(err, io.ErrUnexpectedEOF) || string(b) != "{\"key\":\"one\"}\n" {
 		t.Errorf("%v, %q", err, b)

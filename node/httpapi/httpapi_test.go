@@ -33,10 +33,7 @@ func newNode(t *testing.T, opts ...node.Option) *node.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := node.New(h, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(node.New(h, opts...))
 	t.Cleanup(func() { _, _ = n.Close(), h.Close() })
 	return n
 }
@@ -45,15 +42,10 @@ func add(t *testing.T, n *node.Node, keys ...string) {
 	t.Helper()
 	var all [][]byte // one summary has them all
 	for _, k := range keys {
-		key, err := ParseKey(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must(ParseKey(k))
 		all = append(all, key)
 	}
-	if _, err := n.Add(t.Context(), all...); err != nil {
-		t.Fatal(err)
-	}
+	must(n.Add(t.Context(), all...))
 }
 
 // two returns two nodes that know each other's summary; the second holds "there" and a CID.
@@ -101,19 +93,10 @@ func serve(t *testing.T, h http.Handler) string {
 
 func ask(t *testing.T, method, u, body string) (status int, kind, answer string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must(http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body)))
+	resp := must(http.DefaultClient.Do(req))
 	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(io.ReadAll(resp.Body))
 	return resp.StatusCode, resp.Header.Get("Content-Type"), string(b)
 }
 
@@ -336,15 +319,9 @@ func TestDelegatedRouting(t *testing.T) {
 	add(t, here, "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e")
 	at := serve(t, Public(Config{Node: here}))
 	for accept, want := range map[string]string{"application/json": "application/json", "application/x-ndjson": "application/x-ndjson"} {
-		req, err := http.NewRequestWithContext(t.Context(), "GET", at+"/routing/v1/providers/"+someCID, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must(http.NewRequestWithContext(t.Context(), "GET", at+"/routing/v1/providers/"+someCID, nil))
 		req.Header.Set("Accept", accept)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must(http.DefaultClient.Do(req))
 		b, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if got := resp.Header.Get("Content-Type"); !strings.HasPrefix(got, want) || !strings.Contains(string(b), there.ID().String()) {
@@ -447,10 +424,7 @@ func TestSlowLookupsLeavePlaces(t *testing.T) {
 	for range places {
 		<-begun
 	}
-	resp, err := get("127.0.2.1", "/api/v1/id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(get("127.0.2.1", "/api/v1/id"))
 	if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
 		t.Errorf("a client of another network: status %d", resp.StatusCode)
 	}

@@ -25,10 +25,7 @@ func TestSilentHolders(t *testing.T) {
 		}
 		nodes = append(nodes, n)
 	}
-	key, err := cid.Decode(someCID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(cid.Decode(someCID))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	talks := nodes[len(nodes)-1].ID()
@@ -53,10 +50,7 @@ func TestSilentHolders(t *testing.T) {
 			t.Fatalf("found %d", found)
 		}
 	}
-	it, err := d.FindProviders(ctx, key, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := must(d.FindProviders(ctx, key, 0))
 	defer it.Close()
 	if !it.Next() {
 		t.Fatal("nobody found")

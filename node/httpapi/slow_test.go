@@ -17,24 +17,16 @@ func TestSlowRequest(t *testing.T) {
 	defer func(d time.Duration) { readTime = d }(readTime)
 	readTime = time.Second
 	n := newNode(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
 	defer func() { cancel(); served.Wait() }()
 	served.Go(func() { _ = Serve(ctx, l, Control(Config{Node: n, Registry: prometheus.NewRegistry()})) })
 	var open []net.Conn
 	for _, path := range []string{"/nowhere", "/debug/pprof/cmdline", "/health/live"} {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(net.Dial("tcp", l.Addr().String()))
 		defer c.Close()
-		if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", path); err != nil {
-			t.Fatal(err)
-		}
+		must(fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", path))
 		open = append(open, c)
 	}
 	for i, c := range open {

@@ -63,7 +63,7 @@ func BenchmarkContainsAll(b *testing.B) {
 // A filter that no cache holds, half full: no key has been added, so a key passes 7 hash functions once in 128 times.
 func BenchmarkContainsAllLarge(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	f := mustNew(b, Params{Blocks: 1, BlockBits: 1 << 28, Hashes: 7})
+	f := must(New(Params{Blocks: 1, BlockBits: 1 << 28, Hashes: 7}))
 	for i := range f.words {
 		f.words[i] = r.Uint64()
 	}
@@ -87,10 +87,7 @@ func BenchmarkContainsAllLarge(b *testing.B) {
 
 func BenchmarkConcurrent(b *testing.B) {
 	keys := testKeys(100_000, 1)
-	s, err := NewConcurrent(benchParams()[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must(NewConcurrent(benchParams()[0]))
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
 			s.Add(keys[i%len(keys)])
@@ -102,7 +99,7 @@ func BenchmarkAndOnes(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, bytes := range []uint64{16 << 10, 1 << 20} {
 		p := Params{Blocks: 1, BlockBits: bytes * 8, Hashes: 1}
-		f, g := mustNew(b, p), mustNew(b, p)
+		f, g := must(New(p)), must(New(p))
 		for i := range f.words {
 			f.words[i], g.words[i] = r.Uint64(), r.Uint64()
 		}
@@ -118,7 +115,7 @@ func BenchmarkAndOnes(b *testing.B) {
 
 func BenchmarkOr(b *testing.B) {
 	p := Params{Blocks: 1, BlockBits: 1 << 20, Hashes: 1}
-	f, g := mustNew(b, p), mustNew(b, p)
+	f, g := must(New(p)), must(New(p))
 	b.SetBytes(1 << 17)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -128,10 +125,7 @@ func BenchmarkOr(b *testing.B) {
 
 func BenchmarkDynamic(b *testing.B) {
 	p := DynamicParams{Batch: Params{Blocks: 7, BlockBits: 9362, Hashes: 1}, Threshold: 6831, Window: 4}
-	d, err := NewDynamic(p)
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := must(NewDynamic(p))
 	keys := testKeys(4*p.Threshold, 1)
 	for _, k := range keys {
 		d.Add(k)
@@ -152,12 +146,9 @@ func BenchmarkDynamic(b *testing.B) {
 
 func BenchmarkCodec(b *testing.B) {
 	p := Params{Blocks: 1, BlockBits: 140_000, Hashes: 2}
-	codec := mustCodec(b, p)
+	codec := must(NewCodec(p))
 	f := filled(b, p, testKeys(10_000, 1))
-	message, err := codec.Append(nil, f, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	message := must(codec.Append(nil, f, nil))
 	b.Run("Marshal", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

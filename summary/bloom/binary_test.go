@@ -22,10 +22,7 @@ func golden(t *testing.T, name string, got []byte) []byte {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(path))
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s: bytes differ from the golden: got %x", name, got)
 	}
@@ -34,10 +31,7 @@ func golden(t *testing.T, name string, got []byte) []byte {
 
 func TestBinaryGolden(t *testing.T) {
 	f := filled(t, Params{Blocks: 3, BlockBits: 101, Hashes: 2, Hasher: Hasher{1, 2}}, testKeys(20, 1))
-	b, err := f.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(f.MarshalBinary())
 	var g Filter
 	if err := g.UnmarshalBinary(golden(t, "filter.golden", b)); err != nil || !g.Equal(f) {
 		t.Errorf("golden doesn't decode to the filter: %v", err)

@@ -44,10 +44,7 @@ func FuzzBlocked(f *testing.F) {
 		if seed%2 == 1 {
 			size *= 64
 		}
-		b, err := NewBlocked(size, k, Hasher{seed, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(NewBlocked(size, k, Hasher{seed, 1}))
 		slow := slowBlocked{}
 		rng := rand.New(rand.NewPCG(seed, 8))
 		for range 40 {
@@ -120,10 +117,7 @@ func TestBlockedRate(t *testing.T) {
 	const n, probes = 20_000, 400_000
 	for _, rate := range []float64{0.1, 0.01, 0.001} {
 		for _, ready := range []bool{false, true} {
-			f, err := NewBlockedForRate(n, rate)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must(NewBlockedForRate(n, rate))
 			hash := func(i uint64) Hash {
 				if ready {
 					return Hash64(mix64(i))
@@ -218,10 +212,7 @@ func BenchmarkBlocked(b *testing.B) {
 // TestHash64Rate measures false positives of a standard filter under ready-made hashes that count up, mixed once.
 func TestHash64Rate(t *testing.T) {
 	const n, probes = 20_000, 400_000
-	f, err := NewForRate(n, 0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewForRate(n, 0.01))
 	for i := range uint64(n) {
 		f.AddHash(Hash64(mix64(i)))
 	}

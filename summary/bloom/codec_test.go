@@ -6,15 +6,6 @@ import (
 	"testing"
 )
 
-func mustCodec(t testing.TB, types ...Params) *Codec {
-	t.Helper()
-	c, err := NewCodec(types...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // codecTypes are a long sparse filter, a partitioned one and a plain one.
 func codecTypes() []Params {
 	return []Params{
@@ -25,7 +16,7 @@ func codecTypes() []Params {
 }
 
 func TestCodecRoundTrip(t *testing.T) {
-	codec := mustCodec(t, codecTypes()...)
+	codec := must(NewCodec(codecTypes()...))
 	for _, p := range codecTypes() {
 		for _, n := range []int{0, 1, 100, 300, 10_000} {
 			f := filled(t, p, testKeys(n, 1))
@@ -67,12 +58,12 @@ func refuseAll(t *testing.T, codec *Codec, good []byte, base *Filter) {
 }
 
 func TestCodecDelta(t *testing.T) {
-	codec := mustCodec(t, codecTypes()...)
+	codec := must(NewCodec(codecTypes()...))
 	for _, p := range codecTypes() {
 		base := filled(t, p, testKeys(100, 1))
 		next := filled(t, p, append(testKeys(95, 1), testKeys(5, 2)...))
 		before := base.Clone()
-		for _, to := range []*Filter{next, base, mustNew(t, p)} {
+		for _, to := range []*Filter{next, base, must(New(p))} {
 			b, err := codec.Append(nil, to, base)
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +88,7 @@ func TestCodecDelta(t *testing.T) {
 		if got, err := codec.Decode(whole, base); err != nil || !got.Equal(next) {
 			t.Errorf("a whole filter beside a base: %v", err)
 		}
-		other := mustNew(t, codecTypes()[0])
+		other := must(New(codecTypes()[0]))
 		if p != other.Params() {
 			if _, err := codec.Append(nil, next, other); !errors.Is(err, ErrMismatch) {
 				t.Error(err)
@@ -110,8 +101,8 @@ func TestCodecDelta(t *testing.T) {
 }
 
 func TestCodecMistakes(t *testing.T) {
-	codec := mustCodec(t, codecTypes()...)
-	odd := mustNew(t, Params{Blocks: 1, BlockBits: 5, Hashes: 1})
+	codec := must(NewCodec(codecTypes()...))
+	odd := must(New(Params{Blocks: 1, BlockBits: 5, Hashes: 1}))
 	if _, err := codec.Append(nil, odd, nil); !errors.Is(err, ErrMismatch) {
 		t.Error(err)
 	}
@@ -123,7 +114,7 @@ func TestCodecMistakes(t *testing.T) {
 }
 
 func TestCodecGolden(t *testing.T) {
-	codec := mustCodec(t, codecTypes()...)
+	codec := must(NewCodec(codecTypes()...))
 	var all []byte
 	for _, p := range codecTypes() {
 		base, next := filled(t, p, testKeys(100, 1)), filled(t, p, testKeys(105, 1))
@@ -134,7 +125,7 @@ func TestCodecGolden(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	codec := mustCodec(f, codecTypes()...)
+	codec := must(NewCodec(codecTypes()...))
 	base := filled(f, codecTypes()[1], testKeys(100, 1))
 	next := filled(f, codecTypes()[1], testKeys(105, 1))
 	whole, _ := codec.Append(nil, base, nil)

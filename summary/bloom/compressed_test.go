@@ -88,7 +88,7 @@ func log2Binomial(m, x int) float64 {
 
 // randomFilter has n random keys; hashing them would only take time.
 func randomFilter(t testing.TB, p Params, n int, r *rand.Rand) *Filter {
-	f := mustNew(t, p)
+	f := must(New(p))
 	for range n {
 		f.AddHash(Hash{r.Uint64(), r.Uint64()})
 	}
@@ -146,10 +146,7 @@ func TestVectorsDelta(t *testing.T) {
 // meanDelta is the mean length of a delta's message after the part change of n keys was replaced.
 func meanDelta(t *testing.T, p Params, n int, change float64, trials int) float64 {
 	t.Helper()
-	codec, err := NewCodec(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := must(NewCodec(p))
 	r := rand.New(rand.NewPCG(3, 4))
 	stay, total := n-int(change*float64(n)), 0
 	for range trials {
@@ -158,10 +155,7 @@ func meanDelta(t *testing.T, p Params, n int, change float64, trials int) float6
 		if err := errors.Join(old.Merge(kept), now.Merge(kept)); err != nil {
 			t.Fatal(err)
 		}
-		b, err := codec.Append(nil, now, old)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(codec.Append(nil, now, old))
 		total += len(b)
 	}
 	return float64(total) / float64(trials)
@@ -204,14 +198,8 @@ func TestCodecMatchesCoder(t *testing.T) { // the two lengths at which the code 
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, m := range []uint64{exactBits, exactBits + 1} {
 		f := randomFilter(t, Params{Blocks: 1, BlockBits: m, Hashes: 1}, 20_000, r)
-		codec, err := NewCodec(f.Params())
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := codec.Append(nil, f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		codec := must(NewCodec(f.Params()))
+		b := must(codec.Append(nil, f, nil))
 		if most := bitcode.PredictedBytes(int(m), f.OnesCount())*101/100 + 16; len(b) > most {
 			t.Errorf("%d bits: %d bytes, more than %d", m, len(b), most)
 		}

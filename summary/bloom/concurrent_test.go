@@ -10,10 +10,7 @@ func TestConcurrent(t *testing.T) {
 		{Blocks: 1, BlockBits: 100_003, Hashes: 7},
 		{Blocks: 7, BlockBits: 10_001, Hashes: 1},
 	} {
-		s, err := NewConcurrent(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(NewConcurrent(p))
 		const writers = 4
 		var all [writers][][]byte
 		var wg sync.WaitGroup
@@ -30,7 +27,7 @@ func TestConcurrent(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		want := mustNew(t, p)
+		want := must(New(p))
 		for _, keys := range all {
 			for _, k := range keys {
 				want.Add(k)

@@ -26,10 +26,7 @@ func TestVectorsDynamic(t *testing.T) {
 		}
 		switch {
 		case strings.HasPrefix(v.Name, "T2_bf_len"):
-			standard, err := paramsForRate(v.int("c"), target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			standard := must(paramsForRate(v.int("c"), target))
 			v.near(t, "", float64(standard.Bits())/1024)
 		case strings.HasPrefix(v.Name, "T2_bfprob"):
 			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.ExpectedRate(n))
@@ -62,10 +59,7 @@ func TestDynamicParams(t *testing.T) {
 
 func smallDynamic(t testing.TB, keys [][]byte) *Dynamic {
 	t.Helper()
-	d, err := NewDynamic(DynamicParams{Batch: Params{Blocks: 5, BlockBits: 101, Hashes: 1}, Threshold: 70})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(NewDynamic(DynamicParams{Batch: Params{Blocks: 5, BlockBits: 101, Hashes: 1}, Threshold: 70}))
 	for _, k := range keys {
 		d.Add(k)
 	}
@@ -113,10 +107,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 // TestDynamicTruncate cuts to what table 2 of the paper says for a rate of 5 %.
 func TestDynamicTruncate(t *testing.T) {
 	p := DynamicParams{Batch: Params{Blocks: 4, BlockBits: 156_174, Hashes: 1}, Threshold: 99_999}
-	d, err := NewDynamic(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(NewDynamic(p))
 	keys := testKeys(25_000, 1)
 	for _, k := range keys {
 		d.Add(k)
@@ -145,10 +136,7 @@ func TestDynamicWindow(t *testing.T) {
 	p := smallDynamic(t, nil).Params()
 	for _, window := range []int{1, 2, 7, 100} {
 		p.Window = window
-		d, err := NewDynamic(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(NewDynamic(p))
 		for n, k := range keys {
 			if n == 170 {
 				d = d.clone()
@@ -187,10 +175,7 @@ func TestDynamicWindowMerged(t *testing.T) {
 		}
 		p := e.Params()
 		p.Window = 4
-		d, err := NewDynamic(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(NewDynamic(p))
 		if err := d.Merge(e); err != nil {
 			t.Fatal(err)
 		}

@@ -21,18 +21,9 @@ func testKeys(n int, salt uint64) [][]byte {
 	return keys
 }
 
-func mustNew(t testing.TB, p Params) *Filter {
-	t.Helper()
-	f, err := New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 func filled(t testing.TB, p Params, keys [][]byte) *Filter {
 	t.Helper()
-	f := mustNew(t, p)
+	f := must(New(p))
 	for _, k := range keys {
 		f.Add(k)
 	}
@@ -62,7 +53,7 @@ func someParams() []Params {
 
 func TestFilterIsItsSlowTwin(t *testing.T) {
 	for _, p := range someParams() {
-		f, slow := mustNew(t, p), newSlow(p)
+		f, slow := must(New(p)), newSlow(p)
 		for _, k := range testKeys(20, 1) {
 			f.Add(k)
 			slow.add(k)
@@ -85,7 +76,7 @@ func FuzzFilter(f *testing.F) {
 	f.Add(uint16(3), uint16(100), uint8(2), uint8(1), []byte("one two three four"))
 	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, cut uint8, data []byte) {
 		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Hasher{1, 2}}
-		fast, slow := mustNew(t, p), newSlow(p)
+		fast, slow := must(New(p)), newSlow(p)
 		for i := 0; i+3 <= len(data); i += 3 {
 			fast.Add(data[i : i+3])
 			slow.add(data[i : i+3])
@@ -143,7 +134,7 @@ func TestBatchEndsAndSizes(t *testing.T) {
 		testBatch(t, filled(t, Params{Blocks: 4, BlockBits: blockBits, Hashes: 2}, testKeys(2*batch, 1)))
 	}
 	testBatch(t, filled(t, Params{Blocks: 1, BlockBits: 64 * 2 * cached, Hashes: 1}, testKeys(2*batch, 1)))
-	full := mustNew(t, Params{Blocks: 1, BlockBits: 64 * 2 * cached, Hashes: 5})
+	full := must(New(Params{Blocks: 1, BlockBits: 64 * 2 * cached, Hashes: 5}))
 	for i := range full.words { // half full, so that keys drop out everywhere
 		full.words[i] = 0x6996_9669_5a5a_3cc3
 	}
@@ -171,10 +162,7 @@ func testBatch(t *testing.T, f *Filter) {
 func TestMistakes(t *testing.T) {
 	p := Params{Blocks: 3, BlockBits: 64, Hashes: 1}
 	f := filled(t, p, testKeys(5, 3))
-	d, err := NewDynamic(DynamicParams{Batch: p, Threshold: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(NewDynamic(DynamicParams{Batch: p, Threshold: 5}))
 	before := f.Clone()
 	f.Truncate(4)
 	d.Truncate(4)
@@ -271,7 +259,7 @@ func TestMergeMismatch(t *testing.T) {
 		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
 		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
 	} {
-		g := mustNew(t, q)
+		g := must(New(q))
 		_, err := f.AndOnesCount(g)
 		for _, err := range []error{err, f.Merge(g), f.Intersect(g)} {
 			if !errors.Is(err, ErrMismatch) || err.Error() != name {
@@ -430,4 +418,12 @@ func TestCountLong(t *testing.T) {
 			t.Fatalf("countAnd of %d words = %d, want %d", n, got, and)
 		}
 	}
+}
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

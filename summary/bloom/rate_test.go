@@ -11,10 +11,7 @@ func TestRateWithin3Percent(t *testing.T) {
 		t.Skip("4 million hashes")
 	}
 	const n, asked = 100_000, 1_000_000
-	standard, err := paramsForBits(n, n*105/10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	standard := must(paramsForBits(n, n*105/10))
 	partitioned := Params{Blocks: 7, BlockBits: n * 105 / 10 / 7, Hashes: 1}
 	for _, p := range []Params{standard, partitioned} {
 		f := filled(t, p, testKeys(n, 1))

@@ -13,7 +13,7 @@ var setParams = Params{Blocks: 5, BlockBits: 2003, Hashes: 1, Hasher: Hasher{3, 
 // filter of the kind into the first.
 func eachSet(t *testing.T, run func(t *testing.T, set, other, zero Set, merge func() error)) {
 	t.Run("Filter", func(t *testing.T) {
-		a, b := mustNew(t, setParams), mustNew(t, setParams)
+		a, b := must(New(setParams)), must(New(setParams))
 		run(t, a, b, new(Filter), func() error { return a.Merge(b) })
 	})
 	t.Run("Blocked", func(t *testing.T) {
@@ -76,10 +76,7 @@ func TestSets(t *testing.T) {
 		if set.SizeBytes() < 10_000/8 {
 			t.Errorf("%d bytes", set.SizeBytes())
 		}
-		b, err := set.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(set.MarshalBinary())
 		if err := zero.UnmarshalBinary(b); err != nil || !zero.Contains(keys[7]) || zero.FalsePositiveRate() != want || zero.SizeBytes() != set.SizeBytes() {
 			t.Errorf("read: %v", err)
 		}
@@ -125,10 +122,7 @@ func TestZeroSets(t *testing.T) {
 			}()
 		}
 		zero.Reset()
-		b, err := zero.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(zero.MarshalBinary())
 		if err := set.UnmarshalBinary(b); err == nil {
 			t.Error("the form of a zero value is accepted")
 		}

@@ -22,10 +22,7 @@ type vector struct {
 
 func readVectors(t *testing.T, subject string) []vector {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "vectors", subject+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(filepath.Join("testdata", "vectors", subject+".json")))
 	var file struct{ Vectors []vector }
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
@@ -80,15 +77,12 @@ func TestVectorsFalsePositives(t *testing.T) {
 		p := Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}
 		switch {
 		case v.str("rule") != "":
-			got, err := paramsForBits(v.int("n"), p.BlockBits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(paramsForBits(v.int("n"), p.BlockBits))
 			v.near(t, "", float64(got.Hashes))
 		case v.str("fn") == "H2":
 			v.near(t, "", entropy(v.num("p")))
 		case v.Inputs["t"] != nil:
-			f := mustNew(t, p)
+			f := must(New(p))
 			for i := range v.int("t") {
 				f.words[i/64] |= 1 << (i % 64)
 			}
@@ -116,10 +110,7 @@ func TestVectorsBlockPartitioned(t *testing.T) {
 		case strings.HasPrefix(v.Name, "mixed_"):
 			continue // blocks of different lengths are package summary's
 		case strings.HasPrefix(v.Name, "config_"):
-			p, err := partitionedForBits(n, uint64(v.num("m")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(partitionedForBits(n, uint64(v.num("m"))))
 			v.near(t, "block_bits", float64(p.BlockBits))
 			v.near(t, "blocks_real", v.num("m")/float64(p.BlockBits))
 			if want := int(v.fields(t)["blocks_real"]); p.Blocks != want {

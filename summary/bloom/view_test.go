@@ -85,10 +85,7 @@ func TestView(t *testing.T) {
 }
 
 func TestBlockedContainsAll(t *testing.T) {
-	f, err := NewBlockedForRate(1000, 0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewBlockedForRate(1000, 0.01))
 	keys := testKeys(2000, 1)
 	for _, k := range keys[:1000] {
 		f.Add(k)

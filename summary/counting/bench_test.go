@@ -24,10 +24,7 @@ func filled(b *testing.B, f *DLeft) []uint64 {
 func benchForms(b *testing.B, run func(b *testing.B, f *DLeft, members []uint64)) {
 	for name, p := range map[string]Params{"r14": paramsForRemainder(benchMembers, 14), "q48": ParamsForFingerprint(benchMembers, 48)} {
 		b.Run(name, func(b *testing.B) {
-			f, err := NewDLeft(p)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must(NewDLeft(p))
 			run(b, f, filled(b, f))
 		})
 	}
@@ -67,10 +64,7 @@ func BenchmarkRemoveAdd(b *testing.B) {
 }
 
 func BenchmarkFingerprints(b *testing.B) {
-	f, err := NewDLeft(ParamsForFingerprint(benchMembers, 48))
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must(NewDLeft(ParamsForFingerprint(benchMembers, 48)))
 	filled(b, f)
 	b.ReportAllocs()
 	b.SetBytes(benchMembers) // MB/s reads as million fingerprints a second
@@ -84,10 +78,7 @@ func BenchmarkFingerprints(b *testing.B) {
 }
 
 func BenchmarkGrow(b *testing.B) {
-	f, err := NewDLeft(ParamsForFingerprint(benchMembers, 48))
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must(NewDLeft(ParamsForFingerprint(benchMembers, 48)))
 	filled(b, f)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -17,14 +17,8 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // fixtures are one small filter of each form, with the name of its golden file.
 func fixtures(t testing.TB) map[string]*DLeft {
-	words, err := NewDLeft(Params{Buckets: 2, RemainderBits: 14, Seed: 11})
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := NewDLeft(Params{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 16, CounterBits: 3, Seed: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := must(NewDLeft(Params{Buckets: 2, RemainderBits: 14, Seed: 11}))
+	packed := must(NewDLeft(Params{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 16, CounterBits: 3, Seed: 12}))
 	all := map[string]*DLeft{"words": words, "packed": packed}
 	for _, f := range all {
 		for i := range uint64(9) {
@@ -38,20 +32,14 @@ func fixtures(t testing.TB) map[string]*DLeft {
 
 func TestGolden(t *testing.T) {
 	for name, f := range fixtures(t) {
-		got, err := f.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(f.MarshalBinary())
 		file := "testdata/" + name + ".hex"
 		if *rewrite {
 			if err := os.WriteFile(file, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(os.ReadFile(file))
 		if hex.EncodeToString(got)+"\n" != string(want) {
 			t.Errorf("%s: %x", name, got)
 		}
@@ -146,10 +134,7 @@ func countsOf(f *DLeft) map[uint64]int {
 func TestBinaryIsEntropy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	for _, n := range []int{1000, 30_000} {
-		f, err := NewDLeft(ParamsForFingerprint(n, 48))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(NewDLeft(ParamsForFingerprint(n, 48)))
 		var times [4]float64
 		for range n {
 			x, extra := rng.Uint64(), min(bits.TrailingZeros64(rng.Uint64()), 3)
@@ -173,10 +158,7 @@ func TestBinaryIsEntropy(t *testing.T) {
 
 // TestUnmarshalFits reads what the filter has no room or no counters for.
 func TestUnmarshalFits(t *testing.T) {
-	full, err := NewDLeft(Params{Buckets: 1, RemainderBits: 40, CounterBits: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must(NewDLeft(Params{Buckets: 1, RemainderBits: 40, CounterBits: 8}))
 	for i := range uint64(24) {
 		for range 10 {
 			if err := full.Add(i); err != nil {
@@ -189,10 +171,7 @@ func TestUnmarshalFits(t *testing.T) {
 		errBucket:  {Buckets: 1, Subtables: 2, RemainderBits: 40, CounterBits: 8, Fixed: true},
 		errCounter: {Buckets: 1, RemainderBits: 40, CounterBits: 3},
 	} {
-		f, err := NewDLeft(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(NewDLeft(p))
 		if err := f.UnmarshalBinary(data); !errors.Is(err, want) || f.Len() != 0 {
 			t.Errorf("%+v: %v, %d members", p, err, f.Len())
 		}
@@ -203,15 +182,9 @@ func TestUnmarshalFits(t *testing.T) {
 // that it takes.
 func TestUnmarshalOfOneBucket(t *testing.T) {
 	p := ParamsForFingerprint(48, 40)
-	known, err := NewDLeft(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := must(NewDLeft(p))
 	p.Seed = 9
-	f, err := NewDLeft(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(p))
 	for x := uint64(1); f.Len() < 48; x++ {
 		homes := 0
 		for i := range known.perms {
@@ -227,10 +200,7 @@ func TestUnmarshalOfOneBucket(t *testing.T) {
 		t.Error(err)
 	}
 	p.Seed = 10
-	other, err := NewDLeft(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(NewDLeft(p))
 	if err := other.UnmarshalBinary(data); err != nil || other.Len() != 48 {
 		t.Errorf("%v, %d members", err, other.Len())
 	}

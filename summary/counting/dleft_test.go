@@ -182,10 +182,7 @@ func FuzzDLeft(f *testing.F) {
 			{Subtables: 2, Buckets: 1, Cells: 5, RemainderBits: 54, CounterBits: 3},
 		}[form%5]
 		p.Seed, p.Fixed = seed, true
-		fast, err := NewDLeft(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fast := must(NewDLeft(p))
 		twin := newSlow(p)
 		for _, op := range script {
 			key := uint64(op>>2) * 0x9e3779b97f4a7c15 // 64 keys
@@ -236,10 +233,7 @@ func (s *slow) grow(t *testing.T, f *DLeft) {
 // TestGrowFullCounters grows a filter that has fingerprints at the highest count, until remainders have one bit. Among
 // them are those whose remainders become 0.
 func TestGrowFullCounters(t *testing.T) {
-	f, err := NewDLeft(Params{Buckets: 2, RemainderBits: 9, Seed: 3, Fixed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(Params{Buckets: 2, RemainderBits: 9, Seed: 3, Fixed: true}))
 	members := []uint64{1, 2, 4, 8, 64, 256, 3, 5}
 	for _, x := range members {
 		for range 4 {
@@ -274,10 +268,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := ParamsForFingerprint(100, 48)
 	p.Seed = 7
-	f, err := NewDLeft(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(p))
 	var want []uint64
 	for range 20_000 {
 		x := rng.Uint64() >> 16
@@ -299,10 +290,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 // TestOverflowGrows fills a bucket of a table that is nearly empty: Add doubles the table, unless it is fixed.
 func TestOverflowGrows(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
-		f, err := NewDLeft(Params{Subtables: 1, Buckets: 4, Cells: 2, RemainderBits: 20, Seed: 3, Fixed: fixed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(NewDLeft(Params{Subtables: 1, Buckets: 4, Cells: 2, RemainderBits: 20, Seed: 3, Fixed: fixed}))
 		var members []uint64 // of one bucket, and of two once there are twice as many
 		for x := uint64(0); len(members) < 3; x++ {
 			if b, r := f.place(0, x); b == 0 && int(r>>19) == len(members)%2 {
@@ -324,10 +312,7 @@ func TestOverflowGrows(t *testing.T) {
 func TestFailsafe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const n = 55296 // average load 6.75
-	f, err := NewDLeft(Params{Buckets: 2048, RemainderBits: 37, Seed: 10, Fixed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(Params{Buckets: 2048, RemainderBits: 37, Seed: 10, Fixed: true}))
 	members := make([]uint64, n)
 	for i := range members {
 		members[i] = rng.Uint64()
@@ -354,10 +339,7 @@ func TestFailsafe(t *testing.T) {
 }
 
 func TestOverflowChangesNothing(t *testing.T) {
-	f, err := NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2, Fixed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2, Fixed: true}))
 	for i := range uint64(16) {
 		if err := f.Add(i); err != nil {
 			t.Fatal(err)
@@ -383,9 +365,7 @@ func TestOverflowChangesNothing(t *testing.T) {
 
 func TestParams(t *testing.T) {
 	good := Params{Buckets: 8, RemainderBits: 14}
-	if _, err := NewDLeft(good); err != nil {
-		t.Fatal(err)
-	}
+	must(NewDLeft(good))
 	for name, p := range map[string]Params{
 		"subtables": {Buckets: 8, RemainderBits: 14, Subtables: 17},
 		"power":     {Buckets: 6, RemainderBits: 14},
@@ -406,10 +386,7 @@ func TestParams(t *testing.T) {
 
 func TestForFingerprintSize(t *testing.T) {
 	const n = 786_432
-	f, err := NewDLeft(ParamsForFingerprint(n, 48))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(ParamsForFingerprint(n, 48)))
 	if per := float64(8*f.SizeBytes()) / n; math.Abs(per-46.67) > 0.01 || target(f.SizeBytes()*8/int(f.cellBits)) != n {
 		t.Errorf("%.2f bits a member, target %d", per, target(f.SizeBytes()*8/int(f.cellBits)))
 	}
@@ -417,10 +394,7 @@ func TestForFingerprintSize(t *testing.T) {
 
 func TestNoAllocation(t *testing.T) {
 	for name, p := range map[string]Params{"words": paramsForRemainder(1000, 14), "packed": ParamsForFingerprint(1000, 48)} {
-		f, err := NewDLeft(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(NewDLeft(p))
 		x := uint64(1)
 		if n := testing.AllocsPerRun(100, func() {
 			x *= 0x9e3779b97f4a7c15
@@ -448,4 +422,12 @@ func TestZeroValue(t *testing.T) {
 		}
 	}()
 	_ = f.Add(1)
+}
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -29,10 +29,7 @@ func (v vector) accepts(x float64) bool {
 
 func readVectors(t *testing.T) []vector {
 	t.Helper()
-	data, err := os.ReadFile("testdata/dlcbf.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile("testdata/dlcbf.json"))
 	var file struct{ Vectors []vector }
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
@@ -136,10 +133,7 @@ func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 	t.Helper()
 	p := paramsForRemainder(n, r)
 	p.Seed = rng.Uint64()
-	f, err := NewDLeft(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(NewDLeft(p))
 	members := make([]uint64, n)
 	for i := range members {
 		members[i] = rng.Uint64()

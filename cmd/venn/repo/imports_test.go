@@ -43,9 +43,7 @@ func TestImport(t *testing.T) {
 	if err := errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"b"}), i.Adds([]string{"d", "a"})); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := i.file.WriteString("+torn"); err != nil {
-		t.Fatal(err)
-	}
+	must(i.file.WriteString("+torn"))
 	if err := i.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +89,7 @@ func TestImportStaysShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(i.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(os.ReadFile(i.name))
 		if n := bytes.Count(b, []byte("\n")); n > 2*len(want)+3*batch { // before a batch is removed, twice as many; then 10 more of 10 fewer
 			t.Fatalf("step %d: %d lines of %d keys", step, n, len(want))
 		}
@@ -139,10 +134,7 @@ func TestImportNotReplaced(t *testing.T) {
 }
 
 func ExampleRepo_OpenImport() {
-	dir, err := os.MkdirTemp("", "venn")
-	if err != nil {
-		panic(err)
-	}
+	dir := must(os.MkdirTemp("", "venn"))
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := Repo{dir}
 	for range 2 {

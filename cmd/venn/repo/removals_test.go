@@ -13,11 +13,7 @@ func TestRemovals(t *testing.T) {
 	r := Repo{t.TempDir()}
 	open := func(lost bool) *Removals {
 		t.Helper()
-		m, err := r.OpenRemovals(lost)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return must(r.OpenRemovals(lost))
 	}
 	remove := func(m *Removals) (called bool) {
 		t.Helper()
@@ -61,9 +57,7 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("a long line"); err != nil {
-		t.Fatal(err)
-	}
+	must(f.WriteString("a long line"))
 	if _, err := Create(name); err == nil || !strings.Contains(err.Error(), name+": another process writes it") {
 		t.Errorf("%v, want that the file is in use", err)
 	}

@@ -20,11 +20,7 @@ import (
 
 func newRepo(t *testing.T) Repo {
 	t.Helper()
-	r, err := Init(filepath.Join(t.TempDir(), "r"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must(Init(filepath.Join(t.TempDir(), "r")))
 }
 
 func TestInit(t *testing.T) {
@@ -58,17 +54,12 @@ func TestInit(t *testing.T) {
 // reinit makes a new identity in place of one that is lost. The configuration must stay.
 func reinit(t *testing.T, r Repo) (crypto.PrivKey, error) {
 	t.Helper()
-	c, err := r.FileConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(r.FileConfig())
 	c.Limits.Up = 12345
 	if err := errors.Join(r.SaveConfig(c), os.Remove(r.path(identityFile))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Init(r.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(Init(r.Dir))
 	if got, err := r.FileConfig(); err != nil || got.String() != c.String() {
 		t.Errorf("the configuration is another (%v)\n%s", err, got)
 	}
@@ -78,10 +69,7 @@ func reinit(t *testing.T, r Repo) (crypto.PrivKey, error) {
 // TestEveryKey sets every key to what it is, by name and by environment, and reads back what was written.
 func TestEveryKey(t *testing.T) {
 	r := newRepo(t)
-	c, err := r.FileConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(r.FileConfig())
 	seen := make(map[string]bool)
 	for _, e := range c.entries() {
 		if doc := e.tag.Get("doc"); doc == "" || !strings.HasSuffix(doc, ".") || seen[e.name()] {
@@ -112,10 +100,7 @@ func TestEveryKey(t *testing.T) {
 
 // TestFaultsInOrder: what is wrong with a configuration is said in the same order each time.
 func TestFaultsInOrder(t *testing.T) {
-	c, err := newConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(newConfig())
 	c.Addresses.Listen, c.Addresses.Announce, c.Addresses.AnnounceAlso = []string{"a"}, []string{"b"}, []string{"c"}
 	c.Discovery.Bootstrap, c.NAT.Relays, c.Content.ServedBy = []string{"d"}, []string{"e"}, []string{"f"}
 	c.Limits.Up, c.Limits.Down = 1, 2
@@ -209,24 +194,12 @@ func TestDefaultPort(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("VENN_PATH", "")
 	on := func(r Repo) bool {
-		c, err := r.FileConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(r.FileConfig())
 		return slices.Contains(c.Addresses.Listen, "/ip4/0.0.0.0/tcp/4101")
 	}
-	dir, err := Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := Init(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Init(filepath.Join(t.TempDir(), ".venn"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(Default())
+	one := must(Init(dir))
+	other := must(Init(filepath.Join(t.TempDir(), ".venn")))
 	if !on(one) || on(other) {
 		t.Errorf("on the default port: %v in %s, %v in %s", on(one), one.Dir, on(other), other.Dir)
 	}
@@ -250,10 +223,7 @@ func TestFreePort(t *testing.T) {
 	if other, err := freePort(next, port); err != nil || other <= port {
 		t.Errorf("%d after %d, %v", other, port, err)
 	}
-	l, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.ListenPacket("udp", "127.0.0.1:0"))
 	defer func() { _ = l.Close() }()
 	if tryPort(l.LocalAddr().String()) == nil {
 		t.Error("a port that is taken by UDP is free")
@@ -262,10 +232,7 @@ func TestFreePort(t *testing.T) {
 
 // TestChangesSideBySide: of several changes of the configuration at the same time, none is lost.
 func TestChangesSideBySide(t *testing.T) {
-	r, err := Init(filepath.Join(t.TempDir(), "r"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Init(filepath.Join(t.TempDir(), "r")))
 	const changes = 16
 	var group sync.WaitGroup
 	for n := range changes {
@@ -365,4 +332,12 @@ func TestOption(t *testing.T) {
 			t.Errorf("%q is %q after %s, %v", dir, out, Repo{Dir: dir}.Option(), err)
 		}
 	}
+}
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -91,9 +91,7 @@ func TestSlowViewerSeesLargeNetwork(t *testing.T) {
 		here, there := net.Pipe()
 		listener.conns <- there
 		began := time.Now()
-		if _, err := io.WriteString(here, "GET /events HTTP/1.1\r\nHost: view\r\nAccept-Encoding: gzip\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(io.WriteString(here, "GET /events HTTP/1.1\r\nHost: view\r\nAccept-Encoding: gzip\r\n\r\n"))
 		response, err := http.ReadResponse(bufio.NewReader(slowLine{here, rate / 8}), nil)
 		if err != nil {
 			t.Fatal(err)

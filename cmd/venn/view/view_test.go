@@ -154,10 +154,7 @@ func TestStuckViewer(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	s := httptest.NewServer(Handler(Config{Source: f}))
 	defer s.Close()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")))
 	defer func() { _ = conn.Close() }()
 	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	for f.Viewers() == 0 {
@@ -180,23 +177,14 @@ func TestStuckViewer(t *testing.T) {
 
 func get(t *testing.T, url, host string, header ...string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(http.NewRequest(http.MethodGet, url, nil))
 	r.Host = host
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(http.DefaultClient.Do(r))
 	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(io.ReadAll(resp.Body))
 	return resp.StatusCode, string(b)
 }
 
@@ -261,17 +249,11 @@ func TestActing(t *testing.T) {
 		{cannot.URL + "/ask", `{"peer":3,"key":"k"}`, "", 403},
 		{cannot.URL + "/change", `{"peer":3,"add":10}`, "", 403},
 	} {
-		r, err := http.NewRequest(http.MethodPost, c.url, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.NewRequest(http.MethodPost, c.url, strings.NewReader(c.body)))
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must(http.DefaultClient.Do(r))
 		_ = resp.Body.Close()
 		if resp.StatusCode != c.want {
 			t.Errorf("%s %.60s from %q: %d, want %d", c.url, c.body, c.origin, resp.StatusCode, c.want)
@@ -288,20 +270,14 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 	}))
 	defer s.CloseClientConnections()
 	for range maxAsking {
-		c, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(net.Dial("tcp", s.Listener.Addr().String()))
 		defer func() { _ = c.Close() }()
 		_, _ = io.WriteString(c, "POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
 		if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "100") { // the body is awaited
 			t.Fatal(line, err)
 		}
 	}
-	resp, err := http.Post(s.URL+"/ask", "", strings.NewReader(`{"key":"k"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(http.Post(s.URL+"/ask", "", strings.NewReader(`{"key":"k"}`)))
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("%d, want 200", resp.StatusCode)
@@ -388,10 +364,7 @@ func TestWeightAndSources(t *testing.T) {
 	if raw > 500_000 || zipped > 150_000 {
 		t.Errorf("the page has %d bytes, %d compressed, want at most 500 kB and 150 kB", raw, zipped)
 	}
-	sources, err := fs.ReadFile(web, "web/vendor/SOURCES.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := must(fs.ReadFile(web, "web/vendor/SOURCES.tsv"))
 	listed := map[string]bool{"SOURCES.tsv": true, "LICENSES.txt": true}
 	for in := bufio.NewScanner(bytes.NewReader(sources)); in.Scan(); {
 		f := strings.Split(in.Text(), "\t")
@@ -404,13 +377,18 @@ func TestWeightAndSources(t *testing.T) {
 			t.Errorf("%s is not the file of %s@%s: %v", f[0], f[1], f[2], err)
 		}
 	}
-	all, err := fs.ReadDir(web, "web/vendor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(fs.ReadDir(web, "web/vendor"))
 	for _, e := range all {
 		if !listed[e.Name()] {
 			t.Errorf("SOURCES.tsv does not list %s", e.Name())
 		}
 	}
+}
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

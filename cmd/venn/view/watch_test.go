@@ -15,31 +15,17 @@ import (
 // TestAskGivesNoPrivateKeysAway asks a node for a key that it advertises, for a private one, and for one that nobody
 // has. The answers to the last two are the same.
 func TestAskGivesNoPrivateKeysAway(t *testing.T) {
-	h, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics()))
 	defer func() { _ = h.Close() }()
-	n, err := node.New(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(node.New(h))
 	defer func() { _ = n.Close() }()
-	if _, err := n.Add(t.Context(), []byte("open")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.AddPrivate(t.Context(), []byte("private")); err != nil {
-		t.Fatal(err)
-	}
+	must(n.Add(t.Context(), []byte("open")))
+	must(n.AddPrivate(t.Context(), []byte("private")))
 	f := NewFeed(Header{}, 0)
 	w := NewWatch(f, false)
 	w.Add(t.Context(), Peer{Name: "it"}, n)
 	ask := func(key string) Query {
-		q, err := w.Ask(t.Context(), 0, []byte(key), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return q
+		return must(w.Ask(t.Context(), 0, []byte(key), false))
 	}
 	if q := ask("open"); !slices.Equal(q.Found, []int{w.Number(n.ID())}) {
 		t.Errorf("an advertised key is found at %v", q.Found)
