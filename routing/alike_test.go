@@ -54,8 +54,7 @@ func TestPeersLikeUsAreAskedFirst(t *testing.T) {
 		if c.wide {
 			node.Ask[0].Depth = 1
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: c.mode})
-		net.Run()
+		search(net, node, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: c.mode})
 		asked, first, all := askedFirst(node), 0, 0
 		for i, p := range asked {
 			if slices.ContainsFunc(like, func(o *routinglab.Node) bool { return o.ID == p }) {
@@ -87,9 +86,7 @@ func TestPeersLikeUsFind(t *testing.T) {
 			if alike && !node.Range.Contains(overlay.PlaceOf(friend.ID)) {
 				likeUs(node, depth, friend)
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-			net.Run()
-			if s := node.Done[0].Stats; s.Found != 1 {
+			if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}); s.Found != 1 {
 				t.Errorf("%s: %v", node.ID, node.Done[0])
 			} else {
 				sum += s.Messages
@@ -131,9 +128,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 		asked := 0
 		for i := range searches {
 			holders[i].Holds[fmt.Sprint(i)] = true
-			net.Start(node.ID, routing.Query{ID: routing.QueryID(i), Key: []byte(fmt.Sprint(i)), Mode: wire.Any})
-			net.Run()
-			s := node.Done[i].Stats
+			s := search(net, node, routing.Query{ID: routing.QueryID(i), Key: []byte(fmt.Sprint(i)), Mode: wire.Any})
 			for _, e := range s.Explain {
 				if slices.ContainsFunc(like, func(o *routinglab.Node) bool { return o.ID == e.Peer }) {
 					asked++
@@ -185,8 +180,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 			likeUs(node, depth, like)
 			denier := net.Node(wire.PeerID(contacts[denies].Peer))
 			like.Boasts, denier.Boasts = true, true
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-			net.Run()
+			search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			like.Boasts, denier.Boasts = false, false
 			asked++
 			if node.Done[0].Stats.Found != 1 && denier != nodes[holder] {
@@ -213,8 +207,7 @@ func TestPeerLikeUsBecomesAContact(t *testing.T) {
 		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
 		others := slices.DeleteFunc(strangers(node, nodes), func(o *routinglab.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
 		likeUs(node, depth, append(others[:8], net.Node(wire.PeerID(node.More[0].Peer)))...)
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte(key), Mode: wire.Any})
-		net.Run()
+		search(net, node, routing.Query{ID: 1, Key: []byte(key), Mode: wire.Any})
 		if node.Done[0].Stats.Found != 1 {
 			t.Errorf("key %s: %v", key, node.Done[0])
 		}

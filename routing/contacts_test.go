@@ -41,6 +41,22 @@ func ranged(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.No
 	return net, nodes
 }
 
+// search runs a query at a node, and returns how it went.
+func search(net *routinglab.Net, node *routinglab.Node, q routing.Query) routing.Stats {
+	net.Start(node.ID, q)
+	net.Run()
+	return node.Done[len(node.Done)-1].Stats
+}
+
+// spread gives the key k to every so many nodes, from the first on, and returns them.
+func spread(nodes []*routinglab.Node, first, every int) (all []wire.PeerID) {
+	for i := first; i < len(nodes); i += every {
+		nodes[i].Holds["k"] = true
+		all = append(all, nodes[i].ID)
+	}
+	return all
+}
+
 // TestContactsFind: a key that one peer anywhere holds is found from anywhere, at two messages a range.
 func TestContactsFind(t *testing.T) {
 	net, nodes := ranged(64, 3, routing.Config{})
@@ -49,9 +65,7 @@ func TestContactsFind(t *testing.T) {
 		if i == 17 {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-		net.Run()
-		s := node.Done[0].Stats
+		s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		if s.Found != 1 || s.Messages > 2*7+2 {
 			t.Errorf("%s: %v", node.ID, node.Done[0])
 		}
@@ -73,9 +87,7 @@ func TestNamesCostNothing(t *testing.T) {
 		if i == 17 {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-		net.Run()
-		if s := node.Done[0].Stats; s.Found != 1 || s.Messages > 2*7+2 {
+		if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}); s.Found != 1 || s.Messages > 2*7+2 {
 			t.Fatalf("%s: %v", node.ID, node.Done[0])
 		}
 	}
@@ -86,9 +98,7 @@ func TestNamesCostNothing(t *testing.T) {
 func TestBudgetForContacts(t *testing.T) {
 	for _, c := range []struct{ contacts, own, most int }{{0, 0, 4}, {14, 0, 18}, {14, 4, 4}} {
 		net, nodes := ranged(64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})
-		net.Start(nodes[5].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.own})
-		net.Run()
-		if s := nodes[5].Done[0].Stats; s.Messages != c.most || s.Covered == 1 != (c.most > 14) {
+		if s := search(net, nodes[5], routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.own}); s.Messages != c.most || s.Covered == 1 != (c.most > 14) {
 			t.Errorf("%+v: %v, covered %v", c, nodes[5].Done[0], s.Covered)
 		}
 	}
@@ -103,22 +113,16 @@ func TestCovered(t *testing.T) {
 	}{{1000, 1}, {2 * 3, 4.0 / 8}, {1, 1.0 / 8}} {
 		node := nodes[5]
 		node.Done = nil
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.budget})
-		net.Run()
-		if s := node.Done[0].Stats; s.Found != 0 || s.Covered != c.want {
+		if s := search(net, node, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: c.budget}); s.Found != 0 || s.Covered != c.want {
 			t.Errorf("budget %d: %v, covered %v, want %v", c.budget, node.Done[0], s.Covered, c.want)
 		}
 	}
 	whole, nobody := ranged(8, 0, routing.Config{})
-	whole.Start(nobody[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
-	whole.Run()
-	if s := nobody[0].Done[0].Stats; s.Covered != 1 {
+	if s := search(whole, nobody[0], routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any}); s.Covered != 1 {
 		t.Errorf("covered %v where everybody is known", s.Covered)
 	}
 	alone, one := ranged(1, 0, routing.Config{})
-	alone.Start(one[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any})
-	alone.Run()
-	if s := one[0].Done[0].Stats; s.Covered != 0 {
+	if s := search(alone, one[0], routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any}); s.Covered != 0 {
 		t.Errorf("a node that knows nobody covered %v", s.Covered)
 	}
 }
@@ -128,8 +132,7 @@ func TestExplainedRanges(t *testing.T) {
 	for _, budget := range []int{1000, 2 * 3, 1} {
 		net, nodes := ranged(64, 3, routing.Config{})
 		node := nodes[5]
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: budget})
-		net.Run()
+		search(net, node, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: wire.Any, Budget: budget})
 		var covered space.Set
 		covered.Add(node.Range)
 		s := node.Done[0].Stats
@@ -150,13 +153,8 @@ func TestExplainedRanges(t *testing.T) {
 // TestAllCovers: a search for all holders asks for every range, and names each holder once.
 func TestAllCovers(t *testing.T) {
 	net, nodes := ranged(64, 3, routing.Config{})
-	want := []wire.PeerID{}
-	for i := 3; i < 64; i += 6 {
-		nodes[i].Holds["k"] = true
-		want = append(want, nodes[i].ID)
-	}
-	net.Start(nodes[0].ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
-	net.Run()
+	want := spread(nodes, 3, 6)
+	search(net, nodes[0], routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
 	got := slices.Clone(nodes[0].Found[1])
 	slices.Sort(got)
 	if !slices.Equal(got, want) || nodes[0].Done[0].Stats.Covered != 1 {
@@ -183,9 +181,7 @@ func TestDenyingContacts(t *testing.T) {
 			if i == 17 || home.Contains(overlay.PlaceOf(node.ID)) {
 				continue
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-			net.Run()
-			stats := node.Done[0].Stats
+			stats := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			n += stats.Found
 			if !slices.ContainsFunc(stats.Explain, itself) {
 				named += stats.Found
@@ -251,8 +247,7 @@ func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routinglab.N
 		if i == holder || i%3 == 0 {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-		net.Run()
+		search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		asked++
 		if s := node.Done[0].Stats; s.Found > 0 {
 			found = append(found, s)
@@ -280,9 +275,7 @@ func TestBoastingContacts(t *testing.T) {
 		if i == 17 || !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
 			continue
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-		net.Run()
-		n += node.Done[0].Stats.Found
+		n += search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}).Found
 	}
 	if n != others {
 		t.Errorf("%d of %d found it", n, others)
@@ -324,9 +317,7 @@ func TestMoreContacts(t *testing.T) {
 			}
 		}
 		node.Ask = known
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Budget: c.budget})
-		net.Run()
-		s := node.Done[0].Stats
+		s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Budget: c.budget})
 		if s.Found == 1 != c.found {
 			t.Errorf("%s: %v", c.name, node.Done[0])
 		}
@@ -366,9 +357,7 @@ func TestMoreContactsKeepTheBudget(t *testing.T) {
 				sent, wanted = sent+2*4, wanted+1
 			}
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All, Budget: budget})
-		net.Run()
-		if s := node.Done[0].Stats; sent > budget || s.Messages != sent {
+		if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All, Budget: budget}); sent > budget || s.Messages != sent {
 			t.Errorf("with a budget of %d, %d messages were sent, and %d counted", budget, sent, s.Messages)
 		} else if s.Messages != 2*(len(s.Explain)+s.Inquiries) {
 			t.Errorf("with a budget of %d, %d messages, %d explained and %d inquiries", budget, s.Messages, len(s.Explain), s.Inquiries)
@@ -403,9 +392,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 			left := slices.IndexFunc(node.Ask, func(c region.Contact) bool { return !home.Contains(c.Place) })
 			empty := space.Around(node.Ask[left].Place, 3)
 			node.Ask = slices.DeleteFunc(node.Ask, func(c region.Contact) bool { return empty.Contains(c.Place) })
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Deadline: 10 * time.Second})
-			net.Run()
-			if s := node.Done[0].Stats; s.Found == 1 != c.holder || s.Elapsed > c.within {
+			if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any, Deadline: 10 * time.Second}); s.Found == 1 != c.holder || s.Elapsed > c.within {
 				t.Errorf("%+v: %v", c, node.Done[0])
 			}
 		}
@@ -443,9 +430,7 @@ func TestWidestWordCountsOnce(t *testing.T) {
 				nodes[near].Holds["k"] = true
 				want++
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
-			net.Run()
-			found += node.Done[0].Stats.Found
+			found += search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: mode}).Found
 			if near >= 0 {
 				delete(nodes[near].Holds, "k")
 			}
@@ -478,11 +463,10 @@ func TestContactsThatNameTheDead(t *testing.T) {
 			if i == holder || home.Contains(overlay.PlaceOf(node.ID)) {
 				continue
 			}
-			for search := range routing.QueryID(3) { // the dead are known to have failed
-				net.Start(node.ID, routing.Query{ID: search, Key: []byte("k"), Mode: mode})
-				net.Run()
+			for id := range routing.QueryID(3) { // the dead are known to have failed
+				search(net, node, routing.Query{ID: id, Key: []byte("k"), Mode: mode})
 				net.RunUntil(net.Now() + time.Minute)
-				n += node.Done[search].Stats.Found
+				n += node.Done[id].Stats.Found
 			}
 		}
 		return n
@@ -514,9 +498,7 @@ func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
 			if lies {
 				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-			net.Run()
-			s := node.Done[0].Stats
+			s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			found, worst = found+s.Found, max(worst, s.Elapsed)
 		}
 		return found, worst

@@ -53,8 +53,7 @@ func hold(node *routinglab.Node) {
 // find runs one query at a node.
 func find(net *routinglab.Net, node *routinglab.Node, mode wire.Mode) (routing.Stats, []wire.PeerID) {
 	node.Done, node.Found = nil, map[routing.QueryID][]wire.PeerID{}
-	net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
-	net.Run()
+	search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
 	found := slices.Clone(node.Found[1])
 	slices.Sort(found)
 	return node.Done[0].Stats, found
@@ -64,11 +63,7 @@ func find(net *routinglab.Net, node *routinglab.Node, mode wire.Mode) (routing.S
 // peers are asked.
 func TestBlurredFindsAll(t *testing.T) {
 	net, nodes := imprecise(64, 3, routing.Config{})
-	var want []wire.PeerID
-	for i := 3; i < 64; i += 12 {
-		nodes[i].Holds["k"] = true
-		want = append(want, nodes[i].ID)
-	}
+	want := spread(nodes, 3, 12)
 	s, found := find(net, nodes[0], wire.All)
 	if most := 2 * (7 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most || s.Covered != 1 {
 		t.Errorf("found %v with %d messages, covered %v: want %v, %d messages", found, s.Messages, s.Covered, want, most)
@@ -127,11 +122,7 @@ func TestBlurredAndNarrow(t *testing.T) {
 			}
 		}
 	}
-	var want []wire.PeerID
-	for i := 3; i < 64; i += 12 {
-		nodes[i].Holds["k"] = true
-		want = append(want, nodes[i].ID)
-	}
+	want := spread(nodes, 3, 12)
 	s, found := find(net, nodes[0], wire.All)
 	if most := 2 * (15 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
 		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
@@ -208,11 +199,7 @@ func TestBlurredAndSilent(t *testing.T) {
 // forwarded besides.
 func TestBlurredAndIncomplete(t *testing.T) {
 	net, nodes := imprecise(64, 3, routing.Config{Incomplete: func() bool { return true }})
-	var want []wire.PeerID
-	for i := 3; i < 64; i += 12 {
-		nodes[i].Holds["k"] = true
-		want = append(want, nodes[i].ID)
-	}
+	want := spread(nodes, 3, 12)
 	for _, node := range nodes[8:24] {
 		nodes[0].Links = append(nodes[0].Links, node.ID)
 	}
@@ -242,8 +229,7 @@ func TestBlurredAndLinkedLiars(t *testing.T) {
 			for i := 4; i < len(nodes); i += 10 {
 				nodes[i].Holds[string(q.Key)] = !nodes[i].Blind
 			}
-			net.Start(nodes[0].ID, q)
-			net.Run()
+			search(net, nodes[0], q)
 			n += len(nodes[0].Found[q.ID])
 		}
 		return n

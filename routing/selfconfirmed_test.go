@@ -35,8 +35,7 @@ func TestOwnWord(t *testing.T) {
 			poor.Knows[p.ID], informant.Knows[p.ID] = 0.9, 1e-6
 		}
 		informant.Holds["before"] = true
-		net.Start(poor.ID, routing.Query{ID: 10, Key: []byte("before"), Mode: wire.All})
-		net.Run()
+		search(net, poor, routing.Query{ID: 10, Key: []byte("before"), Mode: wire.All})
 		s, found := find(net, poor, c.mode)
 		if !slices.Equal(found, c.found) || s.Messages != c.messages || s.Found != len(found) {
 			t.Errorf("%v, %v: found %v with %d messages, want %v, %d", c.mode, c.rate, found, s.Messages, c.found, c.messages)
@@ -140,8 +139,7 @@ func TestOwnWordInDoubt(t *testing.T) {
 		net, poor, informant := unsure(claimed...)
 		for i, key := range before {
 			informant.Claims[key], informant.Holds[key] = c.claims, !c.claims && !c.names
-			net.Start(poor.ID, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: wire.All})
-			net.Run()
+			search(net, poor, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: wire.All})
 		}
 		s, found := find(net, poor, wire.All)
 		if first := s.Explain[0]; first.Why != routing.Contact || first.Result != c.result || len(found) != c.found {

@@ -32,9 +32,7 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 				}
 				seen[rng] = true
 			}
-			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-			net.Run()
-			s := node.Done[0].Stats
+			s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			if s.Found != 1 && !all || s.Messages > usual+2*contacts {
 				t.Errorf("all %v, %s: %v", all, node.ID, node.Done[0])
 			}

@@ -116,8 +116,7 @@ func ask(net *routinglab.Net, nodes []*routinglab.Node, mode wire.Mode, keys, ea
 				k = key(rng.IntN(keys))
 			}
 			held := live(nodes, k)
-			net.Start(n.ID, routing.Query{ID: routing.QueryID(id), Key: []byte(k), Mode: mode})
-			net.Run()
+			search(net, n, routing.Query{ID: routing.QueryID(id), Key: []byte(k), Mode: mode})
 			out[i%3].add(n.Done[len(n.Done)-1].Stats, held, mode)
 		}
 	}
@@ -203,7 +202,6 @@ func BenchmarkQuery(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		id++
-		net.Start(n.ID, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: wire.All})
-		net.Run()
+		search(net, n, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: wire.All})
 	}
 }
