@@ -206,10 +206,7 @@ func (lib library) read(t *testing.T, s listedSource, exports map[string]string)
 	check := func(path string, names []string, pick func(ast.Decl) bool) (*types.Package, *types.Info, []*ast.File) {
 		var files []*ast.File
 		for _, name := range names {
-			f, err := parser.ParseFile(fset, filepath.Join(s.Dir, name), nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must(parser.ParseFile(fset, filepath.Join(s.Dir, name), nil, parser.ParseComments))
 			f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool { return !pick(d) })
 			files = append(files, f)
 		}

@@ -25,10 +25,7 @@ func TestArchitectureNamesExist(t *testing.T) {
 	root := filepath.Join("..", "..")
 	packages, names := declared(t, root)
 	for _, page := range pages {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(root, page)))
 		for _, m := range quoted.FindAllStringSubmatch(string(text), -1) {
 			name := m[1]
 			if pathName.MatchString(name) {

@@ -16,10 +16,7 @@ func breakingDaemon(t *testing.T, begin string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
 	mustVenn(t, "init", "--repo", dir)
-	l, err := net.Listen("unix", filepath.Join(dir, "control.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("unix", filepath.Join(dir, "control.sock")))
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, begin)

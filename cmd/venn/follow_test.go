@@ -64,10 +64,7 @@ func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // block is the CID of some content.
 func block(t *testing.T, content string) cid.Cid {
 	t.Helper()
-	h, err := mh.Sum([]byte(content), mh.SHA2_256, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(mh.Sum([]byte(content), mh.SHA2_256, -1))
 	return cid.NewCidV1(cid.Raw, h)
 }
 
@@ -81,10 +78,7 @@ func newDaemon(t *testing.T) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r, err := repo.Init(filepath.Join(dir, "r"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(repo.Init(filepath.Join(dir, "r")))
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan daemon.Started, 1), make(chan error, 1)
 	go func() {
@@ -127,9 +121,7 @@ func TestFollow(t *testing.T) {
 	s := httptest.NewServer(there)
 	t.Cleanup(s.Close)
 	f := newFollower(t, cl, s.URL)
-	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
+	must(sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}))
 	for i, look := range []struct {
 		listed  string // by the node
 		fault   string
@@ -195,16 +187,12 @@ func TestTwoFollowers(t *testing.T) {
 		defer func() { _ = f.log.Close() }()
 		followers = append(followers, f)
 	}
-	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
+	must(sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}))
 	look := func(want string) {
 		t.Helper()
 		for range 3 {
 			for _, f := range followers {
-				if _, err := f.look(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(f.look(t.Context()))
 			}
 		}
 		if got := held(t, cl, "a", "b"); got != want {

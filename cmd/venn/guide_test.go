@@ -96,10 +96,7 @@ func TestGuide(t *testing.T) {
 		t.Skip("plays a scenario on real hosts, 11 s each time")
 	}
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "testnet", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(filepath.Join("..", "..", "testnet", "README.md")))
 	guide := between(string(text), "## A guide for researchers", "## Experiments") + between(string(text), "## More than one machine", "### Kubernetes")
 	var script strings.Builder
 	found := map[int]bool{}

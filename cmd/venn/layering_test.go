@@ -243,10 +243,7 @@ func TestCoresStartNoGoroutines(t *testing.T) {
 		}
 		for _, file := range p.GoFiles {
 			fset := token.NewFileSet()
-			tree, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := must(parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution))
 			ast.Inspect(tree, func(n ast.Node) bool {
 				if g, ok := n.(*ast.GoStmt); ok {
 					t.Errorf("%s: a goroutine: the order in which it runs would reach the effects", fset.Position(g.Pos()))

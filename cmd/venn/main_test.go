@@ -124,3 +124,11 @@ func (l *listener) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// must returns v. It panics on an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

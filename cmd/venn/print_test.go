@@ -61,19 +61,13 @@ func daemonSaying(t *testing.T, text string) (dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(top) })
-	r, err := repo.Init(filepath.Join(top, "r"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(repo.Init(filepath.Join(top, "r")))
 	answers := map[string][]any{
 		"find": {new(httpapi.Provider), new(httpapi.FindEnd)}, "cover": {new(httpapi.Cover), new(httpapi.CoverEnd)}, "join": {new(httpapi.Key), new(httpapi.JoinEnd)},
 		"peers": {new([]httpapi.Peer)}, "neighbours": {new([]httpapi.Neighbour)}, "similar": {new([]httpapi.Similar)}, "overlap": {new(httpapi.Overlap)},
 		"status": {new(httpapi.Status)}, "id": {new(httpapi.ID)}, "ping": {new(httpapi.Ping)}, "events": {new(httpapi.Event)}, "keys": {new(httpapi.Key)}, "keys/has": {new(httpapi.Has)},
 	}
-	l, err := net.Listen("unix", r.Socket())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("unix", r.Socket()))
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		name := strings.TrimPrefix(req.URL.Path, "/api/v1/")
 		for _, v := range answers[name] {

@@ -65,10 +65,7 @@ func TestEveryByte(t *testing.T) {
 		"new":   {"summary", "inspect", "changed"},
 		"delta": {"summary", "apply", "old", "changed", "-o", "out"},
 	} {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(os.ReadFile(file))
 		for i := range b {
 			for _, x := range []byte{0x01, 0x80, 0xff} {
 				b[i] ^= x
@@ -127,10 +124,7 @@ func TestCuts(t *testing.T) {
 		if info, err := os.Stat("cut"); err != nil || info.Size() > int64(c.bits*n/8) {
 			t.Fatalf("%d bits a key: %v, %v", c.bits, info.Size(), err)
 		}
-		f, err := openSummary(app(nil, nil), "cut")
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(openSummary(app(nil, nil), "cut"))
 		rate, predicted := f.prefix.FalsePositiveRate(), f.prefix.Plan().ExpectedRate(f.prefix.Parts())
 		if math.Abs(rate/predicted-1) > 0.03 {
 			t.Errorf("%d bits a key: rate %v, predicted %v", c.bits, rate, predicted)

@@ -14,14 +14,8 @@ func TestScenarioHeap(t *testing.T) {
 		"peers=20\n[[lines]]\nname=\"slow\"\nup=\"256kbit\"\ndown=\"10mbit\"\n":                                                          100,
 		"peers=20\n[[lines]]\nname=\"slow\"\nup=\"256kbit\"\ndown=\"1mbit\"\n[[lines]]\nname=\"fast\"\nup=\"10mbit\"\ndown=\"10mbit\"\n": 20,
 	} {
-		s, err := scenario.Parse("test.toml", "question=\"?\"\n"+text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := s.Plan(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(scenario.Parse("test.toml", "question=\"?\"\n"+text))
+		plan := must(s.Plan(0))
 		if got := scenarioPercent(plan); got != want {
 			t.Errorf("%s: the heap grows by %d %%, want %d", text, got, want)
 		}

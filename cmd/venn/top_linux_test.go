@@ -24,14 +24,8 @@ func newTerminal(t *testing.T) (user, program *os.File) {
 	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN))
+	program = must(os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0))
 	t.Cleanup(func() { _ = program.Close() })
 	return user, program
 }
@@ -55,15 +49,9 @@ func TestTopKeys(t *testing.T) {
 			user, program := newTerminal(t)
 			var shown bytes.Buffer // to be read when top has ended
 			go func() { _, _ = io.Copy(&shown, user) }()
-			was, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
-			if err != nil {
-				t.Fatal(err)
-			}
+			was := must(unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS))
 			mode := func() unix.Termios {
-				now, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
-				if err != nil {
-					t.Fatal(err)
-				}
+				now := must(unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS))
 				return *now
 			}
 			top := exec.Command("venn", "top", "--every", "100ms", "--repo", dir)

@@ -44,10 +44,7 @@ func TestTreeReadsWhatHasChanged(t *testing.T) {
 	slices.Sort(want)
 	hold := func(what string, hashed int) *tree {
 		t.Helper()
-		d, err := openTree(r, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(openTree(r, root))
 		if got := d.look(t); !slices.Equal(got, want) || d.hashed != hashed || d.unread() != nil {
 			t.Errorf("%s: %d keys, want %d; %d files read, want %d; %v", what, len(got), len(want), d.hashed, hashed, d.unread())
 		}
@@ -69,10 +66,7 @@ func TestTreeGoesOnAfterWhatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := openTree(r, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openTree(r, root))
 	broken := func(path string) ([sha256.Size]byte, error) {
 		if strings.HasSuffix(path, "b") {
 			return [sha256.Size]byte{}, &os.PathError{Op: "open", Path: path, Err: os.ErrPermission}
@@ -102,10 +96,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := openTree(r, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openTree(r, root))
 	broken := errors.New("broken")
 	if err := d.each(t.Context(), func(repo.File, bool) error { return broken }, ungiven); !errors.Is(err, broken) {
 		t.Errorf("%v, want the error of f", err)
@@ -125,10 +116,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 }
 
 func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
-	d, err := openTree(repo.Repo{Dir: t.TempDir()}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openTree(repo.Repo{Dir: t.TempDir()}, t.TempDir()))
 	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -149,10 +137,7 @@ func TestTreeFollowsALinkToTheFolder(t *testing.T) {
 	if err := os.Symlink(root, link); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openTree(repo.Repo{Dir: t.TempDir()}, link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openTree(repo.Repo{Dir: t.TempDir()}, link))
 	if got := d.look(t); len(got) != 1 {
 		t.Errorf("%d keys, want 1", len(got))
 	}

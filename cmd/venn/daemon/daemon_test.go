@@ -29,14 +29,8 @@ func newRepo(t *testing.T) repo.Repo {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r, err := repo.Init(filepath.Join(dir, "r"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := r.FileConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(repo.Init(filepath.Join(dir, "r")))
+	c := must(r.FileConfig())
 	c.Discovery.MDNS, c.NAT.PortMap = false, false
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)
@@ -83,13 +77,8 @@ func TestWarmRestart(t *testing.T) {
 	known, knower := newRepo(t), newRepo(t)
 	s, d, stop := start(t, known)
 	defer func() { _ = stop() }()
-	if _, err := d.node.Add(t.Context(), []byte("key")); err != nil {
-		t.Fatal(err)
-	}
-	info, err := peer.AddrInfoFromString(s.Addresses[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(d.node.Add(t.Context(), []byte("key")))
+	info := must(peer.AddrInfoFromString(s.Addresses[0]))
 	for _, bootstrap := range [][]peer.AddrInfo{{*info}, nil} {
 		_, again, end := start(t, knower, bootstrap...)
 		eventually(t, "the summary is there", func() bool { _, err := again.node.SummaryOf(t.Context(), info.ID); return err == nil })
@@ -103,10 +92,7 @@ func TestWarmRestart(t *testing.T) {
 func TestLostPeersAreDialledAgain(t *testing.T) {
 	lost, dialler := newRepo(t), newRepo(t)
 	s, _, stop := start(t, lost)
-	info, err := peer.AddrInfoFromString(s.Addresses[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(peer.AddrInfoFromString(s.Addresses[0]))
 	_, d, end := start(t, dialler, *info)
 	defer func() { _ = end() }()
 	connected := func() bool { return len(d.host.Network().ConnsToPeer(info.ID)) > 0 }
@@ -150,10 +136,7 @@ func TestEndWithoutRoom(t *testing.T) {
 	d := &daemon{log: slog.New(slog.DiscardHandler)}
 	for range 2 {
 		full = false
-		s, err := store.Open(t.Context(), memory, d.seed(), store.WithRoom(room))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(store.Open(t.Context(), memory, d.seed(), store.WithRoom(room)))
 		key := []byte("key")
 		if _, err := s.Add(key, d.seed().Hasher().Fingerprint(key)); err != nil || s.Count() != 1 {
 			t.Fatalf("%d keys, %v", s.Count(), err)

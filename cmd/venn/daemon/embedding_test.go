@@ -43,10 +43,7 @@ func TestFallbackToDHT(t *testing.T) {
 	})
 	var nodes [2]*node.Node // hosts 0 and 1 run venn, 2 and 3 only the DHT
 	for i := range nodes {
-		n, err := node.New(hosts[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(node.New(hosts[i]))
 		t.Cleanup(func() { _ = n.Close() })
 		nodes[i] = n
 	}

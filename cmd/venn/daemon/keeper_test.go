@@ -25,10 +25,7 @@ func TestBackoff(t *testing.T) {
 
 // TestTriedForgotten: peers that multicast DNS named once are forgotten. Those still named wait as long as before.
 func TestTriedForgotten(t *testing.T) {
-	h, err := libp2p.New(libp2p.NoListenAddrs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(libp2p.New(libp2p.NoListenAddrs))
 	t.Cleanup(func() { _ = h.Close() })
 	k := newKeeper(nil, h, nil)
 	now := time.Now()

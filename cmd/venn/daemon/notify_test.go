@@ -14,10 +14,7 @@ func TestNotify(t *testing.T) {
 		t.Errorf("%v, want nothing to happen where nobody wants to know", err)
 	}
 	name := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"}))
 	defer func() { _ = l.Close() }()
 	t.Setenv("NOTIFY_SOCKET", name)
 	if err := notify(stateReady); err != nil {

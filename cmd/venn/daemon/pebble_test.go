@@ -49,20 +49,12 @@ func TestFullDisk(t *testing.T) {
 	r, seed := repo.Repo{Dir: "repo"}, summary.Seed{Network: "test"}
 	var said lines
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	db, err := openPebble(r, fs, 1<<20, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(t.Context(), db, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(openPebble(r, fs, 1<<20, log))
+	s := must(store.Open(t.Context(), db, seed))
 	const n = 1000
 	for i := range n {
 		key := fmt.Append(nil, i)
-		if _, err := s.Add(key, seed.Hasher().Fingerprint(key)); err != nil {
-			t.Fatal(err)
-		}
+		must(s.Add(key, seed.Hasher().Fingerprint(key)))
 	}
 	full.Store(true)
 	if err := s.Close(); err != nil {

@@ -27,10 +27,7 @@ func TestDefaultPortTaken(t *testing.T) {
 	r := newRepo(t)
 	set := func(listen ...string) {
 		t.Helper()
-		c, err := r.FileConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(r.FileConfig())
 		c.Addresses.Listen = listen
 		if err := r.SaveConfig(c); err != nil {
 			t.Fatal(err)
@@ -55,10 +52,7 @@ func TestDefaultPortTaken(t *testing.T) {
 		last = s.Addresses
 	}
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer func() { _ = l.Close() }()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	set("/ip4/127.0.0.1/tcp/" + port)
@@ -72,10 +66,7 @@ func TestDefaultPortTaken(t *testing.T) {
 func TestSharedPort(t *testing.T) {
 	first, port := hostAndUDP(t)
 	listen := []string{"/ip4/127.0.0.1/tcp/" + port, "/ip4/127.0.0.1/udp/" + port + "/quic-v1"}
-	second, err := libp2p.New(libp2p.ListenAddrStrings(listen...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must(libp2p.New(libp2p.ListenAddrStrings(listen...)))
 	defer func() { _ = second.Close() }()
 	if !sharesPort(second, listen) || sharesPort(first, listen[:1]) {
 		t.Errorf("shared: %v, %v; want true, false", sharesPort(second, listen), sharesPort(first, listen[:1]))
@@ -86,15 +77,9 @@ func TestSharedPort(t *testing.T) {
 func hostAndUDP(t *testing.T) (h host.Host, port string) {
 	t.Helper()
 	for range 100 {
-		h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay())
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must(libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay()))
 		t.Cleanup(func() { _ = h.Close() })
-		port, err := h.Network().ListenAddresses()[0].ValueForProtocol(ma.P_TCP)
-		if err != nil {
-			t.Fatal(err)
-		}
+		port := must(h.Network().ListenAddresses()[0].ValueForProtocol(ma.P_TCP))
 		if udp, err := net.ListenPacket("udp", "127.0.0.1:"+port); err == nil {
 			t.Cleanup(func() { _ = udp.Close() })
 			return h, port

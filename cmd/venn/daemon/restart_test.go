@@ -90,17 +90,12 @@ func TestRestartAmongMany(t *testing.T) {
 
 func addKeys(t *testing.T, n *node.Node, keys ...[]byte) {
 	t.Helper()
-	if _, err := n.Add(t.Context(), keys...); err != nil {
-		t.Fatal(err)
-	}
+	must(n.Add(t.Context(), keys...))
 }
 
 func neighbours(t *testing.T, n *node.Node) (out []peer.ID) {
 	t.Helper()
-	all, err := n.Neighbours(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(n.Neighbours(t.Context()))
 	for _, p := range all {
 		out = append(out, p.Peer)
 	}
@@ -109,10 +104,7 @@ func neighbours(t *testing.T, n *node.Node) (out []peer.ID) {
 
 func finds(t *testing.T, n *node.Node, key string, within time.Duration) bool {
 	t.Helper()
-	results, err := n.Query(t.Context(), []byte(key), node.QueryOptions{Timeout: within})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must(n.Query(t.Context(), []byte(key), node.QueryOptions{Timeout: within}))
 	for range results.Providers() {
 		return true
 	}

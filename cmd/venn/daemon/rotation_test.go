@@ -55,9 +55,7 @@ func TestRotation(t *testing.T) {
 			keys[k] = fmt.Appendf(nil, "%d/%d", i, k)
 		}
 		addKeys(t, daemons[i].node, keys...)
-		if _, err := daemons[i].node.AddPrivate(t.Context(), fmt.Appendf(nil, "%d/private", i)); err != nil {
-			t.Fatal(err)
-		}
+		must(daemons[i].node.AddPrivate(t.Context(), fmt.Appendf(nil, "%d/private", i)))
 	}
 	if err := daemons[0].node.Connect(t.Context(), *host.InfoFromHost(daemons[1].host)); err != nil {
 		t.Fatal(err)
@@ -80,10 +78,7 @@ func TestRotation(t *testing.T) {
 // configure changes a repository's configuration.
 func configure(t *testing.T, r repo.Repo, change func(*repo.Config)) {
 	t.Helper()
-	c, err := r.FileConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(r.FileConfig())
 	change(&c)
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)

@@ -17,10 +17,7 @@ import (
 
 func newHost(t testing.TB) host.Host {
 	t.Helper()
-	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay(), libp2p.DisableMetrics())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay(), libp2p.DisableMetrics()))
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -44,9 +41,7 @@ func TestServing(t *testing.T) {
 	})
 	read.Store(0)
 	for range 100 {
-		if _, err := server.says(t.Context(), b.ID()); err != nil {
-			t.Fatal(err)
-		}
+		must(server.says(t.Context(), b.ID()))
 	}
 	if n := read.Load(); n > 10 {
 		t.Errorf("files are read for %d of 100 answers", n)

@@ -32,10 +32,7 @@ func TestSocketIsPrivate(t *testing.T) {
 		watched <- open
 	}()
 	for range 2000 {
-		l, err := listenSocket(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(listenSocket(name))
 		_ = l.Close()
 	}
 	over.Store(true)

@@ -12,10 +12,7 @@ import (
 // TestUI looks at a daemon's view: what it shows of itself, and that foreign pages and changes are refused.
 func TestUI(t *testing.T) {
 	r := newRepo(t)
-	c, err := r.FileConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(r.FileConfig())
 	c.HTTP.Names, c.Mirror.Listen = []string{"Box.Lan", "venn"}, "127.0.0.1:0"
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)
@@ -24,17 +21,11 @@ func TestUI(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	ask := func(method, path, host string) *http.Response {
-		req, err := http.NewRequestWithContext(ctx, method, s.HTTP+path, strings.NewReader(`{"peer":0,"add":1}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must(http.NewRequestWithContext(ctx, method, s.HTTP+path, strings.NewReader(`{"peer":0,"add":1}`)))
 		if host != "" {
 			req.Host = host
 		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must(http.DefaultClient.Do(req))
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		return resp
 	}

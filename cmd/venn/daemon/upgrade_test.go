@@ -114,9 +114,7 @@ func TestOlderStores(t *testing.T) {
 			}
 			restored := func(b []byte) repo.Repo {
 				fresh := newRepo(t)
-				if _, err := Restore(t.Context(), fresh, bytes.NewReader(b), slog.New(slog.DiscardHandler)); err != nil {
-					t.Fatal(err)
-				}
+				must(Restore(t.Context(), fresh, bytes.NewReader(b), slog.New(slog.DiscardHandler)))
 				return fresh
 			}
 			check("today's backup", restored(backup.Bytes()), want, 1)
