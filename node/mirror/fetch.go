@@ -52,7 +52,7 @@ type pull struct {
 	part   *span
 	begun  int64     // the first byte
 	at     int64     // the next byte
-	moved  time.Time // when bytes came
+	moved  time.Time // when bytes came; zero: it has no stream yet
 	probed time.Time
 	since  time.Time // the rate is measured since then,
 	from   int64     // and from this byte on
@@ -149,7 +149,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 			return !f.alone && (f.size < 0 || f.size-f.there >= littleToo)
 		}
 		if p.part == s {
-			if n++; n > 1 || !p.Whole || now.Sub(p.moved) < f.m.times.silent {
+			if n++; n > 1 || !p.Whole || p.idle(now) < f.m.times.silent {
 				return false
 			}
 		}
@@ -223,11 +223,12 @@ func (f *flight) nobody(now time.Time) bool {
 // start begins a transfer of a range; a nil holder is the origin. f.mu is held.
 func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
 	ctx, stop := context.WithCancelCause(f.ctx)
-	now := time.Now()
-	p := &pull{holder: h, part: s, begun: s.begin, at: s.begin, moved: now, from: s.begin, since: now, stop: stop}
+	p := &pull{holder: h, part: s, begun: s.begin, at: s.begin, from: s.begin, stop: stop}
 	f.pulls = append(f.pulls, p)
 	if h != nil {
 		h.pulling = true
+	} else {
+		p.begin(time.Now())
 	}
 	under.Go(func() {
 		err := f.take(ctx, p)
@@ -248,12 +249,23 @@ func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
 	})
 }
 
+// begin notes that the source can be silent from now on.
+func (p *pull) begin(now time.Time) { p.moved, p.since = now, now }
+
+// idle returns the time without a byte; none passes while the transfer waits for a stream.
+func (p *pull) idle(now time.Time) time.Duration {
+	if p.moved.IsZero() {
+		return 0
+	}
+	return now.Sub(p.moved)
+}
+
 // watch finds a transfer that has died, stalls or is slow: a peer is asked whether it has more, and one that waits itself
 // is waited for. f.mu is held.
 func (f *flight) watch(p *pull, now time.Time) {
-	t, idle := f.m.times, now.Sub(p.moved)
+	t, idle := f.m.times, p.idle(now)
 	slow := false
-	if now.Sub(p.since) >= t.slow {
+	if !p.moved.IsZero() && now.Sub(p.since) >= t.slow {
 		slow = p.at-p.from < slowRate*int64(t.slow)/int64(time.Second)
 		p.from, p.since = p.at, now
 	}
@@ -280,7 +292,7 @@ func (f *flight) watch(p *pull, now time.Time) {
 
 // overtaken returns why a transfer ends whose bytes another has brought: it was silent, or did not begin as soon.
 func (f *flight) overtaken(p *pull, now time.Time) error {
-	if now.Sub(p.moved) >= f.m.times.silent {
+	if p.idle(now) >= f.m.times.silent {
 		return errSilent
 	}
 	return errFound
@@ -367,7 +379,7 @@ func (f *flight) take(ctx context.Context, p *pull) error {
 	if open {
 		want.end = -1
 	}
-	resp, err := f.open(ctx, p.holder, want)
+	resp, err := f.open(ctx, p, want)
 	if err != nil {
 		return err
 	}
@@ -391,9 +403,9 @@ func (f *flight) take(ctx context.Context, p *pull) error {
 }
 
 // open asks a source for a range.
-func (f *flight) open(ctx context.Context, h *holder, want span) (*http.Response, error) {
-	if h != nil {
-		return f.ask(ctx, http.MethodGet, h.ID, &want)
+func (f *flight) open(ctx context.Context, p *pull, want span) (*http.Response, error) {
+	if p.holder != nil {
+		return f.ask(ctx, p.ID, &want, func() { f.news(p.begin) })
 	}
 	resp, err := f.m.askOrigin(ctx, f.want, want)
 	if e := (*originError)(nil); errors.As(err, &e) && e.status == http.StatusRequestedRangeNotSatisfiable && want.begin > 0 {

@@ -50,7 +50,8 @@ type Mirror struct {
 	cache   *cache
 	times   times
 	metrics *metrics
-	peers   *http.Transport
+	peers   *http.Transport // for transfers from peers
+	probes  *http.Transport // for questions: they do not wait for transfers
 	origin  *http.Client
 	origins origins
 	clients *admission.Slots
@@ -87,7 +88,8 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m.quiet = slog.NewLogLogger(m.log.Handler(), slog.LevelDebug)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.metrics, m.peers, m.origin = m.newMetrics(), m.newTransport(), m.newOrigin()
+	m.metrics, m.origin = m.newMetrics(), m.newOrigin()
+	m.peers, m.probes = m.newTransport(maxTransfers), m.newTransport(maxProbes)
 	m.close = sync.OnceValue(m.closeAll)
 	if err := m.start(); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -168,6 +170,7 @@ func (m *Mirror) closeAll() error {
 	m.tasks.Close()
 	m.tasks.Wait()
 	m.peers.CloseIdleConnections()
+	m.probes.CloseIdleConnections()
 	m.origin.CloseIdleConnections()
 	if m.cfg.Register != nil {
 		m.cfg.Register.Unregister(m.metrics.registry)

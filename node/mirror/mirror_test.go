@@ -93,6 +93,46 @@ func TestManyContentsOfOneHolder(t *testing.T) {
 	}
 }
 
+// TestWaitingForAStreamIsNotSilence has two contents share one stream to their holder, and each takes longer than a silent
+// holder is waited for.
+func TestWaitingForAStreamIsNotSilence(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	digests, contents := make(map[string]string), make(map[string][]byte)
+	var h host.Host
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		content := contents[r.URL.Path]
+		claims(w, len(content))
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(content)-1, len(content)))
+		w.WriteHeader(http.StatusPartialContent)
+		for i := 0; i < len(content) && r.Method == http.MethodGet; i += holdBack {
+			time.Sleep(testTimes.silent * 2 / 3)
+			_, _ = w.Write(content[i : i+holdBack])
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+	for i := range uint64(2) {
+		content := some(4*holdBack, 40+i)
+		digest, sum := o.add(content)
+		digests[digest], contents["/"+sum.String()] = sum.String(), content
+		if h == nil {
+			h = b.liar(t, sum, answer)
+		} else if err := (view{b, *host.InfoFromHost(h)}).Advertise(t.Context(), sum.Key()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.peers.MaxConnsPerHost = 1
+	var clients sync.WaitGroup
+	for digest, sum := range digests {
+		clients.Go(func() { get(t, p.url+blobs+digest).is(t, contents["/"+sum]) })
+	}
+	clients.Wait()
+	if o.given() > 0 {
+		t.Errorf("the origin sent %d bytes of what a peer has", o.given())
+	}
+}
+
 func TestSeveralHoldersGiveRanges(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()

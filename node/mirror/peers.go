@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
@@ -38,9 +39,9 @@ const (
 	maxBlamed  = 4096
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
 	maxPlace   = 128     // bytes of a label
-	// maxConns is the largest number of streams to a peer. Hosts of nodes take 32 of a peer, and some are venn's own; what
-	// is beyond waits its turn.
-	maxConns = 24
+	// maxTransfers and maxProbes are the largest numbers of streams to a peer. Hosts of nodes take 32 of a peer, and some
+	// are venn's own; what is beyond waits its turn.
+	maxTransfers, maxProbes = 18, 6
 )
 
 // state is a mirror's state of content.
@@ -100,9 +101,11 @@ func (s span) header() string {
 }
 
 // newTransport returns the transport to peers: URLs have their ids as hosts.
-func (m *Mirror) newTransport() *http.Transport {
+func (m *Mirror) newTransport(streams int) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, m.times.late)
+			defer cancel()
 			name, _, err := net.SplitHostPort(addr)
 			if err != nil {
 				return nil, err
@@ -117,7 +120,7 @@ func (m *Mirror) newTransport() *http.Transport {
 			}
 			return resetting{c}, nil
 		},
-		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxConnsPerHost: maxConns, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
+		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxConnsPerHost: streams, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
 	}
 }
 
@@ -129,8 +132,14 @@ func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
-// ask asks a peer for content, or for its state of it. The errors are the peer's answer: errBusy, errBehind, errLacks.
-func (f *flight) ask(ctx context.Context, method string, p peer.ID, s *span) (*http.Response, error) {
+// ask asks a peer for a range of content; nil: for its state of it. It calls had when it has a stream. The errors are the
+// peer's answer: errBusy, errBehind, errLacks.
+func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
+	over, method := f.m.probes, http.MethodHead
+	if s != nil {
+		over, method = f.m.peers, http.MethodGet
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+f.want.sum.String(), nil)
 	if err != nil {
 		return nil, err
@@ -142,7 +151,7 @@ func (f *flight) ask(ctx context.Context, method string, p peer.ID, s *span) (*h
 	if s != nil {
 		req.Header.Set("Range", s.header())
 	}
-	resp, err := f.m.peers.RoundTrip(req)
+	resp, err := over.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +175,11 @@ func refusal(status int) error {
 	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
 
-// probe asks a peer for its state of the content.
+// probe asks a peer for its state of the content. It must answer within a time, from when the question has a stream.
 func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration) (state, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resp, err := f.ask(ctx, http.MethodHead, p, nil)
+	resp, err := f.ask(ctx, p, nil, func() { time.AfterFunc(within, cancel) })
 	if err != nil {
 		return state{}, err
 	}
