@@ -45,7 +45,7 @@ type Started struct {
 	Addresses []string `json:"addresses"`
 	HTTP      string   `json:"http,omitempty"`
 	Mirror    string   `json:"mirror,omitempty"`
-	Keys      int      `json:"keys"` // without that by which mirrors meet
+	Keys      int      `json:"keys"` // as in the status: with that by which mirrors meet
 }
 
 // Run runs a daemon on a repository until ctx ends; that is no error.
@@ -351,7 +351,6 @@ func (d *daemon) started() Started {
 	}
 	if d.clients != nil {
 		s.Mirror = "http://" + d.clients.Addr().String()
-		s.Keys = max(0, s.Keys-1) // that by which mirrors meet is of no content
 	}
 	return s
 }
