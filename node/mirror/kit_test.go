@@ -29,7 +29,7 @@ import (
 )
 
 // allGet has a client of each peer get content of a registry, all at once.
-func allGet(t *testing.T, all []peerOf, digest string, content []byte) {
+func allGet(t testing.TB, all []peerOf, digest string, content []byte) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, p := range all {
@@ -91,9 +91,14 @@ func (v view) has(s Sum) bool {
 	return ok
 }
 
-func newHost(t *testing.T, options ...libp2p.Option) host.Host {
+func newHost(t testing.TB, options ...libp2p.Option) host.Host {
 	t.Helper()
-	options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableMetrics(), libp2p.DisableRelay())
+	return newHostAt(t, "/ip4/127.0.0.1/tcp/0", options...)
+}
+
+func newHostAt(t testing.TB, listen string, options ...libp2p.Option) host.Host {
+	t.Helper()
+	options = append(options, libp2p.ListenAddrStrings(listen), libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableMetrics(), libp2p.DisableRelay())
 	h, err := libp2p.New(options...)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +108,7 @@ func newHost(t *testing.T, options ...libp2p.Option) host.Host {
 }
 
 // newLimitedHost returns a host with the limits of a daemon's.
-func newLimitedHost(t *testing.T) host.Host {
+func newLimitedHost(t testing.TB) host.Host {
 	t.Helper()
 	limits := rcmgr.DefaultLimits
 	node.SetServiceLimits(&limits)
@@ -127,7 +132,7 @@ type peerOf struct {
 }
 
 // logger logs to the test, and fails it for a line about an error without one.
-func logger(t *testing.T) *slog.Logger {
+func logger(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == "err" && a.Value.Any() == nil {
 			t.Error("an error is logged, and there is none")
@@ -137,7 +142,7 @@ func logger(t *testing.T) *slog.Logger {
 }
 
 // start runs a mirror on the board.
-func (b *board) start(t *testing.T, up Upstream, change ...func(*Config)) peerOf {
+func (b *board) start(t testing.TB, up Upstream, change ...func(*Config)) peerOf {
 	t.Helper()
 	h := newHost(t)
 	v := view{b, *host.InfoFromHost(h)}
@@ -168,7 +173,7 @@ type registry struct {
 	before func(http.ResponseWriter, *http.Request) bool
 }
 
-func newRegistry(t *testing.T) *registry {
+func newRegistry(t testing.TB) *registry {
 	o := &registry{blobs: make(map[string][]byte), tags: make(map[string]string), gets: make(map[string]int)}
 	o.Server = httptest.NewServer(o)
 	t.Cleanup(o.Close)
@@ -209,7 +214,7 @@ func (o *registry) given() (sent int64) {
 }
 
 // sentAtMost fails if more bytes of contents were sent.
-func (o *registry) sentAtMost(t *testing.T, most int64) {
+func (o *registry) sentAtMost(t testing.TB, most int64) {
 	t.Helper()
 	if sent := o.given(); sent > most {
 		t.Errorf("the origin was asked %d times, and sent %d bytes, most %d", o.count("GET "+blobs), sent, most)
@@ -277,12 +282,12 @@ type answer struct {
 	err    error // the answer was cut off
 }
 
-func get(t *testing.T, url string, header ...string) answer {
+func get(t testing.TB, url string, header ...string) answer {
 	t.Helper()
 	return do(t, http.MethodGet, url, header...)
 }
 
-func do(t *testing.T, method, url string, header ...string) answer {
+func do(t testing.TB, method, url string, header ...string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {
@@ -301,7 +306,7 @@ func do(t *testing.T, method, url string, header ...string) answer {
 }
 
 // is fails the test unless the answer is whole, and the content.
-func (a answer) is(t *testing.T, want []byte) {
+func (a answer) is(t testing.TB, want []byte) {
 	t.Helper()
 	if a.err != nil || a.status != http.StatusOK || !bytes.Equal(a.body, want) {
 		t.Fatalf("status %d, %d bytes of %d, same %v: %v\n%.200s", a.status, len(a.body), len(want), bytes.Equal(a.body, want), a.err, a.header)
@@ -309,7 +314,7 @@ func (a answer) is(t *testing.T, want []byte) {
 }
 
 // notWrong fails the test if the answer passes for whole and is something else than the content.
-func (a answer) notWrong(t *testing.T, want []byte) {
+func (a answer) notWrong(t testing.TB, want []byte) {
 	t.Helper()
 	if a.err == nil && a.status == http.StatusOK && !bytes.Equal(a.body, want) {
 		t.Fatalf("wrong content was served as whole: %d bytes", len(a.body))
@@ -317,7 +322,7 @@ func (a answer) notWrong(t *testing.T, want []byte) {
 }
 
 // liar is a peer that says that it has content, and answers as it likes.
-func (b *board) liar(t *testing.T, s Sum, answer http.HandlerFunc) host.Host {
+func (b *board) liar(t testing.TB, s Sum, answer http.HandlerFunc) host.Host {
 	t.Helper()
 	h := newHost(t)
 	m := &Mirror{cfg: Config{Network: "test"}}
@@ -340,7 +345,7 @@ func claims(w http.ResponseWriter, size int) {
 }
 
 // tried fails the test unless the last fetch noted something.
-func (p peerOf) tried(t *testing.T, what string) {
+func (p peerOf) tried(t testing.TB, what string) {
 	t.Helper()
 	for _, f := range p.Status().Recent {
 		if slices.ContainsFunc(f.Tried, func(s string) bool { return strings.Contains(s, what) }) {

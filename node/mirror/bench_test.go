@@ -1,0 +1,69 @@
+//go:build unix
+
+package mirror
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+)
+
+// BenchmarkTransfer has a client take content from a mirror that gets it from another, over TCP and over QUIC in turn. It
+// prints the processor's time for a megabyte, with that of the client, and the ratio: why daemons with a mirror dial near
+// peers by TCP.
+func BenchmarkTransfer(b *testing.B) {
+	content := some(32<<20, 1)
+	o := newRegistry(b)
+	digest, sum := o.add(content)
+	var takers []peerOf
+	for _, listen := range []string{"/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"} {
+		in := newBoard()
+		for range 2 {
+			takers = append(takers, in.start(b, Upstream{OCI: []string{o.URL}}, func(c *Config) {
+				c.Host = newHostAt(b, listen)
+				c.Router = view{in, *host.InfoFromHost(c.Host)}
+			}))
+		}
+		get(b, takers[len(takers)-2].url+blobs+digest).is(b, content)
+	}
+	var took [2]time.Duration
+	for b.Loop() {
+		for i := range took {
+			p, begun := takers[2*i+1], processor()
+			req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, p.url+blobs+digest, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if err != nil || !bytes.Equal(got, content) {
+				b.Fatal(err)
+			}
+			took[i] += processor() - begun
+			for _, there := p.cache.size(sum); !there; _, there = p.cache.size(sum) {
+				time.Sleep(time.Millisecond)
+			}
+			p.cache.drop(sum)
+		}
+	}
+	for i, unit := range []string{"tcp-ms/MB", "quic-ms/MB"} {
+		b.ReportMetric(took[i].Seconds()*1e9/float64(b.N*len(content)), unit)
+	}
+	b.ReportMetric(float64(took[1])/float64(took[0]), "quic/tcp")
+}
+
+// processor returns the processor's time that the program took.
+func processor() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
