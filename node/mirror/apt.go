@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/ulikunitz/xz"
 )
 
@@ -22,27 +22,31 @@ import (
 // indexes by hash, and they name the packages: both come from peers.
 type apt struct {
 	m       *Mirror
-	reading sync.Mutex // is held while indexes are read
+	indexes *lru.Cache[Sum, bool] // named by a Release; true: it was read
 
-	mu      sync.Mutex
-	indexes map[Sum]bool   // named by a Release; true: it was read
-	files   map[string]Sum // packages by path
+	mu    sync.Mutex     // is held while indexes are read
+	files map[string]Sum // packages by path
 }
 
 const (
 	aptIndexes = "apt-indexes" // name of the record of the indexes that were read
-	maxIndexes = 256
+	maxRead    = 256           // of these
+	maxIndexes = 1 << 14
 	maxFiles   = 1 << 19
 	maxIndex   = 1 << 30 // bytes of an unpacked index
 	maxStanza  = 1 << 20 // bytes of a line
 )
 
 func newApt(m *Mirror, _ *url.URL) adapter {
-	a := &apt{m: m, indexes: make(map[Sum]bool), files: make(map[string]Sum)}
+	a := &apt{m: m, files: make(map[string]Sum)}
+	var err error
+	if a.indexes, err = lru.New[Sum, bool](maxIndexes); err != nil {
+		panic(err) // the size is positive
+	}
 	rec, _ := m.recall(aptIndexes)
 	for text := range rec.Header {
 		if sum, err := ParseSum(text); err == nil {
-			a.indexes[sum] = false
+			a.indexes.Add(sum, false)
 		}
 	}
 	return adapter{scope: "apt", known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
@@ -77,13 +81,8 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 // learn takes in a Release, or an index.
 func (a *apt) learn(rec record, body *io.SectionReader) {
 	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
-		sums := parseRelease(body)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		for _, sum := range sums {
-			if _, ok := a.indexes[sum]; !ok && len(a.indexes) < 64*maxIndexes {
-				a.indexes[sum] = false
-			}
+		for _, sum := range parseRelease(body) {
+			a.indexes.ContainsOrAdd(sum, false)
 		}
 		return
 	}
@@ -93,45 +92,41 @@ func (a *apt) learn(rec record, body *io.SectionReader) {
 // readLater reads indexes beside the client's next requests: unpacking takes seconds.
 func (a *apt) readLater() { a.m.tasks.Run(a.read) }
 
-// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet.
+// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet. It
+// notes for the next run which were.
 func (a *apt) read() {
-	a.reading.Lock()
-	defer a.reading.Unlock()
-	a.mu.Lock()
-	indexes := maps.Clone(a.indexes)
-	a.mu.Unlock()
-	for sum, read := range indexes {
-		if read {
-			continue
-		}
-		if f, size, ok := a.m.cache.open(sum); ok {
-			files, err := parseIndex(io.NewSectionReader(f, 0, size))
-			_ = f.Close()
-			if err != nil {
-				a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
-			}
-			a.take(sum, files)
-		}
-	}
-}
-
-// take takes in the content of an index, and notes for the next run that it was read.
-func (a *apt) take(index Sum, files map[string]Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, sum := range files {
-		if len(a.files) < maxFiles {
-			a.files[name] = sum
+	rec, more := record{Name: aptIndexes, Header: make(map[string]string), Asked: time.Now()}, false
+	for _, sum := range a.indexes.Keys() {
+		read, _ := a.indexes.Peek(sum)
+		if !read {
+			if read = a.readIndex(sum); !read {
+				continue
+			}
+			a.indexes.Add(sum, true)
+			more = true
 		}
-	}
-	a.indexes[index] = true
-	rec := record{Name: aptIndexes, Header: make(map[string]string), Asked: time.Now()}
-	for sum, read := range a.indexes {
-		if read && len(rec.Header) < maxIndexes {
+		if len(rec.Header) < maxRead {
 			rec.Header[sum.String()] = ""
 		}
 	}
-	a.m.remember(rec)
+	if more {
+		a.m.remember(rec)
+	}
+}
+
+// readIndex reads an index, and reports whether it is here. a.mu is held.
+func (a *apt) readIndex(sum Sum) bool {
+	f, size, ok := a.m.cache.open(sum)
+	if !ok {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	if err := parseIndex(io.NewSectionReader(f, 0, size), a.files); err != nil {
+		a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
+	}
+	return true
 }
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.
@@ -148,13 +143,13 @@ func parseRelease(r io.Reader) (out []Sum) {
 	return out
 }
 
-// parseIndex returns the hashes of the packages in an index, plain or packed by gzip or xz, by their paths.
-func parseIndex(r *io.SectionReader) (map[string]Sum, error) {
+// parseIndex notes the hashes of the packages in an index, plain or packed by gzip or xz, by their paths.
+func parseIndex(r *io.SectionReader, files map[string]Sum) error {
 	unpacked, err := unpack(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files, stanza := make(map[string]Sum), make(map[string]string)
+	stanza := make(map[string]string)
 	take := func() {
 		if sum, err := parseHex(Plain, stanza["SHA256"]); err == nil && stanza["Filename"] != "" && len(files) < maxFiles {
 			files[path.Clean(stanza["Filename"])] = sum
@@ -170,7 +165,7 @@ func parseIndex(r *io.SectionReader) (map[string]Sum, error) {
 		}
 	})
 	take()
-	return files, err
+	return err
 }
 
 // fields calls f with each line of a control file, as key and value. A line that begins with a space belongs to the key

@@ -29,7 +29,7 @@ func FuzzFiles(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = file.Close() }()
-		_, _ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))))
+		_ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))), make(map[string]Sum))
 		_ = Sum{Kind: GoZip}.check(file, int64(len(b)), nil)
 	})
 }
