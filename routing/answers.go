@@ -139,7 +139,7 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, names.Records))
 	reason := &q.stats.Explain[a.reason]
 	reason.Names, reason.Bytes = len(names.Records), bytes
-	if q.cover.need == focus {
+	if q.cover.poor {
 		names.Records = q.inRange(a, names.Records)
 	}
 	r.named(q, a, names.Records)

@@ -40,18 +40,9 @@ const (
 	contactMatches = 1
 )
 
-// need is the reason why a query asks contacts.
-type need uint8
-
-const (
-	ranges    need = iota // the directory does not cover some ranges
-	precision             // linked peers know the whole network more precisely (see precise.go)
-	focus                 // other peers each know one range precisely (see imprecise.go)
-)
-
 // covering is the state of asking contacts: the contacts, and the ranges that were answered for.
 type covering struct {
-	need     need
+	poor     bool // the directory covers all, and contacts know it, or a range of it, more precisely
 	begun    bool
 	over     bool // all contacts were asked, and none is under way
 	contacts []region.Contact
@@ -93,18 +84,18 @@ func (q *search) recount() {
 
 // cover begins to ask contacts. It returns false if there are none, or they were asked before.
 func (r *Router) cover(q *search) bool {
-	if q.cover.begun || q.serves != nil && q.cover.need != precision {
+	if q.cover.begun || q.serves != nil && !q.cover.poor {
 		return false
 	}
 	q.cover.begun = true
-	if q.cover.need == ranges {
+	if !q.cover.poor {
 		if q.cover.contacts = r.view.Contacts(); len(q.cover.contacts) > 0 {
 			q.Budget += q.forContacts
 			q.cover.deep = usualDepth(q.cover.contacts)
 		}
 	}
 	r.askContacts(q)
-	return q.contactsAsked() > 0 || q.cover.need != ranges
+	return q.contactsAsked() > 0 || q.cover.poor
 }
 
 // askContacts asks as many contacts as may be asked now.
@@ -120,7 +111,7 @@ func (r *Router) askContacts(q *search) {
 	}
 	width := r.cfg.Parallel
 	switch {
-	case q.Mode == wire.Any && q.cover.need != ranges:
+	case q.Mode == wire.Any && q.cover.poor:
 		width = 1 // there are few ranges, and the likeliest comes first
 	case q.Mode == wire.Any:
 		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
@@ -136,7 +127,7 @@ func (r *Router) askContacts(q *search) {
 		}
 		c := q.cover.contacts[i]
 		p, matches := wire.PeerID(c.Peer), float64(contactMatches)
-		if q.cover.matches != nil {
+		if i < len(q.cover.matches) {
 			matches = q.cover.matches[i]
 		}
 		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
@@ -176,9 +167,6 @@ func (r *Router) overdue(q *search, v *referrer) bool {
 // ranges are asked side by side. An Any query asks a few similar peers before contacts that cover no more, but none
 // that did badly recently.
 func (r *Router) nextContact(q *search) int {
-	if q.cover.need == precision && r.preciseEnough(q) {
-		return -1
-	}
 	alike, waits := 0, r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.referrers {
@@ -201,12 +189,12 @@ func (r *Router) nextContact(q *search) int {
 	}
 	unfit := func(i int) bool {
 		p := wire.PeerID(q.cover.contacts[i].Peer)
-		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.cover.need == focus && r.doubt(p) > 0
+		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.ofRange(i) && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.fingerprint)^r.salt, "")
 	was := func(i int) bool { return q.cover.contacts[i].Role == region.Alike || unfit(i) }
 	known := func(i int) bool {
-		return was(i) || q.cover.need == focus && first.Contains(q.cover.contacts[i].Place)
+		return was(i) || q.ofRange(i) && first.Contains(q.cover.contacts[i].Place)
 	}
 	i := region.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
 	if q.Mode == wire.Any && alike < mostAlike {
@@ -219,7 +207,7 @@ func (r *Router) nextContact(q *search) int {
 			return a
 		}
 	}
-	if i >= 0 || waits || q.found > 0 || q.cover.need == precision || r.cfg.Limits.Denials < 2 {
+	if i >= 0 || waits || q.found > 0 || q.informed(r.cfg.Poor) || r.cfg.Limits.Denials < 2 {
 		return i
 	}
 	if from, ok := r.wantsLong(q); q.cover.wanted && (!ok || r.now < from) {
@@ -231,12 +219,17 @@ func (r *Router) nextContact(q *search) int {
 	return region.Next(q.cover.contacts, &second, was, nil, key)
 }
 
+// ofRange reports whether a contact knows a range of the network better than a poor directory.
+func (q *search) ofRange(contact int) bool {
+	return q.cover.poor && q.cover.contacts[contact].Role != region.Precise
+}
+
 // everybody reports whether a set is the whole network.
 func everybody(s *space.Set) bool { return s.Covers(space.Range{}) }
 
 // mayWant reports whether a query may still want more contacts.
 func (r *Router) mayWant(q *search) bool {
-	return q.cover.need == ranges && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
+	return !q.cover.poor && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
 }
 
 // wantContacts asks for more contacts if ranges are without an answer, or, while no holder is found, have one answer
@@ -341,7 +334,10 @@ func (q *search) counted(depth int, right int32) int {
 // second. The answer of a similar peer counts as neither: with a made-up similar summary, a liar would need just one
 // accomplice to hide a range. The explanation keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
-	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
+	depth := max(a.depth, int(a.contact.Depth))                     // no wider than it was asked for: a boast made after the question does not count
+	if a.contact.Role == region.Precise && depth < space.MaxDepth { // else it had no time for the question
+		depth = 0
+	}
 	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
@@ -349,7 +345,7 @@ func (q *search) answeredFor(a *referrer) {
 	if a.contact.Role == region.Alike {
 		return
 	}
-	if q.cover.chosen.Covers(rng) && depth > q.cover.deep-region.FarWider {
+	if q.cover.chosen.Covers(rng) && (a.contact.Role == region.Precise || depth > q.cover.deep-region.FarWider) {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.chosen.Add(rng)
@@ -365,7 +361,7 @@ func (r *Router) contactAnswered(q *search, a *referrer, names wire.Answer) {
 		q.answeredFor(a)
 	}
 	r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth})
-	if q.cover.need == focus {
+	if q.cover.poor {
 		r.denied(q, space.Around(a.contact.Place, max(a.depth, int(a.contact.Depth))), a.names)
 	}
 	for i := range q.candidates {

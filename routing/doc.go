@@ -9,8 +9,8 @@
 //	stage     asks                                    when
 //	matches   peers whose summaries match             at once; a poor directory only by sure matches
 //	precise   linked peers that know all precisely,   poor directory: All at once, Any when the sure
-//	          or a peer of each range (focus),        matches failed; also Any that found nobody and
-//	          for names; confirms these               asked no contact
+//	          or a peer of each range, for names;     matches failed; also Any that found nobody and
+//	          confirms these                          asked no contact
 //	retry     likely peers that failed                once
 //	cover     contacts of ranges that the directory   All at once, Any when matches failed; a second
 //	          does not cover, for names               contact of each range while nobody is found

@@ -18,16 +18,15 @@ const worthSending = forwardCost + confirmCost
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
 // holders are known. For Any, too few is none: linked peers may hold keys that no summary shows. For All, it is also
-// too few if the directory knows nothing of some peers and no more precise linked peer has answered. A query of need
-// focus has asked about those peers as well.
+// too few if the directory knows nothing of some peers, and no contact that knows them was asked.
 func (r *Router) worthForwarding(q *search) bool {
-	if q.Direct || q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && q.cover.need == ranges {
+	if q.Direct || q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && !q.cover.poor {
 		return false
 	}
 	if q.forwarded && !r.worthForwardingAgain(q) {
 		return false
 	}
-	return q.found == 0 || q.Mode == wire.All && q.cover.need != focus && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
+	return q.found == 0 || q.Mode == wire.All && !q.cover.poor && r.cfg.Incomplete()
 }
 
 // worthForwardingAgain reports whether more linked peers may find holders that the first children did not: an own query

@@ -118,7 +118,7 @@ func (r *Router) nextLook(q *search) time.Duration {
 
 // wary reports whether a query uses only the sure matches of its own directory.
 func (r *Router) wary(q *search) bool {
-	return q.cover.need != ranges && (!q.cover.over || q.informed(r.cfg.Useless))
+	return q.cover.poor && (!q.cover.over || q.informed(r.cfg.Useless))
 }
 
 // next returns the index of the best candidate to confirm, -1 for none.

@@ -2,61 +2,61 @@ package routing
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A directory may know the whole network, but imprecisely: too little of many summaries to tell who holds a key. Linked
-// peers that know all of it more precisely are contacts of depth 0. One is asked at a time, the most precise first,
-// before any match that is not sure. If no linked peer knows more, see imprecise.go.
+// A directory is poor if it knows too little of many summaries to tell who holds a key. A query then uses the matches that
+// the directory is sure of, and those of its precise range. About all else it asks contacts. Linked peers that know all
+// more precisely come first, as contacts of depth 0. Where no line carries much of everybody's summary there are none,
+// but each peer knows one range well, around its own place; a peer of every other range is asked.
+//
+// A summary has no false negatives within its epoch, and a peer that knows a range well has mostly heard of the latest
+// epoch. So a match here that the asked peer does not name is skipped (All) or asked last (Any). A peer that is named but
+// does not match here is asked: the prefix held here is mostly of an earlier epoch.
 
-const (
-	// clearlyBetter is the factor of our Σf that a more precise peer's must not exceed.
-	clearlyBetter = 0.5
-	// mostPrecise is the most linked peers that a query asks for more precise knowledge.
-	mostPrecise = 6
-	// mostAnswers is the number of answers of these peers that suffices; answers in doubt do not count.
-	mostAnswers = 2
-)
+// clearlyBetter is the factor of our Σf that a more precise peer's must not exceed.
+const clearlyBetter = 0.5
 
-// seekPrecise makes a query ask linked peers that know the network more precisely. It returns false if there are none, or
-// if they know so little more that asking about ranges is better.
+// seekPrecise makes a query ask peers that know the network, or a range of it, more precisely. It returns false if there
+// are none.
 func (r *Router) seekPrecise(q *search) bool {
 	if r.settled(q) || len(r.view.Contacts()) > 0 {
 		return false
 	}
-	all := r.morePrecise(q)
-	if (len(all) == 0 || all[0].FalseMatches > r.cfg.Useless) && r.askRanges(q) {
-		return true
-	}
-	if len(all) == 0 {
-		return false
-	}
-	// if these fail, linked peers of unknown precision are asked
-	for _, p := range r.inOwnOrder(q) {
-		if !slices.ContainsFunc(all, func(v overlay.Knowledge) bool { return v.Peer == p }) {
-			all = append(all, overlay.Knowledge{Peer: p, FalseMatches: math.Inf(1)})
-		}
-	}
 	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
-	for _, v := range all[:min(len(all), mostPrecise)] {
+	for _, v := range r.morePrecise(q) {
 		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Role: region.Precise})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
 	}
-	q.cover.need = precision
-	q.cover.begin(space.Set{})
+	if q.serves == nil {
+		q.cover.contacts = append(q.cover.contacts, r.view.Peers()...)
+	}
+	if len(q.cover.contacts) == 0 {
+		return false
+	}
+	q.cover.poor, q.cover.deep = true, usualDepth(q.cover.contacts)
+	var own space.Set // a peer that knows all more precisely is asked about our range, too
+	if len(q.cover.matches) == 0 {
+		own.Add(r.view.Precise())
+	}
+	q.cover.begin(own)
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		c.precise = own.Contains(placeOf(c.record.Peer))
+	}
 	return true
 }
 
 // askPrecise makes an Any query that asked no contact ask more precise peers: the names that it had did not help,
 // whatever this node's Σf is.
 func (r *Router) askPrecise(q *search) bool {
-	return q.cover.need == ranges && q.Mode == wire.Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
+	return !q.cover.poor && q.Mode == wire.Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
 }
 
 // morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They
@@ -67,10 +67,10 @@ func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
 	most := r.mostOrigins(all)
 	all = slices.DeleteFunc(all, func(v overlay.Knowledge) bool {
-		return v.FalseMatches > clearlyBetter*r.view.FalseMatches() || v.Origins < most-most/10 && !r.credible(v.Peer)
+		return v.FalseMatches > min(clearlyBetter*r.view.FalseMatches(), r.cfg.Useless) || v.Origins < most-most/10 && !r.proved(v.Peer)
 	})
 	tier := func(v overlay.Knowledge) int {
-		if r.credible(v.Peer) {
+		if r.proved(v.Peer) {
 			return -1
 		}
 		return r.doubt(v.Peer)
@@ -82,9 +82,6 @@ func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	})
 	return all
 }
-
-// credible reports whether a peer has named holders. Its claims about its directory then count before other peers'.
-func (r *Router) credible(p wire.PeerID) bool { return r.proved(p) }
 
 // mostOrigins returns the highest number of known peers that a linked peer states. The highest third of the statements,
 // and those of peers in doubt, are left out.
@@ -98,21 +95,80 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 	return space.MostSaid(said, r.cfg.Limits.Boasters)
 }
 
-// preciseEnough reports whether the query needs no further precise peer: a peer that is not poor has answered, or two
-// others have.
-func (r *Router) preciseEnough(q *search) bool {
-	answers := 0
-	for i := range q.referrers {
-		if v := &q.referrers[i]; !v.child && v.state == answered && !v.doubtful() {
-			answers++
-		}
-	}
-	return answers >= mostAnswers || q.informed(r.cfg.Poor)
-}
-
 // informed reports whether a peer has answered that expects at most falseMatches false matches in the whole network.
 func (q *search) informed(falseMatches float64) bool {
-	return q.cover.need == precision && slices.ContainsFunc(q.referrers, func(v referrer) bool {
-		return !v.child && v.state == answered && v.falseMatches <= falseMatches
+	return slices.ContainsFunc(q.referrers, func(v referrer) bool {
+		return v.contact.Role == region.Precise && v.state == answered && v.falseMatches <= falseMatches
 	})
+}
+
+// worthOf returns the function that ranks contacts of equal use, of which a poor directory has many. A search for one
+// holder prefers linked contacts, which need no connection, then contacts and ranges that are likely to hold the key.
+// If that finds no holder, the second contact of a range is drawn from all. A search for all holders draws every
+// contact from all: it asks no second one once it has found a holder, and a linked liar would hide all holders of its
+// range. nil: all contacts are worth the same.
+func (r *Router) worthOf(q *search) func(i int) float64 {
+	if !q.cover.poor {
+		return nil
+	}
+	linked := r.view.Linked()
+	holders := map[space.Range]float64{} // expected in each range
+	for i := range q.cover.contacts {
+		c := &q.cover.contacts[i]
+		holders[c.Range()] += q.likelihood(wire.PeerID(c.Peer))
+	}
+	return func(i int) float64 {
+		c := &q.cover.contacts[i]
+		switch {
+		case c.Role == region.Precise:
+			return float64(len(q.cover.contacts) - i) // they are sorted
+		case q.Mode == wire.All:
+			return 0
+		}
+		p := wire.PeerID(c.Peer)
+		_, connected := slices.BinarySearch(linked, p)
+		return (1 + q.likelihood(p) + holders[c.Range()]) / match.Cost(0, connected, r.load[p])
+	}
+}
+
+// likelihood returns the probability that a peer holds the key, by its match or name; 0 if it has neither.
+func (q *search) likelihood(p wire.PeerID) float64 {
+	i, ok := q.index[p]
+	if !ok || q.candidates[i].state != waiting {
+		return 0
+	}
+	c := &q.candidates[i]
+	if !c.matched {
+		return c.p
+	}
+	return float64(c.sized * c.trust)
+}
+
+// inRange returns the names that lie in the range that the contact was asked about.
+func (q *search) inRange(a *referrer, names []wire.Record) []wire.Record {
+	asked := a.contact.Range()
+	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
+}
+
+// denied passes over the matches in the range known that a well-informed contact did not name.
+func (r *Router) denied(q *search, known space.Range, names []wire.PeerID) {
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		switch {
+		case c.state != waiting || c.why != Matched || c.sure():
+		case !known.Contains(placeOf(c.record.Peer)) || slices.Contains(names, c.record.Peer):
+		default:
+			q.passOver(c)
+		}
+	}
+	r.rank(q)
+}
+
+// passOver skips a candidate that a contact of its range did not name (All), or moves it to the end (Any).
+func (q *search) passOver(c *candidate) {
+	if q.Mode == wire.All {
+		c.state = passed
+		return
+	}
+	c.p *= discredit
 }

@@ -95,9 +95,7 @@ func (r *Router) unanswered(q *search, v *referrer) {
 		return
 	}
 	q.spoken(v.peer, false)
-	if q.cover.need != precision {
-		q.giveBack(askCost)
-	}
+	q.giveBack(askCost)
 	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
 }
 

@@ -178,10 +178,10 @@ func (r *Router) launch(q *search) {
 	if r.poor(q.Mode) {
 		r.seekPrecise(q)
 	}
-	if q.cover.need == ranges {
+	if !q.cover.poor {
 		q.cover.begin(setOf(r.view.Covers()))
 	}
-	if q.Mode == wire.All || q.cover.need == precision {
+	if q.Mode == wire.All || q.cover.poor {
 		r.cover(q)
 	}
 	r.advance(q)
