@@ -192,14 +192,13 @@ func explain(w io.Writer, end httpapi.FindEnd) {
 		fmt.Fprintf(w, "; %d peers were asked for more contacts", end.More)
 	}
 	fmt.Fprintln(w)
-	rows := make([][]string, len(end.Asked))
-	for i, a := range end.Asked {
-		rows[i] = []string{
-			"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names),
-			cmp.Or(a.Range, "-"), fmt.Sprintf("%.1f ms", a.At), fmt.Sprintf("%.1f ms", a.Took), strconv.Itoa(a.Bytes),
+	if len(end.Asked) == 0 {
+		return
+	}
+	_ = tableOf(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES|RANGE|ASKED AT|TOOK|BYTES", end.Asked, func(a httpapi.Asked) []any {
+		return []any{
+			"  " + a.Peer, a.Why, fmt.Sprintf("%.3f", a.Probability), a.Result, a.Names,
+			cmp.Or(a.Range, "-"), fmt.Sprintf("%.1f ms", a.At), fmt.Sprintf("%.1f ms", a.Took), a.Bytes,
 		}
-	}
-	if len(rows) > 0 {
-		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES|RANGE|ASKED AT|TOOK|BYTES", rows)
-	}
+	})
 }

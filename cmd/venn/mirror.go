@@ -53,17 +53,13 @@ to peers    %s
 	if len(m.Recent) == 0 {
 		return nil
 	}
-	rows := make([][]string, len(m.Recent))
-	for i, f := range m.Recent {
+	return tableOf(w, "ENDED|FROM PEERS|FROM ORIGIN|TOOK|CONTENT|WENT WRONG", m.Recent, func(f httpapi.Fetch) []any {
 		why := strings.Join(f.Tried, "; ")
 		if f.Error != "" {
 			why = "failed: " + f.Error
 		}
-		rows[i] = []string{
-			f.Ended.Local().Format(time.TimeOnly), mebibytes(f.FromPeers), mebibytes(f.FromOrigin), fmt.Sprintf("%.0f ms", f.Took), f.Name, why,
-		}
-	}
-	return table(w, "ENDED|FROM PEERS|FROM ORIGIN|TOOK|CONTENT|WENT WRONG", rows)
+		return []any{f.Ended.Local().Format(time.TimeOnly), mebibytes(f.FromPeers), mebibytes(f.FromOrigin), fmt.Sprintf("%.0f ms", f.Took), f.Name, why}
+	})
 }
 
 // mirrorFronts lists the URLs for clients, each with the origin behind it.

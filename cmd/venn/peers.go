@@ -40,11 +40,9 @@ func peersCommand() *cli.Command {
 }
 
 var listPeers = asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
-	rows := make([][]string, len(peers))
-	for i, p := range peers {
-		rows[i] = []string{p.ID, peerState(p), knownBy(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate), peerAddress(p)}
-	}
-	return table(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", rows)
+	return tableOf(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", peers, func(p httpapi.Peer) []any {
+		return []any{p.ID, peerState(p), knownBy(p), roundTrip(p), p.Keys, p.Bytes, fmt.Sprintf("%.2g", p.Rate), peerAddress(p)}
+	})
 })
 
 // peerState returns "linked", "connected" or "known".
@@ -82,15 +80,12 @@ func roundTrip(p httpapi.Peer) string {
 }
 
 var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []httpapi.Neighbour) error {
-	rows := make([][]string, len(all))
-	for i, n := range all {
-		share := "-"
-		if n.Share != nil {
-			share = percent(*n.Share)
+	return tableOf(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", all, func(n httpapi.Neighbour) []any {
+		if n.Share == nil {
+			return []any{n.ID, n.Kind, "-"}
 		}
-		rows[i] = []string{n.ID, n.Kind, share}
-	}
-	return table(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", rows)
+		return []any{n.ID, n.Kind, percent(*n.Share)}
+	})
 })
 
 // percent formats an estimated share.
@@ -118,11 +113,7 @@ func printSimilar(w io.Writer, all []httpapi.Similar) error {
 		_, err := fmt.Fprintln(w, "of the peers known here, nobody seems to hold any key that this peer holds")
 		return err
 	}
-	rows := make([][]string, len(all))
-	for i, s := range all {
-		rows[i] = []string{s.ID, percent(s.Share), strconv.Itoa(s.Keys)}
-	}
-	return table(w, "PEER|HAS OF OURS|KEYS", rows)
+	return tableOf(w, "PEER|HAS OF OURS|KEYS", all, func(s httpapi.Similar) []any { return []any{s.ID, percent(s.Share), s.Keys} })
 }
 
 func statusCommand() *cli.Command {

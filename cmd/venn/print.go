@@ -144,7 +144,18 @@ func showIndented(c *cli.Command, v any, text func(w io.Writer) error) error {
 	return e.Encode(v)
 }
 
-// table writes rows under a heading, in columns.
+// table writes rows under a heading, in columns. The heading has | between its columns.
 func table(w io.Writer, heading string, rows [][]string) error {
 	return page.Table(w, page.Left, append([][]string{strings.Split(heading, "|")}, rows...)...)
+}
+
+// tableOf writes a table with a row for each element of a list.
+func tableOf[T any](w io.Writer, heading string, list []T, row func(T) []any) error {
+	rows := make([][]string, len(list))
+	for i, x := range list {
+		for _, cell := range row(x) {
+			rows[i] = append(rows[i], fmt.Sprint(cell))
+		}
+	}
+	return table(w, heading, rows)
 }

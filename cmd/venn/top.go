@@ -189,27 +189,16 @@ func writeTop(w io.Writer, now, before moment, width, peers int) error {
 	}
 	fmt.Fprintln(w)
 	list := slices.Clone(now.Peers)
+	states := []string{"linked", "connected", "known"}
 	slices.SortStableFunc(list, func(a, b httpapi.Peer) int {
-		return cmp.Or(-compareBool(a.Linked, b.Linked), -compareBool(a.Connected, b.Connected), cmp.Compare(b.Bytes, a.Bytes))
+		return cmp.Or(slices.Index(states, peerState(a))-slices.Index(states, peerState(b)), cmp.Compare(b.Bytes, a.Bytes))
 	})
 	list = list[:min(len(list), peers)]
-	rows := make([][]string, 0, len(list))
-	for _, p := range list {
+	return tableOf(w, "PEER|STATE|CHOSEN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", list, func(p httpapi.Peer) []any {
 		id := p.ID
 		if width < wide {
 			id = "…" + id[max(0, len(id)-8):]
 		}
-		rows = append(rows, []string{id, peerState(p), cmp.Or(now.Kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
-	}
-	return table(w, "PEER|STATE|CHOSEN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
+		return []any{id, peerState(p), cmp.Or(now.Kinds[p.ID], "-"), roundTrip(p), p.Keys, p.Bytes, fmt.Sprintf("%.2g", p.Rate)}
+	})
 }

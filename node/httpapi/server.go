@@ -74,18 +74,10 @@ func (c *Config) setDefaults() {
 	if c.Add == nil && c.Node != nil {
 		c.Add = c.Node.Add
 	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.MaxBody == 0 {
-		c.MaxBody = 32 << 20
-	}
-	if c.MaxTime == 0 {
-		c.MaxTime = time.Minute
-	}
-	if c.MaxRequests == 0 {
-		c.MaxRequests = 64
-	}
+	c.Log = cmp.Or(c.Log, slog.Default())
+	c.MaxBody = cmp.Or(c.MaxBody, 32<<20)
+	c.MaxTime = cmp.Or(c.MaxTime, time.Minute)
+	c.MaxRequests = cmp.Or(c.MaxRequests, 64)
 }
 
 // readTime is the longest time that reading a request may take. Tests make it shorter.
