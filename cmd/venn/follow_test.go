@@ -144,9 +144,7 @@ func TestFollow(t *testing.T) {
 		{listed: "", held: "b", followed: followed{0, 0, 3}},
 	} {
 		if look.restart {
-			if err := f.log.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, f.log.Close())
 			f = newFollower(t, cl, s.URL)
 		}
 		there.fault, there.blocks = look.fault, nil
@@ -161,17 +159,13 @@ func TestFollow(t *testing.T) {
 			t.Fatalf("look %d: %s are held, want %s", i, got, look.held)
 		}
 	}
-	if err := f.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.log.Close())
 }
 
 func newFollower(t *testing.T, cl *client, apis ...string) *follower {
 	t.Helper()
 	f := &follower{cl: cl, source: kuboNodes(apis, false)}
-	if err := f.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.open(t.Context()))
 	return f
 }
 
@@ -263,17 +257,13 @@ func TestFollowGone(t *testing.T) {
 	look("a", fmt.Sprintf(at, 2), "no answer within 100ms; next look in 1s", "followed")
 	look("", "", "suspended", "suspended")
 
-	if err := f.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.log.Close())
 	silent.Store(false)
 	kuboSilence = 30 * time.Second
 	f = newFollower(t, cl, s.URL)
 	there.serves = nil
 	look("a", "", "nobody serves the content", "followed")
-	if err := f.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.log.Close())
 	if _, _, stderr := venn("keys", "add", "--from", "kubo", s.URL, "--repo", cl.repo.Dir); !strings.Contains(stderr, "nobody serves the content") {
 		t.Errorf("it says %q", stderr)
 	}

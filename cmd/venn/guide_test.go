@@ -129,9 +129,7 @@ func TestGuide(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "guide.txtar")
-	if err := os.WriteFile(path, []byte(script.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(path, []byte(script.String()), 0o666))
 	testscript.Run(t, testscript.Params{
 		Files: []string{path},
 		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"plot": func(ts *testscript.TestScript, _ bool, args []string) { drawPlot(ts, guide, args[0]) }},

@@ -132,3 +132,11 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// noErr ends the test if there is an error.
+func noErr(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}

@@ -48,9 +48,7 @@ func writeKeys(t *testing.T, file string, first, last int) string {
 	for i := first; i <= last; i++ {
 		fmt.Fprintf(&b, "key %d\n", i)
 	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(file, []byte(b.String()), 0o666))
 	return file
 }
 
@@ -69,9 +67,7 @@ func TestEveryByte(t *testing.T) {
 		for i := range b {
 			for _, x := range []byte{0x01, 0x80, 0xff} {
 				b[i] ^= x
-				if err := os.WriteFile("changed", b, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, os.WriteFile("changed", b, 0o666))
 				code, stdout, stderr := venn(command...)
 				if code != exitFailed || strings.Count(stderr, "\n") != 1 || strings.Contains(stdout, `"valid"`) {
 					t.Errorf("%s: byte %d changed by %#x: code %d, %s%s", file, i, x, code, stdout, stderr)
@@ -93,18 +89,12 @@ func TestUnsigned(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustVenn(t, "summary", "build", writeKeys(t, "keys", 1, 60), "-o", "file")
 	var r inspected
-	if err := json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "file", "--json")), &r); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "file", "--json")), &r))
 	b, _ := os.ReadFile("file")
 	b[r.Parts[0].Offset-10] ^= 1 // in the signature, the last field of the envelope
-	if err := os.WriteFile("file", b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile("file", b, 0o666))
 	code, stdout, stderr := venn("summary", "inspect", "file", "--json")
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, json.Unmarshal([]byte(stdout), &r))
 	if code != exitFailed || r.N != 60 || !strings.Contains(r.Signature, "signature") || !strings.Contains(stderr, r.Signature) {
 		t.Errorf("code %d, %+v, %s", code, r, stderr)
 	}
@@ -136,9 +126,7 @@ func TestCuts(t *testing.T) {
 			t.Error(got)
 		}
 		var count struct{ Matched float64 }
-		if err := json.Unmarshal([]byte(mustVenn(t, "summary", "test", "--count", "cut", "foreign")), &count); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "test", "--count", "cut", "foreign")), &count))
 		if want := 2 * n * rate; math.Abs(count.Matched-want) > 5*math.Sqrt(want) {
 			t.Errorf("%d bits a key: %v foreign keys matched, not about %.0f", c.bits, count.Matched, want)
 		}
@@ -150,15 +138,11 @@ func TestEveryPrefix(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustVenn(t, "summary", "build", writeKeys(t, "keys", 1, 5000), "-o", "whole")
 	var whole inspected
-	if err := json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "whole", "--json")), &whole); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "whole", "--json")), &whole))
 	for k, part := range whole.Parts {
 		mustVenn(t, "summary", "cut", "whole", "--parts", fmt.Sprint(k+1), "-o", "cut")
 		var cut inspected
-		if err := json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "cut", "--json")), &cut); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "cut", "--json")), &cut))
 		if cut.Signature != "valid" || cut.Bytes != part.Bytes || math.Abs(cut.Rate/part.Rate-1) > 1e-9 {
 			t.Errorf("%d parts: %+v, said to be %+v", k+1, cut, part)
 		}

@@ -21,9 +21,7 @@ func newTerminal(t *testing.T) (user, program *os.File) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { _ = user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0))
 	n := must(unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN))
 	program = must(os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0))
 	t.Cleanup(func() { _ = program.Close() })
@@ -56,9 +54,7 @@ func TestTopKeys(t *testing.T) {
 			}
 			top := exec.Command("venn", "top", "--every", "100ms", "--repo", dir)
 			top.Stdin, top.Stdout, top.Stderr = program, program, program
-			if err := top.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, top.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- top.Wait() }()
 			for begun := time.Now(); c.end != nil && mode() == *was; time.Sleep(10 * time.Millisecond) {

@@ -18,9 +18,7 @@ func TestFilesTopic(t *testing.T) {
 				b = fmt.Appendf(b, ranges[0].(string)+"\n", i)
 			}
 		}
-		if err := os.WriteFile(name, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.WriteFile(name, b, 0o600))
 	}
 	write("keys.txt", "package %d", 1, 100000)
 	write("theirs.txt", "package %d", 90001, 190000)

@@ -32,9 +32,7 @@ func TestTreeReadsWhatHasChanged(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	write := func(name, text string, at time.Time) string {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)))
 		return keyOf(sha256.Sum256([]byte(text)))
 	}
 	var want []string
@@ -62,9 +60,7 @@ func TestTreeReadsWhatHasChanged(t *testing.T) {
 func TestTreeGoesOnAfterWhatCannotBeRead(t *testing.T) {
 	r, root := repo.Repo{Dir: t.TempDir()}, t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o600))
 	}
 	d := must(openTree(r, root))
 	broken := func(path string) ([sha256.Size]byte, error) {
@@ -92,9 +88,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	for _, name := range []string{"a", "b", "c"} {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.WriteFile(path, []byte(name), 0o600), os.Chtimes(path, old, old)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(os.WriteFile(path, []byte(name), 0o600), os.Chtimes(path, old, old)))
 	}
 	d := must(openTree(r, root))
 	broken := errors.New("broken")
@@ -117,9 +111,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 
 func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
 	d := must(openTree(repo.Repo{Dir: t.TempDir()}, t.TempDir()))
-	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}, ""); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}, ""))
 	listed := 0
 	l := &look{tree: d, kept: make([]bool, 3), replaced: make([]bool, 3), f: func(repo.File, bool) error { listed++; return nil }}
 	l.take(found{File: repo.File{Path: "d"}, last: -1, folder: true, err: os.ErrPermission})
@@ -131,12 +123,8 @@ func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
 
 func TestTreeFollowsALinkToTheFolder(t *testing.T) {
 	root, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
-	if err := os.WriteFile(filepath.Join(root, "a"), []byte("a"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(root, link); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(filepath.Join(root, "a"), []byte("a"), 0o600))
+	noErr(t, os.Symlink(root, link))
 	d := must(openTree(repo.Repo{Dir: t.TempDir()}, link))
 	if got := d.look(t); len(got) != 1 {
 		t.Errorf("%d keys, want 1", len(got))

@@ -14,9 +14,7 @@ func filled(b *testing.B, f *DLeft) []uint64 {
 	members := make([]uint64, benchMembers)
 	for i := range members {
 		members[i] = rng.Uint64()
-		if err := f.Add(members[i]); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, f.Add(members[i]))
 	}
 	return members
 }
@@ -83,9 +81,7 @@ func BenchmarkGrow(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		g := *f
-		if err := g.grow(); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, g.grow())
 	}
 }
 
@@ -94,9 +90,7 @@ func BenchmarkBinary(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			data, _ := f.MarshalBinary()
-			if err := f.UnmarshalBinary(data); err != nil {
-				b.Fatal(err)
-			}
+			noErr(b, f.UnmarshalBinary(data))
 			b.ReportMetric(float64(8*len(data))/benchMembers, "bits/member")
 		}
 	})

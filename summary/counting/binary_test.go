@@ -22,9 +22,7 @@ func fixtures(t testing.TB) map[string]*DLeft {
 	all := map[string]*DLeft{"words": words, "packed": packed}
 	for _, f := range all {
 		for i := range uint64(9) {
-			if err := f.Add(i / 2 * 0x9e3779b97f4a7c15); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, f.Add(i/2*0x9e3779b97f4a7c15))
 		}
 	}
 	return all
@@ -35,9 +33,7 @@ func TestGolden(t *testing.T) {
 		got := must(f.MarshalBinary())
 		file := "testdata/" + name + ".hex"
 		if *rewrite {
-			if err := os.WriteFile(file, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, os.WriteFile(file, []byte(hex.EncodeToString(got)+"\n"), 0o644))
 		}
 		want := must(os.ReadFile(file))
 		if hex.EncodeToString(got)+"\n" != string(want) {
@@ -140,9 +136,7 @@ func TestBinaryIsEntropy(t *testing.T) {
 			x, extra := rng.Uint64(), min(bits.TrailingZeros64(rng.Uint64()), 3)
 			times[extra]++
 			for range extra + 1 {
-				if err := f.Add(x); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, f.Add(x))
 			}
 		}
 		least := float64(n) * (48 - math.Log2(float64(n)) + math.Log2E)
@@ -161,9 +155,7 @@ func TestUnmarshalFits(t *testing.T) {
 	full := must(NewDLeft(Params{Buckets: 1, RemainderBits: 40, CounterBits: 8}))
 	for i := range uint64(24) {
 		for range 10 {
-			if err := full.Add(i); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, full.Add(i))
 		}
 	}
 	data, _ := full.MarshalBinary()

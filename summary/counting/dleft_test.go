@@ -198,9 +198,7 @@ func FuzzDLeft(f *testing.F) {
 			}
 		}
 		twin.compare(t, fast)
-		if err := fast.grow(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, fast.grow())
 		twin.grow(t, fast)
 		twin.compare(t, fast)
 	})
@@ -237,9 +235,7 @@ func TestGrowFullCounters(t *testing.T) {
 	members := []uint64{1, 2, 4, 8, 64, 256, 3, 5}
 	for _, x := range members {
 		for range 4 {
-			if err := f.Add(x); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, f.Add(x))
 		}
 	}
 	for f.Params().RemainderBits > 1 {
@@ -252,9 +248,7 @@ func TestGrowFullCounters(t *testing.T) {
 			}
 		}
 		data, _ := f.MarshalBinary()
-		if err := new(DLeft).UnmarshalBinary(data); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, new(DLeft).UnmarshalBinary(data))
 	}
 	if f.Params().CounterBits != defaultCounterBits+1 {
 		t.Errorf("counters of %d bits", f.Params().CounterBits)
@@ -273,9 +267,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 	for range 20_000 {
 		x := rng.Uint64() >> 16
 		want = append(want, x)
-		if err := f.Add(x); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(x))
 	}
 	got := slices.Sorted(f.All)
 	slices.Sort(want)
@@ -316,17 +308,13 @@ func TestFailsafe(t *testing.T) {
 	members := make([]uint64, n)
 	for i := range members {
 		members[i] = rng.Uint64()
-		if err := f.Add(members[i]); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(members[i]))
 	}
 	for range 1 << 19 {
 		i := rng.IntN(n)
 		f.Remove(members[i])
 		members[i] = rng.Uint64()
-		if err := f.Add(members[i]); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(members[i]))
 	}
 	if f.moves < 10 || f.moves > 100 { // the paper: 40 to 100 for 2^20 steps
 		t.Errorf("%d moves", f.moves)
@@ -341,9 +329,7 @@ func TestFailsafe(t *testing.T) {
 func TestOverflowChangesNothing(t *testing.T) {
 	f := must(NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2, Fixed: true}))
 	for i := range uint64(16) {
-		if err := f.Add(i); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(i))
 	}
 	before, _ := f.MarshalBinary()
 	if err := f.Add(16); !errors.Is(err, errBucket) {
@@ -354,9 +340,7 @@ func TestOverflowChangesNothing(t *testing.T) {
 		t.Error("the overflow changed the table")
 	}
 	for range 3 {
-		if err := f.Add(5); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(5))
 	}
 	if err := f.Add(5); !errors.Is(err, errCounter) || f.Count(5) != 4 {
 		t.Errorf("the fifth of a two-bit counter: %v, count %d", err, f.Count(5))
@@ -430,4 +414,12 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// noErr ends the test if there is an error.
+func noErr(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
 }

@@ -31,9 +31,7 @@ func readVectors(t *testing.T) []vector {
 	t.Helper()
 	data := must(os.ReadFile("testdata/dlcbf.json"))
 	var file struct{ Vectors []vector }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, json.Unmarshal(data, &file))
 	return file.Vectors
 }
 
@@ -137,9 +135,7 @@ func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 	members := make([]uint64, n)
 	for i := range members {
 		members[i] = rng.Uint64()
-		if err := f.Add(members[i]); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(members[i]))
 	}
 	for range steps {
 		i := rng.IntN(n)
@@ -147,9 +143,7 @@ func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 			t.Fatal("a member is gone")
 		}
 		members[i] = rng.Uint64()
-		if err := f.Add(members[i]); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, f.Add(members[i]))
 	}
 	if f.moves != 0 {
 		t.Errorf("%d buckets would have overflowed at load 6", f.moves)

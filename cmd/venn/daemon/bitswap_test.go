@@ -101,9 +101,7 @@ func newExchanger(t *testing.T, withVenn bool, count *received, opts ...bitswap.
 // hold gives a peer blocks.
 func (x *exchanger) hold(t *testing.T, all ...blocks.Block) {
 	t.Helper()
-	if err := x.blocks.PutMany(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, x.blocks.PutMany(t.Context(), all))
 	if x.node == nil {
 		return
 	}
@@ -111,9 +109,7 @@ func (x *exchanger) hold(t *testing.T, all ...blocks.Block) {
 	for i, b := range all {
 		keys[i] = b.Cid().Hash()
 	}
-	if err := x.node.ProvideMany(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, x.node.ProvideMany(t.Context(), keys))
 }
 
 func connect(t *testing.T, a, b host.Host) {

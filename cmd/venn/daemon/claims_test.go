@@ -10,9 +10,7 @@ func TestMirrorLeavesKeysOfOthers(t *testing.T) {
 	r := newRepo(t)
 	c := must(r.FileConfig())
 	c.Mirror.Listen = "127.0.0.1:0"
-	if err := r.SaveConfig(c); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, r.SaveConfig(c))
 	begun, d, stop := start(t, r)
 	defer func() { _ = stop() }()
 	if now := must(d.node.Status(t.Context())); begun.Keys != now.Keys {
@@ -26,31 +24,19 @@ func TestMirrorLeavesKeysOfOthers(t *testing.T) {
 	defer func() { _ = log.Close() }()
 	router := d.claims
 	must(d.addKeys(t.Context(), before))
-	if err := router.Advertise(t.Context(), own, before, since, followed); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, router.Advertise(t.Context(), own, before, since, followed))
 	must(d.addKeys(t.Context(), since))
-	if err := log.Adds([]string{"followed"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := router.Withdraw(t.Context(), own, before, since, followed); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, log.Adds([]string{"followed"}))
+	noErr(t, router.Withdraw(t.Context(), own, before, since, followed))
 	for key, want := range map[string]bool{"own": false, "before": true, "since": true, "followed": true} {
 		if has, err := d.node.Advertises([]byte(key)); err != nil || has != want {
 			t.Errorf("%s: advertised %v, %v", key, has, err)
 		}
 	}
-	if err := router.Advertise(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, router.Advertise(t.Context(), own))
+	noErr(t, stop())
 	_, d, stop = start(t, r)
-	if err := d.claims.Withdraw(t.Context(), own, before); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, d.claims.Withdraw(t.Context(), own, before))
 	if has, err := d.node.Advertises(own); err != nil || has {
 		t.Errorf("after a restart, the mirror's own key stays: %v", err)
 	}

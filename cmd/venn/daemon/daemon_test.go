@@ -32,9 +32,7 @@ func newRepo(t *testing.T) repo.Repo {
 	r := must(repo.Init(filepath.Join(dir, "r")))
 	c := must(r.FileConfig())
 	c.Discovery.MDNS, c.NAT.PortMap = false, false
-	if err := r.SaveConfig(c); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, r.SaveConfig(c))
 	return r
 }
 
@@ -82,9 +80,7 @@ func TestWarmRestart(t *testing.T) {
 	for _, bootstrap := range [][]peer.AddrInfo{{*info}, nil} {
 		_, again, end := start(t, knower, bootstrap...)
 		eventually(t, "the summary is there", func() bool { _, err := again.node.SummaryOf(t.Context(), info.ID); return err == nil })
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, end())
 	}
 }
 
@@ -97,9 +93,7 @@ func TestLostPeersAreDialledAgain(t *testing.T) {
 	defer func() { _ = end() }()
 	connected := func() bool { return len(d.host.Network().ConnsToPeer(info.ID)) > 0 }
 	eventually(t, "they are connected", connected)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, stop())
 	eventually(t, "the connection is lost", func() bool { return !connected() })
 	_, _, stop = start(t, lost)
 	defer func() { _ = stop() }()
@@ -112,13 +106,9 @@ func TestLostPeersAreDialledAgain(t *testing.T) {
 func TestAddressesAreKept(t *testing.T) {
 	r := newRepo(t)
 	first, _, stop := start(t, r)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, stop())
 	second, _, stop := start(t, r)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, stop())
 	if len(first.Addresses) == 0 || !slices.Equal(first.Addresses, second.Addresses) || first.HTTP != second.HTTP {
 		t.Errorf("%v and %v, then %v and %v", first.Addresses, first.HTTP, second.Addresses, second.HTTP)
 	}
@@ -155,9 +145,7 @@ func TestOneDaemonOnARepository(t *testing.T) {
 	if !errors.Is(err, repo.ErrLocked) {
 		t.Errorf("a second daemon: %v", err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, stop())
 }
 
 // must returns v of what cannot fail.
@@ -166,4 +154,12 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// noErr ends the test if there is an error.
+func noErr(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
 }

@@ -48,12 +48,8 @@ func TestFallbackToDHT(t *testing.T) {
 		nodes[i] = n
 	}
 	inVenn, inDHT := blocks.NewBlock([]byte("in venn")).Cid(), blocks.NewBlock([]byte("in the DHT")).Cid()
-	if err := nodes[1].Provide(t.Context(), inVenn, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := dhts[2].Provide(t.Context(), inDHT, true); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, nodes[1].Provide(t.Context(), inVenn, true))
+	noErr(t, dhts[2].Provide(t.Context(), inDHT, true))
 	eventually(t, "host 0 knows host 1's summary", func() bool { _, err := nodes[0].SummaryOf(t.Context(), hosts[1].ID()); return err == nil })
 
 	router := routinghelpers.NewComposableSequential([]*routinghelpers.SequentialRouter{

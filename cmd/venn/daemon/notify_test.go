@@ -17,9 +17,7 @@ func TestNotify(t *testing.T) {
 	l := must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"}))
 	defer func() { _ = l.Close() }()
 	t.Setenv("NOTIFY_SOCKET", name)
-	if err := notify(stateReady); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, notify(stateReady))
 	b := make([]byte, 100)
 	if n, err := l.Read(b); err != nil || string(b[:n]) != "READY=1" {
 		t.Errorf("%q, %v", b[:n], err)

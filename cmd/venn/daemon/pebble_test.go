@@ -57,9 +57,7 @@ func TestFullDisk(t *testing.T) {
 		must(s.Add(key, seed.Hasher().Fingerprint(key)))
 	}
 	full.Store(true)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, s.Close())
 	if err := closePebble(db, 3*flushPause, log); err != nil {
 		t.Error(err)
 	}

@@ -29,9 +29,7 @@ func TestDefaultPortTaken(t *testing.T) {
 		t.Helper()
 		c := must(r.FileConfig())
 		c.Addresses.Listen = listen
-		if err := r.SaveConfig(c); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, r.SaveConfig(c))
 	}
 	set("/ip4/127.0.0.1/tcp/4101", "/ip4/127.0.0.1/udp/4101/quic-v1")
 	var last []string
@@ -40,9 +38,7 @@ func TestDefaultPortTaken(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var s Started
 		o := Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Ready: func(got Started) { s = got; cancel() }}
-		if err := Run(ctx, r, o); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, Run(ctx, r, o))
 		if len(s.Addresses) != 2 || strings.Contains(s.Addresses[0], "/4101/") || last != nil && !slices.Equal(s.Addresses, last) {
 			t.Errorf("listened on %v, and on %v before", s.Addresses, last)
 		}

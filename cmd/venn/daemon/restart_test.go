@@ -56,9 +56,7 @@ func TestRestartAmongMany(t *testing.T) {
 		return err == nil && s.Origins == len(others) && len(neighbours(t, d.node)) >= 4
 	})
 	before := neighbours(t, d.node)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, stop())
 	begun := time.Now()
 	_, d, stop = start(t, r)
 	defer func() { _ = stop() }()

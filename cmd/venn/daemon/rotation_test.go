@@ -26,9 +26,7 @@ func TestRotation(t *testing.T) {
 		_, daemons[i], stops[i] = start(t, repos[i], others...)
 	}
 	end := func(i int) {
-		if err := stops[i](); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, stops[i]())
 	}
 	check := func(when string, seeds ...uint32) {
 		t.Helper()
@@ -57,9 +55,7 @@ func TestRotation(t *testing.T) {
 		addKeys(t, daemons[i].node, keys...)
 		must(daemons[i].node.AddPrivate(t.Context(), fmt.Appendf(nil, "%d/private", i)))
 	}
-	if err := daemons[0].node.Connect(t.Context(), *host.InfoFromHost(daemons[1].host)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, daemons[0].node.Connect(t.Context(), *host.InfoFromHost(daemons[1].host)))
 	check("at first", 0, 0)
 	for i := range daemons {
 		end(i)
@@ -80,7 +76,5 @@ func configure(t *testing.T, r repo.Repo, change func(*repo.Config)) {
 	t.Helper()
 	c := must(r.FileConfig())
 	change(&c)
-	if err := r.SaveConfig(c); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, r.SaveConfig(c))
 }

@@ -92,9 +92,7 @@ func TestServedBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = i.Close() }()
-	if err := i.Note(repo.Source{Name: "a node", Servers: []string{at(4, one)}}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, i.Note(repo.Source{Name: "a node", Servers: []string{at(4, one)}}))
 	if got, want := servedBy(r, configured), []string{at(4, one), at(3, two)}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

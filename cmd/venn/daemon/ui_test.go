@@ -14,9 +14,7 @@ func TestUI(t *testing.T) {
 	r := newRepo(t)
 	c := must(r.FileConfig())
 	c.HTTP.Names, c.Mirror.Listen = []string{"Box.Lan", "venn"}, "127.0.0.1:0"
-	if err := r.SaveConfig(c); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, r.SaveConfig(c))
 	s, _, stop := start(t, r)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

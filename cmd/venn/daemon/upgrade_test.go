@@ -60,9 +60,7 @@ func unpack(t *testing.T, commit string) repo.Repo {
 func keysOf(t *testing.T, r repo.Repo) (keys, private []string, peers int) {
 	t.Helper()
 	d := daemon{repo: r, cfg: must(r.Config()), log: slog.New(slog.DiscardHandler)}
-	if err := d.openStore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, d.openStore(t.Context()))
 	defer func() {
 		if err := d.close(); err != nil {
 			t.Error(err)
@@ -109,9 +107,7 @@ func TestOlderStores(t *testing.T) {
 				check(what, r, want, 1)
 			}
 			var backup bytes.Buffer
-			if err := Backup(t.Context(), r, &backup, func(int) {}, slog.New(slog.DiscardHandler)); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, Backup(t.Context(), r, &backup, func(int) {}, slog.New(slog.DiscardHandler)))
 			restored := func(b []byte) repo.Repo {
 				fresh := newRepo(t)
 				must(Restore(t.Context(), fresh, bytes.NewReader(b), slog.New(slog.DiscardHandler)))
@@ -131,9 +127,7 @@ func TestNewerStore(t *testing.T) {
 	r := newRepo(t)
 	keysOf(t, r)
 	db := must(openPebble(r, nil, 1<<20, slog.New(slog.DiscardHandler)))
-	if err := errors.Join(db.Put(t.Context(), ds.NewKey("/version"), []byte("2")), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(db.Put(t.Context(), ds.NewKey("/version"), []byte("2")), db.Close()))
 	err := Backup(t.Context(), r, io.Discard, func(int) {}, slog.New(slog.DiscardHandler))
 	if !errors.Is(err, store.ErrVersion) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("the store: %v", err)

@@ -21,9 +21,7 @@ func imported(t *testing.T, r Repo, source string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := i.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, i.Close())
 	return slices.Sorted(maps.Keys(keys))
 }
 
@@ -40,21 +38,15 @@ func TestImport(t *testing.T) {
 	if got := imported(t, r, "elsewhere"); len(got) > 0 {
 		t.Errorf("another import has %q", got)
 	}
-	if err := errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"b"}), i.Adds([]string{"d", "a"})); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"b"}), i.Adds([]string{"d", "a"})))
 	must(i.file.WriteString("+torn"))
-	if err := i.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, i.Close())
 	for range 2 { // as it was written, and as it was rewritten
 		if got := imported(t, r, "there"); !slices.Equal(got, []string{"a", "c", "d"}) {
 			t.Errorf("%q", got)
 		}
 	}
-	if err := os.WriteFile(i.name, []byte("+a\nb\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(i.name, []byte("+a\nb\n"), 0o600))
 	if _, _, err := r.OpenImport(t.Context(), "there"); err == nil {
 		t.Error("a line that is no change was read")
 	}
@@ -94,9 +86,7 @@ func TestImportStaysShort(t *testing.T) {
 			t.Fatalf("step %d: %d lines of %d keys", step, n, len(want))
 		}
 	}
-	if err := i.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, i.Close())
 	if got := imported(t, r, "there"); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 		t.Errorf("%q, want %q", got, slices.Sorted(maps.Keys(want)))
 	}
@@ -110,24 +100,16 @@ func TestImportNotReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"a", "b"})); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"a", "b"})))
 	folder := filepath.Dir(i.name)
-	if err := os.Rename(folder, folder+".away"); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.Rename(folder, folder+".away"))
 	for range 2 {
 		if err := i.Adds([]string{"d"}); err == nil {
 			t.Error("written without a folder")
 		}
 	}
-	if err := os.Rename(folder+".away", folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(i.Adds([]string{"e"}), i.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.Rename(folder+".away", folder))
+	noErr(t, errors.Join(i.Adds([]string{"e"}), i.Close()))
 	if got := imported(t, r, "there"); !slices.Equal(got, []string{"c", "e"}) {
 		t.Errorf("%q", got)
 	}

@@ -64,9 +64,7 @@ func TestCreate(t *testing.T) {
 	if b, err := os.ReadFile(name); err != nil || string(b) != "a long line" {
 		t.Errorf("%q, %v: the one who came second changed it", b, err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.Close())
 	if f, err = Create(name); err != nil {
 		t.Fatal(err)
 	}

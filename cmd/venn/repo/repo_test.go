@@ -56,9 +56,7 @@ func reinit(t *testing.T, r Repo) (crypto.PrivKey, error) {
 	t.Helper()
 	c := must(r.FileConfig())
 	c.Limits.Up = 12345
-	if err := errors.Join(r.SaveConfig(c), os.Remove(r.path(identityFile))); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(r.SaveConfig(c), os.Remove(r.path(identityFile))))
 	must(Init(r.Dir))
 	if got, err := r.FileConfig(); err != nil || got.String() != c.String() {
 		t.Errorf("the configuration is another (%v)\n%s", err, got)
@@ -90,9 +88,7 @@ func TestEveryKey(t *testing.T) {
 		}
 	}
 	c.Limits.Up, c.Network.Name, c.Discovery.Bootstrap = 12345, `a "name" with ä`, []string{"/p2p/12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"}
-	if err := r.SaveConfig(c); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, r.SaveConfig(c))
 	if got, err := r.FileConfig(); err != nil || got.String() != c.String() {
 		t.Errorf("read back %v\n%s", err, got)
 	}
@@ -132,16 +128,12 @@ func TestBadConfigs(t *testing.T) {
 		"[http]\nlisten = \"8080\"":                         "http.listen",
 		"[limits":                                           "line 1",
 	} {
-		if err := os.WriteFile(r.ConfigPath(), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.WriteFile(r.ConfigPath(), []byte(text), 0o600))
 		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := os.Remove(r.ConfigPath()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.Remove(r.ConfigPath()))
 	if _, err := r.Config(); !errors.Is(err, ErrConfig) {
 		t.Errorf("no file: %v", err)
 	}
@@ -154,9 +146,7 @@ func TestUnknownKeys(t *testing.T) {
 		"[nope]\nx = 1":            "unknown key nope; the sections are network, addresses",
 		"[log]\nlevels = \"info\"": "unknown key log.levels; log has level",
 	} {
-		if err := os.WriteFile(r.ConfigPath(), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.WriteFile(r.ConfigPath(), []byte(text), 0o600))
 		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -203,9 +193,7 @@ func TestDefaultPort(t *testing.T) {
 	if !on(one) || on(other) {
 		t.Errorf("on the default port: %v in %s, %v in %s", on(one), one.Dir, on(other), other.Dir)
 	}
-	if err := os.WriteFile(other.ConfigPath(), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(other.ConfigPath(), nil, 0o600))
 	if !on(other) {
 		t.Error("an empty file is not one on the default port")
 	}
@@ -256,13 +244,9 @@ func TestChangesSideBySide(t *testing.T) {
 func TestWriteFileBesideLeftOver(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
 	for _, old := range []string{"", fmt.Sprint(os.Getpid())} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(name), ".x."+old), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.WriteFile(filepath.Join(filepath.Dir(name), ".x."+old), nil, 0o600))
 	}
-	if err := writeFile(name, []byte("text")); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, writeFile(name, []byte("text")))
 	if err := WriteFile(name, 0o600, func(io.Writer) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("a write that fails returns %v", err)
 	}
@@ -340,4 +324,12 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// noErr ends the test if there is an error.
+func noErr(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
 }
