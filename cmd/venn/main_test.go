@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -32,6 +33,10 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		Setup: func(e *testscript.Env) error { // two collections that differ by a key
+			many, more := filepath.Join(e.WorkDir, "many.txt"), filepath.Join(e.WorkDir, "more.txt")
+			return errors.Join(writeLines(many, 119, "last"), writeLines(more, 119, "last\nmore"))
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
 			"tries":     tries,

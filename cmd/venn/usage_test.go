@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,16 +47,5 @@ func TestHelpOfCommands(t *testing.T) {
 		if code != exitDone || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("venn %s ends with %d and prints %q and %q on stderr, want %q", line, code, stdout, stderr, want)
 		}
-	}
-}
-
-// TestEditorFails: an editor that ends with an error is no fault of the command line.
-func TestEditorFails(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "r")
-	mustVenn(t, "init", "--repo", dir)
-	t.Setenv("VISUAL", "")
-	t.Setenv("EDITOR", "false")
-	if code, _, stderr := venn("config", "edit", "--repo", dir); code != exitFailed || stderr != "venn: false: exit status 1\n" {
-		t.Errorf("ends with %d and prints %q", code, stderr)
 	}
 }
