@@ -37,7 +37,7 @@ const (
 	maxStanza  = 1 << 20 // bytes of a line
 )
 
-func newApt(m *Mirror, _ *url.URL) adapter {
+func newApt(m *Mirror, _ []*url.URL) adapter {
 	a := &apt{m: m, files: make(map[string]Sum)}
 	var err error
 	if a.indexes, err = lru.New[Sum, bool](maxIndexes); err != nil {
@@ -49,7 +49,7 @@ func newApt(m *Mirror, _ *url.URL) adapter {
 			a.indexes.Add(sum, false)
 		}
 	}
-	return adapter{scope: "apt", known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
+	return adapter{scope: func(*request) string { return "apt" }, known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
 		if strings.HasSuffix(path, ".deb") && !strings.HasPrefix(path, "dists/") && !strings.Contains(path, "/dists/") {
 			return unkept
 		}

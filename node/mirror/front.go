@@ -29,26 +29,30 @@ const busyAgain = "1"
 
 // adapter defines the paths below an origin. Content with a hash comes from peers, other content from the origin.
 type adapter struct {
-	scope string // paths that are open to everybody, or not, together; empty: each by itself
-	// known returns the record of content whose hash is known; ok is false if it is not. nil: everything is passed through.
+	// route returns the origin that a request is for, and the path below it; nil: the only one, and the request's.
+	route func(*request) (base *url.URL, path string, err error)
+	ping  string // the path that clients ask for first, to log in; empty: none
+	// scope names the paths that are open to everybody, or not, together with a request's; nil: each by itself.
+	scope func(*request) string
+	// known returns the record of content whose hash is known; ok is false if it is not.
 	known func(*request) (rec record, ok bool)
-	// fresh returns the time for which the origin's word on a path is taken without asking again; unkept: it is passed
-	// through. nil: the origin is always asked.
+	// fresh returns the time for which the origin's word on a path is taken without asking again, or unkept, or passedOn.
+	// nil: the origin is always asked.
 	fresh   func(path string) time.Duration
-	query   bool                            // the origin gets the client's query after the question mark
+	told    []string                        // headers that the origin gets; its word holds for clients that send the same
 	headers []string                        // of named
 	learn   func(record, *io.SectionReader) // of named
 }
 
-// unkept is the time of a word that is not kept.
-const unkept = time.Duration(-1)
+// Times of words that are not kept: of what is passed through unless its hash is known, and always.
+const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 
 // request is a client's request.
 type request struct {
 	*Mirror
 	w      http.ResponseWriter
 	r      *http.Request
-	path   string // below the adapter's, as the client wrote it
+	path   string // below the origin, as the client wrote it
 	name   string // for the log and the records
 	origin ask    // asks the origin for it, with the client's credentials
 }
@@ -57,14 +61,9 @@ type request struct {
 // answers with status 404. It does not check the Host header: a program that serves it beyond this machine should.
 func (m *Mirror) Handler() http.Handler {
 	serve := make(map[string]func(*request))
-	for front, adapterTo := range map[string]func(*Mirror, *url.URL) adapter{"go": newGo, "nix": newNix, "hf": newHF, "apt": newApt} {
-		for _, base := range m.origins[front] {
-			a := adapterTo(m, base)
-			serve[front] = func(q *request) { a.answer(q, base, q.path) }
-		}
-	}
-	if len(m.origins["v2"]) > 0 {
-		serve["v2"] = newOCI(m).serve
+	for name, bases := range m.origins {
+		a := fronts[name].open(m, bases)
+		serve[name] = func(q *request) { a.answer(q, bases[0]) }
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
@@ -90,20 +89,37 @@ func (m *Mirror) Handler() http.Handler {
 // anyClient stands for all clients: they are bounded together.
 var anyClient = admission.Principal{Peer: "client"}
 
-// answer answers a request for a path below an origin. The origin gets the headers named in told, and its word holds
-// for clients that send the same.
-func (a adapter) answer(q *request, base *url.URL, path string, told ...string) {
-	at, err := below(base, path)
+// answer answers a request for a path below an origin.
+func (a adapter) answer(q *request, base *url.URL) {
+	var err error
+	if a.route != nil {
+		base, q.path, err = a.route(q)
+	}
+	if err == nil && a.ping != "" && q.path == a.ping {
+		q.ping(base)
+		return
+	}
+	var at *url.URL
+	if err == nil {
+		at, err = below(base, q.path)
+	}
 	if err != nil {
 		q.fail(err)
 		return
 	}
-	if a.query && q.r.URL.RawQuery != "" {
-		at.RawQuery = q.r.URL.RawQuery
+	scope := ""
+	if a.scope != nil {
+		scope = a.scope(q)
+	}
+	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
 		q.name += "?" + at.RawQuery
 	}
-	q.path, q.origin = path, requestTo(at, q.r, told...)
-	if a.known == nil || !q.everybody(cmp.Or(a.scope, q.name)) {
+	q.origin = requestTo(at, q.r, a.told...)
+	n := named{name: q.name, origin: q.origin, headers: a.headers, learn: a.learn}
+	if a.fresh != nil {
+		n.fresh = a.fresh(q.path)
+	}
+	if n.fresh == passedOn || !q.everybody(cmp.Or(scope, q.name)) {
 		q.through()
 		return
 	}
@@ -111,17 +127,12 @@ func (a adapter) answer(q *request, base *url.URL, path string, told ...string) 
 		q.serve(rec)
 		return
 	}
-	about := []string{q.name}
-	for _, name := range told {
-		about = append(about, slices.Sorted(slices.Values(q.r.Header.Values(name)))...)
-	}
-	n := named{name: strings.Join(about, " "), origin: q.origin, headers: a.headers, learn: a.learn}
-	if a.fresh != nil {
-		n.fresh = a.fresh(path)
-	}
 	if n.fresh == unkept {
 		q.through()
 		return
+	}
+	for _, name := range a.told {
+		n.name += " " + strings.Join(slices.Sorted(slices.Values(q.r.Header.Values(name))), " ")
 	}
 	q.serveNamed(n)
 }
@@ -132,24 +143,34 @@ func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
 	}
-	if yes, ok := q.open.Get(scope); ok {
-		return yes
-	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
-	defer cancel()
-	req, err := q.origin(ctx, http.MethodHead)
-	if err != nil {
-		return false
-	}
-	req.Header.Del("Authorization")
-	resp, err := (&auth.Client{Client: q.Mirror.origin}).Do(req)
-	if err != nil {
-		return false
-	}
-	_ = resp.Body.Close()
-	yes := resp.StatusCode == http.StatusOK
-	if yes || !down(&originError{status: resp.StatusCode}) {
-		q.open.Add(scope, yes)
+	return q.opens(scope, func() error {
+		ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
+		defer cancel()
+		req, err := q.origin(ctx, http.MethodHead)
+		if err != nil {
+			return err
+		}
+		req.Header.Del("Authorization")
+		resp, err := (&auth.Client{Client: q.Mirror.origin}).Do(req)
+		if err != nil {
+			return err
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return &originError{status: resp.StatusCode}
+		}
+		return nil
+	})
+}
+
+// opens reports whether the origin gives what a name stands for to everybody. Its answer is remembered for a while.
+func (m *Mirror) opens(name string, ask func() error) bool {
+	yes, ok := m.open.Get(name)
+	if !ok {
+		err := ask()
+		if yes = err == nil; yes || !down(err) {
+			m.open.Add(name, yes)
+		}
 	}
 	return yes
 }

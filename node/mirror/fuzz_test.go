@@ -40,7 +40,7 @@ func FuzzTexts(f *testing.F) {
 		"SHA256:\n " + strings.Repeat("ab", 32) + " 5 main/Packages\n", "URL: nar/x\nFileHash: sha256:" + strings.Repeat("0", 52) + "\n",
 		"example.com/!m/@v/v1.0.0.zip", "sha256-" + strings.Repeat("ab", 32), "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 		`Bearer realm="https://a/token",service="x",scope="repository:y:pull"`, `Bearer realm="`,
-		"library/debian/manifests/sha256%3Aab", `{"mediaType":"x/y"}`, "a/b", "a/../b", "%2e%2e/x", "a%2fb", "a//b",
+		"v2/library/debian/manifests/sha256%3Aab", `{"mediaType":"x/y"}`, "a/b", "a/../b", "%2e%2e/x", "a%2fb", "a//b",
 	} {
 		f.Add(s)
 	}

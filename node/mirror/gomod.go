@@ -32,10 +32,10 @@ const (
 	hashTime = 10 * time.Second
 )
 
-func newGo(m *Mirror, base *url.URL) adapter {
+func newGo(m *Mirror, bases []*url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
 	db, _, _ = strings.Cut(db, " ")
-	g := &gomod{m, base, db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
+	g := &gomod{m, bases[0], db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
 	return adapter{known: g.known, fresh: func(path string) time.Duration {
 		if _, suffix, ok := versionOf(path); ok && suffix != "" || strings.Contains(path, "/tile/") || strings.Contains(path, "/lookup/") {
 			return forEver
@@ -90,17 +90,10 @@ func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path 
 
 // supported reports whether the proxy passes the database on.
 func (g *gomod) supported(ctx context.Context) bool {
-	if g.db == "off" {
-		return false
-	}
-	yes, ok := g.m.open.Get(g.sumdb("supported"))
-	if !ok {
+	return g.db != "off" && g.m.opens(g.sumdb("supported"), func() error {
 		_, err := g.read(ctx, g.sumdb("supported"), shortly)
-		if yes = err == nil; yes || !down(err) {
-			g.m.open.Add(g.sumdb("supported"), yes)
-		}
-	}
-	return yes
+		return err
+	})
 }
 
 // file returns a small file of the proxy that never changes, empty if there is none.

@@ -13,10 +13,10 @@ var hubHeaders = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 // newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, for the hash of a file of
 // a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody may come to
 // others so while the hub is down; other files are passed through, each time with its consent.
-func newHF(m *Mirror, _ *url.URL) adapter {
+func newHF(m *Mirror, _ []*url.URL) adapter {
 	hub := *m.origin
 	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return adapter{query: true, headers: hubHeaders, known: func(q *request) (rec record, ok bool) {
+	return adapter{headers: hubHeaders, known: func(q *request) (rec record, ok bool) {
 		if !strings.Contains(q.path, "/resolve/") {
 			return rec, false
 		}

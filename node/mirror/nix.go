@@ -15,7 +15,7 @@ const pathTime = time.Hour
 
 // newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the
 // client checks. The archive that it names comes from peers, by the hash that stands there.
-func newNix(m *Mirror, _ *url.URL) adapter {
+func newNix(m *Mirror, _ []*url.URL) adapter {
 	return adapter{
 		known: func(q *request) (record, bool) {
 			rec, ok := m.recall(archive(q.path))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -14,84 +13,62 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// oci is the adapter to registries (OCI distribution). Manifests and blobs by digest come from peers, tags are the
-// origin's word. The registry is named by ?ns=, as containerd writes it, or by the first part of the name; else it is
-// the first one configured.
-type oci struct {
-	m  *Mirror
-	by map[string]*url.URL // registries by host
-}
-
 // hub is the name by which clients know the registry that answers at hubHost.
 const (
 	hub     = "docker.io"
 	hubHost = "registry-1.docker.io"
 )
 
-func newOCI(m *Mirror) *oci {
-	o := &oci{m, make(map[string]*url.URL)}
-	for _, u := range m.origins["v2"] {
+// newOCI returns the adapter to registries (OCI distribution). Manifests and blobs by digest come from peers, tags are the
+// origin's word. The registry is named by ?ns=, as containerd writes it, or by the first part of the name; else it is
+// the first one configured.
+func newOCI(_ *Mirror, bases []*url.URL) adapter {
+	by := make(map[string]*url.URL)
+	for _, u := range bases {
 		if u.Host == hub {
 			u.Host = hubHost
 		}
-		o.by[u.Host] = u
+		by[u.Host] = u
 		if u.Host == hubHost {
-			o.by[hub] = u
+			by[hub] = u
 		}
 	}
-	return o
-}
-
-// registry returns the registry that a request is for, and the rest of its path.
-func (o *oci) registry(r *http.Request, path string) (*url.URL, string, error) {
-	if names, ok := r.URL.Query()["ns"]; ok {
-		u := o.by[names[0]]
-		if u == nil {
-			return nil, "", fmt.Errorf("%w: %.100q", errRegistry, names[0])
-		}
-		return u, path, nil
-	}
-	if host, rest, ok := strings.Cut(path, "/"); ok && o.by[host] != nil {
-		return o.by[host], rest, nil
-	}
-	return o.m.origins["v2"][0], path, nil
-}
-
-func (o *oci) serve(q *request) {
-	q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
-	base, rest, err := o.registry(q.r, q.path)
-	if err != nil {
-		q.fail(err)
-		return
-	}
-	query := q.r.URL.Query()
-	query.Del("ns")
-	q.r.URL.RawQuery = query.Encode()
-	name, kind, ref := split(rest)
-	if _, err := reference.WithName(name); err != nil {
-		kind = ""
-	}
-	q.name = "oci/" + base.Host + "/" + rest
-	if rest == "" {
-		q.pingRegistry(base)
-		return
-	}
-	a := adapter{query: kind == ""}
-	if kind != "" {
-		a.scope, a.learn = "oci/"+base.Host+"/"+name, digestOf
-		a.known = func(*request) (record, bool) { return byDigest(kind, ref) }
-		a.fresh = func(string) time.Duration {
-			if _, err := digest.Parse(ref); kind != "manifests" || err == nil {
+	return adapter{
+		ping: "v2/", told: []string{"Accept"}, learn: digestOf,
+		route: func(q *request) (*url.URL, string, error) {
+			q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
+			base, path, query := bases[0], q.path, q.r.URL.Query()
+			if host, rest, _ := strings.Cut(path, "/"); query.Has("ns") {
+				base = by[query.Get("ns")]
+			} else if by[host] != nil {
+				base, path = by[host], rest
+			}
+			if base == nil {
+				return nil, "", fmt.Errorf("%w: %.100q", errRegistry, query.Get("ns"))
+			}
+			query.Del("ns")
+			q.r.URL.RawQuery, q.name = query.Encode(), "oci/"+base.Host+"/"+path
+			return base, "v2/" + path, nil
+		},
+		scope: func(q *request) string {
+			_, kind, _ := split(q.path)
+			return q.name[:max(0, strings.LastIndex(q.name, "/"+kind+"/"))]
+		},
+		known: func(q *request) (record, bool) { return byDigest(split(q.path)) },
+		fresh: func(path string) time.Duration {
+			_, kind, ref := split(path)
+			if _, err := digest.Parse(ref); kind == "" {
+				return passedOn
+			} else if kind == "blobs" || err == nil {
 				return unkept
 			}
 			return 0
-		}
+		},
 	}
-	a.answer(q, base, "v2/"+rest, "Accept")
 }
 
 // byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
-func byDigest(kind, ref string) (rec record, ok bool) {
+func byDigest(_, kind, ref string) (rec record, ok bool) {
 	d, err := digest.Parse(ref)
 	if err != nil || d.Algorithm() != digest.SHA256 {
 		return rec, false
@@ -109,12 +86,15 @@ func digestOf(rec record, _ *io.SectionReader) {
 	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum, "-", ":", 1)
 }
 
-var ofRepository = regexp.MustCompile(`^(.+)/(manifests|blobs)/([^/]+)$`)
+var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)
 
 // split takes a path apart: the repository, manifests or blobs, and the tag or digest. kind is empty if it is neither.
 func split(path string) (name, kind, ref string) {
 	parts := ofRepository.FindStringSubmatch(path)
 	if parts == nil {
+		return "", "", ""
+	}
+	if _, err := reference.WithName(parts[1]); err != nil {
 		return "", "", ""
 	}
 	return parts[1], parts[2], strings.ReplaceAll(strings.ReplaceAll(parts[3], "%3A", ":"), "%3a", ":")
@@ -141,9 +121,9 @@ func mediaType(b []byte) string {
 	return "application/vnd.oci.image.manifest.v1+json"
 }
 
-// pingRegistry answers as the registry does, so that clients see its challenge. While it does not answer, the mirror does.
-func (q *request) pingRegistry(base *url.URL) {
-	q.origin = requestTo(base.JoinPath("v2/"), q.r)
+// ping answers as the origin does, so that clients see its challenge. While it does not answer, the mirror does.
+func (q *request) ping(base *url.URL) {
+	q.origin = requestTo(base.JoinPath(q.path), q.r)
 	switch err := q.pass(record{}); {
 	case err == nil:
 	case down(err):

@@ -5,19 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"code.dny.dev/ssrf"
 )
 
 // origins is the parsed Upstream, by the beginning of clients' paths. All but v2 have one.
 type origins map[string][]*url.URL
+
+// fronts are the adapters, by the beginning of clients' paths, with the key of their origins.
+var fronts = map[string]struct {
+	key  string
+	of   func(Upstream) []string
+	open func(*Mirror, []*url.URL) adapter
+}{
+	"v2":  {"oci", func(u Upstream) []string { return u.OCI }, newOCI},
+	"apt": {"apt", func(u Upstream) []string { return []string{u.Apt} }, newApt},
+	"go":  {"go", func(u Upstream) []string { return []string{u.Go} }, newGo},
+	"hf":  {"hf", func(u Upstream) []string { return []string{u.HF} }, newHF},
+	"nix": {"nix", func(u Upstream) []string { return []string{u.Nix} }, newNix},
+}
 
 var errURL = errors.New("mirror: no URL with http or https and a host")
 
@@ -25,24 +40,19 @@ var errURL = errors.New("mirror: no URL with http or https and a host")
 func (u Upstream) parse() (origins, error) {
 	o := make(origins)
 	var errs []error
-	add := func(front, key, text string) {
-		at, err := parseURL(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
-			return
+	for _, name := range slices.Sorted(maps.Keys(fronts)) {
+		for _, text := range fronts[name].of(u) {
+			if name == "v2" && !strings.Contains(text, "://") {
+				text = "https://" + text
+			} else if text == "" {
+				continue
+			}
+			at, err := parseURL(text)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", fronts[name].key, err))
+			}
+			o[name] = append(o[name], at)
 		}
-		o[front] = append(o[front], at)
-	}
-	for _, one := range []struct{ name, text string }{{"apt", u.Apt}, {"go", u.Go}, {"hf", u.HF}, {"nix", u.Nix}} {
-		if one.text != "" {
-			add(one.name, one.name, one.text)
-		}
-	}
-	for _, text := range u.OCI {
-		if !strings.Contains(text, "://") {
-			text = "https://" + text
-		}
-		add("v2", "oci", text)
 	}
 	return o, errors.Join(errs...)
 }
@@ -121,23 +131,14 @@ func redirected(req *http.Request, via []*http.Request) error {
 }
 
 // publicOnly refuses addresses that are not reached over the public network.
-func publicOnly(_, addr string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) }) {
-		return fmt.Errorf("%w: %s", errPrivate, ip)
+func publicOnly(network, addr string, c syscall.RawConn) error {
+	if err := public.Safe(network, addr, c); err != nil {
+		return fmt.Errorf("%w: %w", errPrivate, err)
 	}
 	return nil
 }
 
-// reserved are ranges that count as global unicast, and are not public: of providers, of translation, of tests.
-var reserved = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
-}
+var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())
 
 // originError is an answer of the origin that is not the content.
 type originError struct {
