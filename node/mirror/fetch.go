@@ -45,13 +45,11 @@ const (
 // span is a range of bytes from begin up to end; -1: not known. Bytes that come move begin.
 type span struct{ begin, end int64 }
 
-// pull is a transfer from a holder, or from the origin: then holder is nil. Two may bring the same range when one falls
-// silent: the first that brings bytes goes on.
+// pull is a transfer from a holder, or from the origin: then holder is nil. One at a time brings a range.
 type pull struct {
 	*holder
 	part   *span
 	begun  int64     // the first byte
-	at     int64     // the next byte
 	moved  time.Time // when bytes came; zero: it has no stream yet
 	probed time.Time
 	since  time.Time // the rate is measured since then,
@@ -140,26 +138,23 @@ func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
 	return watchTick
 }
 
-// wanting reports whether nobody brings a range, or a whole holder is silent: a second transfer may try. One that waits
-// itself is only probed. The origin brings all that is left, until a holder is known. f.mu is held.
+// wanting reports whether nobody brings a range, or a whole holder is silent: another may. One that waits itself is only
+// probed. The origin brings all that is left, until a holder is known. f.mu is held.
 func (f *flight) wanting(s *span, now time.Time) bool {
-	n := 0
 	for _, p := range f.pulls {
 		if p.holder == nil {
 			return !f.alone && (f.size < 0 || f.size-f.there >= littleToo)
 		}
 		if p.part == s {
-			if n++; n > 1 || !p.Whole || p.idle(now) < f.m.times.silent {
-				return false
-			}
+			return p.Whole && p.idle(now) >= f.m.times.silent
 		}
 	}
 	return true
 }
 
 // choose returns the holder to ask for a range, nil if there is none now. Those that fetch it themselves give its
-// beginning. Beside another source it must have had as much as is there now, and the origin ends first. A little after the
-// first answer, others that are equally near have answered. f.mu is held.
+// beginning. Beside another source it must have had as much as is there now, and the other ends first: the origin, or one
+// that is silent. A little after the first answer, others that are equally near have answered. f.mu is held.
 func (f *flight) choose(s *span, now time.Time) *holder {
 	l := f.look
 	if f.alone || l == nil || len(f.pulls) == 0 && !l.over && !l.first.IsZero() && now.Sub(l.first) < min(f.m.times.lookup, 2*l.first.Sub(l.began)) {
@@ -171,6 +166,9 @@ func (f *flight) choose(s *span, now time.Time) *holder {
 		case h.pulling || now.Before(h.again) || !h.Whole && s != f.parts[0] || beside >= 0 && !h.Whole && h.Have < f.there:
 		case beside >= 0 && f.pulls[beside].holder == nil:
 			f.pulls[beside].stop(errFound)
+			return nil
+		case beside >= 0:
+			f.pulls[beside].stop(errSilent)
 			return nil
 		default:
 			return h
@@ -223,7 +221,7 @@ func (f *flight) nobody(now time.Time) bool {
 // start begins a transfer of a range; a nil holder is the origin. f.mu is held.
 func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
 	ctx, stop := context.WithCancelCause(f.ctx)
-	p := &pull{holder: h, part: s, begun: s.begin, at: s.begin, from: s.begin, stop: stop}
+	p := &pull{holder: h, part: s, begun: s.begin, from: s.begin, stop: stop}
 	f.pulls = append(f.pulls, p)
 	if h != nil {
 		h.pulling = true
@@ -266,18 +264,16 @@ func (f *flight) watch(p *pull, now time.Time) {
 	t, idle := f.m.times, p.idle(now)
 	slow := false
 	if !p.moved.IsZero() && now.Sub(p.since) >= t.slow {
-		slow = p.at-p.from < slowRate*int64(t.slow)/int64(time.Second)
-		p.from, p.since = p.at, now
+		slow = p.part.begin-p.from < slowRate*int64(t.slow)/int64(time.Second)
+		p.from, p.since = p.part.begin, now
 	}
 	switch {
 	case idle >= t.origin:
 		p.stop(errWaits)
 	case p.holder == nil:
-	case p.at < p.part.begin:
-		p.stop(f.overtaken(p, now))
 	case slow || idle >= t.silent && now.Sub(p.probed) >= t.silent:
 		p.probed = now
-		at := p.at
+		at := p.part.begin
 		f.m.tasks.Run(func() {
 			said, err := f.probe(f.ctx, p.ID, t.answer)
 			switch more := err == nil && (said.Whole || said.Have > at); {
@@ -288,14 +284,6 @@ func (f *flight) watch(p *pull, now time.Time) {
 			}
 		})
 	}
-}
-
-// overtaken returns why a transfer ends whose bytes another has brought: it was silent, or did not begin as soon.
-func (f *flight) overtaken(p *pull, now time.Time) error {
-	if p.idle(now) >= f.m.times.silent {
-		return errSilent
-	}
-	return errFound
 }
 
 // fail takes in the end of a transfer that broke off. f.mu is held.
@@ -323,7 +311,7 @@ func (f *flight) failOrigin(p *pull, err error) {
 	case errors.Is(err, errSize) && f.round == 0:
 		f.blameAll()
 		f.fatal = f.restart()
-	case p.at > p.begun:
+	case p.part.begin > p.begun:
 		f.retries = 0
 	case f.there == 0 || f.retries == maxRetries:
 		f.fatal = err
@@ -374,11 +362,11 @@ func (f *flight) restart() error {
 // take takes a range from a source.
 func (f *flight) take(ctx context.Context, p *pull) error {
 	f.mu.Lock()
-	want, open := span{p.at, p.part.end}, p.part.end == f.size
-	f.mu.Unlock()
-	if open {
+	want := *p.part
+	if want.end == f.size {
 		want.end = -1
 	}
+	f.mu.Unlock()
 	resp, err := f.open(ctx, p, want)
 	if err != nil {
 		return err
@@ -395,7 +383,7 @@ func (f *flight) take(ctx context.Context, p *pull) error {
 		case wrote != nil || complete:
 			return wrote
 		case errors.Is(err, io.EOF):
-			return f.endsAt(p.at)
+			return f.ends(p.part)
 		case err != nil:
 			return err
 		}

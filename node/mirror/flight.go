@@ -65,12 +65,16 @@ type flight struct {
 	attempt
 }
 
-// join returns the flight for content, which begins if there is none. Each join needs a leave.
+// join returns the flight for content. If there is none, one begins; nil if nobody can be asked for it. Each join of a
+// flight needs a leave.
 func (m *Mirror) join(want wanted) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.flights[want.sum]; f != nil && f.enter() {
 		return f
+	}
+	if want.origin == nil {
+		return nil
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
@@ -83,16 +87,6 @@ func (m *Mirror) join(want wanted) *flight {
 		f.over, f.err = true, errClosed
 	}
 	return f
-}
-
-// joinIfThere returns the flight for content, nil if there is none.
-func (m *Mirror) joinIfThere(s Sum) *flight {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := m.flights[s]; f != nil && f.enter() {
-		return f
-	}
-	return nil
 }
 
 // enter counts a user, unless the flight has failed.
@@ -195,8 +189,7 @@ func (f *flight) advertise(s Sum) {
 	}
 }
 
-// write takes in bytes of a transfer, and reports whether its range has come. The errors: errLong, errShare, errDisk; and
-// errFound or errSilent if another has brought them.
+// write takes in bytes of a transfer, and reports whether its range has come. The errors: errLong, errShare, errDisk.
 func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -207,21 +200,19 @@ func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 			b = b[:min(int64(len(b)), s.end-s.begin)] // one that does not give ranges gives more
 		}
 	}
-	end := p.at + int64(len(b))
+	end := s.begin + int64(len(b))
 	switch {
-	case p.at != s.begin:
-		return false, f.overtaken(p, time.Now())
 	case s.end >= 0 && end > s.end || f.want.sum.Kind == Name && end > maxNamed:
 		return false, errLong
 	case len(b) > 0:
-		if err := f.file.writeAt(from, b, p.at, f.size); err != nil {
+		if err := f.file.writeAt(from, b, s.begin, f.size); err != nil {
 			return false, err
 		}
-		if p.at == f.there {
+		if s.begin == f.there {
 			_, _ = f.running.Write(b)
 			f.there = end
 		}
-		p.at, s.begin, p.moved = end, end, time.Now()
+		s.begin, p.moved = end, time.Now()
 		f.tally[from] += int64(len(b))
 		f.m.count(from, int64(len(b)))
 		if from == fromPeers {
@@ -267,14 +258,14 @@ func (f *flight) setSize(size int64) error {
 	}
 }
 
-// endsAt notes that a source without a size has given all, and reports whether one that tells its size has not.
-func (f *flight) endsAt(at int64) error {
+// ends notes that a source without a size has given all, and reports whether one that tells its size has not.
+func (f *flight) ends(s *span) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.size >= 0 {
 		return io.ErrUnexpectedEOF
 	}
-	return f.setSize(at)
+	return f.setSize(s.begin)
 }
 
 // note counts a failure on the way, and keeps it for the log. f.mu is held.

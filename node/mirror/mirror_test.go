@@ -251,7 +251,7 @@ func TestAllThatIsThereIsPassedOn(t *testing.T) {
 	has := func(p peerOf, bytes int64) {
 		there := int64(-1)
 		for end := time.Now().Add(10 * time.Second); there < bytes; time.Sleep(time.Millisecond) {
-			if f := p.joinIfThere(sum); f != nil {
+			if f := p.join(wanted{sum: sum}); f != nil {
 				f.news(func(time.Time) { there = f.there })
 				f.leave()
 			}

@@ -77,7 +77,7 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 			m.send(w, r, io.NewSectionReader(file, 0, size))
 			return
 		}
-	} else if f := m.joinIfThere(sum); f != nil {
+	} else if f := m.join(wanted{sum: sum}); f != nil {
 		defer f.leave()
 		m.passOn(w, r, p, f, here)
 		return
