@@ -76,8 +76,7 @@ func drain(r *io.PipeReader) error {
 // number of keys.
 func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, about func(keys int)) error {
 	cl := clientOf(r)
-	var s httpapi.Status
-	if err := cl.get(ctx, "/api/v1/status", nil, &s); err == nil {
+	if s, err := get[httpapi.Status](ctx, cl, "status", nil); err == nil {
 		about(s.Keys)
 	}
 	body, err := cl.do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)

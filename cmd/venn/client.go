@@ -80,9 +80,10 @@ func broken(err error) error {
 	return fmt.Errorf("daemon: %w", err)
 }
 
-// get reads an answer in JSON into v.
-func (c *client) get(ctx context.Context, path string, parameters url.Values, v any) error {
-	return c.answer(ctx, http.MethodGet, path, parameters, nil, v)
+// get asks for a path of /api/v1, and returns the answer in JSON.
+func get[T any](ctx context.Context, c *client, path string, parameters url.Values) (v T, err error) {
+	err = c.answer(ctx, http.MethodGet, "/api/v1/"+path, parameters, nil, &v)
+	return v, err
 }
 
 // answer sends a request and reads its answer in JSON into v.

@@ -115,8 +115,8 @@ func changeConfig(change func(*repo.Config, cli.Args) error) cli.ActionFunc {
 
 // running reports whether a daemon runs on a repository.
 func running(ctx context.Context, r repo.Repo) bool {
-	var id httpapi.ID
-	return clientOf(r).get(ctx, "/api/v1/id", nil, &id) == nil
+	_, err := get[httpapi.ID](ctx, clientOf(r), "id", nil)
+	return err == nil
 }
 
 // editConfig lets the user edit a copy of the configuration, and replaces the configuration with it if it is valid.

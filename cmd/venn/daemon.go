@@ -190,7 +190,7 @@ func likeliest(addresses []string) string {
 
 // identity asks the daemon, or reads the identity file when none runs.
 func identity(ctx context.Context, cl *client) (id httpapi.ID, err error) {
-	if err = cl.get(ctx, "/api/v1/id", nil, &id); !errors.Is(err, errNoDaemon) {
+	if id, err = get[httpapi.ID](ctx, cl, "id", nil); !errors.Is(err, errNoDaemon) {
 		return id, err
 	}
 	key, err := cl.repo.Identity()

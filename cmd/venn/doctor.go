@@ -71,21 +71,19 @@ func examine(ctx context.Context, cl *client) []finding {
 		return append(out, finding{"configuration", false, err.Error(), "mend it with `venn config edit" + cl.repo.Option() + "`"})
 	}
 	out = append(out, finding{"configuration", true, cl.repo.ConfigPath() + " is right", ""}, disk(cl.repo))
-	var s httpapi.Status
-	if err := cl.get(ctx, "/api/v1/status", nil, &s); err != nil {
+	s, err := get[httpapi.Status](ctx, cl, "status", nil)
+	if err != nil {
 		return append(out, finding{"daemon", false, err.Error(), ""})
 	}
 	out = append(out, finding{"daemon", true, "runs as " + s.ID + ", version " + s.Version, ""})
-	var id httpapi.ID
-	if err := cl.get(ctx, "/api/v1/id", nil, &id); err == nil {
+	if id, err := get[httpapi.ID](ctx, cl, "id", nil); err == nil {
 		out = append(out, ports(cfg.Addresses.Listen, id.Addresses))
 	}
 	out = append(out, reached(s.Reach), links(s))
 	if len(s.Bootstrap) > 0 {
 		out = append(out, begins(s))
 	}
-	var peers []httpapi.Peer
-	if err := cl.get(ctx, "/api/v1/peers", nil, &peers); err == nil {
+	if peers, err := get[[]httpapi.Peer](ctx, cl, "peers", nil); err == nil {
 		out = append(out, versions(s.Version, peers))
 	}
 	out = append(out, ownSummary(s), losses(s), mirrorFinding(cfg.Mirror, s.Mirror))

@@ -24,8 +24,8 @@ func mirrorCommand() *cli.Command {
 			"`venn config show` explains the keys below [mirror].",
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
-			var s httpapi.Status
-			if err := cl.get(ctx, "/api/v1/status", nil, &s); err != nil {
+			s, err := get[httpapi.Status](ctx, cl, "status", nil)
+			if err != nil {
 				return err
 			}
 			if s.Mirror == nil {

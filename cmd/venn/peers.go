@@ -122,7 +122,7 @@ func statusCommand() *cli.Command {
 		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) (err error) {
 			var s statusAndSources
-			if err := cl.get(ctx, "/api/v1/status", nil, &s.Status); err != nil {
+			if s.Status, err = get[httpapi.Status](ctx, cl, "status", nil); err != nil {
 				return err
 			}
 			if s.Sources, err = cl.repo.Sources(); err != nil {
@@ -205,8 +205,8 @@ func overlapCommand() *cli.Command {
 				q.Set("with", c.Args().Get(1))
 				first, second = "the first", "the second"
 			}
-			var o httpapi.Overlap
-			if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
+			o, err := get[httpapi.Overlap](ctx, cl, "overlap", q)
+			if err != nil {
 				return err
 			}
 			r := overlapOfPeers(o)

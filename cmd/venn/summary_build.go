@@ -46,13 +46,13 @@ func buildCommand() *cli.Command {
 		ArgsUsage:   "[KEYS]",
 		Description: buildHelp,
 		Flags: append(seedFlags(),
-			&cli.StringFlag{Name: "levels", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: goodLevels},
-			&cli.StringFlag{Name: "shape", Hidden: true, Validator: goodLevels}, // the old name of levels
+			&cli.StringFlag{Name: "levels", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: parses(parseLevels)},
+			&cli.StringFlag{Name: "shape", Hidden: true, Validator: parses(parseLevels)}, // the old name of levels
 			bytesFlag("budget", "choose the shape of the lowest false-positive rate for a file of at most `BYTES`, such as 50kB"),
 			&cli.FloatFlag{Name: "rate", Usage: "choose the shape of the fewest bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
 			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
 			&cli.StringFlag{Name: "after", Usage: "the next epoch after the summary in `OLD`, in its shape while that fits"},
-			&cli.StringFlag{Name: "epoch", Usage: "number of the summary, `GENERATION.SEQUENCE`; whoever publishes several gives each a higher one", Value: "0.0", Validator: goodEpoch},
+			&cli.StringFlag{Name: "epoch", Usage: "number of the summary, `GENERATION.SEQUENCE`; whoever publishes several gives each a higher one", Value: "0.0", Validator: parses(parseEpoch)},
 			outFlag(),
 		),
 		Action: runBuild,
@@ -309,9 +309,9 @@ func parseLevels(text string) ([]uint8, error) {
 	return levels, nil
 }
 
-func goodLevels(text string) error {
-	_, err := parseLevels(text)
-	return err
+// parses returns the check of a flag that a function parses.
+func parses[T any](parse func(text string) (T, error)) func(string) error {
+	return func(text string) error { _, err := parse(text); return err }
 }
 
 func goodRate(rate float64) error {
@@ -329,11 +329,6 @@ func parseEpoch(text string) (summary.Epoch, error) {
 		return summary.Epoch{}, fmt.Errorf("epoch %q, want two numbers below 2^32 with a dot between", text)
 	}
 	return summary.Epoch{Generation: uint32(g), Sequence: uint32(s)}, nil
-}
-
-func goodEpoch(text string) error {
-	_, err := parseEpoch(text)
-	return err
 }
 
 // parseSeed returns the seed that the flags name: a number in the network, or a network within it by more than 8

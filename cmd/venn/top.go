@@ -119,10 +119,13 @@ type moment struct {
 
 func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	m.At = time.Now()
-	var neighbours []httpapi.Neighbour
-	if err = cl.get(ctx, "/api/v1/status", nil, &m.Status); err == nil {
-		err = errors.Join(cl.get(ctx, "/api/v1/peers", nil, &m.Peers), cl.get(ctx, "/api/v1/neighbours", nil, &neighbours))
+	if m.Status, err = get[httpapi.Status](ctx, cl, "status", nil); err != nil {
+		return m, err
 	}
+	if m.Peers, err = get[[]httpapi.Peer](ctx, cl, "peers", nil); err != nil {
+		return m, err
+	}
+	neighbours, err := get[[]httpapi.Neighbour](ctx, cl, "neighbours", nil)
 	if err != nil {
 		return m, err
 	}

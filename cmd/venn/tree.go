@@ -380,8 +380,8 @@ type giver struct {
 
 // now asks the daemon for its mark. Private keys have marks of their own: to be private is not to be held.
 func (g *giver) now() (string, error) {
-	var s httpapi.Status
-	if err := g.client.get(g.ctx, "/api/v1/status", nil, &s); err != nil || s.Removals == "" {
+	s, err := get[httpapi.Status](g.ctx, g.client, "status", nil)
+	if err != nil || s.Removals == "" {
 		return "", err
 	}
 	if g.parameters.Get("private") != "" {

@@ -54,7 +54,7 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 			_ = os.RemoveAll(made)
 		}
 	}()
-	db, err := openPebbleIn(made, nil, d.cfg.Limits.Cache, log)
+	db, err := openPebble(made, nil, d.cfg.Limits.Cache, log)
 	if err != nil {
 		return 0, err
 	}

@@ -125,7 +125,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := room(0); err != nil {
 		return err
 	}
-	db, err := openPebble(d.repo, nil, d.cfg.Limits.Cache, d.log)
+	db, err := openPebble(d.repo.Store(), nil, d.cfg.Limits.Cache, d.log)
 	if err != nil {
 		return err
 	}

@@ -11,21 +11,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	pebbleds "github.com/ipfs/go-ds-pebble"
-
-	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 // flushPause is the time that the database waits after a failed flush before it tries again.
 const flushPause = 200 * time.Millisecond
 
-// openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its
-// cache.
-func openPebble(r repo.Repo, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
-	return openPebbleIn(r.Store(), fs, cache, log)
-}
-
-// openPebbleIn opens the database in a folder.
-func openPebbleIn(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
+// openPebble opens the database in a folder of a file system, nil for the system's. cache is the bytes of its cache.
+func openPebble(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
 	logger := &pebbleLog{store: dir, log: log}
 	opts := &pebble.Options{FS: fs, Logger: logger, EventListener: &pebble.EventListener{
 		BackgroundError: func(err error) {

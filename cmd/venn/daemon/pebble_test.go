@@ -49,7 +49,7 @@ func TestFullDisk(t *testing.T) {
 	r, seed := repo.Repo{Dir: "repo"}, summary.Seed{Network: "test"}
 	var said lines
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	db := must(openPebble(r, fs, 1<<20, log))
+	db := must(openPebble(r.Store(), fs, 1<<20, log))
 	s := must(store.Open(t.Context(), db, seed))
 	const n = 1000
 	for i := range n {
@@ -67,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 	full.Store(false) // it writes out what it has now, and closes
 	var again *store.Store
 	eventually(t, "the store is opened again", func() bool {
-		db, err := openPebble(r, fs, 1<<20, log)
+		db, err := openPebble(r.Store(), fs, 1<<20, log)
 		if err != nil {
 			return false
 		}

@@ -1,11 +1,11 @@
 package daemon
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -125,7 +125,7 @@ func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.Addr
 	if err != nil {
 		return []peer.AddrInfo{holder}
 	}
-	by, err := parseServers(strings.NewReader(text))
+	by, err := parseServers(text)
 	if err != nil || len(by) == 0 {
 		return []peer.AddrInfo{holder}
 	}
@@ -166,38 +166,23 @@ func (s *serving) ask(ctx context.Context, p peer.ID) (string, error) {
 }
 
 // parseServers reads multiaddrs with /p2p/ID, one a line.
-func parseServers(r io.Reader) ([]peer.AddrInfo, error) {
-	var out []peer.AddrInfo
-	in := bufio.NewScanner(&io.LimitedReader{R: r, N: maxServing + 1})
-	read := 0
-	for in.Scan() {
-		if read += len(in.Bytes()) + 1; read > maxServing {
-			return nil, fmt.Errorf("daemon: more than %d bytes of who serves", maxServing)
-		}
-		if in.Text() == "" {
-			continue
-		}
-		if strings.ContainsFunc(in.Text(), func(r rune) bool { return !unicode.IsPrint(r) }) {
+func parseServers(text string) (all []peer.AddrInfo, err error) {
+	if len(text) > maxServing {
+		return nil, fmt.Errorf("daemon: more than %d bytes of who serves", maxServing)
+	}
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return nil, errors.New("daemon: who serves: an address that cannot be shown") // a name may have any characters
 		}
-		info, err := peer.AddrInfoFromString(in.Text())
+		info, err := peer.AddrInfoFromString(line)
 		if err != nil {
 			return nil, fmt.Errorf("daemon: who serves: %w", err)
 		}
-		if out = addServer(out, *info); len(out) > maxServers {
+		if i := slices.IndexFunc(all, func(p peer.AddrInfo) bool { return p.ID == info.ID }); i >= 0 {
+			all[i].Addrs = append(all[i].Addrs, info.Addrs...)
+		} else if all = append(all, *info); len(all) > maxServers {
 			return nil, fmt.Errorf("daemon: more than %d peers serve", maxServers)
 		}
 	}
-	return out, in.Err()
-}
-
-// addServer adds a peer to all, or its addresses to the peer's entry there.
-func addServer(all []peer.AddrInfo, info peer.AddrInfo) []peer.AddrInfo {
-	for i := range all {
-		if all[i].ID == info.ID {
-			all[i].Addrs = append(all[i].Addrs, info.Addrs...)
-			return all
-		}
-	}
-	return append(all, info)
+	return all, nil
 }

@@ -59,7 +59,7 @@ func FuzzParseServers(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseServers(strings.NewReader(text))
+		all, err := parseServers(text)
 		if err != nil {
 			return
 		}
@@ -100,7 +100,7 @@ func TestServedBy(t *testing.T) {
 	for port := range 1000 {
 		many = append(many, at(port, one))
 	}
-	if got, err := parseServers(strings.NewReader(strings.Join(servedBy(repo.Repo{}, many), "\n"))); err != nil || len(got) != 1 {
+	if got, err := parseServers(strings.Join(servedBy(repo.Repo{}, many), "\n")); err != nil || len(got) != 1 {
 		t.Errorf("%d peers, %v", len(got), err)
 	}
 }
@@ -109,7 +109,7 @@ func TestServedBy(t *testing.T) {
 func TestServersCanBeShown(t *testing.T) {
 	const id = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
 	for name, fine := range map[string]bool{"host.example": true, "\x1b[2J": false, "\u202e": false, "\u009b": false} {
-		got, err := parseServers(strings.NewReader("/dns4/" + name + "/tcp/4001/p2p/" + id))
+		got, err := parseServers("/dns4/" + name + "/tcp/4001/p2p/" + id)
 		if (err == nil) != fine {
 			t.Errorf("%q: %v, %v", name, got, err)
 		}

@@ -126,7 +126,7 @@ func TestOlderStores(t *testing.T) {
 func TestNewerStore(t *testing.T) {
 	r := newRepo(t)
 	keysOf(t, r)
-	db := must(openPebble(r, nil, 1<<20, slog.New(slog.DiscardHandler)))
+	db := must(openPebble(r.Store(), nil, 1<<20, slog.New(slog.DiscardHandler)))
 	noErr(t, errors.Join(db.Put(t.Context(), ds.NewKey("/version"), []byte("2")), db.Close()))
 	err := Backup(t.Context(), r, io.Discard, func(int) {}, slog.New(slog.DiscardHandler))
 	if !errors.Is(err, store.ErrVersion) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "restore a backup") {
