@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -338,77 +336,54 @@ func addTrees(ctx context.Context, c *cli.Command, cl *client) error {
 	}
 	show := newProgress(c.Root().ErrWriter, quietTime)
 	defer show.end()
-	give := giver{ctx: ctx, client: cl, parameters: ofKeys(c)}
-	if give.mark, err = give.now(); err != nil {
+	mark, err := markOf(ctx, c, cl)
+	if err != nil {
 		return err
+	}
+	var total httpapi.Changed
+	var batch []string // keys that are yet to be given
+	rest := func() (string, error) {
+		did, err := sendKeys(ctx, cl, lines(batch), "add", ofKeys(c), func(int) {})
+		batch = batch[:0]
+		total.Keys, total.Changed = total.Keys+did.Keys, total.Changed+did.Changed
+		return mark, err
 	}
 	for _, d := range folders {
 		d.show = func(seen, of int) { show.update(stage{what: "files", done: seen, total: of}) }
-		given := d.files.Given == give.mark && give.mark != ""
+		given := d.files.Given == mark && mark != ""
 		f := func(x repo.File, fresh bool) error {
 			if given && !fresh {
-				give.total.Keys++
+				total.Keys++
 				return nil
 			}
-			return give.key(keyOf(x.Sum))
+			if batch = append(batch, keyOf(x.Sum)); len(batch) < requestKeys {
+				return nil
+			}
+			_, err := rest()
+			return err
 		}
-		if err = d.each(ctx, f, give.rest); err != nil {
+		if err = d.each(ctx, f, rest); err != nil {
 			break
 		}
 	}
 	show.end()
-	if err != nil && give.total.Keys == 0 {
+	if err != nil && total.Keys == 0 {
 		return err
 	}
 	for _, d := range folders {
 		err = errors.Join(err, d.unread())
 	}
-	return errors.Join(err, showChanged(c, give.total, "add"))
+	return errors.Join(err, showChanged(c, total, "add"))
 }
 
-// giver gives keys to the daemon, many in a request.
-type giver struct {
-	ctx        context.Context
-	client     *client
-	parameters url.Values
-	mark       string // see repo.Removals; "": the daemon has none
-
-	body  []byte
-	lines int
-	total httpapi.Changed
-}
-
-// now asks the daemon for its mark. Private keys have marks of their own: to be private is not to be held.
-func (g *giver) now() (string, error) {
-	s, err := get[httpapi.Status](g.ctx, g.client, "status", nil)
-	if err != nil || s.Removals == "" {
-		return "", err
+// markOf asks the daemon for its mark, see [repo.Removals]; empty: it has none. Private keys have marks of their own: to
+// be private is not to be held.
+func markOf(ctx context.Context, c *cli.Command, cl *client) (string, error) {
+	s, err := get[httpapi.Status](ctx, cl, "status", nil)
+	if err != nil || s.Removals == "" || !c.Bool("private") {
+		return s.Removals, err
 	}
-	if g.parameters.Get("private") != "" {
-		return s.Removals + "-private", nil
-	}
-	return s.Removals, nil
-}
-
-func (g *giver) key(key string) error {
-	g.body = append(append(g.body, key...), '\n')
-	if g.lines++; g.lines < requestKeys {
-		return nil
-	}
-	_, err := g.rest()
-	return err
-}
-
-// rest gives the keys that wait, and returns the mark that holds for all that were given.
-func (g *giver) rest() (mark string, err error) {
-	if g.lines == 0 {
-		return g.mark, nil
-	}
-	did, err := sendKeys(g.ctx, g.client, bytes.NewReader(g.body), "add", g.parameters, func(int) {})
-	g.body, g.lines = g.body[:0], 0
-	g.total.Keys += did.Keys
-	g.total.Changed += did.Changed
-	return g.mark, err
+	return s.Removals + "-private", nil
 }
 
 func pathCommand() *cli.Command {
