@@ -63,11 +63,10 @@ func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []s
 // arrive takes in a walker. One that comes a second time goes nowhere: each has gone further than before when it comes
 // again.
 func (m *walk) arrive(now time.Duration, w walker, next func(*walker) []strategy.ID) {
-	if far, _ := m.came.At(now, w.query.ID); *far < len(w.visited) {
-		*far = len(w.visited)
-	} else {
+	if far, _ := m.came.Get(w.query.ID); far >= len(w.visited) {
 		return
 	}
+	m.came.Put(now, w.query.ID, len(w.visited))
 	if w.asker != m.host.Self() && m.host.Look(w.query.ID, w.query.Key) {
 		hit := strategy.Message{Body: hit{len(w.visited) - 1}, Bytes: strategy.Overhead + 16 + 8, Query: w.query.ID}
 		m.host.Send(w.asker, hit)

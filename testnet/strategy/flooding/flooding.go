@@ -27,15 +27,12 @@ const (
 	timeToLive = 7
 	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes // descriptor header, speed and flags, search criteria
 	hitBytes   = strategy.Overhead + 23 + 11 + 16 + 8 + 34      // descriptor header, hit header, servent id, one result
-	forget     = 2 * time.Minute
 )
 
 type peer struct {
 	host   strategy.Host
-	budget int                       // messages of a query; 0: no bound
-	seen   visits.Table[strategy.ID] // the peer from which a query came by; itself for its own
-	old    visits.Table[strategy.ID] // the same for queries before the ones in seen
-	turn   time.Duration             // when seen became old last
+	budget int                        // messages of a query; 0: no bound
+	seen   visits.Visits[strategy.ID] // the peer from which a query came by; itself for its own
 }
 
 type query struct {
@@ -50,17 +47,14 @@ type hit struct {
 }
 
 func (f *peer) Step(now time.Duration, in strategy.Input) {
-	if now-f.turn >= forget {
-		f.old, f.seen, f.turn = f.seen, visits.Table[strategy.ID]{}, now
-	}
 	switch in := in.(type) {
 	case strategy.Started:
-		f.seen.Put(in.Query.ID, f.host.Self())
+		f.seen.Put(now, in.Query.ID, f.host.Self())
 		f.pass(query{query: in.Query, ttl: f.ttl()}, f.host.Self())
 	case strategy.Received:
 		switch b := in.Message.Body.(type) {
 		case query:
-			f.query(in.From, b)
+			f.query(now, in.From, b)
 		case hit:
 			f.hit(in.Message.Query, b)
 		}
@@ -94,11 +88,11 @@ func (f *peer) pass(q query, from strategy.ID) {
 	}
 }
 
-func (f *peer) query(from strategy.ID, q query) {
-	if f.visited(q.query.ID) != nil {
+func (f *peer) query(now time.Duration, from strategy.ID, q query) {
+	if _, seen := f.seen.Get(q.query.ID); seen {
 		return
 	}
-	f.seen.Put(q.query.ID, from)
+	f.seen.Put(now, q.query.ID, from)
 	if f.host.Look(q.query.ID, q.query.Key) {
 		f.host.Send(from, strategy.Message{Body: hit{f.host.Self(), q.hops}, Bytes: hitBytes, Query: q.query.ID})
 		if !q.query.All {
@@ -112,20 +106,12 @@ func (f *peer) query(from strategy.ID, q query) {
 
 // hit sends an answer back the way that the query came.
 func (f *peer) hit(q strategy.QueryID, b hit) {
-	from := f.visited(q)
+	from, seen := f.seen.Get(q)
 	switch {
-	case from == nil:
-	case *from == f.host.Self():
+	case !seen:
+	case from == f.host.Self():
 		f.host.Found(q, b.holder, b.hops)
 	default:
-		f.host.Send(*from, strategy.Message{Body: b, Bytes: hitBytes, Query: q})
+		f.host.Send(from, strategy.Message{Body: b, Bytes: hitBytes, Query: q})
 	}
-}
-
-// visited returns the peer from which a query came by; nil: none.
-func (f *peer) visited(q strategy.QueryID) *strategy.ID {
-	if from := f.seen.At(q); from != nil {
-		return from
-	}
-	return f.old.At(q)
 }

@@ -309,7 +309,8 @@ func (q *peer) close(id strategy.QueryID) {
 // it may go further. One that comes a second time, over more hops, goes only where it hasn't been.
 func (q *peer) pass(now time.Duration, a ask, from strategy.ID) {
 	h := filters.Hash(a.query.Key.Fingerprint)
-	_, seen := q.seen.At(now, a.query.ID)
+	_, seen := q.seen.Get(a.query.ID)
+	q.seen.Put(now, a.query.ID, struct{}{})
 	if !seen && a.asker != q.host.Self() && q.own.ContainsHash(h) && q.host.Look(a.query.ID, a.query.Key) {
 		q.host.Send(a.asker, strategy.Message{Body: hit{max(1, a.hops)}, Bytes: hitBytes, Query: a.query.ID})
 	}

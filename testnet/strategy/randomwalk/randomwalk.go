@@ -38,7 +38,7 @@ const (
 type peer struct {
 	host   strategy.Host
 	budget int
-	seen   visits.Visits[passed]
+	seen   visits.Visits[*passed]
 }
 
 // passed is a peer's memory of a query whose walkers came by.
@@ -119,13 +119,22 @@ func (r *peer) start(now time.Duration, q strategy.Query) {
 	}
 }
 
+// visit returns the memory of a query, which begins if the query is new.
+func (r *peer) visit(now time.Duration, q strategy.QueryID) (v *passed, known bool) {
+	if v, known = r.seen.Get(q); !known {
+		v = &passed{}
+		r.seen.Put(now, q, v)
+	}
+	return v, known
+}
+
 // pass sends a walker on: to a neighbour that this query's walkers have not gone to yet, if there is one, and rather
 // not back.
 func (r *peer) pass(now time.Duration, w walker, from strategy.ID) {
 	if w.left == 0 || now >= w.query.Deadline {
 		return
 	}
-	v, _ := r.seen.At(now, w.query.ID)
+	v, _ := r.visit(now, w.query.ID)
 	links := r.host.Links()
 	fresh := slices.DeleteFunc(slices.Clone(links), func(p strategy.ID) bool { return p == from || slices.Contains(v.sent, p) })
 	if len(fresh) == 0 {
@@ -146,23 +155,23 @@ func (r *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case walker:
 		r.arrive(now, b, from)
 	case ask:
-		if v, known := r.seen.At(now, m.Query); known && !v.enough && !v.again(checks, &b.walker) {
+		if v, known := r.visit(now, m.Query); known && !v.enough && !v.again(checks, &b.walker) {
 			r.host.Send(from, strategy.Message{Body: on(b), Bytes: talkBytes, Query: m.Query})
 		}
 	case on:
-		if v, _ := r.seen.At(now, m.Query); !v.again(goesOn, &b.walker) {
+		if v, _ := r.visit(now, m.Query); !v.again(goesOn, &b.walker) {
 			r.pass(now, b.walker, r.host.Self())
 		}
 	case hit:
 		r.host.Found(m.Query, from, b.hops)
-		v, _ := r.seen.At(now, m.Query)
+		v, _ := r.visit(now, m.Query)
 		v.enough = true
 	}
 }
 
 // arrive takes in a walker: it looks, and goes on.
 func (r *peer) arrive(now time.Duration, w walker, from strategy.ID) {
-	v, _ := r.seen.At(now, w.query.ID)
+	v, _ := r.visit(now, w.query.ID)
 	if v.again(arrives, &w) {
 		return
 	}

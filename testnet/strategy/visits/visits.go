@@ -7,25 +7,26 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Visits is a peer's memory of queries that came by: for a minute at least, and two at most.
+// Visits is a peer's memory of queries that came by: for a minute at least, and two at most. The zero value is empty.
 type Visits[V any] struct {
-	young, old Table[V]
+	young, old map[strategy.QueryID]V
 	turn       time.Duration // when young became old last
 }
 
 const forgotten = time.Minute
 
-// At returns the memory of a query; for a new one the zero value, and known is false. It is valid until the next call.
-func (v *Visits[V]) At(now time.Duration, q strategy.QueryID) (visit *V, known bool) {
-	if v.young.n == 0 || now-v.turn >= forgotten {
-		v.old, v.young, v.turn = v.young, Table[V]{}, now
+// Get returns the memory of a query; for a new one the zero value, and known is false.
+func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
+	if visit, known = v.young[q]; !known {
+		visit, known = v.old[q]
 	}
-	if visit = v.young.At(q); visit != nil {
-		return visit, true
+	return visit, known
+}
+
+// Put sets the memory of a query, and forgets those of queries that came by long ago.
+func (v *Visits[V]) Put(now time.Duration, q strategy.QueryID, visit V) {
+	if v.young == nil || now-v.turn >= forgotten {
+		v.old, v.young, v.turn = v.young, map[strategy.QueryID]V{}, now
 	}
-	var was V
-	if visit = v.old.At(q); visit != nil {
-		was, known = *visit, true
-	}
-	return v.young.Put(q, was), known
+	v.young[q] = visit
 }
