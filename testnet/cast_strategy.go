@@ -36,7 +36,6 @@ func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	d.network, err = drive.New(drive.Config{
 		Strategy: s, Links: opened, Degree: t.plan.Links.Degree,
 		Holds: func(p strategy.ID, k strategy.Key) bool { return t.holds(p, k.Number) },
-		Away:  func(p strategy.ID) bool { return !t.gate.online(p) },
 		World: strategy.World{
 			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: t.plan.Params(), Latency: t.plan.Latency, Online: t.gate.online,
 			Star:       t.plan.Links.Kind == string(sim.Star),
@@ -72,9 +71,7 @@ func (d *driven) query(id protocol.ID) bool  { return id == drive.QueryID }
 // join opens the links of the topology: they are there when time begins, as in the simulator.
 func (d *driven) join(ctx context.Context) error {
 	for _, m := range d.members {
-		if err := d.network.Add(m.host); err != nil {
-			return err
-		}
+		d.network.Add(m.host)
 	}
 	return d.network.Link(ctx)
 }

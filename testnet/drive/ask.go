@@ -2,7 +2,6 @@ package drive
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -50,9 +49,6 @@ const patience = 3 * time.Second
 // waits while messages are sent, and 3 s more if any peer waits. When ctx ends, it returns the answer so far, without
 // an error; an error is the one that ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
-	if !n.started.Load() || asker < 0 || int(asker) >= len(n.peers) {
-		return Answer{}, fmt.Errorf("%w: peer %d asks before there are peers", ErrConfig, asker)
-	}
 	a := &ask{asker: asker, all: all, began: n.now()}
 	id := n.asks.add(a)
 	defer n.asks.remove(id)

@@ -84,7 +84,7 @@ func newMember(n *Network, id strategy.ID, h host.Host) *member {
 	return &member{
 		net: n, id: id, host: h, address: peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()},
 		inbox: make(chan event, inboxSize), own: make(chan event, inboxSize),
-		away: n.cfg.Away(id), rng: n.random(id, "drive: a peer's machine"), chance: n.random(id, "drive: a peer's network"), outboxes: map[way]*outbox{}, wakeAt: never,
+		away: !n.cfg.World.Online(id), rng: n.random(id, "drive: a peer's machine"), chance: n.random(id, "drive: a peer's network"), outboxes: map[way]*outbox{}, wakeAt: never,
 	}
 }
 

@@ -25,9 +25,8 @@ const (
 	QueryID  protocol.ID = "/venn/compare/query/1.0.0"
 )
 
-// Errors that end a run, or that nothing comes of it to begin with.
+// Errors that end a run.
 var (
-	ErrConfig   = errors.New("drive: bad configuration")
 	ErrOverflow = errors.New("drive: more messages than a stream carries")
 	ErrClosed   = errors.New("drive: closed")
 )
@@ -35,33 +34,15 @@ var (
 // Config describes a run, and the knowledge of its peers. All but Links is required.
 type Config struct {
 	Strategy strategy.Strategy
-	// World is the strategy's view of the run. Online and Latency may be nil: all peers are online, and equally near.
+	// World is the strategy's view of the run. Online and Latency may be nil: all peers are online, and equally near. A
+	// peer that is not online when it gets its host is away, see Come.
 	World strategy.World
 	// Holds reports whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
-	// Away reports whether a peer is away when the run starts; nil: none is. See Come.
-	Away func(strategy.ID) bool
 	// Links lists the links at the start, opener first. Degree is the mean number of links a peer. A peer with less
 	// than half of Degree replaces links that it loses.
 	Links  [][2]strategy.ID
 	Degree int
-}
-
-func (c *Config) check() error {
-	switch {
-	case c.Strategy.Open == nil:
-		return fmt.Errorf("%w: strategy %q has no Open", ErrConfig, c.Strategy.Name)
-	case c.World.Peers < 1:
-		return fmt.Errorf("%w: %d peers", ErrConfig, c.World.Peers)
-	case c.World.Rates == nil || c.World.Collection == nil || c.World.Holders == nil || c.Holds == nil:
-		return fmt.Errorf("%w: nothing is known of lines or collections", ErrConfig)
-	}
-	for _, l := range c.Links {
-		if a, b := l[0], l[1]; a == b || min(a, b) < 0 || int(max(a, b)) >= c.World.Peers {
-			return fmt.Errorf("%w: a link from peer %d to peer %d of %d", ErrConfig, a, b, c.World.Peers)
-		}
-	}
-	return nil
 }
 
 // Network is a run of a strategy. Make one with New and give it a host for every peer with Add. Then call Link, Start
@@ -88,16 +69,10 @@ type Network struct {
 	work   sync.WaitGroup
 }
 
-// New prepares a run. Errors match ErrConfig, or come from the strategy's Open.
+// New prepares a run. Errors come from the strategy's Open.
 func New(cfg Config) (*Network, error) {
-	if err := cfg.check(); err != nil {
-		return nil, err
-	}
 	if cfg.World.Online == nil {
 		cfg.World.Online = func(strategy.ID) bool { return true }
-	}
-	if cfg.Away == nil {
-		cfg.Away = func(strategy.ID) bool { return false }
 	}
 	if cfg.World.Latency == nil {
 		cfg.World.Latency = func(_, _ strategy.ID) time.Duration { return 0 }
@@ -112,11 +87,8 @@ func New(cfg Config) (*Network, error) {
 }
 
 // Add gives the next peer its host, which the caller closes after the Network.
-func (n *Network) Add(h host.Host) error {
+func (n *Network) Add(h host.Host) {
 	id := strategy.ID(len(n.peers))
-	if int(id) >= n.cfg.World.Peers {
-		return fmt.Errorf("%w: more than %d hosts", ErrConfig, n.cfg.World.Peers)
-	}
 	m := newMember(n, id, h)
 	n.peers = append(n.peers, m)
 	n.numbers[h.ID()] = id
@@ -129,7 +101,6 @@ func (n *Network) Add(h host.Host) error {
 	}
 	m.gone = &network.NotifyBundle{DisconnectedF: m.disconnected}
 	h.Network().Notify(m.gone)
-	return nil
 }
 
 // random returns a peer's source for one purpose.
@@ -139,9 +110,6 @@ func (n *Network) random(id strategy.ID, purpose string) *rand.Rand {
 
 // Link opens the links of the configuration. It returns when each is open, or can't be opened: then with an error.
 func (n *Network) Link(ctx context.Context) error {
-	if len(n.peers) < n.cfg.World.Peers {
-		return fmt.Errorf("%w: %d hosts for %d peers", ErrConfig, len(n.peers), n.cfg.World.Peers)
-	}
 	for _, m := range n.peers {
 		if !n.spawn(m.run) {
 			return ErrClosed

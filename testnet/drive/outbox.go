@@ -88,7 +88,11 @@ func (o *outbox) carry() error {
 		f := o.next()
 		if f == nil {
 			_ = s.Close() // an error concerns none of the waiting frames: they are the next run's
-			n.pipes.leave(n, number, p)
+			time.AfterFunc(headTimeout, func() {
+				if n.pipes.take(number, p.from, p.to) != nil { // nobody has read from it
+					p.close(n)
+				}
+			})
 			return nil
 		}
 		b := n.padding.of(f.bytes())
@@ -96,11 +100,10 @@ func (o *outbox) carry() error {
 			b = make([]byte, f.bytes())
 			binary.BigEndian.PutUint32(b, number)
 		}
-		if err := p.write(n.ctx, s, f, b); err != nil {
+		if err := p.write(n, s, f, b); err != nil {
 			_ = s.Reset()
-			f.fail(n)
 			n.pipes.take(number, p.from, p.to) // if nobody has
-			p.drain(n)
+			p.close(n)
 			return err
 		}
 	}
@@ -162,37 +165,16 @@ func (o *outbox) rest() bool {
 }
 
 // write puts a frame into the pipe and its bytes, in one write, on the stream.
-func (p *pipe) write(ctx context.Context, s network.Stream, f *frame, b []byte) error {
-	end := time.Now().Add(writeTimeout)
-	if err := p.put(ctx, f); err != nil {
-		return err
+func (p *pipe) write(n *Network, s network.Stream, f *frame, b []byte) error {
+	if !p.push(f) {
+		f.fail(n)
+		return errGone
 	}
-	if err := s.SetWriteDeadline(end); err != nil {
+	if err := s.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
 	_, err := s.Write(b)
 	return err
-}
-
-// put waits for room in the pipe.
-func (p *pipe) put(ctx context.Context, f *frame) error {
-	timeout := time.NewTimer(writeTimeout)
-	defer timeout.Stop()
-	select {
-	case p.frames <- f:
-	case <-p.gone:
-		return errGone
-	case <-timeout.C:
-		return errGone
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-p.gone: // maybe after it was drained
-		return errGone
-	default:
-		return nil
-	}
 }
 
 // read takes in another peer's frames over a stream. When that breaks off, a link to it is gone.
@@ -224,14 +206,12 @@ func (m *member) read(s network.Stream) {
 // read delivers frames as their bytes come, until the stream ends: with io.EOF where it should. The first frame's head
 // has been read.
 func (p *pipe) read(n *Network, s io.Reader) error {
-	defer p.shut(n)
+	defer p.close(n)
 	var first [1]byte
 	for have := headBytes; ; have = len(first) {
-		var f *frame
-		select {
-		case f = <-p.frames:
-		case <-n.ctx.Done():
-			return n.ctx.Err()
+		f := p.pop()
+		if f == nil { // its sender has given up
+			return errGone
 		}
 		if _, err := io.CopyN(io.Discard, s, int64(f.bytes()-have)); err != nil {
 			f.fail(n)

@@ -145,6 +145,9 @@ func (p *Plan) hold() error {
 			return p.source.fault("collections.data", "%w", err)
 		}
 	}
+	if n := p.Data.Peers(); n < 2 || n > sim.MaxPeers {
+		return p.source.fault("collections.data", "%d peers, want 2 to %d", n, sim.MaxPeers)
+	}
 	held := len(p.Keys)
 	if n := p.changes(); n > maxChanges {
 		return p.source.fault("changes.share", "%.0f changes of collections, at most %d", n, maxChanges)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -10,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Config describes a run. Zero values mean the stated defaults.
+// Config describes a run. Zero values mean the stated defaults. Others are not checked: package scenario, which makes
+// runs, refuses what makes no sense.
 type Config struct {
 	Strategy strategy.Strategy
 	Params   strategy.Params
@@ -50,7 +50,7 @@ type Config struct {
 	Progress func(now, end time.Duration) bool
 }
 
-// ErrConfig is matched by every error about a Config.
+// ErrConfig is matched when a strategy refuses its parameters.
 var ErrConfig = errors.New("sim: bad configuration")
 
 func (c *Config) defaults() {
@@ -68,38 +68,6 @@ func setDefault[T comparable](p *T, v T) {
 	if *p == zero {
 		*p = v
 	}
-}
-
-// check returns every fault.
-func (c *Config) check() error {
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
-		}
-	}
-	fault(c.Strategy.Open == nil, "no strategy")
-	fault(min(c.Params.Upkeep, c.Params.BitsPerKey, float64(c.Params.Budget)) < 0, "parameters %+v, below 0", c.Params)
-	fault(c.Data == nil, "no data")
-	if c.Data != nil {
-		fault(c.Data.Peers() < 2, "%d peers, a network needs 2", c.Data.Peers())
-		fault(c.Data.Peers() > MaxPeers, "%d peers, at most %d", c.Data.Peers(), MaxPeers)
-	}
-	fault(c.Least < time.Millisecond, "least latency %v, below 1ms", c.Least)
-	for _, s := range []struct {
-		name  string
-		share float64
-	}{{"loss", c.Loss}, {"reordered", c.Reordered}, {"duplicated", c.Duplicated}} {
-		fault(!(s.share >= 0 && s.share <= 0.5), "%s %v, not in [0, 0.5]", s.name, s.share)
-	}
-	fault(c.GiveUp < 0 || c.Warmup < 0 || c.Asking < 0 || c.Patience < 0, "a time is below 0")
-	if c.Data != nil {
-		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
-	}
-	for _, e := range c.Edges {
-		fault(e[0] == e[1] || min(e[0], e[1]) < 0 || c.Data != nil && int(max(e[0], e[1])) >= c.Data.Peers(), "a link from peer %d to peer %d", e[0], e[1])
-	}
-	return errors.Join(append(faults, c.Topology.Check())...)
 }
 
 // MaxPeers is the largest number of peers of a run.

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -57,39 +56,6 @@ type Rate struct {
 // parts reports whether the cut is between two peers at an instant.
 func (c *Cut) parts(now time.Duration, a, b strategy.ID) bool {
 	return now >= c.From && (c.To == 0 || now < c.To) && c.Side[a] != c.Side[b]
-}
-
-// check returns the faults of a script for the peers and keys of a run.
-func (s *Script) check(peers, keys int) (faults []error) {
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf("%w: script: "+format, append([]any{ErrConfig}, args...)...))
-		}
-	}
-	ordered := func(name string, n int, at func(i int) time.Duration, peer func(i int) strategy.ID) {
-		for i := range n {
-			fault(i > 0 && at(i) < at(i-1), "%s %d at %v comes before the one before it", name, i, at(i))
-			fault(peer(i) < 0 || int(peer(i)) >= peers, "%s %d is of peer %d of %d", name, i, peer(i), peers)
-		}
-	}
-	ordered("move", len(s.Moves), func(i int) time.Duration { return s.Moves[i].At }, func(i int) strategy.ID { return s.Moves[i].Peer })
-	ordered("query", len(s.Asks), func(i int) time.Duration { return s.Asks[i].At }, func(i int) strategy.ID { return s.Asks[i].Peer })
-	ordered("change", len(s.Changes), func(i int) time.Duration { return s.Changes[i].At }, func(i int) strategy.ID { return s.Changes[i].Peer })
-	ordered("rate", len(s.Rates), func(i int) time.Duration { return s.Rates[i].At }, func(i int) strategy.ID { return s.Rates[i].Peer })
-	for _, a := range s.Asks {
-		fault(int(a.Key) >= keys, "a query for key %d of %d", a.Key, keys)
-	}
-	for _, c := range s.Changes {
-		fault(int(c.Key) >= keys, "a change of key %d of %d", c.Key, keys)
-	}
-	for _, r := range s.Rates {
-		fault(r.Up == 0 || r.Down == 0, "peer %d's line gets a rate of 0", r.Peer)
-	}
-	for _, c := range s.Cuts {
-		fault(len(c.Side) != peers, "a cut has sides for %d peers of %d", len(c.Side), peers)
-		fault(c.To != 0 && c.To <= c.From, "a cut ends at %v, it began at %v", c.To, c.From)
-	}
-	return faults
 }
 
 // cut reports whether a partition is between two peers.

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -100,16 +99,5 @@ func TestDetail(t *testing.T) {
 	}
 	if float64(messages)/100 != r.Messages || float64(bytes)/100 != r.Bytes {
 		t.Errorf("%d messages and %d bytes of queries: %+v", messages, bytes, r)
-	}
-}
-
-func TestBadScript(t *testing.T) {
-	for name, s := range map[string]sim.Script{
-		"order": {Moves: []sim.Move{{At: 2}, {At: 1}}}, "peer": {Asks: []sim.Ask{{Peer: 10}}}, "key": {Changes: []sim.Change{{Key: 1 << 30}}},
-		"rate": {Rates: []sim.Rate{{}}}, "sides": {Cuts: []sim.Cut{{Side: sides(3)}}}, "end": {Cuts: []sim.Cut{{From: 2, To: 1, Side: sides(10)}}},
-	} {
-		if _, err := sim.New(sim.Config{Strategy: oracle.Strategy, Data: simtest.Clusters(t, 10, 10), Script: s}); !errors.Is(err, sim.ErrConfig) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

@@ -41,12 +41,9 @@ var ErrStopped = errors.New("sim: stopped")
 // ErrPanic is matched by the error of a run in which a strategy panicked. The error has the place.
 var ErrPanic = errors.New("sim: panic")
 
-// New prepares a run. It returns every fault of the configuration, joined; they match [ErrConfig].
+// New prepares a run. Its error matches [ErrConfig].
 func New(cfg Config) (*Sim, error) {
 	cfg.defaults()
-	if err := cfg.check(); err != nil {
-		return nil, err
-	}
 	cfg.Topology.defaults()
 	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data), few: 16}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)

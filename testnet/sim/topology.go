@@ -1,10 +1,7 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/links"
@@ -35,19 +32,6 @@ func (t *Topology) defaults() {
 	}
 	setDefault(&t.Degree, 8)
 	setDefault(&t.Rewire, 0.1)
-}
-
-// Check returns every fault of a topology, joined; they match [ErrConfig].
-func (t Topology) Check() error {
-	t.defaults()
-	var faults []error
-	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw, Star}, t.Kind) {
-		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw, Star))
-	}
-	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 {
-		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v", ErrConfig, t.Degree, t.Rewire))
-	}
-	return errors.Join(faults...)
 }
 
 // For returns the topology as peers open it under the strategy's rules: the rules set how many links each peer has. In
