@@ -60,7 +60,6 @@ type queue struct {
 	ring    []bag
 	far     farEvents
 	planned uint64 // far events
-	pages   pages  // of the ring, and of the owner's other bags
 }
 
 const ringWindows = 1 << 10
@@ -77,7 +76,7 @@ func (q *queue) push(e *event) {
 		q.planned++
 		return
 	}
-	q.ring[w%ringWindows].add(e, &q.pages)
+	q.ring[w%ringWindows].add(e)
 }
 
 // next moves to the next window and returns its events. The caller empties the bag.

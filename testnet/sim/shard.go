@@ -78,7 +78,7 @@ func (s *shard) run(number int64, end time.Duration) {
 	s.gather(int(number-1) % 2)
 	s.turn()
 	s.doing = &s.did[number%2]
-	s.doing.forget(&s.pages)
+	s.doing.forget()
 	var n *node // whose turn it is
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,34 +102,29 @@ func (s *shard) gather(before int) {
 }
 
 func (s *shard) take(events *bag) {
-	for p := events.first; p != nil; p = p.next {
-		for i := range p.held() {
-			s.push(&p.events[i])
-		}
+	for i := range *events {
+		s.push(&(*events)[i])
 	}
 }
 
 // turn moves to the next window.
 func (s *shard) turn() {
 	events := s.next()
-	s.group(events)
-	events.empty(&s.pages)
+	s.group(*events)
+	events.empty()
 }
 
 // group gives every peer with events in the window its own. The events have come in the order of their planning. They
 // are counted by peer and moved to their places, and each peer's few are sorted.
-func (s *shard) group(events *bag) {
-	n := 0
+func (s *shard) group(events bag) {
+	n := len(events)
 	s.busy, s.turns = s.busy[:0], s.turns[:0]
-	for p := events.first; p != nil; p = p.next {
-		for i := range p.held() {
-			to := p.events[i].to - s.first
-			if s.counts[to] == 0 {
-				s.busy = append(s.busy, to)
-			}
-			s.counts[to]++
+	for i := range events {
+		to := events[i].to - s.first
+		if s.counts[to] == 0 {
+			s.busy = append(s.busy, to)
 		}
-		n += p.filled
+		s.counts[to]++
 	}
 	if n < len(s.sorted) {
 		clear(s.sorted[n:])
@@ -152,13 +147,10 @@ func (s *shard) group(events *bag) {
 	for _, p := range s.busy {
 		at, s.counts[p] = at+s.counts[p], at
 	}
-	for p := events.first; p != nil; p = p.next {
-		for i := range p.held() {
-			e := &p.events[i]
-			next := &s.counts[e.to-s.first]
-			s.sorted[*next] = *e
-			*next++
-		}
+	for i := range events {
+		next := &s.counts[events[i].to-s.first]
+		s.sorted[*next] = events[i]
+		*next++
 	}
 	from := int32(0)
 	for _, p := range s.busy {
@@ -176,7 +168,7 @@ func (s *shard) do(who strategy.ID, e *event) {
 		if int(e.to) >= len(s.sim.nodes) {
 			panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(s.sim.nodes)))
 		}
-		s.doing.plan(e, s.sim.shift, &s.pages)
+		s.doing.plan(e, s.sim.shift)
 	}
 	if e.kind != wake && e.kind != piece {
 		s.doing.records = recordOf(who, e).append(s.doing.records)
@@ -184,12 +176,12 @@ func (s *shard) do(who strategy.ID, e *event) {
 }
 
 // plan notes an event to come. The shard of a peer is its number, shifted to the right.
-func (d *deeds) plan(e *event, shift int, from *pages) { d.plans[e.to>>shift].add(e, from) }
+func (d *deeds) plan(e *event, shift int) { d.plans[e.to>>shift].add(e) }
 
-// forget drops the plans, and gives their pages back.
-func (d *deeds) forget(to *pages) {
+// forget drops the plans.
+func (d *deeds) forget() {
 	for i := range d.plans {
-		d.plans[i].empty(to)
+		d.plans[i].empty()
 	}
 }
 

@@ -19,7 +19,6 @@ type Sim struct {
 	shards  []shard
 	shift   int      // of a peer's number to its shard's
 	planned [2]deeds // by the simulator itself, in even windows and in odd ones
-	pages   pages    // of planned
 	own     account  // of the simulator itself
 	trace   tracer
 	churn   churn
@@ -142,7 +141,7 @@ func (s *Sim) Run() (*Report, error) {
 func (s *Sim) next() {
 	s.number++
 	s.window += s.cfg.Least
-	s.planned[s.number%2].forget(&s.pages)
+	s.planned[s.number%2].forget()
 }
 
 // step runs the shards. Meanwhile the trace takes in the events of the window before.
@@ -188,7 +187,7 @@ func (s *Sim) record(window int) {
 }
 
 // push plans an event.
-func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift, &s.pages) }
+func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift) }
 
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {
