@@ -78,7 +78,7 @@ type sought struct {
 }
 
 func newAdds(r *run) *adds {
-	a := &adds{r: r, length: time.Duration(r.cfg.Minutes * float64(time.Minute)), sought: make([]sought, len(r.cfg.Links))}
+	a := &adds{r: r, length: r.cfg.length(), sought: make([]sought, len(r.cfg.Links))}
 	seeds := r.cfg.random(adding)
 	for range r.data.Peers() {
 		a.randoms = append(a.randoms, rand.New(rand.NewPCG(seeds.Uint64(), seeds.Uint64())))

@@ -1,16 +1,18 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 const (
 	// changeEvery is the time between two small changes of a collection. Peers begin at different times.
 	changeEvery = 5 * time.Second
-	changeTick  = 100 * time.Millisecond
 	// changeGrace is the time that a change may take to be known everywhere: a summary is published at most every 20 s,
 	// and has to travel. A holder counts once it has held the key for that time.
 	changeGrace = 30 * time.Second
@@ -35,38 +37,31 @@ type MinuteRecall struct {
 	FindAll *float64 `json:"find_all"`
 }
 
-// churn changes the collections of a run. Every peer removes a number of keys a minute, and adds the same number of
-// keys that others hold.
+// churn changes the collections of a run, as its plan says: every peer drops a number of keys a minute, and adds the
+// same number of keys that others hold.
 type churn struct {
-	r      *run
-	rng    *rand.Rand
-	length time.Duration
-	began  time.Time
-	ended  time.Duration // since began
-	peers  []changer
+	r       *run
+	length  time.Duration
+	changes []sim.Change
+	began   time.Time
+	ended   time.Duration // since began
 
 	removed, added int
 	before         traffic
 	after          traffic
 }
 
-// changer is the time of a peer's next change, and the fraction of a key carried over to it.
-type changer struct {
-	next  time.Duration
-	carry float64
-}
-
 // traffic counts the bytes sent by some time.
 type traffic struct{ summaries, spared uint64 }
 
 func newChurn(r *run) *churn {
-	c := &churn{
-		r: r, rng: r.cfg.random(changing), length: time.Duration(r.cfg.Minutes * float64(time.Minute)),
-		peers: make([]changer, len(r.data.Peers())),
+	c := &churn{r: r, length: r.cfg.length(), changes: slices.Clone(r.plan.Script.Changes)}
+	for i := range c.changes { // put off to the peer's next turn
+		own := time.Duration(strategy.Scramble(uint64(c.changes[i].Peer)) % uint64(changeEvery))
+		turns := (c.changes[i].At - own + changeEvery - 1) / changeEvery
+		c.changes[i].At = own + max(0, turns)*changeEvery
 	}
-	for i := range c.peers {
-		c.peers[i].next = time.Duration(c.rng.Int64N(int64(4 * changeEvery)))
-	}
+	slices.SortStableFunc(c.changes, func(a, b sim.Change) int { return cmp.Compare(a.At, b.At) })
 	return c
 }
 
@@ -78,8 +73,11 @@ func (c *churn) start(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for time.Since(c.began) < c.length && sleep(ctx, changeTick) == nil {
-			c.change(ctx, time.Since(c.began))
+		for _, change := range c.changes {
+			if sleep(ctx, change.At-time.Since(c.began)) != nil || time.Since(c.began) >= c.length {
+				return
+			}
+			c.change(ctx, change)
 		}
 	}()
 	return func() {
@@ -91,39 +89,14 @@ func (c *churn) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// change changes the collections whose time has come.
-func (c *churn) change(ctx context.Context, now time.Duration) {
-	for i := range c.peers {
-		p := &c.peers[i]
-		for now >= p.next && ctx.Err() == nil {
-			p.next += changeEvery
-			p.carry += c.r.cfg.Churn * float64(c.r.members[i].keys.count()) * changeEvery.Minutes()
-			for ; p.carry >= 1; p.carry-- {
-				c.exchange(ctx, i)
-			}
-		}
-	}
-}
-
-// exchange removes a key of a peer and adds one that another peer holds: in the truth, and with the node.
-func (c *churn) exchange(ctx context.Context, peer int) {
-	m := c.r.members[peer]
-	if key, ok := m.keys.any(c.rng); ok {
-		c.r.judge.Note(time.Since(c.began), m.keys.of, key, false)
-		c.r.change(ctx, m.keys.of, key, false)
-		c.removed++
-	}
-	const tries = 50 // a peer that holds nearly all keys adds fewer
-	for range tries {
-		other := c.r.members[c.rng.IntN(len(c.r.members))]
-		key, ok := other.keys.any(c.rng)
-		if !ok || c.r.holds(m.keys.of, key) {
-			continue
-		}
-		c.r.judge.Note(time.Since(c.began), m.keys.of, key, true)
-		c.r.change(ctx, m.keys.of, key, true)
+// change changes a collection: in the truth, and with the node.
+func (c *churn) change(ctx context.Context, x sim.Change) {
+	c.r.judge.Note(time.Since(c.began), x.Peer, x.Key, x.Held)
+	c.r.cast.change(ctx, x)
+	if x.Held {
 		c.added++
-		return
+	} else {
+		c.removed++
 	}
 }
 

@@ -84,12 +84,12 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	}
 	ctx, cancel := cfg.limit(ctx)
 	defer cancel()
-	plan, data, now, err := cfg.plan()
+	plan, err := cfg.plan()
 	if err != nil {
 		return nil, err
 	}
-	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
-	c := &comparison{cfg: cfg, plan: plan, now: now, judge: judge.New(plan.Data.Table, 0)}
+	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(plan.Data.Peers(), cfg.Links))
+	c := &comparison{cfg: cfg, plan: plan, judge: judge.New(plan.Data.Table, 0)}
 	for _, q := range queries(plan) {
 		of := &c.one
 		if q.all {
@@ -98,7 +98,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		*of = append(*of, q)
 	}
 	out := &Comparison{
-		Peers: len(data.Peers()), Keys: data.Keys(), Holdings: data.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
+		Peers: plan.Data.Peers(), Keys: plan.Data.Keys(), Holdings: plan.Data.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
 		Transport: cfg.Transport,
 	}
 	for _, s := range systems {
@@ -119,7 +119,6 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 type comparison struct {
 	cfg      Config
 	plan     *scenario.Plan
-	now      *truth // nothing of it changes
 	judge    *judge.Truth[strategy.ID]
 	one, all []query
 }
@@ -134,7 +133,7 @@ type contest struct {
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
 	before := inUse() // by the data and the rest of the process
-	t := &contest{of: c, stage: newStage(c.cfg, c.plan, c.now), system: s}
+	t := &contest{of: c, stage: newStage(c.cfg, c.plan), system: s}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
 	if t.cast, err = s.open(t.stage); err != nil {

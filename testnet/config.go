@@ -199,11 +199,8 @@ type purpose uint64
 
 const (
 	dealing purpose = iota + 1
-	asking
-	linking
 	identifying
 	joining
-	changing
 	sampling
 	misbehaving
 	wiring

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"testing"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // digest sums up what a seed decides: collections, link classes and queries.
@@ -14,10 +16,11 @@ func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 		t.Fatal(err)
 	}
 	h := sha256.New()
-	for i, c := range r.data.Collections() {
-		fmt.Fprintln(h, r.data.Peers()[i], r.plan.Class[i], len(c))
+	for i, name := range r.plan.Names {
+		c := r.data.Collection(strategy.ID(i))
+		fmt.Fprintln(h, name, r.plan.Class[i], len(c))
 		for _, k := range c {
-			fmt.Fprintf(h, "%x\n", r.data.Key(k))
+			fmt.Fprintf(h, "%x\n", r.key(k))
 		}
 	}
 	for _, q := range queries(r.plan) {

@@ -102,7 +102,7 @@ func (r *run) join(ctx context.Context) (context.Context, error) {
 	}
 	p := &parts{part: r.cfg.Part, transport: r.cfg.Transport, classes: len(r.cfg.Links), changed: make(chan struct{})}
 	var err error
-	if p.places, err = p.part.places(len(r.data.Peers())); err != nil {
+	if p.places, err = p.part.places(r.data.Peers()); err != nil {
 		return ctx, err
 	}
 	p.addresses = make([]netip.Addr, p.part.Of)
@@ -142,7 +142,7 @@ func (r *run) id() string {
 	c := r.cfg
 	c.Part.I, c.Progress, c.Hold = 0, nil, nil
 	h := sha256.New()
-	fmt.Fprintf(h, "%+v %d %d %q %v", c, r.data.Keys(), r.data.Holdings(), r.data.Peers(), r.plan.Class)
+	fmt.Fprintf(h, "%+v %d %d %q %v", c, r.data.Keys(), r.data.Holdings(), r.plan.Names, r.plan.Class)
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 

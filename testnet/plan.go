@@ -1,43 +1,64 @@
 package testnet
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// plan loads the data and draws from the seed: a plan without events, besides those that a run adds.
-func (c *Config) plan() (*scenario.Plan, *workload.Data, *truth, error) {
+// plan loads the data and draws all else from the seed, as a scenario of the settings has it. There are queries of both
+// kinds in turn; of a log, each query is of both.
+func (c *Config) plan() (*scenario.Plan, error) {
 	data, err := workload.Load(workload.Config{Path: c.Data, Chunk: c.Chunk, Peers: c.Peers, Rand: c.random(dealing)})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	n := len(data.Peers())
-	if n < 2 {
-		return nil, nil, nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, c.Data)
+	if len(data.Peers()) < 2 {
+		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, c.Data)
 	}
-	now, err := truthOf(data)
-	if err != nil {
-		return nil, nil, nil, err
+	s := &scenario.Scenario{
+		Name: Network, Seed: c.Seed, Peers: len(data.Peers()), Asking: scenario.Duration(c.length()), Patience: scenario.Duration(c.FindTimeout),
+		Links: scenario.Links{Kind: string(sim.Random), Degree: linksEach}, Changes: scenario.Changes{Share: c.Churn},
+		Queries: scenario.Queries{Rule: c.queriesLike(), Number: 2 * c.Queries, Zipf: holdings.ZipfExponent, Untimed: true},
 	}
-	p := &scenario.Plan{
-		Scenario: &scenario.Scenario{
-			Name: Network, Peers: n, Seed: c.Seed, Patience: scenario.Duration(c.FindTimeout),
-			Links: scenario.Links{Kind: string(sim.Random), Degree: linksEach},
-		},
-		Seed: c.Seed, Data: now.data, Names: data.Peers(), Class: c.Links.Assign(n, c.random(linking)),
-		Adversaries: make([]string, n), Invented: make([]strategy.Invented, n), Jumps: make([][]scenario.Jump, n), Older: make([]bool, n),
-		Latency: func(_, _ strategy.ID) time.Duration { return c.latency() },
+	if holdings.CheckRule(c.queriesLike()) != nil {
+		s.Queries.Log = c.QueriesLike
 	}
 	for _, l := range c.Links {
-		p.Lines = append(p.Lines, scenario.Line{Name: l.Name, Up: scenario.Rate(l.Rate), Down: scenario.Rate(l.Rate)})
+		s.Lines = append(s.Lines, scenario.Line{Name: l.Name, Share: float64(l.Weight), Up: scenario.Rate(l.Rate), Down: scenario.Rate(l.Rate)})
 	}
-	return p, data, now, c.draw(p, data)
+	p, err := s.PlanOf(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if s.Queries.Log != "" {
+		var both []sim.Ask
+		for _, a := range p.Script.Asks[:min(c.Queries, len(p.Script.Asks))] {
+			both = append(both, a, a)
+		}
+		p.Script.Asks = both
+	}
+	latency := c.latency()
+	p.Latency = func(_, _ strategy.ID) time.Duration { return latency }
+	return p, nil
 }
+
+// length returns the time over which queries are spread while something changes; 0: nothing does.
+func (c *Config) length() time.Duration {
+	if c.Churn == 0 && c.Adds == 0 {
+		return 0
+	}
+	return time.Duration(c.Minutes * float64(time.Minute))
+}
+
+// queriesLike returns the rule by which queries are drawn, or the log that they come from.
+func (c *Config) queriesLike() string { return cmp.Or(c.QueriesLike, holdings.Uniform) }
 
 // latency returns the latency of lines that are not the machine's own.
 func (c *Config) latency() time.Duration {
@@ -45,4 +66,18 @@ func (c *Config) latency() time.Duration {
 		return lineLatency
 	}
 	return 0
+}
+
+// query is a query of a run: its time does not count.
+type query struct {
+	sim.Ask
+	all bool // all holders are wanted; else one
+}
+
+// queries returns the queries of a plan, of both kinds in turn.
+func queries(p *scenario.Plan) (out []query) {
+	for i, a := range p.Script.Asks {
+		out = append(out, query{a, i%2 == 1})
+	}
+	return out
 }

@@ -1,36 +1,26 @@
 package testnet
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
-	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 // Queries are drawn by the rule that the configuration names, or come from a log: each for a key that its asker lacks.
 func TestQueriesLike(t *testing.T) {
-	data, err := workload.Load(workload.Config{Peers: 8, Chunk: 1 << 20, Rand: rand.New(rand.NewPCG(1, 2))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := drawn(t, Config{Peers: 8, Chunk: 1 << 20})
 	log := filepath.Join(t.TempDir(), "log.csv")
-	key := uint32(slices.IndexFunc(data.Collection(0), func(k uint32) bool { return !slices.Contains(data.Collection(1), k) }))
-	key = data.Collection(0)[key]
-	if err := os.WriteFile(log, []byte("0,1,"+string(data.Key(key))+"\n3,0,"+string(data.Key(key))+"\n"), 0o666); err != nil {
+	key := first.Data.Collection(0)[slices.IndexFunc(first.Data.Collection(0), func(k uint32) bool { return !first.Data.Holds(1, k) })]
+	name := string(first.Keys[key])
+	if err := os.WriteFile(log, []byte("1e9,1,"+name+"\n3,0,"+name+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	mean := map[string]float64{} // holders of what is asked for
 	for _, like := range append(slices.Clone(holdings.Rules), log) {
-		cfg := Config{Queries: 200, QueriesLike: like}
-		plan := &scenario.Plan{Data: must(truthOf(data)).data, Names: data.Peers()}
-		if err := cfg.draw(plan, data); err != nil {
-			t.Fatal(err)
-		}
+		plan := drawn(t, Config{Peers: 8, Chunk: 1 << 20, Queries: 200, QueriesLike: like})
 		asked, all := queries(plan), 0
 		if want := map[bool]int{true: 2, false: 400}[like == log]; len(asked) != want { // of both kinds; the second line's asker holds the key
 			t.Errorf("%s: %d queries, want %d", like, len(asked), want)

@@ -35,7 +35,7 @@ func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress 
 	if p.Loss > 0 || p.Reordered > 0 || p.Duplicated > 0 {
 		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing and keep the order, its loss, reordered and duplicated are for the simulator", ErrConfig, p.Name)
 	}
-	t := &play{stage: newStage(Config{Seed: p.Seed, Transport: TCP, Shape: true, SummaryShare: DefaultSummaryShare, Begin: beginnings(p.Links), Progress: progress}, p, planned(p))}
+	t := &play{stage: newStage(Config{Seed: p.Seed, Transport: TCP, Shape: true, SummaryShare: DefaultSummaryShare, Begin: beginnings(p.Links), Progress: progress}, p)}
 	defer t.close()
 	defer t.progress(Closing, 0, 1)
 	var err error
@@ -134,7 +134,7 @@ func (t *play) scenes(ctx context.Context, asking *errgroup.Group) []scene {
 		add(r.At, func(context.Context) error { t.members[r.Peer].line.SetRates(r.Up, r.Down); return nil })
 	}
 	for _, c := range t.plan.Script.Changes {
-		add(c.At, func(ctx context.Context) error { t.change(ctx, c.Peer, c.Key, c.Held); return nil })
+		add(c.At, func(ctx context.Context) error { t.cast.change(ctx, c); return nil })
 	}
 	for _, q := range t.plan.Script.Asks {
 		add(q.At, func(context.Context) error {

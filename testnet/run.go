@@ -12,7 +12,6 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 const (
@@ -47,7 +46,6 @@ type Address struct{ Name, Class, Multiaddr string }
 // run is a run under way.
 type run struct {
 	*stage
-	data   *workload.Data
 	judge  *judge.Truth[strategy.ID]
 	before int    // goroutines before the first peer
 	churn  *churn // nil: collections stay as they are
@@ -100,11 +98,11 @@ func newRun(cfg Config) (*run, error) {
 		return nil, err
 	}
 	r, began := &run{before: runtime.NumGoroutine()}, time.Now()
-	plan, data, now, err := cfg.plan()
+	plan, err := cfg.plan()
 	if err != nil {
 		return nil, err
 	}
-	r.stage, r.data, r.judge = newStage(cfg, plan, now), data, judge.New(plan.Data.Table, changeGrace)
+	r.stage, r.judge = newStage(cfg, plan), judge.New(plan.Data.Table, changeGrace)
 	r.began = began
 	if r.cast, err = r.nodes(false); err != nil {
 		return nil, err
@@ -255,17 +253,17 @@ func (r *run) ask(ctx context.Context) error {
 	queries = slices.DeleteFunc(queries, func(q query) bool { return !r.here(int(q.Peer)) })
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
-	length, stops := time.Duration(0), []func(){}
+	stops := []func(){}
 	if r.churn != nil {
-		length, stops = r.churn.length, append(stops, r.churn.start(ctx))
+		stops = append(stops, r.churn.start(ctx))
 	}
 	if r.adds != nil {
-		length, stops = r.adds.length, append(stops, r.adds.start(ctx))
+		stops = append(stops, r.adds.start(ctx))
 	}
 	go func() {
 		defer close(done)
 		limit := max(1, parallel/max(1, r.cfg.Part.Of)) // about the same over all parts
-		_ = feed(ctx, len(queries), limit, length/time.Duration(max(1, len(queries))), func(i int) error {
+		_ = feed(ctx, len(queries), limit, r.cfg.length()/time.Duration(max(1, len(queries))), func(i int) error {
 			r.query(ctx, queries[i])
 			done <- struct{}{}
 			return nil

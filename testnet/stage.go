@@ -20,7 +20,6 @@ type stage struct {
 	crew
 	*truth
 	cfg   Config // how hosts and nodes are made
-	plan  *scenario.Plan
 	gate  *gate
 	parts *parts          // nil: all peers are members
 	all   []peer.AddrInfo // peers, also of other processes
@@ -30,8 +29,8 @@ type stage struct {
 }
 
 // newStage makes a stage without hosts. The caller closes it.
-func newStage(cfg Config, p *scenario.Plan, t *truth) *stage {
-	s := &stage{cfg: cfg, plan: p, truth: t, began: time.Now()}
+func newStage(cfg Config, p *scenario.Plan) *stage {
+	s := &stage{cfg: cfg, truth: newTruth(p), began: time.Now()}
 	s.gate = newGate(p, &s.roster)
 	return s
 }
@@ -135,11 +134,6 @@ func (t *stage) latency(from, to int) time.Duration {
 		return lineLatency
 	}
 	return t.plan.Latency(strategy.ID(from), strategy.ID(to))
-}
-
-// change has a peer drop a key of the data, or take one in.
-func (t *stage) change(ctx context.Context, p strategy.ID, key uint32, held bool) {
-	t.cast.change(ctx, sim.Change{Peer: p, Key: key, Held: held})
 }
 
 // move has a peer come or go.

@@ -13,7 +13,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 // errForeign means that a peer of the testnet was given a key that the data does not have.
@@ -22,36 +21,24 @@ var errForeign = errors.New("testnet: no key of the data")
 // truth has the collections of all peers as a run goes on. All peers share it, and their keys. It is safe for
 // concurrent use.
 type truth struct {
-	data   *sim.Data                       // at the start
-	key    func(number uint32) []byte      // of the data
-	lookup func(key []byte) (uint32, bool) // its number
+	data *sim.Data      // at the start
+	plan *scenario.Plan // has the keys
 
 	mu      sync.RWMutex
 	held    *sim.Held
 	strange []map[string]summary.Fingerprint // keys that the data does not have, by peer; nil: none are taken in
 }
 
-func newTruth(d *sim.Data, key func(uint32) []byte, lookup func([]byte) (uint32, bool)) *truth {
-	return &truth{data: d, key: key, lookup: lookup, held: sim.NewHeld(d)}
+// newTruth returns the truth at the start of a plan.
+func newTruth(p *scenario.Plan) *truth {
+	return &truth{data: p.Data, plan: p, held: sim.NewHeld(p.Data)}
 }
 
-// truthOf begins with loaded data. Keys are hashed once for all peers.
-func truthOf(d *workload.Data) (*truth, error) {
-	data, err := sim.Load(d, summary.Seed{Network: Network}.Hasher())
-	if err != nil {
-		return nil, err
-	}
-	return newTruth(data, d.Key, d.Lookup), nil
-}
+// key returns a key of the data.
+func (t *truth) key(number uint32) []byte { return t.plan.Keys[number] }
 
-// planned returns the truth at the start of a plan.
-func planned(p *scenario.Plan) *truth {
-	numbers := make(map[string]uint32, len(p.Keys))
-	for k, key := range p.Keys {
-		numbers[string(key)] = uint32(k)
-	}
-	return newTruth(p.Data, func(n uint32) []byte { return p.Keys[n] }, func(key []byte) (uint32, bool) { n, known := numbers[string(key)]; return n, known })
-}
+// lookup returns the number of a key of the data.
+func (t *truth) lookup(key []byte) (number uint32, known bool) { return t.plan.Lookup(key) }
 
 // takeStrangers lets peers add keys that the data does not have.
 func (t *truth) takeStrangers() { t.strange = make([]map[string]summary.Fingerprint, t.data.Peers()) }

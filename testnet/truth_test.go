@@ -8,32 +8,39 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/testnet/workload"
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
+
+// drawn returns the plan of a configuration.
+func drawn(t *testing.T, c Config) *scenario.Plan {
+	t.Helper()
+	if err := c.check(); err != nil {
+		t.Fatal(err)
+	}
+	return must(c.plan())
+}
 
 // A collection behaves as node's own store does, and changes nobody else's.
 func TestCollectionAgainstMemoryKeys(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 0))
-	data, err := workload.Load(workload.Config{Peers: 3, Chunk: 1 << 22, Rand: rng})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rng, plan := rand.New(rand.NewPCG(1, 0)), drawn(t, Config{Peers: 3, Chunk: 1 << 22})
+	data := plan.Data
 	hasher := summary.Seed{Network: Network}.Hasher()
-	now := must(truthOf(data))
+	now := newTruth(plan)
 	var slow keystore.Memory
 	for _, n := range data.Collection(1) {
-		k := data.Key(n)
+		k := plan.Keys[n]
 		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var fast keystore.Keys = now.keysOf(1)
 	for range 1000 {
-		key := data.Key(uint32(rng.IntN(data.Keys())))
+		key := plan.Keys[rng.IntN(data.Keys())]
 		if must(fast.Has(key)) != must(slow.Has(key)) {
 			t.Fatalf("has %x: %v", key, must(fast.Has(key)))
 		}
 		var a, b bool
+		var err error
 		if rng.IntN(2) == 0 {
 			a, err = fast.Add(key, hasher.Fingerprint(key))
 			b, _ = slow.Add(key, hasher.Fingerprint(key))
@@ -49,7 +56,7 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d fingerprints differ from %d", len(got), len(want))
 	}
-	if again := must(truthOf(data)).keysOf(1); again.count() != len(data.Collection(1)) || again.count() == must(fast.Len()) {
+	if again := newTruth(plan).keysOf(1); again.count() != len(data.Collection(1)) || again.count() == must(fast.Len()) {
 		t.Errorf("a new collection has %d keys, the data %d, the changed one %d", again.count(), len(data.Collection(1)), must(fast.Len()))
 	}
 	if other := now.keysOf(0); other.count() != len(data.Collection(0)) {
@@ -62,11 +69,8 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 
 // Where the truth takes strange keys a collection takes in any key, as node's own store does.
 func TestOpenCollection(t *testing.T) {
-	data, err := workload.Load(workload.Config{Peers: 2, Chunk: 1 << 24, Rand: rand.New(rand.NewPCG(1, 0))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := must(truthOf(data))
+	plan := drawn(t, Config{Peers: 2, Chunk: 1 << 24})
+	now, data := newTruth(plan), plan.Data
 	now.takeStrangers()
 	c, of := now.keysOf(0), len(data.Collection(0))
 	key := []byte("strange")

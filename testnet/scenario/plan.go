@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -38,8 +39,9 @@ type Plan struct {
 	least  time.Duration // latency
 	raised int           // latencies of a matrix that are below the least
 
-	extra [][]byte // the end of Keys: keys that nobody holds at the start
-	peers [][]span // when each is there
+	named func() map[string]uint32 // numbers of Keys
+	extra [][]byte                 // the end of Keys: keys that nobody holds at the start
+	peers [][]span                 // when each is there
 }
 
 // Jump is that a clock jumps ahead.
@@ -71,9 +73,35 @@ func (p *Plan) random(of purpose, number int) *rand.Rand {
 // Plan draws the plan of a trial, numbered from 0. Errors match ErrScenario, or come from reading the data.
 func (s *Scenario) Plan(trial int) (*Plan, error) {
 	p := &Plan{Scenario: s, Trial: trial, Seed: strategy.TrialSeed(s.Seed, trial)}
-	if err := p.hold(); err != nil {
+	err := p.hold()
+	if err == nil {
+		err = p.draw()
+	}
+	if err == nil && len(p.Script.Asks) == 0 {
+		err = p.source.fault("queries", "nobody finds anything to ask for")
+	}
+	if err != nil {
 		return nil, err
 	}
+	return p, nil
+}
+
+// PlanOf draws the plan of the first trial of a scenario that no file has, of data that has been read. There may be no
+// query in it. Zero values are as they are.
+func (s *Scenario) PlanOf(d *workload.Data) (*Plan, error) {
+	p := &Plan{Scenario: s, Seed: strategy.TrialSeed(s.Seed, 0)}
+	err := p.take(d)
+	if err == nil {
+		err = p.hash()
+	}
+	if err == nil {
+		err = p.draw()
+	}
+	return p, err
+}
+
+// draw draws all but the collections.
+func (p *Plan) draw() error {
 	n := p.Data.Peers()
 	p.Class = p.mix().Assign(n, p.random(lining, 0))
 	if p.Strong > 0 {
@@ -83,20 +111,17 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	}
 	var err error
 	if p.Latency, err = p.latency(n); err != nil {
-		return nil, err
+		return err
 	}
 	p.misbehave(n)
 	if err := p.moves(n); err != nil {
-		return nil, err
+		return err
 	}
 	if p.Edges, err = p.edges(); err != nil {
-		return nil, err
+		return err
 	}
 	p.events(n)
-	if err := p.play(); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p.play()
 }
 
 // mix returns the classes of lines by their shares.
@@ -111,7 +136,13 @@ func (s *Scenario) mix() link.Mix {
 // Line returns the line of a peer.
 func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
 
-// hold makes or reads the collections, and enough new keys for all changes.
+// Lookup returns the number of a key. It is safe for concurrent use.
+func (p *Plan) Lookup(key []byte) (number uint32, known bool) {
+	number, known = p.named()[string(key)]
+	return number, known
+}
+
+// hold makes or reads the collections.
 func (p *Plan) hold() error {
 	c, rng := p.Collections, p.random(holding, 0)
 	if c.Data == Clusters {
@@ -137,14 +168,27 @@ func (p *Plan) hold() error {
 		if err != nil {
 			return p.source.fault("collections.data", "%w", err)
 		}
-		for k := range d.Keys() {
-			p.Keys = append(p.Keys, d.Key(uint32(k)))
-		}
-		p.Names = d.Peers()
-		if p.Data, err = sim.NewData(make([]summary.Fingerprint, d.Keys()), d.Collections()); err != nil {
-			return p.source.fault("collections.data", "%w", err)
+		if err := p.take(d); err != nil {
+			return err
 		}
 	}
+	return p.hash()
+}
+
+// take takes in data.
+func (p *Plan) take(d *workload.Data) (err error) {
+	for k := range d.Keys() {
+		p.Keys = append(p.Keys, d.Key(uint32(k)))
+	}
+	p.Names = d.Peers()
+	if p.Data, err = sim.NewData(make([]summary.Fingerprint, d.Keys()), d.Collections()); err != nil {
+		return p.source.fault("collections.data", "%w", err)
+	}
+	return nil
+}
+
+// hash makes enough new keys for all changes, and hashes all keys.
+func (p *Plan) hash() error {
 	if n := p.Data.Peers(); n < 2 || n > sim.MaxPeers {
 		return p.source.fault("collections.data", "%d peers, want 2 to %d", n, sim.MaxPeers)
 	}
@@ -162,6 +206,13 @@ func (p *Plan) hold() error {
 		fps[k] = h.Fingerprint(key)
 	}
 	p.Data = p.Data.Under(fps)
+	p.named = sync.OnceValue(func() map[string]uint32 {
+		numbers := make(map[string]uint32, len(p.Keys))
+		for k, key := range p.Keys {
+			numbers[string(key)] = uint32(k)
+		}
+		return numbers
+	})
 	return nil
 }
 

@@ -116,6 +116,7 @@ type Queries struct {
 	Number  int     `toml:"number"`  // 0: 500
 	Zipf    float64 `toml:"zipf"`    // of the rule zipf: exponent; 0: 0.8
 	Log     string  `toml:"log"`     // CSV of seconds, peer, key: replayed in place of a rule
+	Untimed bool    `toml:"-"`       // the log's times do not count
 }
 
 // Sessions set how peers come and go.

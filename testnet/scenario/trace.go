@@ -41,8 +41,8 @@ func (p *Plan) table(key, path string, columns int, row func(cells []string) err
 	}
 }
 
-// named returns the number of a peer that a table names, by its name or by its number.
-func (p *Plan) named(name string) (strategy.ID, bool) {
+// peerNamed returns the number of a peer that a table names, by its name or by its number.
+func (p *Plan) peerNamed(name string) (strategy.ID, bool) {
 	at := slices.Index(p.Names, name)
 	if i, err := strconv.Atoi(name); at < 0 && err == nil && i >= 0 && i < len(p.Names) {
 		at = i
@@ -57,8 +57,8 @@ func (p *Plan) edges() (out [][2]strategy.ID, err error) {
 	}
 	pairs := map[[2]strategy.ID]bool{}
 	err = p.table("links.file", p.Links.File, 2, func(cells []string) error {
-		a, knownA := p.named(cells[0])
-		b, knownB := p.named(cells[1])
+		a, knownA := p.peerNamed(cells[0])
+		b, knownB := p.peerNamed(cells[1])
 		pair := [2]strategy.ID{min(a, b), max(a, b)}
 		if !knownA || !knownB || a == b || pairs[pair] {
 			return errors.New("want two peers, by name or number, each pair once")
@@ -77,7 +77,7 @@ func (p *Plan) edges() (out [][2]strategy.ID, err error) {
 // have several rows, one after the other; a peer without a row is away.
 func (p *Plan) sessions() error {
 	return p.table("sessions.log", p.Sessions.Log, 3, func(cells []string) error {
-		id, known := p.named(cells[0])
+		id, known := p.peerNamed(cells[0])
 		from, errFrom := strconv.ParseFloat(cells[1], 64)
 		to, errTo := strconv.ParseFloat(cells[2], 64)
 		end := p.End().Seconds() + 1
