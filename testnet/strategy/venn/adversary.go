@@ -52,9 +52,6 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
 		v := p.(*node)
 		self := v.host.Self()
-		if spoils(self) {
-			v.run.spoiled.Store(true)
-		}
 		return &hostile{
 			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
 			every: of.Pace(wire.MaxHelloRecords / len(misdeeds)),

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -31,16 +30,13 @@ type origin struct {
 
 	// epochs are the ones published so far, ascending. Others read them while the peer itself adds one.
 	epochs  atomic.Pointer[[]*epoch]
-	sample  atomic.Pointer[compare.Sample] // the last one asked for, decoded: one an origin bounds their memory
-	changed bool                           // the collection differs from the last epoch's
+	changed bool // the collection differs from the last epoch's
 }
 
 // epoch is a summary that was published.
 type epoch struct {
 	stream           *summary.Prefix
-	first            *epoch // that has the same parts; itself, if no earlier one has
 	envelope, record []byte
-	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
 
 	twin *epoch // an adversary's second one under the same number; nil: none. Read only by peers that got parts of it
 }
@@ -118,12 +114,12 @@ func (r *run) make(p strategy.ID, number summary.Epoch, lifetime time.Duration, 
 	o := r.origin(p)
 	if len(old) > 0 && !o.changed {
 		last := old[len(old)-1]
-		e.record, e.first = last.record, last.first
-		h := e.first.stream.Header()
+		e.record = last.record
+		h := last.stream.Header()
 		h.Epoch, h.Lifetime = number, lifetime
-		e.stream, err = e.first.stream.Under(h)
+		e.stream, err = last.stream.Under(h)
 	} else {
-		e.record, e.first = append(make([]byte, recordOverhead, recordOverhead+peerIDBytes), peerID(p)...), e
+		e.record = append(make([]byte, recordOverhead, recordOverhead+peerIDBytes), peerID(p)...)
 		e.stream, err = r.build(p, number, lifetime, old)
 		o.changed = false
 	}
@@ -137,7 +133,6 @@ func (r *run) make(p strategy.ID, number summary.Epoch, lifetime time.Duration, 
 	e.envelope = append(payload, make([]byte, envelopeOverhead-8)...)
 	e.envelope = binary.BigEndian.AppendUint32(e.envelope, number.Sequence)
 	e.envelope = binary.BigEndian.AppendUint32(e.envelope, uint32(p))
-	e.prefixes = make([]atomic.Pointer[summary.Prefix], e.stream.Parts()+1)
 	return e, nil
 }
 
@@ -156,7 +151,6 @@ func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 		panic(err) // the keys are the run's
 	}
 	t := &epoch{stream: stream, record: e.record, envelope: slices.Clone(e.envelope)}
-	t.first, t.prefixes = t, make([]atomic.Pointer[summary.Prefix], stream.Parts()+1)
 	t.envelope[len(t.envelope)-signatureEnd] = ofTwin
 	e.twin = t
 	return t
@@ -177,36 +171,6 @@ func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration,
 	return summary.Build(fps, summary.Header{
 		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
 	})
-}
-
-// prefix returns the first parts of an epoch: one value for all who hold them.
-func (r *run) prefix(h summary.Header, parts int) *summary.Prefix {
-	o := r.origin(idOf(wire.PeerID(h.Origin)))
-	e := o.epoch(h.Epoch.Sequence)
-	if e.stream.Header().Chain != h.Chain {
-		e = e.twin
-	}
-	return shared(&e.prefixes[parts], func() *summary.Prefix {
-		first := e.first
-		if first == e {
-			return e.stream.Truncate(parts)
-		}
-		cut := shared(&first.prefixes[parts], func() *summary.Prefix { return first.stream.Truncate(parts) })
-		p, err := cut.Under(e.stream.Header())
-		if err != nil {
-			panic(err) // the parts are the same
-		}
-		return p
-	})
-}
-
-// shared returns the prefix that a pointer leads to. If there is none, it stores the result of do.
-func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summary.Prefix {
-	if known := p.Load(); known != nil {
-		return known
-	}
-	p.CompareAndSwap(nil, do())
-	return p.Load()
 }
 
 // peerID returns the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory,
@@ -253,44 +217,6 @@ func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	return e.stream.Header(), nil
 }
 
-// sample does compare.Decode, once for all who hold an origin's newest parts.
-func (r *run) sample(p *summary.Prefix) compare.Sample {
-	if p.Parts() == 0 {
-		return compare.Sample{}
-	}
-	o := r.origin(idOf(wire.PeerID(p.Header().Origin)))
-	if known := o.sample.Load(); known != nil && known.Is(p) {
-		return *known
-	}
-	s := compare.Decode(p)
-	o.sample.Store(&s)
-	return s
-}
-
 func (r *run) openRecord(envelope []byte) (wire.PeerID, error) {
 	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
-}
-
-// newPrefix returns the prefix of no parts.
-func (r *run) newPrefix(h summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
-
-// extend does p.Extend(run). All runs are cut from one stream of the origin, so all holders get the same prefix.
-func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
-	if run.First > p.Parts() || run.First+len(run.Parts) <= p.Parts() {
-		return p.Extend(run)
-	}
-	if r.spoiled.Load() {
-		if _, err := p.Extend(run); err != nil {
-			return nil, err
-		}
-	}
-	return r.prefix(p.Header(), run.First+len(run.Parts)), nil
-}
-
-// extendRelative does p.ExtendRelative(base, run): the result is known.
-func (r *run) extendRelative(p, base *summary.Prefix, run summary.Relative) (*summary.Prefix, error) {
-	if run.First+run.Parts <= p.Parts() || run.First > p.Parts() || run.BaseParts > base.Parts() {
-		return p.ExtendRelative(base, run)
-	}
-	return r.prefix(p.Header(), run.First+run.Parts), nil
 }

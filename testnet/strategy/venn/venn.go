@@ -3,11 +3,11 @@ package venn
 
 import (
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -64,9 +64,11 @@ type run struct {
 	config  overlay.Config // common to all peers' overlays
 	origins []origin
 
-	invented invented    // made-up origins
-	spoiled  atomic.Bool // an adversary sends parts that differ from the signed ones: runs are verified
+	invented invented // made-up origins
 }
+
+// sharedBytes is the size of the cache of decoded summaries: what peers hold is shared in any case.
+const sharedBytes = 1 << 25
 
 func open(w strategy.World) (strategy.Factory, error) {
 	r := &run{world: w, seed: summary.Seed{Network: "sim"}, origins: make([]origin, w.Peers)}
@@ -77,9 +79,10 @@ func open(w strategy.World) (strategy.Factory, error) {
 			return s, err
 		}
 	}
+	shared := cache.New(sharedBytes)
 	r.config = overlay.Config{
-		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend,
-		ExtendRelative: r.extendRelative, Sample: r.sample, MaxOrigins: w.Params.Origins,
+		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: shared.NewPrefix, Extend: shared.Extend,
+		RunRelative: shared.RunRelative, ExtendRelative: shared.ExtendRelative, MaxOrigins: w.Params.Origins,
 		Memory: int(w.Params.Own[memory.Name]), Loop: true,
 	}
 	return r.newPeer, nil
