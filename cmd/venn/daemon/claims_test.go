@@ -2,15 +2,15 @@ package daemon
 
 import (
 	"testing"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 // TestMirrorLeavesKeysOfOthers has a mirror take back content that users and followers hold, too.
 func TestMirrorLeavesKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	c := must(r.FileConfig())
-	c.Mirror.Listen = "127.0.0.1:0"
-	noErr(t, r.SaveConfig(c))
+	configure(t, r, func(c *repo.Config) { c.Mirror.Listen = "127.0.0.1:0" })
 	begun, d, stop := start(t, r)
 	defer func() { _ = stop() }()
 	if now := must(d.node.Status(t.Context())); begun.Keys != now.Keys {

@@ -30,9 +30,7 @@ func newRepo(t *testing.T) repo.Repo {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	r := must(repo.Init(filepath.Join(dir, "r")))
-	c := must(r.FileConfig())
-	c.Discovery.MDNS, c.NAT.PortMap = false, false
-	noErr(t, r.SaveConfig(c))
+	configure(t, r, func(c *repo.Config) { c.Discovery.MDNS, c.NAT.PortMap = false, false })
 	return r
 }
 

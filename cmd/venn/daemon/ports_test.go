@@ -25,12 +25,7 @@ func TestDefaultPortTaken(t *testing.T) {
 	}
 	defer func() { _ = taken.Close() }()
 	r := newRepo(t)
-	set := func(listen ...string) {
-		t.Helper()
-		c := must(r.FileConfig())
-		c.Addresses.Listen = listen
-		noErr(t, r.SaveConfig(c))
-	}
+	set := func(listen ...string) { configure(t, r, func(c *repo.Config) { c.Addresses.Listen = listen }) }
 	set("/ip4/127.0.0.1/tcp/4101", "/ip4/127.0.0.1/udp/4101/quic-v1")
 	var last []string
 	for range 2 {

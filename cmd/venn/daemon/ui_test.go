@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 // TestUI looks at a daemon's view: what it shows of itself, and that foreign pages and changes are refused.
 func TestUI(t *testing.T) {
 	r := newRepo(t)
-	c := must(r.FileConfig())
-	c.HTTP.Names, c.Mirror.Listen = []string{"Box.Lan", "venn"}, "127.0.0.1:0"
-	noErr(t, r.SaveConfig(c))
+	configure(t, r, func(c *repo.Config) { c.HTTP.Names, c.Mirror.Listen = []string{"Box.Lan", "venn"}, "127.0.0.1:0" })
 	s, _, stop := start(t, r)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -116,7 +116,10 @@ func TestImportNotReplaced(t *testing.T) {
 }
 
 func ExampleRepo_OpenImport() {
-	dir := must(os.MkdirTemp("", "venn"))
+	dir, err := os.MkdirTemp("", "venn")
+	if err != nil {
+		panic(err)
+	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := Repo{dir}
 	for range 2 {

@@ -108,6 +108,7 @@ func TestFaultsInOrder(t *testing.T) {
 	}
 }
 
+// TestBadConfigs names what is wrong with a configuration. Who mistyped a key is told which ones there are.
 func TestBadConfigs(t *testing.T) {
 	r := newRepo(t)
 	for text, want := range map[string]string{
@@ -121,7 +122,8 @@ func TestBadConfigs(t *testing.T) {
 		"[network]\nname = \"\"":               "network.name",
 		"[network]\nprevious_until = \"soon\"": "network.previous_until",
 		"[network]\nseed = 3\nprevious_seed = 3\nprevious_until = \"2030-01-31T12:00:00Z\"": "network.previous_seed",
-		"[nope]\nx = 1":                                     "nope",
+		"[nope]\nx = 1":                                     "unknown key nope; the sections are network, addresses",
+		"[log]\nlevels = \"info\"":                          "unknown key log.levels; log has level",
 		"[addresses]\nlisten = [\"localhost\"]":             "addresses.listen",
 		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",
 		"[log]\nlevel = \"loud\"":                           "log.level",
@@ -136,20 +138,6 @@ func TestBadConfigs(t *testing.T) {
 	noErr(t, os.Remove(r.ConfigPath()))
 	if _, err := r.Config(); !errors.Is(err, ErrConfig) {
 		t.Errorf("no file: %v", err)
-	}
-}
-
-// TestUnknownKeys tells who mistyped a key which ones there are.
-func TestUnknownKeys(t *testing.T) {
-	r := newRepo(t)
-	for text, want := range map[string]string{
-		"[nope]\nx = 1":            "unknown key nope; the sections are network, addresses",
-		"[log]\nlevels = \"info\"": "unknown key log.levels; log has level",
-	} {
-		noErr(t, os.WriteFile(r.ConfigPath(), []byte(text), 0o600))
-		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
 	}
 }
 
@@ -220,7 +208,7 @@ func TestFreePort(t *testing.T) {
 
 // TestChangesSideBySide: of several changes of the configuration at the same time, none is lost.
 func TestChangesSideBySide(t *testing.T) {
-	r := must(Init(filepath.Join(t.TempDir(), "r")))
+	r := newRepo(t)
 	const changes = 16
 	var group sync.WaitGroup
 	for n := range changes {
