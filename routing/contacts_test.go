@@ -57,38 +57,26 @@ func spread(nodes []*routinglab.Node, first, every int) (all []wire.PeerID) {
 	return all
 }
 
-// TestContactsFind: a key that one peer anywhere holds is found from anywhere, at two messages a range.
+// TestContactsFind: a key that one peer anywhere holds is found from anywhere, at two messages a range. What a contact
+// says that its answer has cost takes nothing of the budget.
 func TestContactsFind(t *testing.T) {
-	net, nodes := ranged(64, 3, routing.Config{})
-	nodes[17].Holds["k"] = true
-	for i, node := range nodes {
-		if i == 17 {
-			continue
+	for _, costs := range []int{0, 1 << 30} {
+		net, nodes := ranged(64, 3, routing.Config{})
+		nodes[17].Holds["k"] = true
+		for _, node := range nodes {
+			node.Costs = costs
 		}
-		s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-		if s.Found != 1 || s.Messages > 2*7+2 {
-			t.Errorf("%s: %v", node.ID, node.Done[0])
-		}
-		if own := node.Range.Contains(overlay.PlaceOf(nodes[17].ID)); own && s.Messages > 2 {
-			t.Errorf("%s knows the holder, and spent %d messages", node.ID, s.Messages)
-		}
-	}
-}
-
-// TestNamesCostNothing: what a contact says that its answer has cost takes nothing of the query's budget: a question for
-// names is one message and its answer.
-func TestNamesCostNothing(t *testing.T) {
-	net, nodes := ranged(64, 3, routing.Config{})
-	nodes[17].Holds["k"] = true
-	for _, node := range nodes {
-		node.Costs = 1 << 30
-	}
-	for i, node := range nodes {
-		if i == 17 {
-			continue
-		}
-		if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}); s.Found != 1 || s.Messages > 2*7+2 {
-			t.Fatalf("%s: %v", node.ID, node.Done[0])
+		for i, node := range nodes {
+			if i == 17 {
+				continue
+			}
+			s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
+			if s.Found != 1 || s.Messages > 2*7+2 {
+				t.Fatalf("costs %d, %s: %v", costs, node.ID, node.Done[0])
+			}
+			if own := node.Range.Contains(overlay.PlaceOf(nodes[17].ID)); own && s.Messages > 2 {
+				t.Errorf("costs %d: %s knows the holder, and spent %d messages", costs, node.ID, s.Messages)
+			}
 		}
 	}
 }
