@@ -72,7 +72,6 @@ func (l *loop) show(p wire.PeerID, tail bool) {
 
 // learn counts parts learned.
 func (l *loop) learn(e event.Learned) {
-	l.n.metrics.took(e)
 	if e.Fallback {
 		l.fallbacks++
 	}

@@ -65,7 +65,6 @@ const (
 // events waits with it.
 type events struct {
 	counters *counters.Counters
-	metrics  *metrics
 	emitters map[reflect.Type]event.Emitter
 	done     chan struct{}
 
@@ -73,9 +72,9 @@ type events struct {
 	queue chan any // nil: closed
 }
 
-func newEvents(h host.Host, c *counters.Counters, m *metrics) (*events, error) {
+func newEvents(h host.Host, c *counters.Counters) (*events, error) {
 	e := &events{
-		counters: c, metrics: m, emitters: make(map[reflect.Type]event.Emitter),
+		counters: c, emitters: make(map[reflect.Type]event.Emitter),
 		done: make(chan struct{}), queue: make(chan any, eventQueue),
 	}
 	for _, ev := range []any{
@@ -108,9 +107,8 @@ func (e *events) closeEmitters() error {
 	return errors.Join(errs...)
 }
 
-// emit counts an event and hands it to the bus. It never waits.
+// emit hands an event to the bus. It never waits.
 func (e *events) emit(ev any) {
-	e.metrics.event(ev)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {

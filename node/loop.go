@@ -190,9 +190,7 @@ func (l *loop) tick() {
 	l.awake()
 	l.woken()
 	if l.ticks%4 == 1 {
-		s := l.status()
-		l.n.gauges.Store(&s)
-		l.n.metrics.budgets(l.core.Overlay.Budgets(l.n.now()))
+		l.snap()
 		l.closeStale(time.Now())
 	}
 	l.rejoin()

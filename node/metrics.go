@@ -2,7 +2,6 @@ package node
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,55 +10,138 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// metrics counts what the loop and the events report. It is safe for concurrent use.
+// snapshot is the loop's state, as the metrics tell it.
+type snapshot struct {
+	Status
+	learned map[event.Transport]int // bytes of parts, by the way they came
+	budgets overlay.Budgets
+	own     int // bytes of the last summary of the node's own
+}
+
+// values are those of a metric, by the values of its labels.
+type values map[[2]string]float64
+
+func one[N int | uint64 | float64](v N) values { return values{{}: float64(v)} }
+
+// by returns values by one label.
+func by[N int | uint64](counts map[string]N) values {
+	out := make(values, len(counts))
+	for label, v := range counts {
+		out[[2]string{label}] = float64(v)
+	}
+	return out
+}
+
+// figure is a metric that is read off the node and its last snapshot.
+type figure struct {
+	kind   prometheus.ValueType
+	name   string
+	help   string
+	labels []string
+	of     func(*Node, *snapshot) values
+}
+
+const (
+	total = prometheus.CounterValue
+	gauge = prometheus.GaugeValue
+)
+
+func label(names ...string) []string { return names }
+
+var figures = []figure{
+	{gauge, "venn_keys", "Keys held.", nil, func(n *Node, _ *snapshot) values { return one(n.Len()) }},
+	{gauge, "venn_fault", "1 while the key store fails, else 0.", nil, func(n *Node, _ *snapshot) values {
+		if n.fault() != nil {
+			return one(1)
+		}
+		return one(0)
+	}},
+	{gauge, "venn_connections", "Peers connected.", nil, func(n *Node, _ *snapshot) values { return one(len(n.host.Network().Peers())) }},
+	{gauge, "venn_connections_limit", "Peers connected at most.", nil, func(n *Node, _ *snapshot) values { return one(n.cfg.maxConnections) }},
+	{gauge, "venn_links", "Peers that hello was said with.", nil, func(_ *Node, s *snapshot) values { return one(s.Links) }},
+	{gauge, "venn_queue_length", "What waits for the loop, or in outbox and catalogues for pubsub, by queue; requests are the streams that peers have open.", label("queue"), queueLengths},
+	{gauge, "venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, func(n *Node, _ *snapshot) values { _, bytes := n.in.Waiting(); return one(bytes) }},
+	{total, "venn_refused_total", "Messages refused, by reason.", label("reason"), func(n *Node, _ *snapshot) values { refused, _ := n.counters.Maps(); return by(refused) }},
+	{total, "venn_dropped_total", "Messages dropped for a full queue, by queue.", label("queue"), func(n *Node, _ *snapshot) values { _, dropped := n.counters.Maps(); return by(dropped) }},
+	{total, "venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", label("protocol", "direction"), streamBytes},
+	{gauge, "venn_origins", "Peers whose summary is held.", nil, func(_ *Node, s *snapshot) values { return one(s.Origins) }},
+	{gauge, "venn_origins_unrotated", "Of these, peers known only under the previous seed.", nil, func(_ *Node, s *snapshot) values { return one(s.Unrotated) }},
+	{gauge, "venn_parts_held", "Parts of others' summaries held.", nil, func(_ *Node, s *snapshot) values { return one(s.PartsHeld) }},
+	{gauge, "venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, func(_ *Node, s *snapshot) values { return one(s.BytesHeld) }},
+	{gauge, "venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, func(n *Node, _ *snapshot) values { return one(n.cfg.memory) }},
+	{gauge, "venn_expected_false_matches", "Expected false matches of a query.", nil, func(_ *Node, s *snapshot) values { return one(s.FalseMatches) }},
+	{total, "venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, func(_ *Node, s *snapshot) values { return one(s.Ignored) }},
+	{total, "venn_epochs_total", "Summaries of the node's own that were published.", nil, func(_ *Node, s *snapshot) values { return one(s.Epochs) }},
+	{gauge, "venn_own_summary_bytes", "Bytes of the last summary of the node's own.", nil, func(_ *Node, s *snapshot) values { return one(s.own) }},
+	{total, "venn_learned_bytes_total", "Bytes of parts of others' summaries that were new, by the way they came.", label("way"), func(_ *Node, s *snapshot) values {
+		return by(map[string]int{
+			"pubsub": s.learned[event.Pubsub], "direct": s.learned[event.Direct], "message": s.learned[event.Message], "delta": s.SparedBytes,
+		})
+	}},
+	{total, "venn_deltas_total", "Newer epochs of others learned by deltas.", nil, func(_ *Node, s *snapshot) values { return one(s.Deltas) }},
+	{total, "venn_delta_bytes_total", "Bytes of deltas that came in place of parts.", nil, func(_ *Node, s *snapshot) values { return one(s.DeltaBytes) }},
+	{total, "venn_delta_fallbacks_total", "Newer epochs of peers known before that began with parts, for want of a delta.", nil, func(_ *Node, s *snapshot) values { return one(s.Fallbacks) }},
+	{total, "venn_budget_used_bytes_total", "Bytes that counted against the budgets for summaries, with pubsub's control messages.", label("direction"), func(_ *Node, s *snapshot) values {
+		return by(map[string]uint64{"sent": s.BudgetSent, "received": s.BudgetReceived})
+	}},
+	{gauge, "venn_budget_bytes_per_second", "What may be sent and received of summaries, by whose budget it is: the line's, or all links'.", label("of", "direction"), budgetRates},
+}
+
+func queueLengths(n *Node, _ *snapshot) values {
+	partials, _ := n.in.Waiting()
+	return by(map[string]int{
+		"requests": n.streams.Admit.Held(), "results": len(n.in.Results), "partials": partials,
+		"outbox": n.mesh.Waiting(), "catalogues": n.mesh.Catalogues(),
+	})
+}
+
+func streamBytes(n *Node, _ *snapshot) values {
+	out := make(values)
+	for id, t := range n.counters.Protocols() {
+		out[[2]string{string(id), "sent"}], out[[2]string{string(id), "received"}] = float64(t.Sent), float64(t.Received)
+	}
+	return out
+}
+
+func budgetRates(_ *Node, s *snapshot) values {
+	out := values{{"line", "sent"}: s.budgets.LineOut, {"line", "received"}: s.budgets.LineIn}
+	for _, l := range s.budgets.Links {
+		out[[2]string{"links", "sent"}] += l.Out
+		out[[2]string{"links", "received"}] += l.In
+	}
+	return out
+}
+
+// metrics counts what no status has. It is safe for concurrent use.
 type metrics struct {
-	queries  *prometheus.CounterVec
-	seconds  prometheus.Histogram
-	messages prometheus.Counter
-	asked    *prometheus.CounterVec
-	learned  *prometheus.CounterVec
-	deltas   prometheus.Counter
-	saved    prometheus.Counter
-	falls    prometheus.Counter
-	epochs   prometheus.Counter
-	own      prometheus.Gauge
-	links    prometheus.Gauge
-	rates    *prometheus.GaugeVec
-	spent    prometheus.Histogram
+	queries, asked *prometheus.CounterVec
+	messages       prometheus.Counter
+	seconds, spent prometheus.Histogram
 }
 
 func newMetrics() *metrics {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	}
-	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	}
 	return &metrics{
-		queries: counters("venn_queries_total", "Own queries that ended, by how.", "end"),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "venn_queries_total", Help: "Own queries that ended, by how.",
+		}, label("end")),
+		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "venn_query_asked_total", Help: "Peers asked by own queries, by why they were and what came of it.",
+		}, label("why", "result")),
+		messages: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "venn_query_messages_total", Help: "Messages that own queries cost, here and elsewhere.",
+		}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "venn_query_seconds", Help: "Time of own queries.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}),
-		messages: counter("venn_query_messages_total", "Messages that own queries cost, here and elsewhere."),
-		asked:    counters("venn_query_asked_total", "Peers asked by own queries, by why they were and what came of it.", "why", "result"),
-		learned:  counters("venn_learned_bytes_total", "Bytes of parts of others' summaries that were new, by the way they came.", "way"),
-		deltas:   counter("venn_deltas_total", "Newer epochs of others learned by deltas."),
-		falls:    counter("venn_delta_fallbacks_total", "Newer epochs of peers known before that began with parts, for want of a delta."),
-		saved:    counter("venn_delta_bytes_total", "Bytes of deltas that came in place of parts."),
-		epochs:   counter("venn_epochs_total", "Summaries of the node's own that were published."),
-		own:      gauge("venn_own_summary_bytes", "Bytes of the last summary of the node's own."),
-		links:    gauge("venn_links", "Peers that hello was said with."),
-		rates: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "venn_budget_bytes_per_second", Help: "What may be sent and received of summaries, by whose budget it is: the line's, or all links'.",
-		}, []string{"of", "direction"}),
 		spent: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "venn_link_budget_spent_ratio", Help: "Share of what a link may send at once that is used up, of every link each second.",
 			Buckets: prometheus.LinearBuckets(0.1, 0.1, 10),
 		}),
 	}
+}
+
+func (m *metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.spent}
 }
 
 // ended counts an own query that is over.
@@ -72,140 +154,40 @@ func (m *metrics) ended(s routing.Stats) {
 	}
 }
 
-func (m *metrics) took(e event.Learned) {
-	way := map[event.Transport]string{event.Pubsub: "pubsub", event.Direct: "direct", event.Message: "message"}[e.Transport]
-	if e.Delta > 0 {
-		way = "delta"
-		m.deltas.Inc()
-	}
-	if e.Fallback {
-		m.falls.Inc()
-	}
-	m.learned.WithLabelValues(way).Add(float64(e.Bytes))
-	m.saved.Add(float64(e.Delta))
-}
-
-func (m *metrics) event(ev any) {
-	switch ev := ev.(type) {
-	case EvtSummaryPublished:
-		m.epochs.Inc()
-		m.own.Set(float64(ev.Bytes))
-	case EvtLinkOpened:
-		m.links.Inc()
-	case EvtLinkClosed:
-		m.links.Dec()
+// snap keeps a snapshot for the metrics.
+func (l *loop) snap() {
+	s := snapshot{Status: l.status(), learned: maps.Clone(l.learned), budgets: l.core.Overlay.Budgets(l.n.now()), own: l.publisher.bytes}
+	l.n.snapshot.Store(&s)
+	for _, link := range s.budgets.Links {
+		l.n.metrics.spent.Observe(link.Spent)
 	}
 }
 
-// budgets records the rates of the line and of links.
-func (m *metrics) budgets(b overlay.Budgets) {
-	var out, in float64
-	for _, l := range b.Links {
-		out += l.Out
-		in += l.In
-		m.spent.Observe(l.Spent)
-	}
-	m.rates.WithLabelValues("line", "sent").Set(b.LineOut)
-	m.rates.WithLabelValues("line", "received").Set(b.LineIn)
-	m.rates.WithLabelValues("links", "sent").Set(out)
-	m.rates.WithLabelValues("links", "received").Set(in)
-}
-
-func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.learned, m.deltas, m.saved, m.falls, m.epochs, m.own, m.links, m.rates, m.spent}
-}
-
-// collector gives the metrics, the counters and the node's last status to Prometheus.
+// collector gives the metrics to Prometheus.
 type collector struct{ n *Node }
 
-var (
-	descRefused = prometheus.NewDesc("venn_refused_total", "Messages refused, by reason.", []string{"reason"}, nil)
-	descDropped = prometheus.NewDesc("venn_dropped_total", "Messages dropped for a full queue, by queue.", []string{"queue"}, nil)
-	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox and catalogues for pubsub, by queue; requests are the streams that peers have open.", []string{"queue"}, nil)
-	descWaiting = prometheus.NewDesc("venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, nil)
-	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
-	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)
-	descFault   = prometheus.NewDesc("venn_fault", "1 while the key store fails, else 0.", nil, nil)
-	descConns   = prometheus.NewDesc("venn_connections", "Peers connected.", nil, nil)
-	descMost    = prometheus.NewDesc("venn_connections_limit", "Peers connected at most.", nil, nil)
-	descOrigins = prometheus.NewDesc("venn_origins", "Peers whose summary is held.", nil, nil)
-	descOld     = prometheus.NewDesc("venn_origins_unrotated", "Of these, peers known only under the previous seed.", nil, nil)
-	descParts   = prometheus.NewDesc("venn_parts_held", "Parts of others' summaries held.", nil, nil)
-	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
-	descMemory  = prometheus.NewDesc("venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, nil)
-	descIgnored = prometheus.NewDesc("venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, nil)
-	descBudget  = prometheus.NewDesc("venn_budget_used_bytes_total", "Bytes that counted against the budgets for summaries, with pubsub's control messages.", []string{"direction"}, nil)
-	descFalse   = prometheus.NewDesc("venn_expected_false_matches", "Expected false matches of a query.", nil, nil)
-)
+func (f figure) desc() *prometheus.Desc { return prometheus.NewDesc(f.name, f.help, f.labels, nil) }
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descFault, descConns, descMost, descOrigins, descOld, descParts, descHeld,
-		descMemory, descFalse, descIgnored,
-	} {
-		ch <- d
+	for _, f := range figures {
+		ch <- f.desc()
 	}
-	ch <- descBudget
 	for _, m := range c.n.metrics.collectors() {
 		m.Describe(ch)
 	}
 }
 
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	c.counted(ch)
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	s := c.n.snapshot.Load()
+	if s == nil {
+		s = new(snapshot)
 	}
-	in := c.n.in
-	gauge(descQueue, float64(c.n.streams.Admit.Held()), "requests")
-	gauge(descQueue, float64(len(in.Results)), "results")
-	partials, bytes := in.Waiting()
-	gauge(descQueue, float64(partials), "partials")
-	gauge(descQueue, float64(c.n.mesh.Waiting()), "outbox")
-	gauge(descQueue, float64(c.n.mesh.Catalogues()), "catalogues")
-	gauge(descWaiting, float64(bytes))
-	gauge(descKeys, float64(c.n.Len()))
-	failing := 0.0
-	if c.n.fault() != nil {
-		failing = 1
-	}
-	gauge(descFault, failing)
-	gauge(descConns, float64(len(c.n.host.Network().Peers())))
-	gauge(descMost, float64(c.n.cfg.maxConnections))
-	gauge(descMemory, float64(c.n.cfg.memory))
-	if s := c.n.gauges.Load(); s != nil {
-		gauge(descOrigins, float64(s.Origins))
-		gauge(descOld, float64(s.Unrotated))
-		gauge(descParts, float64(s.PartsHeld))
-		gauge(descHeld, float64(s.BytesHeld))
-		gauge(descFalse, s.FalseMatches)
-		count := func(d *prometheus.Desc, v float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	for _, f := range figures {
+		for labels, v := range f.of(c.n, s) {
+			ch <- prometheus.MustNewConstMetric(f.desc(), f.kind, v, labels[:len(f.labels)]...)
 		}
-		count(descIgnored, float64(s.Ignored))
-		count(descBudget, float64(s.BudgetSent), "sent")
-		count(descBudget, float64(s.BudgetReceived), "received")
 	}
 	for _, m := range c.n.metrics.collectors() {
 		m.Collect(ch)
-	}
-}
-
-// counted gives the counters.
-func (c collector) counted(ch chan<- prometheus.Metric) {
-	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-	}
-	refused, dropped := c.n.counters.Maps()
-	for reason, v := range refused {
-		counter(descRefused, v, reason)
-	}
-	for queue, v := range dropped {
-		counter(descDropped, v, queue)
-	}
-	totals := c.n.counters.Protocols()
-	for _, id := range slices.Sorted(maps.Keys(totals)) {
-		counter(descBytes, totals[id].Sent, string(id), "sent")
-		counter(descBytes, totals[id].Received, string(id), "received")
 	}
 }

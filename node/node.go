@@ -78,7 +78,7 @@ type Node struct {
 	sample      keySample
 	joining     *admission.Slots                   // of joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // of connections that are being made
-	gauges      atomic.Pointer[Status]
+	snapshot    atomic.Pointer[snapshot]
 	changing    atomic.Int64           // calls that are changing the key store
 	untold      atomic.Bool            // there are changes that wait for an epoch
 	lastRecords map[wire.PeerID][]byte // of the last run
@@ -159,7 +159,7 @@ func (n *Node) open() (err error) {
 	}
 	n.keys = n.cfg.keys
 	n.last, n.lastRecords = n.cfg.warm(n.host.ID()), n.cfg.lastRecords()
-	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
+	if n.events, err = newEvents(n.host, n.counters); err != nil {
 		return err
 	}
 	c := core.Config{Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig(), Spacing: n.cfg.spacing}

@@ -19,6 +19,7 @@ type publisher struct {
 	shape summary.Shape // of the last build
 
 	published int   // epochs so far
+	bytes     int   // of the last one's parts, on the wire
 	fault     error // of the last build that was due; nil: it did not fail
 
 	sample    []byte        // ordinary message of the last epoch; nil: none
@@ -129,8 +130,9 @@ func (p *publisher) built(l *loop, b built) {
 	l.n.untold.Store(l.core.Untold())
 	h, all := b.stream.Header(), b.stream
 	p.published++
+	p.bytes = all.EncodedBytes()
 	p.sample, p.sampleDue = sampleMessage(b), true
-	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.EncodedBytes()})
+	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: p.bytes})
 }
 
 // sendSample sends the ordinary message if it is due and a peer needs it.
