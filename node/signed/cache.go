@@ -4,39 +4,25 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
-	"sync"
+	"sync/atomic"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Cache remembers the contents of signed headers and peer records, and which signatures of tails were good, so that
-// each is verified once. Failed verifications are not kept. It is safe for concurrent use; nodes of one process may
-// share one.
+// each is verified once. The ones used last stay. Failed verifications are not kept. It is safe for concurrent use;
+// nodes of one process may share one.
 type Cache struct {
-	mu        sync.Mutex
-	count     int // of envelopes opened
-	envelopes *simplelru.LRU[[sha256.Size]byte, opened]
-
-	signatures []signatures
+	envelopes  *lru.Cache[[sha256.Size]byte, opened]
+	signatures *lru.Cache[[sha256.Size]byte, struct{}] // good ones
+	count      atomic.Int64                            // of envelopes opened
 }
 
-// signatures holds the good signatures whose hashes have the same remainder. Every tail that comes to a node of the
-// process is looked up; one lock for all would make them wait for each other.
-type signatures struct {
-	mu   sync.Mutex
-	good *simplelru.LRU[[sha256.Size]byte, struct{}]
-}
-
-const (
-	// signaturesEach is the number of signatures remembered for each envelope: they take some 150 bytes.
-	signaturesEach = 4
-	// A part holds leastPart signatures or more, if there are several parts; there are mostParts at most.
-	leastPart = 64
-	mostParts = 16
-)
+// signaturesEach is the number of signatures remembered for each envelope: they take some 150 bytes.
+const signaturesEach = 4
 
 // opened is an envelope and its contents.
 type opened struct {
@@ -46,36 +32,16 @@ type opened struct {
 
 // NewCache returns a cache of at most entries envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
-	c := &Cache{
-		envelopes:  lru[opened](entries),
-		signatures: make([]signatures, min(max(1, signaturesEach*entries/leastPart), mostParts)),
-	}
-	for i := range c.signatures {
-		c.signatures[i].good = lru[struct{}](max(1, signaturesEach*entries/len(c.signatures)))
-	}
-	return c
+	return &Cache{envelopes: latest[opened](entries), signatures: latest[struct{}](signaturesEach * entries)}
 }
 
-// lru returns a cache of values by hash, which keeps the most recently used ones.
-func lru[V any](most int) *simplelru.LRU[[sha256.Size]byte, V] {
-	l, err := simplelru.NewLRU[[sha256.Size]byte, V](max(1, most), nil)
+// latest returns a cache of values by hash.
+func latest[V any](most int) *lru.Cache[[sha256.Size]byte, V] {
+	l, err := lru.New[[sha256.Size]byte, V](max(1, most))
 	if err != nil {
 		panic(err) // most is not above 0
 	}
 	return l
-}
-
-func (c *Cache) get(k [sha256.Size]byte) (opened, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.envelopes.Get(k)
-}
-
-func (c *Cache) put(k [sha256.Size]byte, v opened) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.envelopes.Add(k, v)
-	c.count++
 }
 
 // cached returns the result of open for an envelope, from the cache if it is there.
@@ -84,14 +50,15 @@ func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, e
 		return open(envelope) // refuses it
 	}
 	k := sha256.Sum256(envelope)
-	if v, ok := c.get(k); ok {
+	if v, ok := c.envelopes.Get(k); ok {
 		if held, ok := v.held.(T); ok {
 			return held, nil
 		}
 	}
 	v, err := open(envelope)
 	if err == nil {
-		c.put(k, opened{v, slices.Clone(envelope)})
+		c.envelopes.Add(k, opened{v, slices.Clone(envelope)})
+		c.count.Add(1)
 	}
 	return v, err
 }
@@ -109,28 +76,14 @@ func (c *Cache) Record(envelope []byte) (Record, error) {
 // Signature returns the result of verify for a signature, or nil if the signature was good before.
 func (c *Cache) Signature(origin string, message, signature []byte, verify func(origin string, message, signature []byte) error) error {
 	k := signatureKey(origin, message, signature)
-	part := &c.signatures[int(k[0])%len(c.signatures)]
-	if part.has(k) {
+	if _, good := c.signatures.Get(k); good {
 		return nil
 	}
 	err := verify(origin, message, signature)
 	if err == nil {
-		part.add(k)
+		c.signatures.Add(k, struct{}{})
 	}
 	return err
-}
-
-func (s *signatures) has(k [sha256.Size]byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, good := s.good.Get(k)
-	return good
-}
-
-func (s *signatures) add(k [sha256.Size]byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.good.Add(k, struct{}{})
 }
 
 func signatureKey(origin string, message, signature []byte) [sha256.Size]byte {
@@ -147,15 +100,11 @@ func (c *Cache) Keep(envelope []byte) []byte {
 	if envelope == nil {
 		return nil
 	}
-	if v, ok := c.get(sha256.Sum256(envelope)); ok {
+	if v, ok := c.envelopes.Get(sha256.Sum256(envelope)); ok {
 		return v.envelope
 	}
 	return slices.Clone(envelope)
 }
 
 // Opened returns how many envelopes were verified so far.
-func (c *Cache) Opened() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.count
-}
+func (c *Cache) Opened() int { return int(c.count.Load()) }
