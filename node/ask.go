@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -56,18 +56,57 @@ func (n *Node) hasChecked(key []byte) bool {
 	return has
 }
 
-func (n *Node) serveQuery(s *streams.Stream) error {
-	b, err := s.Receive(wire.MaxQuery, streams.IOTime)
+// serve returns the handler of a protocol of questions. It reads and parses a question of at most limit bytes, and has
+// it paid for before it is answered.
+func serve[Q any](limit int, parse func([]byte) (Q, error), price func(Q) time.Duration, answer func(*streams.Stream, Q) error) func(*streams.Stream) error {
+	return func(s *streams.Stream) error {
+		b, err := s.Receive(limit, streams.IOTime)
+		if err != nil {
+			return err
+		}
+		q, err := parse(b)
+		if err != nil {
+			return err
+		}
+		if err := s.Pay(price(q)); err != nil {
+			return err
+		}
+		return answer(s, q)
+	}
+}
+
+// priced returns a price that is the same for all questions.
+func priced[Q any](price time.Duration) func(Q) time.Duration {
+	return func(Q) time.Duration { return price }
+}
+
+// put puts a question to a connected peer on a stream of a protocol, and has answers read from it. The stream is opened
+// before ctx ends.
+func (n *Node) put(ctx context.Context, p peer.ID, id protocol.ID, question wire.Message, answers func(*streams.Stream) error) (err error) {
+	s, err := n.streams.Open(ctx, p, id)
 	if err != nil {
 		return err
 	}
-	q, err := wire.ParseQuery(b)
+	defer func() { s.End(err) }()
+	if err = s.Send(question.Append(nil)); err != nil {
+		return err
+	}
+	return answers(s)
+}
+
+// answerOn receives an answer of at most limit bytes on a stream of a protocol, and returns it with its bytes. One that
+// cannot be parsed is the peer's fault.
+func answerOn[A any](n *Node, s *streams.Stream, id protocol.ID, limit int, within time.Duration, parse func([]byte) (A, error)) (a A, size int, err error) {
+	b, err := s.Receive(limit, within)
 	if err != nil {
-		return err
+		return a, 0, err
 	}
-	if err := s.Pay(admit.Key); err != nil {
-		return err
-	}
+	a, err = parse(b)
+	n.unread(s.Peer, id, err)
+	return a, len(b), err
+}
+
+func (n *Node) serveQuery(s *streams.Stream, q wire.Query) error {
 	q.Within = min(q.Within, maxWithin)
 	holds, err := n.check(q.Key, false)
 	if err != nil {
@@ -178,35 +217,22 @@ const maxAnswers = routing.MaxNamesAll + 1
 
 // answersTo sends a query and reads answers until the final one. size is the bytes of an answer; the first one's
 // include the question's.
-func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
+func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) error {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()
-	s, err := n.streams.Open(ctx, p, QueryID)
-	if err != nil {
-		return err
-	}
-	defer func() { s.End(err) }()
-	question := q.Append(nil)
-	if err = s.Send(question); err != nil {
-		return err
-	}
-	sent := len(question)
-	until := time.Now().Add(q.Within)
-	for range maxAnswers {
-		b, err := s.Receive(wire.MaxAnswer, time.Until(until))
-		if err != nil {
-			return err
+	return n.put(ctx, p, QueryID, q, func(s *streams.Stream) error {
+		sent, until := q.Size(), time.Now().Add(q.Within)
+		for range maxAnswers {
+			a, size, err := answerOn(n, s, QueryID, wire.MaxAnswer, time.Until(until), wire.ParseAnswer)
+			if err != nil {
+				return err
+			}
+			take(a, sent+size)
+			sent = 0
+			if a.Final {
+				return nil
+			}
 		}
-		a, err := wire.ParseAnswer(b)
-		if err != nil {
-			n.unread(p, QueryID, err)
-			return err
-		}
-		take(a, sent+len(b))
-		sent = 0
-		if a.Final {
-			return nil
-		}
-	}
-	return fmt.Errorf("node: more than %d answers", maxAnswers)
+		return fmt.Errorf("node: more than %d answers", maxAnswers)
+	})
 }

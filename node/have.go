@@ -122,38 +122,21 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 	if err := n.reach(opening, to, e); err != nil {
 		return nil, 0, err
 	}
-	s, err := n.streams.Open(opening, peer.ID(to.Peer), HaveID)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { s.End(err) }()
-	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
-	begun := time.Now()
-	if err = s.Send(wire.HaveRequest(keys).Append(nil)); err != nil {
-		return nil, 0, err
-	}
-	b, err := s.Receive(wire.MaxHaveAnswer, streams.IOTime)
-	if err != nil {
-		return nil, 0, err
-	}
-	if has, err = wire.ParseHaveAnswer(b, len(keys)); err != nil {
-		n.unread(s.Peer, HaveID, err)
-	}
-	return has, time.Since(begun), err
+	err = n.put(opening, peer.ID(to.Peer), HaveID, wire.HaveRequest(keys), func(s *streams.Stream) error {
+		defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+		begun := time.Now()
+		parse := func(b []byte) (wire.HaveAnswer, error) { return wire.ParseHaveAnswer(b, len(keys)) }
+		has, _, err = answerOn(n, s, HaveID, wire.MaxHaveAnswer, streams.IOTime, parse)
+		rtt = time.Since(begun)
+		return err
+	})
+	return has, rtt, err
 }
 
-func (n *Node) serveHave(s *streams.Stream) error {
-	b, err := s.Receive(wire.MaxHave, streams.IOTime)
-	if err != nil {
-		return err
-	}
-	keys, err := wire.ParseHaveRequest(b)
-	if err != nil {
-		return err
-	}
-	if err := s.Pay(time.Duration(len(keys)) * admit.Key); err != nil {
-		return err
-	}
+// havePrice is the price of a question for keys.
+func havePrice(keys wire.HaveRequest) time.Duration { return time.Duration(len(keys)) * admit.Key }
+
+func (n *Node) serveHave(s *streams.Stream, keys wire.HaveRequest) (err error) {
 	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)
 	for i, k := range keys {
 		if has[i], err = n.has(k, private); err != nil {

@@ -62,10 +62,9 @@ func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	under := &helloing{stop: stop}
 	link.hello = under
 	h.New = !link.greeted && link.session == 0
-	msg := h.Append(nil)
 	l.n.tasks.Run(func() {
 		defer stop()
-		took, err := l.n.helloAgain(ctx, p, msg)
+		took, err := l.n.helloAgain(ctx, p, h)
 		l.n.in.Result(l.n.ctx, saidHello{p, under, took, err})
 	})
 }
@@ -141,42 +140,37 @@ func (l *loop) rejected(p peer.ID, err error) {
 var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
 
 // helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
-func (n *Node) helloAgain(ctx context.Context, p peer.ID, msg []byte) (took tookHello, err error) {
+func (n *Node) helloAgain(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
 	for _, wait := range helloPauses {
-		if took, err = n.hello(ctx, p, msg); err == nil && !took.vain() || !n.reached(p) {
+		if took, err = n.hello(ctx, p, h); err == nil && !took.vain() || !n.reached(p) {
 			return took, err
 		}
 		if pause(ctx, wait); ctx.Err() != nil {
 			return took, err
 		}
 	}
-	return n.hello(ctx, p, msg)
+	return n.hello(ctx, p, h)
 }
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip. If the other end has
 // no room for the link, it names others first.
-func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (took tookHello, err error) {
-	s, err := n.streams.Open(ctx, p, HelloID)
-	if err != nil {
-		return took, err
-	}
-	defer func() { s.End(err) }()
-	begun := time.Now()
-	if err = s.Send(msg); err != nil {
-		return took, err
-	}
-	if err = s.CloseWrite(); err != nil {
-		return took, err
-	}
-	names, failed := n.receiveNames(s, HelloID)
-	switch {
-	case errors.Is(failed, io.EOF):
-		took.rtt = time.Since(begun)
-	case failed != nil:
-		err = fmt.Errorf("node: hello not taken: %w", failed)
-	default:
-		took.full = &names
-	}
+func (n *Node) hello(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
+	err = n.put(ctx, p, HelloID, h, func(s *streams.Stream) error {
+		begun := time.Now()
+		if err := s.CloseWrite(); err != nil {
+			return err
+		}
+		names, err := n.receiveNames(s, HelloID)
+		switch {
+		case errors.Is(err, io.EOF):
+			took.rtt = time.Since(begun)
+		case err != nil:
+			return fmt.Errorf("node: hello not taken: %w", err)
+		default:
+			took.full = &names
+		}
+		return nil
+	})
 	return took, err
 }
 
@@ -201,27 +195,19 @@ func (l *loop) begun(h gotHello) {
 	})
 }
 
-func (n *Node) serveHello(s *streams.Stream) error {
-	b, err := s.Receive(wire.MaxHello, streams.IOTime)
-	if err != nil {
-		return err
-	}
-	h, err := wire.ParseHello(b)
-	if err != nil {
-		return err
-	}
+// helloPrice is the price of a hello: that of its records.
+func helloPrice(h wire.Hello) time.Duration { return time.Duration(len(h.Records)) * admit.Signature }
+
+func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 	if h.Parted {
 		return n.in.Request(s.Context(), parting{s.Peer})
-	}
-	if err := s.Pay(time.Duration(len(h.Records)) * admit.Signature); err != nil {
-		return err
 	}
 	linked := n.links.Linked(s.Peer)
 	if !n.admit(s.Peer) {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records...)
-	err = n.in.Request(s.Context(), gotHello{s.Peer, s.Conn(), h})
+	err := n.in.Request(s.Context(), gotHello{s.Peer, s.Conn(), h})
 	if err != nil && !linked {
 		n.links.Unlink(s.Peer)
 	}
@@ -249,7 +235,7 @@ func (n *Node) part(p peer.ID) {
 	n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(n.ctx, streams.IOTime)
 		defer cancel()
-		if _, err := n.hello(ctx, p, wire.Hello{Parted: true}.Append(nil)); err != nil {
+		if _, err := n.hello(ctx, p, wire.Hello{Parted: true}); err != nil {
 			n.log.Debug("not parted", "peer", p, "err", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,37 +152,28 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 }
 
 // ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
-func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
-	st, err := s.n.streams.Open(ctx, s.peer, JoinID)
-	if err != nil {
-		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, s.n.versions(JoinID)...); err == nil && len(got) == 0 {
-			return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
-		}
-		return err
-	}
-	defer func() { st.End(err) }()
-	defer context.AfterFunc(ctx, func() { _ = st.Reset() })()
-	if err = st.Send(r.Append(nil)); err != nil {
-		return err
-	}
-	if err = sendPieces(st, message); err != nil {
-		return err
-	}
-	for {
-		p, err := receivePiece(st)
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("node: join with %s: %w", s.peer, err)
-		}
-		if err := take(p); err != nil {
+func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) error {
+	opened := false
+	err := s.n.put(ctx, s.peer, JoinID, r, func(st *streams.Stream) error {
+		opened = true
+		defer context.AfterFunc(ctx, func() { _ = st.Reset() })()
+		if err := sendPieces(st, message); err != nil {
 			return err
 		}
-		if p.Final {
-			return nil
+		for {
+			p, err := receivePiece(st)
+			if err != nil {
+				return fmt.Errorf("node: join with %s: %w", s.peer, cmp.Or(ctx.Err(), err))
+			}
+			if err := take(p); err != nil || p.Final {
+				return err
+			}
 		}
+	})
+	if got, known := s.n.host.Peerstore().SupportsProtocols(s.peer, s.n.versions(JoinID)...); !opened && known == nil && len(got) == 0 {
+		return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
 	}
+	return err
 }
 
 // sendPieces sends the message of a filter; the last piece is final. Nothing is sent of none.
@@ -209,19 +201,13 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 // both places gives one up when another peer wants one.
 const joinsAtOnce = 2
 
+// joinPrice is the price of a join: that of listing all keys.
+func (n *Node) joinPrice(wire.JoinRequest) time.Duration {
+	return time.Duration(n.Len()) * admit.Listing
+}
+
 // serveJoin answers a request for a join when there is a place for it.
-func (n *Node) serveJoin(s *streams.Stream) error {
-	b, err := s.Receive(wire.MaxJoinRequest, streams.IOTime)
-	if err != nil {
-		return err
-	}
-	r, err := wire.ParseJoinRequest(b)
-	if err != nil {
-		return err
-	}
-	if err := s.Pay(time.Duration(n.Len()) * admit.Listing); err != nil {
-		return err
-	}
+func (n *Node) serveJoin(s *streams.Stream, r wire.JoinRequest) error {
 	ctx, cancel := context.WithTimeout(s.Context(), joinTime)
 	defer cancel()
 	place, err := s.Wait(ctx, n.joining, cancel)

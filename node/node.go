@@ -19,6 +19,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -212,15 +213,15 @@ func (n *Node) run(machine *core.Machine) error {
 
 func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
 	all := map[protocol.ID]func(*streams.Stream) error{
-		HelloID: n.serveHello,
-		HaveID:  n.serveHave,
-		QueryID: n.serveQuery,
-		PartsID: n.serveParts,
-		PeersID: n.servePeers,
+		HelloID: serve(wire.MaxHello, wire.ParseHello, helloPrice, n.serveHello),
+		HaveID:  serve(wire.MaxHave, wire.ParseHaveRequest, havePrice, n.serveHave),
+		QueryID: serve(wire.MaxQuery, wire.ParseQuery, priced[wire.Query](admit.Key), n.serveQuery),
+		PartsID: serve(wire.MaxPartsRequest, wire.ParsePartsRequest, priced[wire.PartsRequest](0), n.serveParts),
+		PeersID: serve(wire.MaxInquiry, wire.ParseInquiry, priced[wire.Inquiry](admit.Inquiry), n.servePeers),
 		TailsID: n.pipes.Serve,
 	}
 	if n.cfg.joins {
-		all[JoinID] = n.serveJoin
+		all[JoinID] = serve(wire.MaxJoinRequest, wire.ParseJoinRequest, n.joinPrice, n.serveJoin)
 	}
 	return all
 }

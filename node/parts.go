@@ -29,41 +29,23 @@ func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, siz
 		return p, 0, err
 	}
 	n.in.LinkWanted(peer.ID(from.Peer))
-	s, err := n.streams.Open(ctx, peer.ID(from.Peer), PartsID)
-	if err != nil {
-		return p, 0, err
-	}
-	defer func() { s.End(err) }()
-	question := req.Append(nil)
-	n.in.Charged(s.Peer, len(question)+requestOverhead)
-	if err = s.Send(question); err != nil {
-		return p, 0, err
-	}
-	b, err := s.Receive(wire.MaxParts, streams.TransferTime)
-	if err != nil {
-		return p, 0, err
-	}
-	p, err = wire.ParseParts(b, wire.MaxParts)
+	err = n.put(ctx, peer.ID(from.Peer), PartsID, req, func(s *streams.Stream) error {
+		n.in.Charged(s.Peer, req.Size()+requestOverhead)
+		parse := func(b []byte) (wire.Parts, error) { return wire.ParseParts(b, wire.MaxParts) }
+		p, size, err = answerOn(n, s, PartsID, wire.MaxParts, streams.TransferTime, parse)
+		return err
+	})
 	_, _ = n.cfg.headers.Header(p.Envelope) // is remembered for the loop
-	n.unread(s.Peer, PartsID, err)
 	if err == nil && p.Refused {
 		err = errRefused
 	}
-	return p, len(b), err
+	return p, size, err
 }
 
 // requestOverhead is the number of bytes that opening a stream sends: the names of the protocols, and the length of the
 // request.
 const requestOverhead = 54
 
-func (n *Node) serveParts(s *streams.Stream) error {
-	b, err := s.Receive(wire.MaxPartsRequest, streams.IOTime)
-	if err != nil {
-		return err
-	}
-	req, err := wire.ParsePartsRequest(b)
-	if err != nil {
-		return err
-	}
+func (n *Node) serveParts(s *streams.Stream, req wire.PartsRequest) error {
 	return n.relay(s, asked{question: req}, 1, streams.TransferTime)
 }
