@@ -1,11 +1,13 @@
 package node
 
 import (
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/core/test"
 )
 
 // TestRejoin: a node whose bootstrap peer could not be reached at the start connects to it later, though it has a link
@@ -33,11 +35,42 @@ func TestRejoin(t *testing.T) {
 
 	var dials *sync.WaitGroup
 	inLoop(func(l *loop) {
-		l.n.last = []peer.AddrInfo{{ID: w.ID(), Addrs: w.Addrs()}}
+		l.hints = []peer.AddrInfo{{ID: w.ID(), Addrs: w.Addrs()}}
 		dials = l.bootstrap()
 	})
 	dials.Wait()
 	if a.reached(w.ID()) {
 		t.Error("a peer of the last run was dialled while there are links")
+	}
+}
+
+// TestHint: a peer that may be there is dialled when it is named first, and again while there is no link. Of many the
+// last ones are kept in mind.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	a, b := newNode(t), newNode(t)
+	silent, ok := test.RandPeerID()
+	if ok != nil {
+		t.Fatal(ok)
+	}
+	for range 20 {
+		a.Hint(peer.AddrInfo{ID: silent})
+	}
+	a.Hint(info(a)) // of itself, as a search of the local network finds it, too
+	a.Hint(info(b))
+	eventually(t, "a link with a peer that was found", func() bool { return a.links.Linked(b.ID()) })
+	if err := b.Disconnect(t.Context(), a.ID()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a link again", func() bool { return a.links.Linked(b.ID()) })
+	for i := range 2 * maxHints {
+		a.Hint(peer.AddrInfo{ID: peer.ID(strconv.Itoa(i))})
+	}
+	if err := a.view(t.Context(), func(l *loop) {
+		if len(l.hints) != maxHints || l.hints[maxHints-1].ID != peer.ID(strconv.Itoa(2*maxHints-1)) {
+			t.Errorf("%d peers are kept in mind, the last is %s", len(l.hints), l.hints[len(l.hints)-1].ID)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -48,6 +48,7 @@ type loop struct {
 	watchers  map[*watcher]bool
 	ticks     int
 	rejoins   agenda.Pause
+	hints     []peer.AddrInfo // peers that may be there, dialled while there is no link
 	sleep     sleep
 	wall      func() time.Time
 }
@@ -92,6 +93,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		learned:  make(map[event.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
+		hints:    n.cfg.warm(n.host.ID()),
 	}
 	_ = l.sleep.since(l.wall(), n.now())
 	l.publisher, l.previous = newPublishers(n)

@@ -93,7 +93,6 @@ type Node struct {
 	probing     probing
 	parted      *recent[peer.ID] // peers whose links were lost
 	silent      *recent[string]  // addresses where nobody answered
-	last        []peer.AddrInfo  // of the last run, dialled while there is no link
 	logged      *recent[string]  // lines of the log that are not repeated
 	begun       chan struct{}    // closed when the first dials were tried
 }
@@ -159,7 +158,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.keys = n.cfg.keys
-	n.last, n.lastRecords = n.cfg.warm(n.host.ID()), n.cfg.lastRecords()
+	n.lastRecords = n.cfg.lastRecords()
 	if n.events, err = newEvents(n.host, n.counters); err != nil {
 		return err
 	}

@@ -319,16 +319,39 @@ func (l *loop) rejoin() {
 	}
 }
 
-// bootstrap begins to connect to the bootstrap peers and, while there is no link, to the peers of the last run. Their
-// connections are then like all others.
-func (l *loop) bootstrap() *sync.WaitGroup {
-	var dials sync.WaitGroup
-	peers, alone := l.n.cfg.bootstrap, len(l.links) == 0
-	if alone {
-		peers = slices.Concat(peers, l.n.last)
+const (
+	fewLinks = 4  // links below which a peer that may be there is dialled at once
+	maxHints = 16 // of these peers, that are kept in mind
+)
+
+// Hint names a peer that may be there, such as one found on the local network. A node with fewer than four links dials
+// one not named before, at once. While it has no link, it dials the last 16 as often as the peers of WithBootstrap, and
+// first of all the ones of its last run. It takes one turn of the loop.
+func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(p) }) }
+
+func (l *loop) hint(p peer.AddrInfo) {
+	others := slices.DeleteFunc(l.hints, func(q peer.AddrInfo) bool { return q.ID == p.ID })
+	if known := len(others) < len(l.hints); !known && len(l.links) < fewLinks {
+		l.begin([]peer.AddrInfo{p})
 	}
+	l.hints = append(others, p)
+	l.hints = l.hints[max(0, len(l.hints)-maxHints):]
+}
+
+// bootstrap begins to connect to the bootstrap peers and, while there is no link, to peers that may be there.
+func (l *loop) bootstrap() *sync.WaitGroup {
+	if len(l.links) == 0 {
+		return l.begin(slices.Concat(l.n.cfg.bootstrap, l.hints))
+	}
+	return l.begin(l.n.cfg.bootstrap)
+}
+
+// begin begins to connect to peers, and to make links. Their connections are then like all others. Where there is no
+// link, connections that there are become some.
+func (l *loop) begin(peers []peer.AddrInfo) *sync.WaitGroup {
+	var dials sync.WaitGroup
 	for _, info := range peers {
-		if info.ID == l.n.host.ID() || !alone && l.n.reached(info.ID) {
+		if info.ID == l.n.host.ID() || len(l.links) > 0 && l.n.reached(info.ID) {
 			continue
 		}
 		dials.Add(1)

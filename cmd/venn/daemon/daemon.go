@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"iter"
 	"log/slog"
 	"net"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -79,7 +82,6 @@ type daemon struct {
 	host       host.Host
 	interfaces *interfaces.Watch // of the host's addresses
 	node       *node.Node
-	keeper     *keeper
 	serving    *serving
 	control    net.Listener
 	public     net.Listener // nil: none
@@ -262,16 +264,27 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	d.onClose(d.node.Close)
 	d.serving = newServing(d.host, func() []string { return servedBy(d.repo, d.cfg.Content.ServedBy) })
 	d.onClose(d.serving.close)
-	d.keeper = newKeeper(d.node, d.host, d.log)
 	if d.cfg.Discovery.MDNS {
-		stop, err := d.keeper.discover(d.cfg.Network.Name)
-		if err != nil {
+		local := mdns.NewMdnsService(d.host, serviceName(d.cfg.Network.Name), found{d.node})
+		if err := local.Start(); err != nil {
 			d.log.Warn("no multicast DNS: peers on the local network are not found by themselves", "err", err)
 			return nil
 		}
-		d.onClose(stop)
+		d.onClose(local.Close)
 	}
 	return nil
+}
+
+// found hands peers that multicast DNS finds to the node.
+type found struct{ n *node.Node }
+
+func (f found) HandlePeerFound(p peer.AddrInfo) { f.n.Hint(p) }
+
+// serviceName returns the network's name in multicast DNS: a hash, for names there are short and have few characters.
+func serviceName(networkName string) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, networkName)
+	return fmt.Sprintf("_venn-%08x._udp", uint32(h.Sum64()^h.Sum64()>>32))
 }
 
 // allKeys returns the keys of both stores.
@@ -313,7 +326,6 @@ func (d *daemon) serve(ctx context.Context) error {
 			return httpapi.Serve(ctx, d.clients, httpapi.Guard(d.mirror.Handler(), d.cfg.HTTP.Names...))
 		})
 	}
-	run(func() error { d.keeper.run(ctx); return nil })
 	run(func() error { return d.watch(ctx) })
 	if d.opts.Ready != nil {
 		d.opts.Ready(d.started())
