@@ -88,8 +88,7 @@ type Node struct {
 	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
 	offenders   *offenders.Table
 	unannounced unannounced
-	faults      faults           // of the key store
-	closing     *recent[peer.ID] // peers whose connection this node has closed
+	faults      faults // of the key store
 	probing     probing
 	parted      *recent[peer.ID] // peers whose links were lost
 	silent      *recent[string]  // addresses where nobody answered
@@ -133,7 +132,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		links:    links.New(cfg.maxConnections),
 		counters: counters.New(),
 		metrics:  newMetrics(),
-		closing:  newRecent[peer.ID](closingTime, maxClosing),
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
 		begun:    make(chan struct{}),

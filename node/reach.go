@@ -147,7 +147,6 @@ func (n *Node) letGo(e links.Evicted) {
 	n.in.LinkDropped(e.Peer)
 	links.Release(n.host, e.Peer)
 	if e.Made && !n.foreign(e.Peer) {
-		n.closing.note(e.Peer, time.Now())
 		_ = n.host.Network().ClosePeer(e.Peer)
 	}
 }
