@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/admit"
@@ -25,7 +26,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
-	"github.com/venn-p2p/venn/node/internal/offenders"
 	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -86,14 +86,13 @@ type Node struct {
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
 	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
-	offenders   *offenders.Table
 	unannounced unannounced
-	faults      faults // of the key store
-	probing     probing
-	parted      *recent[peer.ID] // peers whose links were lost
-	silent      *recent[string]  // addresses where nobody answered
-	logged      *recent[string]  // lines of the log that are not repeated
-	begun       chan struct{}    // closed when the first dials were tried
+	faults      faults             // of the key store
+	looks       singleflight.Group // at peers whose connections may be dead
+	parted      *recent[peer.ID]   // peers whose links were lost
+	silent      *recent[string]    // addresses where nobody answered
+	logged      *recent[string]    // lines of the log that are not repeated
+	begun       chan struct{}      // closed when the first dials were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
@@ -130,7 +129,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		start:    time.Now(),
 		in:       inbox.New(),
 		links:    links.New(cfg.maxConnections),
-		counters: counters.New(),
+		counters: counters.New(cfg.limits.Offences),
 		metrics:  newMetrics(),
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
@@ -141,7 +140,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	for i, most := range dialsAtOnce {
 		n.dials[i] = admission.NewSlots(most)
 	}
-	n.offenders = offenders.New(cfg.limits.Offences)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.close = sync.OnceValue(n.closeAll)
 	if err := n.open(); err != nil {
@@ -400,10 +398,8 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // refuse counts a refusal, and reports the peer that caused it to pubsub, and now and then to the log for firewalls.
 func (n *Node) refuse(p peer.ID, reason string, err error) {
-	n.counters.Refuse(reason)
 	n.mesh.Blame(p)
-	n.offenders.Blame(p)
-	silent, loud := n.offenders.Loud(time.Now())
+	silent, loud := n.counters.Blame(p, reason, time.Now())
 	if !loud {
 		return
 	}
@@ -427,14 +423,14 @@ func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 
 // barred reports whether a peer is not served: by the owner's filter, or for misbehaviour on streams.
 func (n *Node) barred(p peer.ID) bool {
-	return !n.cfg.mayTake(p) || n.offenders.Bad(p, time.Now())
+	return !n.cfg.mayTake(p) || n.counters.Bad(p, time.Now())
 }
 
 // offended notes that a peer sent something that no peer should. A peer that does so again and again loses its link,
 // and is not served. Its connections are closed, unless somebody else uses them, also new ones while it is barred.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
-	if n.offenders.Note(p, time.Now()) {
+	if n.counters.Offended(p, time.Now()) {
 		n.turnAway(p)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -55,39 +54,14 @@ func (n *Node) quiet(c network.Conn) {
 	})
 }
 
-// probing are the peers whose connections are being probed.
-type probing struct {
-	mu    sync.Mutex
-	peers map[peer.ID]bool
-}
-
-// begin reports whether a probe of a peer may begin. end must follow.
-func (s *probing) begin(p peer.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.peers[p] {
-		return false
-	}
-	if s.peers == nil {
-		s.peers = make(map[peer.ID]bool)
-	}
-	s.peers[p] = true
-	return true
-}
-
-func (s *probing) end(p peer.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.peers, p)
-}
-
-// look probes connections with a peer and abandons dead ones. It returns whether all of them are alive. A peer whose
-// connections are being probed is not probed again.
+// look probes connections with a peer and abandons dead ones. It returns whether all of them are alive. Looks at a peer
+// at the same time are one.
 func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
-	if !n.probing.begin(p) {
-		return false
-	}
-	defer n.probing.end(p)
+	found, _, _ := n.looks.Do(string(p), func() (any, error) { return n.probe(p, doubtful), nil })
+	return found.(bool)
+}
+
+func (n *Node) probe(p peer.ID, doubtful []network.Conn) (live bool) {
 	dead, closed := false, false
 	for _, c := range doubtful {
 		switch lives := alive(n.ctx, c); {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -52,7 +53,7 @@ type Status struct {
 	Fault string // why the key store fails, or the newest summary could not be made; "": neither is so
 
 	Refused map[string]uint64  // messages, by reason
-	Blamed  map[peer.ID]uint64 // the same by the peers that caused them, 1024 of these at most
+	Blamed  map[peer.ID]uint64 // the same by the peers that caused them, of the 4,096 counted last
 	Dropped map[string]uint64  // messages, by the queue that was full
 }
 
@@ -63,10 +64,17 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	err := n.view(ctx, func(l *loop) { s = l.status() })
 	s.Keys = n.Len() // outside of the loop: it may take a disk
 	s.Refused, s.Dropped = n.counters.Maps()
-	s.Blamed = n.offenders.Blamed()
+	s.Blamed = n.counters.Blamed()
 	s.TailBytes = n.counters.Tails()
 	return s, err
 }
+
+// Traffic counts the bytes over the streams of one protocol with one peer, without the headers of the connection.
+// Pubsub's are its RPCs with their lengths.
+type Traffic = counters.Traffic
+
+// Traffic returns the bytes over streams since New, by peer and protocol, of the 4,096 peers counted last.
+func (n *Node) Traffic() []Traffic { return n.counters.ByPeer() }
 
 // Neighbour is a peer that the node keeps a connection with.
 type Neighbour struct {

@@ -1,4 +1,5 @@
-// Package counters counts a node's refusals, drops and traffic.
+// Package counters counts a node's refusals, drops and traffic. It remembers which peers sent forbidden things on
+// streams: one that does so again and again is not served for a while. All is bounded, whatever peers do.
 package counters
 
 import (
@@ -6,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -20,28 +22,58 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Counters counts the node's refusals, drops and traffic. It is safe for concurrent use.
+// Counters counts a node's refusals, drops and traffic, and remembers the peers that sent forbidden things on streams. Of
+// peers, it remembers the ones counted last. It is safe for concurrent use.
 type Counters struct {
+	forgiven float64 // offences of a peer, the most at a time
+
 	mu      sync.Mutex
-	refused map[string]uint64                                 // by reason
-	dropped map[string]uint64                                 // by queue
-	traffic *simplelru.LRU[peer.ID, map[protocol.ID]*Traffic] // of the peers counted last
+	refused map[string]uint64 // by reason
+	dropped map[string]uint64 // by queue
+	peers   *simplelru.LRU[peer.ID, *record]
 	totals  map[protocol.ID]*Traffic
 	tails   uint64 // bytes
+	logged  time.Time
+	silent  int // offences since the last one that was logged
 }
 
-// New returns counters at zero.
-func New() *Counters {
-	traffic, err := simplelru.NewLRU[peer.ID, map[protocol.ID]*Traffic](maxTrafficPeers, nil)
+// record has the counts of a peer.
+type record struct {
+	offences float64 // at an instant
+	at       time.Time
+	blamed   uint64 // refusals of any kind that it caused
+	traffic  map[protocol.ID]*Traffic
+}
+
+const (
+	maxPeers = 4096             // remembered
+	fades    = 30 * time.Second // after which one offence is forgiven
+	logEvery = 10 * time.Second
+)
+
+// New returns counters at zero, which forgive a peer some offences.
+func New(forgiven float64) *Counters {
+	peers, err := simplelru.NewLRU[peer.ID, *record](maxPeers, nil)
 	if err != nil {
-		panic(err) // maxTrafficPeers is not above 0
+		panic(err) // maxPeers is not above 0
 	}
 	return &Counters{
-		refused: make(map[string]uint64),
-		dropped: make(map[string]uint64),
-		traffic: traffic,
-		totals:  make(map[protocol.ID]*Traffic),
+		forgiven: forgiven,
+		refused:  make(map[string]uint64),
+		dropped:  make(map[string]uint64),
+		peers:    peers,
+		totals:   make(map[protocol.ID]*Traffic),
 	}
+}
+
+// of returns the record of a peer. c.mu is held.
+func (c *Counters) of(p peer.ID) *record {
+	r, known := c.peers.Get(p)
+	if !known {
+		r = &record{traffic: make(map[protocol.ID]*Traffic)}
+		c.peers.Add(p, r)
+	}
+	return r
 }
 
 // Refuse counts a message refused, by reason.
@@ -49,6 +81,55 @@ func (c *Counters) Refuse(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused[reason]++
+}
+
+// Blame counts a message refused, by reason and by the peer that caused it. It reports whether that is to be logged, and
+// how many were not logged since the last one that was.
+func (c *Counters) Blame(p peer.ID, reason string, now time.Time) (silent int, loud bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused[reason]++
+	c.of(p).blamed++
+	if !c.logged.IsZero() && now.Sub(c.logged) < logEvery {
+		c.silent++
+		return 0, false
+	}
+	silent, c.silent, c.logged = c.silent, 0, now
+	return silent, true
+}
+
+// Blamed returns the number of refusals, by the peer that caused them, of the peers remembered.
+func (c *Counters) Blamed() map[peer.ID]uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[peer.ID]uint64)
+	for _, p := range c.peers.Keys() {
+		if r, _ := c.peers.Peek(p); r.blamed > 0 {
+			out[p] = r.blamed
+		}
+	}
+	return out
+}
+
+func (r record) now(now time.Time) float64 {
+	return max(0, r.offences-now.Sub(r.at).Seconds()/fades.Seconds())
+}
+
+// Offended records that a peer sent something that no peer should, and reports whether it did so too often.
+func (c *Counters) Offended(p peer.ID, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.of(p)
+	r.offences, r.at = r.now(now)+1, now
+	return r.offences > c.forgiven
+}
+
+// Bad reports whether a peer must not be served.
+func (c *Counters) Bad(p peer.ID, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.peers.Peek(p)
+	return ok && r.now(now) > c.forgiven
 }
 
 // Drop counts a drop at a full queue.
@@ -68,23 +149,14 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	if c.totals[id] == nil {
 		c.totals[id] = &Traffic{Protocol: id}
 	}
-	for _, t := range []*Traffic{c.of(p, id), c.totals[id]} {
+	by := c.of(p).traffic
+	if by[id] == nil {
+		by[id] = &Traffic{Peer: p, Protocol: id}
+	}
+	for _, t := range []*Traffic{by[id], c.totals[id]} {
 		t.Sent += uint64(sent)
 		t.Received += uint64(received)
 	}
-}
-
-// of returns the traffic of a protocol with a peer. c.mu is held.
-func (c *Counters) of(p peer.ID, id protocol.ID) *Traffic {
-	all, known := c.traffic.Get(p)
-	if !known {
-		all = make(map[protocol.ID]*Traffic)
-		c.traffic.Add(p, all)
-	}
-	if all[id] == nil {
-		all[id] = &Traffic{Peer: p, Protocol: id}
-	}
-	return all[id]
 }
 
 // SentTails counts the bytes of a message of tails, with its length.
@@ -101,16 +173,13 @@ func (c *Counters) Tails() uint64 {
 	return c.tails
 }
 
-// maxTrafficPeers caps the peers whose traffic is counted apart.
-const maxTrafficPeers = 4096
-
 // ByPeer returns the traffic with every peer, in the order of their ids and protocols.
 func (c *Counters) ByPeer() []Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]Traffic, 0, c.traffic.Len())
-	for _, all := range c.traffic.Values() {
-		for _, t := range all {
+	out := make([]Traffic, 0, c.peers.Len())
+	for _, r := range c.peers.Values() {
+		for _, t := range r.traffic {
 			out = append(out, *t)
 		}
 	}

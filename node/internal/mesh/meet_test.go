@@ -59,7 +59,7 @@ func started(t *testing.T, h host.Host) *Mesh {
 	var running tasks.Group
 	m := New(Config{
 		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
-		Counters: counters.New(), Inbox: inbox.New(),
+		Counters: counters.New(20), Inbox: inbox.New(),
 		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
 		Refuse: func(peer.ID, string, error) {}, Admit: table(1, true),
 	})

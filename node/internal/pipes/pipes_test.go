@@ -50,7 +50,7 @@ func newEnd(t *testing.T) *end {
 	e := &end{h: h, tasks: &tasks.Group{}}
 	node := &streams.Node{
 		MayAsk: func(peer.ID) bool { return true },
-		Host:   h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(),
+		Host:   h, Service: "test", Done: t.Context(), Log: slog.Default(), Tasks: e.tasks, Counters: counters.New(20),
 		Versions: func(id protocol.ID) []protocol.ID { return []protocol.ID{id} },
 		Relayed:  func(protocol.ID) bool { return false },
 		Lasting:  func(protocol.ID) bool { return true },
