@@ -16,14 +16,15 @@ const atOnce = 1 << 14
 // a key has another length, none is added. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	store := keystore.InBatches(n.keys)
-	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))
-	return n.change(ctx, keys, func(keys [][]byte) (int, error) {
-		fps = fps[:0]
-		for _, k := range keys {
-			fps = append(fps, n.hasher.Fingerprint(k))
-		}
-		return store.AddMany(keys, fps)
-	})
+	return n.change(ctx, keys, func(keys [][]byte) (int, error) { return store.AddMany(keys, n.fingerprintsOf(keys)) })
+}
+
+func (n *Node) fingerprintsOf(keys [][]byte) []summary.Fingerprint {
+	fps := make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
+		fps[i] = n.hasher.Fingerprint(k)
+	}
+	return fps
 }
 
 // Remove drops keys, private ones too, and returns the number that were there. It is announced to others as Add is. The

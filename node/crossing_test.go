@@ -221,7 +221,7 @@ func TestCrossingVersions(t *testing.T) {
 // next makes a node one of a version that does not exist yet: it reads a later format, and speaks later versions of all
 // protocols.
 func next(c *config) error {
-	c.format, c.later = wire.NewestFormat+1, make(map[protocol.ID][]protocol.ID)
+	c.overlay.Format, c.later = wire.NewestFormat+1, make(map[protocol.ID][]protocol.ID)
 	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, TailsID, JoinID} {
 		c.later[id] = []protocol.ID{id + ".next"}
 	}

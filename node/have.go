@@ -103,13 +103,11 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 
 // have asks the peer of a record which of the keys it holds.
 func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
-	for i, pause := range haveAgain {
+	for i, wait := range haveAgain {
 		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && i+1 >= n.cfg.limits.Dials {
 			return has, rtt, err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if pause(ctx, wait); ctx.Err() != nil {
 			return nil, 0, err
 		}
 	}

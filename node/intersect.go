@@ -190,7 +190,7 @@ func sendPieces(s *streams.Stream, message []byte) error {
 }
 
 func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
-	b, err := s.ReceiveOnce(wire.MaxJoinPiece, streams.TransferTime)
+	b, err := s.Receive(wire.MaxJoinPiece, streams.TransferTime)
 	if err != nil {
 		return wire.JoinPiece{}, err
 	}

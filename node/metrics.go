@@ -68,7 +68,7 @@ var figures = []figure{
 	{gauge, "venn_origins_unrotated", "Of these, peers known only under the previous seed.", nil, func(_ *Node, s *snapshot) values { return one(s.Unrotated) }},
 	{gauge, "venn_parts_held", "Parts of others' summaries held.", nil, func(_ *Node, s *snapshot) values { return one(s.PartsHeld) }},
 	{gauge, "venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, func(_ *Node, s *snapshot) values { return one(s.BytesHeld) }},
-	{gauge, "venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, func(n *Node, _ *snapshot) values { return one(n.cfg.memory) }},
+	{gauge, "venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, func(n *Node, _ *snapshot) values { return one(n.cfg.overlay.Memory) }},
 	{gauge, "venn_expected_false_matches", "Expected false matches of a query.", nil, func(_ *Node, s *snapshot) values { return one(s.FalseMatches) }},
 	{total, "venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, func(_ *Node, s *snapshot) values { return one(s.Ignored) }},
 	{total, "venn_epochs_total", "Summaries of the node's own that were published.", nil, func(_ *Node, s *snapshot) values { return one(s.Epochs) }},

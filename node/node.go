@@ -290,32 +290,15 @@ func (n *Node) newMesh() *mesh.Mesh {
 }
 
 func (n *Node) overlayConfig() overlay.Config {
-	c := overlay.Config{
-		Self:           wire.PeerID(n.host.ID()),
-		Seed:           n.cfg.seed.Tag(),
-		Up:             n.cfg.up,
-		Down:           n.cfg.down,
-		Share:          n.cfg.share,
-		Memory:         n.cfg.memory,
-		MaxOrigins:     n.cfg.origins,
-		OverlapSlots:   n.cfg.overlapSlots,
-		NearSlots:      n.cfg.nearSlots,
-		RandomSlots:    n.cfg.randomSlots,
-		MaxLinks:       n.cfg.neighbourLinks(),
-		SpreadLinks:    n.cfg.spreadLinks(),
-		OpenHeader:     n.cfg.headers.Header,
-		OpenRecord:     n.recordPeer,
-		Newest:         n.newest,
-		Group:          n.addressGroup,
-		Loop:           n.cfg.cache != nil,
-		NewPrefix:      n.cfg.cache.NewPrefix,
-		Keep:           n.cfg.headers.Keep,
-		Extend:         n.cfg.cache.Extend,
-		RunRelative:    n.cfg.cache.RunRelative,
-		ExtendRelative: n.cfg.cache.ExtendRelative,
-		Format:         n.cfg.format,
-		Rand:           rand.New(rand.NewPCG(n.cfg.random, 1)),
-	}
+	c := n.cfg.overlay
+	c.Self, c.Seed = wire.PeerID(n.host.ID()), n.cfg.seed.Tag()
+	c.MaxLinks, c.SpreadLinks = n.cfg.neighbourLinks(), n.cfg.spreadLinks()
+	c.OpenHeader, c.Keep = n.cfg.headers.Header, n.cfg.headers.Keep
+	c.OpenRecord, c.Newest, c.Group = n.recordPeer, n.newest, n.addressGroup
+	c.Loop = n.cfg.cache != nil
+	c.NewPrefix, c.Extend = n.cfg.cache.NewPrefix, n.cfg.cache.Extend
+	c.RunRelative, c.ExtendRelative = n.cfg.cache.RunRelative, n.cfg.cache.ExtendRelative
+	c.Rand = rand.New(rand.NewPCG(n.cfg.random, 1))
 	if p := n.cfg.previous; p != nil {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
 	}
@@ -341,13 +324,12 @@ func (n *Node) tailsConfig() tails.Config {
 }
 
 func (n *Node) routingConfig() routing.Config {
-	c := routing.Config{
+	return routing.Config{
 		Self:        wire.PeerID(n.host.ID()),
 		Has:         n.hasChecked,
 		Fingerprint: n.hasher.Fingerprint,
 		Rand:        rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
-	return c
 }
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager.

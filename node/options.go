@@ -21,9 +21,9 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/rank"
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -32,16 +32,10 @@ type Option func(*config) error
 
 type config struct {
 	seed           summary.Seed
-	previous       *previous // seed; nil: none
-	up, down       uint64
-	share          float64
+	previous       *previous      // seed; nil: none
+	overlay        overlay.Config // what options set of it
 	maxConnections int
 	spacing        time.Duration // between epochs at least
-	overlapSlots   int
-	nearSlots      int
-	randomSlots    int
-	memory         int
-	origins        int
 	log            *slog.Logger
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
@@ -60,7 +54,6 @@ type config struct {
 	addresses      func([]ma.Multiaddr) []ma.Multiaddr
 	pubsub         []pubsub.Option // besides the node's own; for tests
 	limits         limits.Limits
-	format         wire.Format                   // for tests of versions; 0: the newest
 	later          map[protocol.ID][]protocol.ID // for tests: later versions of protocols that the node speaks, newest first
 }
 
@@ -70,7 +63,7 @@ const defaultNetwork = "venn"
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		seed:           summary.Seed{Network: defaultNetwork},
-		share:          1.0 / 3,
+		overlay:        overlay.Config{Share: 1.0 / 3},
 		maxConnections: core.Connections,
 		random:         rand.Uint64(),
 	}
@@ -126,7 +119,7 @@ func WithBandwidth(up, down uint64) Option {
 				return fmt.Errorf("node: bandwidth %d, %d bit/s, must be 0 (not declared) or %d or more", up, down, leastRate)
 			}
 		}
-		c.up, c.down = up, down
+		c.overlay.Up, c.overlay.Down = up, down
 		return nil
 	}
 }
@@ -138,7 +131,7 @@ func WithSummaryShare(share float64) Option {
 		if !(share > 0 && share <= 1) {
 			return fmt.Errorf("node: summary share %v, must be above 0 and at most 1", share)
 		}
-		c.share = share
+		c.overlay.Share = share
 		return nil
 	}
 }
@@ -167,8 +160,8 @@ func WithMaxConnections(n int) Option {
 
 // checkNeighbours checks that the neighbours that the node chooses have room, and that at most half are by overlap.
 func (c *config) checkNeighbours() error {
-	overlap, all := cmp.Or(c.overlapSlots, rank.SimilarSlots), 0
-	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.NearSlots), cmp.Or(c.randomSlots, rank.RandomSlots)} {
+	overlap, all := cmp.Or(c.overlay.OverlapSlots, rank.SimilarSlots), 0
+	for _, n := range []int{overlap, cmp.Or(c.overlay.NearSlots, rank.NearSlots), cmp.Or(c.overlay.RandomSlots, rank.RandomSlots)} {
 		if n < 0 || n > mostNeighbours {
 			return nil // WithNeighbours has returned the error
 		}
@@ -200,7 +193,7 @@ func WithNeighbours(overlap, near, random int) Option {
 		if min(overlap, near, random) < 0 || max(overlap, near, random) > mostNeighbours {
 			return fmt.Errorf("node: %d, %d, %d neighbours, must be 0 to %d", overlap, near, random, mostNeighbours)
 		}
-		c.overlapSlots, c.nearSlots, c.randomSlots = overlap, near, random
+		c.overlay.OverlapSlots, c.overlay.NearSlots, c.overlay.RandomSlots = overlap, near, random
 		return nil
 	}
 }
@@ -215,7 +208,7 @@ func WithMemory(bytes int) Option {
 		if bytes < leastMemory {
 			return fmt.Errorf("node: memory of %d bytes, must be %d or more", bytes, leastMemory)
 		}
-		c.memory = bytes
+		c.overlay.Memory = bytes
 		return nil
 	}
 }
@@ -228,7 +221,7 @@ func WithOrigins(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("node: summaries of %d peers, must be 1 or more", n)
 		}
-		c.origins = n
+		c.overlay.MaxOrigins = n
 		return nil
 	}
 }

@@ -25,7 +25,9 @@ const (
 )
 
 // messageRate returns the rate that ordinary messages of others may take, in bytes a second.
-func (c *config) messageRate() float64 { return messageShare * overlay.LinkRate(c.up, c.down, c.share) }
+func (c *config) messageRate() float64 {
+	return messageShare * overlay.LinkRate(c.overlay.Up, c.overlay.Down, c.overlay.Share)
+}
 
 var errAuthor = errors.New("node: sample in a message of another author")
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // AddPrivate adds keys that are in no summary and in no join: nobody can test guesses against what the node publishes.
@@ -24,11 +23,7 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	if err := n.alive(ctx); err != nil {
 		return 0, err
 	}
-	fps := make([]summary.Fingerprint, len(keys))
-	for i, k := range keys {
-		fps[i] = n.hasher.Fingerprint(k)
-	}
-	added, err = keystore.InBatches(n.cfg.private).AddMany(keys, fps)
+	added, err = keystore.InBatches(n.cfg.private).AddMany(keys, n.fingerprintsOf(keys))
 	return added, n.noted(writing, err)
 }
 

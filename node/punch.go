@@ -24,10 +24,8 @@ func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
 		return
 	}
 	n.tasks.Run(func() {
-		select {
-		case <-n.ctx.Done():
+		if pause(n.ctx, punchAfter); n.ctx.Err() != nil {
 			return
-		case <-time.After(punchAfter):
 		}
 		for _, c := range n.host.Network().Conns() {
 			p := c.RemotePeer()

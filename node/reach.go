@@ -198,9 +198,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			}
 			return nil
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
+		if pause(ctx, roomPause); ctx.Err() != nil {
 			return errFull
 		}
 	}

@@ -88,12 +88,7 @@ func checkCover(keys [][]byte) error {
 	if len(keys) > MaxCoverKeys {
 		return fmt.Errorf("%w: %d keys at once, want at most %d", ErrKey, len(keys), MaxCoverKeys)
 	}
-	for i, k := range keys {
-		if len(k) < 1 || len(k) > wire.MaxKey {
-			return fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
-		}
-	}
-	return nil
+	return checkKeys(keys)
 }
 
 // claimant is a peer with the keys that its summary claims.

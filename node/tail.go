@@ -193,7 +193,7 @@ func oneTurn(items []wire.TailItem) (some int) {
 // itemBytes is the approximate size of an item besides its tails.
 const itemBytes = 16
 
-// roomPause is the time between attempts to find room in the loop for a message of tails.
+// roomPause is the time between attempts to find room: in the loop for tails, for one more connection.
 const roomPause = 10 * time.Millisecond
 
 // lostTails handles the loss of messages of tails to a peer.

@@ -152,14 +152,20 @@ func (s *Stream) End(err error) {
 	s.unhook()
 	s.unused()
 	s.heard()
-	if s.reserved > 0 {
-		s.Scope().ReleaseMemory(s.reserved)
-	}
+	s.release()
 	if err != nil {
 		_ = s.Reset()
 		return
 	}
 	_ = s.Close()
+}
+
+// release gives back the memory of messages.
+func (s *Stream) release() {
+	if s.reserved > 0 {
+		s.Scope().ReleaseMemory(s.reserved)
+		s.reserved = 0
+	}
 }
 
 // Read reads, and counts.
@@ -191,8 +197,10 @@ func (s *Stream) SendWithin(msg []byte, d time.Duration) error {
 	return wire.WriteFrame(s, msg)
 }
 
-// Receive reads one message of at most limit bytes, for which it reserves the memory first. It waits up to d for it.
+// Receive reads one message of at most limit bytes, for which it reserves the memory first: that of the message before
+// is given back. It waits up to d for it.
 func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
+	s.release()
 	if err := s.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return nil, err
 	}
@@ -246,17 +254,6 @@ func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 			return err
 		}
 	}
-}
-
-// ReceiveOnce reads one of many messages, as Receive does. The memory is given back before the next.
-func (s *Stream) ReceiveOnce(limit int, d time.Duration) ([]byte, error) {
-	before := s.reserved
-	b, err := s.Receive(limit, d)
-	if s.reserved > before {
-		s.Scope().ReleaseMemory(s.reserved - before)
-		s.reserved = before
-	}
-	return b, err
 }
 
 // Served hands the streams of a protocol that peers open to a handler, and handles its errors.
