@@ -212,10 +212,15 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	switch {
 	case !gone || l.links[p] == nil:
 	case s.Link == inbox.EndedAndBegun || !l.n.reached(p):
-		if l.n.cfg.isBootstrap(p) {
-			l.rejoins.Shorten(0)
+		if closed := l.n.closing.was(p, time.Now()); closed {
+			l.n.closing.forget(p)
+			l.unlink(p)
+		} else {
+			if l.n.cfg.isBootstrap(p) {
+				l.rejoins.Shorten(0)
+			}
+			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
-		l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
 		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, time.Now()); instead != "" {
 			l.unlink(instead)

@@ -89,6 +89,7 @@ type Node struct {
 	unannounced unannounced
 	faults      faults             // of the key store
 	looks       singleflight.Group // at peers whose connections may be dead
+	closing     *recent[peer.ID]   // peers whose connection this node has closed
 	parted      *recent[peer.ID]   // peers whose links were lost
 	silent      *recent[string]    // addresses where nobody answered
 	logged      *recent[string]    // lines of the log that are not repeated
@@ -131,6 +132,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		links:    links.New(cfg.maxConnections),
 		counters: counters.New(cfg.limits.Offences),
 		metrics:  newMetrics(),
+		closing:  newRecent[peer.ID](closingTime, maxClosing),
 		parted:   newRecent[peer.ID](partedTime, maxParted),
 		silent:   newRecent[string](silentTime, maxSilent),
 		begun:    make(chan struct{}),

@@ -92,3 +92,8 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+const (
+	closingTime = 10 * time.Second // for a connection to end after this node has closed it
+	maxClosing  = 1 << 10          // of these connections
+)

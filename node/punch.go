@@ -41,6 +41,7 @@ func (n *Node) dialAgain(p peer.ID) {
 	n.in.LinkDropped(p)
 	links.Release(n.host, p)
 	if !n.foreign(p) {
+		n.closing.note(p, time.Now())
 		_ = n.host.Network().ClosePeer(p)
 		n.links.Closed(p)
 	}

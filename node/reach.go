@@ -147,6 +147,7 @@ func (n *Node) letGo(e links.Evicted) {
 	n.in.LinkDropped(e.Peer)
 	links.Release(n.host, e.Peer)
 	if e.Made && !n.foreign(e.Peer) {
+		n.closing.note(e.Peer, time.Now())
 		_ = n.host.Network().ClosePeer(e.Peer)
 	}
 }
@@ -198,7 +199,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			}
 			return nil
 		}
-		if pause(ctx, roomPause); ctx.Err() != nil {
+		if pause(ctx, 5*roomPause); ctx.Err() != nil {
 			return errFull
 		}
 	}

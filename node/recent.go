@@ -43,6 +43,13 @@ func (s *recent[K]) was(k K, now time.Time) bool {
 	return ok && now.Sub(at) <= s.life
 }
 
+// forget forgets k.
+func (s *recent[K]) forget(k K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at.Remove(k)
+}
+
 // take returns all that is remembered, and forgets it.
 func (s *recent[K]) take(now time.Time) (out []K) {
 	s.mu.Lock()
