@@ -3,7 +3,6 @@ package node_test
 import (
 	"context"
 	"fmt"
-	"time"
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
@@ -20,7 +19,7 @@ func ExampleWithDatastore() {
 		panic(err)
 	}
 	for run := range 2 {
-		n, host := start(node.WithDatastore(disk), node.WithNeighbours(2, 1, 3), node.WithEpochSpacing(10*time.Second))
+		n, host := start(node.WithDatastore(disk), node.WithNeighbours(2, 1, 3))
 		private, err := n.Has([]byte("private"))
 		fmt.Printf("run %d begins with %d keys; the private one is held: %v, %v\n", run, n.Len(), private, err)
 		if err := n.StartProviding(true, content); err != nil {

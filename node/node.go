@@ -160,7 +160,7 @@ func (n *Node) open() (err error) {
 	if n.events, err = newEvents(n.host, n.counters); err != nil {
 		return err
 	}
-	c := core.Config{Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig(), Spacing: n.cfg.spacing}
+	c := core.Config{Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig()}
 	if change := n.cfg.limits.Core; change != nil {
 		change(&c)
 	}

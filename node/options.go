@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"time"
 
 	ds "github.com/ipfs/go-datastore"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -35,7 +34,6 @@ type config struct {
 	previous       *previous      // seed; nil: none
 	overlay        overlay.Config // what options set of it
 	maxConnections int
-	spacing        time.Duration // between epochs at least
 	log            *slog.Logger
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
@@ -132,19 +130,6 @@ func WithSummaryShare(share float64) Option {
 			return fmt.Errorf("node: summary share %v, must be above 0 and at most 1", share)
 		}
 		c.overlay.Share = share
-		return nil
-	}
-}
-
-// WithEpochSpacing sets the least time from a summary of the node's keys to the next one. It counts when more keys
-// change than tails carry: 160 at a time, some 1,000 in all. Default: 1 to 20 s, as the line and the number of peers
-// known bear; at most 20 s.
-func WithEpochSpacing(d time.Duration) Option {
-	return func(c *config) error {
-		if d < 0 || d > core.MostSpacing {
-			return fmt.Errorf("node: epochs spaced by %v, must be 0 to %v", d, core.MostSpacing)
-		}
-		c.spacing = d
 		return nil
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -117,7 +119,7 @@ func TestHiddenKey(t *testing.T) {
 // because they do not know all of its keys. It is tried again where the summary came before anybody had time to ask.
 func TestChangesThatWait(t *testing.T) {
 	t.Parallel()
-	nodes := meshOf(t, 2, 100, WithEpochSpacing(20*time.Second))
+	nodes := meshOf(t, 2, 100, spaced(20*time.Second))
 	a, b := nodes[0], nodes[1]
 	for try := range 3 {
 		eventually(t, "a goes by what it knows", func() bool {
@@ -261,4 +263,9 @@ func TestGone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// spaced sets the least time between two summaries of a node.
+func spaced(least time.Duration) Option {
+	return WithLimits(limits.Limits{Core: func(c *core.Config) { c.Spacing = least }})
 }

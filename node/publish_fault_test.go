@@ -74,7 +74,7 @@ func TestFaultIsTold(t *testing.T) {
 	t.Parallel()
 	e := &failingEpochs{}
 	e.failing.Store(true)
-	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, WithEpochSpacing(core.LeastSpacing))
+	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, spaced(core.LeastSpacing))
 	add(t, n, []byte("k"))
 	fault := func() string {
 		s, err := n.Status(t.Context())
