@@ -59,22 +59,20 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 
 // known returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.
 func (a *apt) known(q *request) (rec record, ok bool) {
-	var sum Sum
 	plain, err := url.PathUnescape(q.path)
 	_, digits, byHash := strings.Cut(plain, "/by-hash/SHA256/")
 	switch {
 	case err != nil:
 	case byHash:
-		sum, err = parseHex(Plain, digits)
+		rec.Sum, err = parseHex(Plain, digits)
 		ok = err == nil
 		context.AfterFunc(q.r.Context(), a.readLater)
 	case strings.HasSuffix(plain, "deb"):
 		a.read()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		sum, ok = a.files[plain]
+		rec.Sum, ok = a.files[plain]
 	}
-	rec.Sum = sum.String()
 	return rec, ok
 }
 

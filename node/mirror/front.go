@@ -195,7 +195,7 @@ func (q *request) serve(rec record) {
 			return
 		}
 	}
-	f := q.join(wanted{sum: rec.content(), name: q.name, origin: q.origin})
+	f := q.join(wanted{sum: rec.Sum, name: q.name, origin: q.origin})
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
 	switch {

@@ -21,7 +21,7 @@ func newHF(m *Mirror, _ []*url.URL) adapter {
 			return rec, false
 		}
 		rec, stale := q.largeFile(&hub)
-		if rec.Sum == "" {
+		if rec.Sum == (Sum{}) {
 			return rec, false
 		}
 		q.warn(rec, stale)
@@ -50,7 +50,7 @@ func (q *request) largeFile(hub *http.Client) (rec record, stale bool) {
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return rec, false
 	}
-	rec = record{Name: name, Header: kept(resp.Header, hubHeaders), Sum: sum.String(), Asked: time.Now()}
+	rec = record{Name: name, Header: kept(resp.Header, hubHeaders), Sum: sum, Asked: time.Now()}
 	rec.Header["Etag"] = rec.Header["X-Linked-Etag"]
 	q.remember(rec)
 	return rec, false

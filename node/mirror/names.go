@@ -28,7 +28,7 @@ var keptHeaders = []string{"Content-Type", "Etag", "Last-Modified"}
 type record struct {
 	Name   string            `json:"name"`
 	Header map[string]string `json:"header"`
-	Sum    string            `json:"sum"` // of the body, in the cache
+	Sum    Sum               `json:"sum"` // of the body, in the cache; the zero Sum: it has none
 	Asked  time.Time         `json:"asked"`
 
 	typeOf func([]byte) string // tells the type of the content by its beginning; nil: Header does
@@ -36,7 +36,7 @@ type record struct {
 
 // typed returns a record of content of a type.
 func typed(contentType string, s Sum) record {
-	return record{Header: map[string]string{"Content-Type": contentType}, Sum: s.String()}
+	return record{Header: map[string]string{"Content-Type": contentType}, Sum: s}
 }
 
 // kept returns the headers of some names.
@@ -94,16 +94,7 @@ func (m *Mirror) remember(r record) {
 
 // body opens the content that a record tells of, if it is in the cache.
 func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
-	return m.cache.open(r.content())
-}
-
-// content returns the sum that a record tells, the zero Sum if it tells none.
-func (r record) content() Sum {
-	sum, err := ParseSum(r.Sum)
-	if err != nil {
-		return Sum{}
-	}
-	return sum
+	return m.cache.open(r.Sum)
 }
 
 // resolve returns the record of a name: the origin's word, or its last one while it does not answer; then stale is
@@ -111,7 +102,7 @@ func (r record) content() Sum {
 func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, err error) {
 	old, ok := m.recall(n.name)
 	if ok {
-		_, ok = m.cache.size(old.content())
+		_, ok = m.cache.size(old.Sum)
 	}
 	if ok && time.Since(old.Asked) < n.fresh {
 		return old, false, nil
@@ -159,7 +150,7 @@ func (n named) wanted(m *Mirror, old record, ok bool) wanted {
 		return req, nil
 	}, then: func(sum Sum, h http.Header) {
 		if sum != (Sum{}) {
-			old.Header, old.Sum = kept(h, slices.Concat(keptHeaders, n.headers)), sum.String()
+			old.Header, old.Sum = kept(h, slices.Concat(keptHeaders, n.headers)), sum
 		}
 		old.Asked = time.Now()
 		if f, size, ok := m.body(old); ok && n.learn != nil {

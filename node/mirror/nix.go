@@ -19,7 +19,7 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 	return adapter{
 		known: func(q *request) (record, bool) {
 			rec, ok := m.recall(archive(q.path))
-			return typed("application/x-nix-nar", rec.content()), ok
+			return typed("application/x-nix-nar", rec.Sum), ok
 		},
 		fresh: func(path string) time.Duration {
 			if strings.HasSuffix(path, ".narinfo") || path == "nix-cache-info" {
@@ -29,7 +29,7 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 		},
 		learn: func(_ record, narinfo *io.SectionReader) {
 			if path, sum, ok := parseNarinfo(narinfo); ok {
-				m.remember(record{Name: archive(path), Sum: sum.String(), Asked: time.Now()})
+				m.remember(record{Name: archive(path), Sum: sum, Asked: time.Now()})
 			}
 		},
 	}

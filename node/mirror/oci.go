@@ -69,12 +69,12 @@ func newOCI(_ *Mirror, bases []*url.URL) adapter {
 
 // byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
 func byDigest(_, kind, ref string) (rec record, ok bool) {
-	d, err := digest.Parse(ref)
-	if err != nil || d.Algorithm() != digest.SHA256 {
+	digits, ok := strings.CutPrefix(ref, "sha256:")
+	sum, err := parseHex(Plain, digits)
+	if !ok || err != nil {
 		return rec, false
 	}
-	rec.Sum = "sha256-" + d.Encoded()
-	rec.Header = map[string]string{"Docker-Content-Digest": ref, "Etag": `"` + ref + `"`}
+	rec.Sum, rec.Header = sum, map[string]string{"Docker-Content-Digest": ref, "Etag": `"` + ref + `"`}
 	if kind == "manifests" {
 		rec.typeOf = mediaType
 	}
@@ -83,7 +83,7 @@ func byDigest(_, kind, ref string) (rec record, ok bool) {
 
 // digestOf notes the digest of the manifest that a tag stands for, by the registry's word.
 func digestOf(rec record, _ *io.SectionReader) {
-	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum, "-", ":", 1)
+	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum.String(), "-", ":", 1)
 }
 
 var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)

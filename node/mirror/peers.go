@@ -256,15 +256,10 @@ func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
 // or below 2 ms, count as the same: then the place decides, then the bytes that they have.
 func ordered(place string, all []*holder) []*holder {
-	last := func(yes bool) int {
-		if yes {
-			return 1
-		}
-		return 0
-	}
+	last := map[bool]int{true: 1}
 	slices.SortFunc(all, func(a, b *holder) int {
 		return cmp.Or(
-			last(b.Whole)-last(a.Whole), last(a.Busy)-last(b.Busy),
+			last[b.Whole]-last[a.Whole], last[a.Busy]-last[b.Busy],
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),
 			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(b.Have, a.Have), cmp.Compare(a.trip, b.trip),
 		)

@@ -49,6 +49,14 @@ func (s Sum) Key() []byte {
 // String returns the sum as KIND-HEX. It is the name of its file, and of its path at peers.
 func (s Sum) String() string { return kinds[s.Kind] + "-" + hex.EncodeToString(s.Hash[:]) }
 
+// MarshalText and UnmarshalText have a Sum stand as a text in JSON.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func (s *Sum) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSum(string(text))
+	return err
+}
+
 // ParseSum parses the form of String.
 func ParseSum(text string) (Sum, error) {
 	for kind, name := range kinds {
