@@ -214,8 +214,10 @@ func (f *flight) nobody(now time.Time) bool {
 		return false
 	case l.named.IsZero():
 		return l.over || now.Sub(l.began) >= patience
+	case l.asked.IsZero():
+		return l.over // the questions wait for streams
 	}
-	return l.over || now.Sub(l.named) >= f.m.times.answer
+	return l.over || now.Sub(l.asked) >= f.m.times.answer
 }
 
 // start begins a transfer of a range; a nil holder is the origin. f.mu is held.
@@ -275,7 +277,7 @@ func (f *flight) watch(p *pull, now time.Time) {
 		p.probed = now
 		at := p.part.begin
 		f.m.tasks.Run(func() {
-			said, err := f.probe(f.ctx, p.ID, t.answer)
+			said, err := f.probe(f.ctx, p.ID, t.answer, func() {})
 			switch more := err == nil && (said.Whole || said.Have > at); {
 			case err != nil && !errors.Is(err, errBehind):
 				p.stop(errSilent)

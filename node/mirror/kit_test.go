@@ -131,6 +131,14 @@ type peerOf struct {
 	url string
 }
 
+// connect connects a mirror to a host: routers name linked peers.
+func (p peerOf) connect(t *testing.T, h host.Host) {
+	t.Helper()
+	if err := p.cfg.Host.Connect(t.Context(), *host.InfoFromHost(h)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // logger logs to the test, and fails it for a line about an error without one.
 func logger(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

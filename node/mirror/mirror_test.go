@@ -83,6 +83,7 @@ func TestManyContentsOfOneHolder(t *testing.T) {
 	}
 	given := o.given()
 	p := b.start(t, up)
+	p.connect(t, holder.cfg.Host)
 	var clients sync.WaitGroup
 	for i := range digests {
 		clients.Go(func() { get(t, p.url+blobs+digests[i]).is(t, contents[i]) })
@@ -93,8 +94,8 @@ func TestManyContentsOfOneHolder(t *testing.T) {
 	}
 }
 
-// TestWaitingForAStreamIsNotSilence has two contents share one stream to their holder, and each takes longer than a silent
-// holder is waited for.
+// TestWaitingForAStreamIsNotSilence has two contents share one stream to their holder, and the questions for them another.
+// Two in turn take longer than a silent holder is waited for, one does not.
 func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
@@ -102,6 +103,9 @@ func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 	var h host.Host
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		content := contents[r.URL.Path]
+		if r.Method == http.MethodHead {
+			time.Sleep(testTimes.answer * 2 / 3)
+		}
 		claims(w, len(content))
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(content)-1, len(content)))
 		w.WriteHeader(http.StatusPartialContent)
@@ -122,7 +126,8 @@ func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 		}
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.peers.MaxConnsPerHost = 1
+	p.peers.MaxConnsPerHost, p.probes.MaxConnsPerHost = 1, 1
+	p.connect(t, h)
 	var clients sync.WaitGroup
 	for digest, sum := range digests {
 		clients.Go(func() { get(t, p.url+blobs+digest).is(t, contents["/"+sum]) })

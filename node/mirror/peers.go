@@ -175,11 +175,15 @@ func refusal(status int) error {
 	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
 
-// probe asks a peer for its state of the content. It must answer within a time, from when the question has a stream.
-func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration) (state, error) {
+// probe asks a peer for its state of the content. It must answer within a time, from when the question has a stream: then
+// had is called.
+func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had func()) (state, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resp, err := f.ask(ctx, p, nil, func() { time.AfterFunc(within, cancel) })
+	resp, err := f.ask(ctx, p, nil, func() {
+		time.AfterFunc(within, cancel)
+		had()
+	})
 	if err != nil {
 		return state{}, err
 	}
@@ -198,11 +202,12 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 	return much >= maxBlame
 }
 
-// look is a search for holders. The flight's lock guards it.
+// look is a search for holders, with the times at which it began, a peer was named, one was asked (a question had its
+// stream), and one answered; zero: not yet. The flight's lock guards it.
 type look struct {
-	began, named, first time.Time // when it began, a peer was named, and one answered; zero: not yet
-	over                bool      // all that were named have answered, or did not in time
-	ended               time.Time
+	began, named, asked, first time.Time
+	over                       bool // all that were named have answered, or did not in time
+	ended                      time.Time
 }
 
 // lookAgain begins to look for holders, and to probe each. f.mu is held.
@@ -233,10 +238,20 @@ func (f *flight) lookAgain(now time.Time) {
 // meet probes a peer, and notes it if it has the content or fetches it.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
 	begun := time.Now()
-	if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
-		return
+	asked := func() {
+		f.news(func(now time.Time) {
+			if l.asked.IsZero() {
+				l.asked = now
+			}
+		})
 	}
-	said, err := f.probe(ctx, p.ID, f.m.times.late)
+	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
+		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
+		if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
+			return
+		}
+	}
+	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
 	if err != nil || said.Whole && said.Size < 0 {
 		return
 	}
