@@ -8,6 +8,7 @@
 package interfaces
 
 import (
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -30,18 +31,24 @@ type Watch struct {
 	list func() []netip.Addr // of all interfaces
 	time func() time.Time
 
-	mu         sync.Mutex
-	host       host.Host // nil: not known yet
-	looked     time.Time
-	there      map[netip.Addr]bool
-	came, went map[netip.Addr]time.Time
+	mu      sync.Mutex
+	host    host.Host // nil: not known yet
+	looked  time.Time
+	there   map[netip.Addr]bool
+	changed map[netip.Addr]change
+}
+
+// change is the last change of an address.
+type change struct {
+	came bool // false: it went
+	at   time.Time
 }
 
 // New returns a Watch that takes the present addresses as known to the host.
 func New() *Watch { return newWatch(listed, time.Now) }
 
 func newWatch(list func() []netip.Addr, now func() time.Time) *Watch {
-	w := &Watch{list: list, time: now, there: make(map[netip.Addr]bool), came: make(map[netip.Addr]time.Time), went: make(map[netip.Addr]time.Time)}
+	w := &Watch{list: list, time: now, there: make(map[netip.Addr]bool), changed: make(map[netip.Addr]change)}
 	w.looked = now()
 	for _, ip := range list() {
 		w.there[ip] = true
@@ -98,10 +105,13 @@ func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	defer w.mu.Unlock()
 	w.look()
 	out := slices.DeleteFunc(slices.Clone(own), func(a ma.Multiaddr) bool {
-		_, lost := w.went[ipOf(a)]
-		return lost
+		c, changed := w.changed[ipOf(a)]
+		return changed && !c.came
 	})
-	for ip := range w.came {
+	for ip, c := range w.changed {
+		if !c.came {
+			continue
+		}
 		at, err := manet.FromIP(net.IP(ip.AsSlice()))
 		if err != nil {
 			continue
@@ -134,27 +144,16 @@ func (w *Watch) look() {
 	for _, ip := range list {
 		there[ip] = true
 		if !w.there[ip] {
-			w.came[ip] = now
-			delete(w.went, ip)
+			w.changed[ip] = change{true, now}
 		}
 	}
 	for ip := range w.there {
 		if !there[ip] {
-			w.went[ip] = now
-			delete(w.came, ip)
+			w.changed[ip] = change{false, now}
 		}
 	}
 	w.there = there
-	forget(w.came, now)
-	forget(w.went, now)
-}
-
-func forget(since map[netip.Addr]time.Time, now time.Time) {
-	for ip, at := range since {
-		if now.Sub(at) > remember {
-			delete(since, ip)
-		}
-	}
+	maps.DeleteFunc(w.changed, func(_ netip.Addr, c change) bool { return now.Sub(c.at) > remember })
 }
 
 // Lost returns the IP addresses of multiaddrs that no interface of the machine has now. It returns none if the look
