@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/cache"
-	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -70,8 +69,6 @@ type Config struct {
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
 	// here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	// Sample returns the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
-	Sample func(*summary.Prefix) compare.Sample
 	// RunRelative and ExtendRelative code parts given another summary, and decode them; nil: those of package summary. A
 	// driver supplies a shared cache here.
 	RunRelative    func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
@@ -139,9 +136,6 @@ func (c *Config) defaults() {
 	}
 	if c.NewPrefix == nil {
 		c.NewPrefix = summary.NewPrefix
-	}
-	if c.Sample == nil {
-		c.Sample = compare.SampleOf
 	}
 	var unshared *cache.Cache
 	if c.RunRelative == nil {
@@ -218,7 +212,7 @@ func (c *Config) topology(group func(wire.PeerID) string) topology.Config {
 // region returns the region's part of the configuration.
 func (c *Config) region() region.Config {
 	return region.Config{
-		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord, Sample: c.Sample,
+		Self: c.Self, Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, OpenRecord: c.OpenRecord,
 		Rand: c.Rand, Visitors: c.Limits.Visitors,
 	}
 }

@@ -93,10 +93,8 @@ func FuzzSamples(f *testing.F) {
 				}
 				o := &c.others[i]
 				kept, ok := c.Common(i, 0.95)
-				for _, s := range []Sample{SampleOf(p), Decode(p)} {
-					if alone, okAlone := c.With(s, 0.95); alone != kept || ok != okAlone {
-						t.Fatalf("seed %d, peer %d: with a sample of %d nodes %+v, kept %+v", seed, i, len(s.nodes), alone, kept)
-					}
+				if alone, okAlone := c.With(p, 0.95); alone != kept || ok != okAlone {
+					t.Fatalf("seed %d, peer %d: alone %+v, kept %+v", seed, i, alone, kept)
 				}
 				first, second, both := slowCounts(own, held[i], p)
 				level, bits := o.sample()
@@ -131,13 +129,13 @@ func TestSamplesOverlap(t *testing.T) {
 	if _, ok := c.Common(2, 0.95); ok {
 		t.Error("a summary without a sample has been compared")
 	}
-	for _, s := range []Sample{{}, SampleOf(unsampled), Decode(unsampled), Decode(own.Truncate(0))} {
-		if _, ok := c.With(s, 0.95); ok {
+	for _, p := range []*summary.Prefix{nil, unsampled, own.Truncate(0)} {
+		if _, ok := c.With(p, 0.95); ok {
 			t.Error("a summary without a sample has been compared alone")
 		}
 	}
 	var nobody Samples
-	if _, ok := nobody.With(Decode(own), 0.95); ok {
+	if _, ok := nobody.With(own, 0.95); ok {
 		t.Error("a sample has been compared with nothing")
 	}
 }
@@ -175,15 +173,6 @@ func BenchmarkSamples(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			o := compared{}
 			c.count(&o, samples[i%len(samples)])
-		}
-	})
-	decoded := make([]Sample, len(samples))
-	for i, p := range samples {
-		decoded[i] = Decode(p)
-	}
-	b.Run("decoded", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			c.With(decoded[i%len(decoded)], 0.95)
 		}
 	})
 	c.Set(0, samples[0])

@@ -1,26 +1,26 @@
 package compare
 
-// Least returns the least value of a hash over the keys of the sample, spread evenly over 64 bits. It is a min-wise
-// sketch of one value (Broder 1997): two collections of about the same size have the same Least with the probability of
-// their resemblance. The resemblance is the number of keys in both, divided by the number in either.
+import "github.com/venn-p2p/venn/summary"
+
+// Least returns the least value of a hash over the keys of a prefix's sample, spread evenly over 64 bits. It is a
+// min-wise sketch of one value (Broder 1997): two collections of about the same size have the same Least with the
+// probability of their resemblance. The resemblance is the number of keys in both, divided by the number in either.
 //
 // There are two independent hashes, 0 and 1. Each compares sizes within a factor of four. The bounds of hash 1 lie
 // where hash 0 has none, so one of the two compares any sizes within a factor of two. It returns false without a
 // sample. O(n).
-func (s Sample) Least(hash int) (least uint64, ok bool) {
-	if s.prefix == nil {
+func Least(p *summary.Prefix, hash int) (least uint64, ok bool) {
+	if p == nil {
 		return 0, false
 	}
-	if s.nodes == nil {
-		s = Decode(s.prefix)
-	}
-	if len(s.nodes) == 0 {
+	nodes := decode(p)
+	if len(nodes) == 0 {
 		return 0, false
 	}
-	level, _ := (&compared{prefix: s.prefix}).sample()
+	level, _ := (&compared{prefix: p}).sample()
 	drop := (level + hash) & 1
 	salt := mix(uint64(2*(level-drop) + hash))
-	for i, node := range s.nodes {
+	for i, node := range nodes {
 		if h := mix(salt ^ uint64(node)>>drop); i == 0 || h < least {
 			least = h
 		}

@@ -159,7 +159,7 @@ func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16
 	var all []Likeness
 	entries, visitors := map[space.Place]*directory.Entry{}, map[space.Place]*visitor{}
 	consider := func(p space.Place, held *summary.Prefix) bool {
-		common, ok := samples.With(s.cfg.Sample(held), directory.Confidence)
+		common, ok := samples.With(held, directory.Confidence)
 		overlap := common.Value / max(1, n)
 		if !ok || common.Low <= 0 || overlap <= least {
 			return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -133,7 +134,7 @@ func (s *Region) Published(now time.Duration) {
 		begun++
 	}
 	for hash := range min(begun, len(m.least)) {
-		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok && least != m.least[hash] {
+		if least, ok := compare.Least(s.own(), hash); ok && least != m.least[hash] {
 			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+meetAgain), 0
 			return
 		}
@@ -144,7 +145,7 @@ func (s *Region) Published(now time.Duration) {
 func (s *Region) beginLookup() bool {
 	m := &s.meeting
 	hash := m.lookups % 2
-	least, ok := s.cfg.Sample(s.own()).Least(hash)
+	least, ok := compare.Least(s.own(), hash)
 	if !ok {
 		return false
 	}
@@ -160,7 +161,7 @@ func meetingPlace(least uint64) space.Place { return space.Place(max(least, 1)) 
 // meetingPlaces returns the meeting places of our collection; none while nothing is published.
 func (s *Region) meetingPlaces() (out []space.Place) {
 	for hash := range len(s.meeting.least) {
-		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok {
+		if least, ok := compare.Least(s.own(), hash); ok {
 			out = append(out, meetingPlace(least))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -23,7 +22,6 @@ type Config struct {
 	MaxOrigins int                                        // origins that it may know
 	Group      func(wire.Record) string                   // names the address group of a record; nil: there are no groups
 	OpenRecord func(envelope []byte) (wire.PeerID, error) // verifies a record
-	Sample     func(*summary.Prefix) compare.Sample       // of a prefix
 	Rand       *rand.Rand                                 // the only source of randomness
 	Visitors   int                                        // visitors remembered at a time; 0: 64
 }

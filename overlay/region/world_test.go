@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -54,7 +53,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *world {
 	if cfg.Self == "" {
 		cfg.Self = "self"
 	}
-	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Sample, cfg.Rand = 64<<20, 1<<17, openRecord, compare.SampleOf, rng
+	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Rand = 64<<20, 1<<17, openRecord, rng
 	d := directory.New(directory.Config{
 		Self: cfg.Self, Seed: tag, Memory: cfg.Memory, MaxOrigins: cfg.MaxOrigins, Rand: rng, Compared: 12,
 		OpenHeader: summary.ParseHeader, OpenRecord: openRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
