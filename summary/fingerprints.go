@@ -14,14 +14,14 @@ func AppendFingerprints(dst []byte, list []Fingerprint) []byte {
 	for i, f := range list {
 		numbers[i] = uint64(f)
 	}
-	return bitcode.AppendSparse(dst, numbers, 1<<FingerprintBits)
+	return bitcode.AppendSparse(dst, numbers, 1<<FingerprintBits, new([]uint64))
 }
 
 // DecodeFingerprints decodes count fingerprints from the start of src, and returns the rest of src. It returns
 // ErrMalformed if src does not start with the code of count fingerprints by AppendFingerprints. Memory is at most some
 // 200 times src, whatever count is. O(count).
 func DecodeFingerprints(src []byte, count int) (list []Fingerprint, rest []byte, err error) {
-	numbers, rest, err := bitcode.DecodeSparse(src, count, 1<<FingerprintBits)
+	numbers, rest, err := bitcode.DecodeSparse(nil, src, count, 1<<FingerprintBits, new([]uint64))
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: list of fingerprints: %w: %w", ErrMalformed, err)
 	}

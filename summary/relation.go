@@ -128,13 +128,13 @@ func (r *relation) append(dst []byte, nodes []uint64) []byte {
 	gone, fresh := r.compare(nodes)
 	lost := len(r.base) + len(fresh) - len(nodes)
 	dst = bitcode.AppendBits(binary.AppendUvarint(dst, uint64(lost)), gone, len(r.base), lost)
-	parents, _ := r.split(gone)
+	parents, rest := r.split(gone)
 	numbers, others := r.number(fresh, parents)
-	dst = bitcode.AppendSparse(binary.AppendUvarint(dst, uint64(len(numbers))), numbers, r.room(parents))
+	dst = bitcode.AppendSparse(binary.AppendUvarint(dst, uint64(len(numbers))), numbers, r.room(parents), &r.flags[2])
 	dst = r.appendDescents(dst, others, r.deeper)
-	r.give(fresh)
-	r.give(parents)
-	r.give(others)
+	for _, memory := range [][]uint64{fresh, parents, rest, others} {
+		r.give(memory)
+	}
 	return dst
 }
 
@@ -179,20 +179,22 @@ func (r *relation) decode(src []byte, most int) (nodes []uint64, rest []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	fresh, src, err := bitcode.DecodeSparse(src, count, r.room(parents))
+	fresh, src, err := bitcode.DecodeSparse(r.take(), src, count, r.room(parents), &r.flags[2])
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
 	}
 	r.unnumber(fresh, parents)
 	r.give(parents)
-	if len(others) > 0 {
-		below, left, err := r.decodeDescents(src, others, r.deeper, most)
-		if err != nil {
-			return nil, nil, err
-		}
-		fresh, src = trie.Merge(fresh, below), left
-		r.give(below)
+	below, src, err := r.decodeDescents(src, others, r.deeper, most)
+	if err != nil {
+		return nil, nil, err
 	}
+	if len(below) > 0 {
+		merged := trie.Merge(r.take(), fresh, below)
+		r.give(fresh)
+		fresh = merged
+	}
+	r.give(below)
 	nodes, ok := r.merge(gone, kept, fresh)
 	if !ok {
 		return nil, nil, fmt.Errorf("summary: node added that was there: %w", ErrMalformed)

@@ -84,7 +84,7 @@ func TestRelativeSize(t *testing.T) {
 			code, plain := float64(len(related(t, next, next.Parts(), base).Code)), float64(next.EncodedBytes())
 			level := int(next.Header().Shape.Levels[0])
 			had, has := base.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
-			both := float64(len(had) + len(has) - len(trie.Merge(had, has)))
+			both := float64(len(had) + len(has) - len(trie.Merge(nil, had, has)))
 			least := entropyBytes(float64(len(had)), both) + entropyBytes(math.Ldexp(1, level)-float64(len(had)), float64(len(has))-both)
 			t.Logf("%d keys, %d %% exchanged: %.3f of the entropy, %.3f of the plain parts", n, percent, code/least, code/plain)
 			if code > 1.05*least+4 {
@@ -302,7 +302,7 @@ func slowSegment(next, base *Prefix, block, begin, end, from, to, given int) (co
 	if from == unknownLevel {
 		room = uint64(end-begin) << (given - start)
 	}
-	code = bitcode.AppendSparse(binary.AppendUvarint(code, uint64(len(numbers))), numbers, room)
+	code = bitcode.AppendSparse(binary.AppendUvarint(code, uint64(len(numbers))), numbers, room, new([]uint64))
 	down(others, above)
 	down(sorted(nodes(next, to)), to-given)
 	return code

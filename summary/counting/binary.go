@@ -44,7 +44,7 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	}
 	b := append([]byte(binaryMagic), byte(t.fingerprintBits()), byte(digits))
 	b = binary.AppendUvarint(b, uint64(len(members)))
-	b = bitcode.AppendSparse(b, members, t.fingerprintMask+1)
+	b = bitcode.AppendSparse(b, members, t.fingerprintMask+1, new([]uint64))
 	for digit := digits - 1; digit >= 0; digit-- {
 		few, more := byDigits(extra, digit)
 		b = appendDigit(appendDigit(b, few, digit), more, digit)
@@ -132,7 +132,7 @@ func readMembers(data []byte) (q int, members, extra []uint64, err error) {
 	if q < 1 || q > maxFingerprintBits || digits > maxCounterBits || n == 0 || count > uint64(len(b))*8 {
 		return fail(fmt.Errorf("%w: %d fingerprints of %d bits, counts of %d digits", errMalformed, count, q, digits))
 	}
-	members, b, err = bitcode.DecodeSparse(b[fixed+n:], int(count), 1<<q)
+	members, b, err = bitcode.DecodeSparse(nil, b[fixed+n:], int(count), 1<<q, new([]uint64))
 	if err != nil {
 		return fail(fmt.Errorf("%w: %w", errMalformed, err))
 	}

@@ -41,8 +41,8 @@ func ExamplePredictedBytes() {
 
 // Four sorted numbers below a million, with their count kept elsewhere.
 func ExampleAppendSparse() {
-	code := bitcode.AppendSparse(nil, []uint64{17, 4711, 65536, 999_999}, 1_000_000)
-	numbers, rest, err := bitcode.DecodeSparse(code, 4, 1_000_000)
+	code := bitcode.AppendSparse(nil, []uint64{17, 4711, 65536, 999_999}, 1_000_000, new([]uint64))
+	numbers, rest, err := bitcode.DecodeSparse(nil, code, 4, 1_000_000, new([]uint64))
 	fmt.Println(len(code), "bytes:", numbers, len(rest), err)
 	// Output: 11 bytes: [17 4711 65536 999999] 0 <nil>
 }

@@ -66,7 +66,7 @@ func TestSparseOfNothing(t *testing.T) {
 		for _, src := range [][]byte{nil, make([]byte, 1000)} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, _, err := DecodeSparse(src, c.count, c.size)
+			_, _, err := DecodeSparse(nil, src, c.count, c.size, new([]uint64))
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, ErrMalformed) {
 				t.Errorf("%d numbers below %d in %d bytes: %v", c.count, c.size, len(src), err)
@@ -87,7 +87,7 @@ func TestSparsePanics(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			AppendSparse(nil, numbers, 100)
+			AppendSparse(nil, numbers, 100, new([]uint64))
 		}()
 	}
 }

@@ -16,14 +16,15 @@ func lowBits(count int, size uint64) int {
 }
 
 // AppendSparse appends m sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits each. Neither m
-// nor size is in the code. It takes O(m) time and memory, and panics if numbers are out of order or range.
-func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
+// nor size is in the code. It takes O(m) time and memory, and panics if numbers are out of order or range. memory is for
+// the work, and is grown if need be.
+func AppendSparse(dst []byte, numbers []uint64, size uint64, memory *[]uint64) []byte {
 	if len(numbers) == 0 {
 		return dst
 	}
 	low := lowBits(len(numbers), size)
 	n := len(numbers) + int(size>>low)
-	words := make([]uint64, n/64+1)
+	words := cleared(memory, n/64+1)
 	for i, v := range numbers {
 		if v >= size || i > 0 && v <= numbers[i-1] {
 			panic(fmt.Sprintf("bitcode: number %d of %d is %d: not below %d, or not above the one before", i, len(numbers), v, size))
@@ -43,12 +44,19 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	return dst[:at+total]
 }
 
-// DecodeSparse decodes count numbers below size from the start of src, and returns the rest of src. The error wraps
+// cleared returns n words of memory without a one.
+func cleared(memory *[]uint64, n int) []uint64 {
+	*memory = slices.Grow((*memory)[:0], n)[:n]
+	clear(*memory)
+	return *memory
+}
+
+// DecodeSparse decodes count numbers below size from the start of src, appends them to dst, and returns the rest of src. The error wraps
 // [ErrMalformed] if src does not start with a code by AppendSparse. Memory is at most some 200 times src, whatever
-// count and size are.
-func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
+// count and size are. memory is for the work, and is grown if need be.
+func DecodeSparse(dst []uint64, src []byte, count int, size uint64, memory *[]uint64) (numbers []uint64, rest []byte, err error) {
 	if count == 0 {
-		return nil, src, nil
+		return dst, src, nil
 	}
 	if count < 0 || uint64(count) > size || count > min(maxBits, math.MaxInt)/64 {
 		return nil, nil, fmt.Errorf("bitcode: %d numbers below %d: %w", count, size, ErrMalformed)
@@ -58,7 +66,7 @@ func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 	if len(src) < minBytes(n+1, count)+count*low/8 {
 		return nil, nil, fmt.Errorf("bitcode: %d bytes for %d numbers: %w", len(src), count, ErrMalformed)
 	}
-	words := make([]uint64, n/64+1)
+	words := cleared(memory, n/64+1)
 	used, err := DecodeBits(words, src, n+1, count)
 	if err != nil {
 		return nil, nil, err
@@ -68,15 +76,17 @@ func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 {
 		return nil, nil, fmt.Errorf("bitcode: low bits of %d numbers: %w", count, ErrMalformed)
 	}
-	lows, mask := append(make([]byte, 0, total+8), src[:total]...), uint64(1)<<low-1
-	lows = append(lows, make([]byte, 8)...) // so that eight can be read anywhere
-	numbers = make([]uint64, 0, count)
+	lows, mask := src, uint64(1)<<low-1
+	if len(src) < total+8 { // eight are read anywhere
+		lows = append(append(make([]byte, 0, total+8), src[:total]...), make([]byte, 8)...)
+	}
+	numbers = slices.Grow(dst, count)
 	for i, w := range words {
 		for ; w != 0; w &= w - 1 {
-			at := len(numbers) * low
-			v := uint64(i*64+bits.TrailingZeros64(w)-len(numbers)) << low
-			v |= binary.LittleEndian.Uint64(lows[at/8:]) >> (at % 8) & mask
-			if v >= size || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
+			k := len(numbers) - len(dst)
+			v := uint64(i*64+bits.TrailingZeros64(w)-k) << low
+			v |= binary.LittleEndian.Uint64(lows[k*low/8:]) >> (k * low % 8) & mask
+			if v >= size || k > 0 && v <= numbers[len(numbers)-1] {
 				return nil, nil, fmt.Errorf("bitcode: numbers out of order or range: %w", ErrMalformed)
 			}
 			numbers = append(numbers, v)

@@ -1,8 +1,10 @@
 package trie
 
-// Merge returns the nodes that are in v or w, both sorted without duplicates.
-func Merge(v, w []uint64) []uint64 {
-	out := make([]uint64, 0, len(v)+len(w))
+import "slices"
+
+// Merge appends all of two sorted lists to dst, in order, each once.
+func Merge(dst, v, w []uint64) []uint64 {
+	out := slices.Grow(dst, len(v)+len(w))
 	for len(v) > 0 && len(w) > 0 {
 		a, b := v[0], w[0]
 		out = append(out, min(a, b))
