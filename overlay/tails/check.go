@@ -27,10 +27,6 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:
 			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
-		case (o.behind > 0) != m.lagging[tag]:
-			return fmt.Errorf("tails: %x is behind %d, and not noted so", tag, o.behind)
-		case o.behind > 0 && o.behind <= o.number():
-			return fmt.Errorf("tails: %x is at %d, and behind %d", tag, o.number(), o.behind)
 		}
 	}
 	if held != m.held || held > m.cfg.MaxChanges {
@@ -41,6 +37,11 @@ func (m *Machine) Check() error {
 	}
 	if len(m.early) > maxHeld+maxTold {
 		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))
+	}
+	for tag, g := range m.lagging {
+		if o := m.tagged(tag); o == nil || g.state <= o.number() {
+			return fmt.Errorf("tails: %x is noted to be behind %d, and is not", tag, g.state)
+		}
 	}
 	for p, l := range m.links {
 		for tag := range l.feeds {

@@ -122,18 +122,31 @@ func (a offer) less(b offer) bool {
 	return cmp.Or(cmp.Compare(a.each, b.each), cmp.Compare(a.lot, b.lot)) < 0
 }
 
+// lag has a state of an origin that we lack.
+type lag struct {
+	state uint32        // beyond ours
+	rival wire.PeerID   // the link that claims to hold it
+	since time.Duration // when a link first claimed to hold more than we do
+	asked time.Duration // when the feeder was last given time to bring it
+	again bool          // the feeder was asked again in that time
+}
+
 // ahead notes that a link holds a later state of an origin than we do. If the origin is linked, it will send its tails
 // itself.
 func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	if m.links[o.peer] != nil || m.links[p].mistrusted(o.tag, m.now) {
 		return
 	}
-	if o.behind == 0 {
-		o.lags, o.asked, o.again = m.now, m.now, false
-		m.lagging.add(o.tag)
+	g := m.lagging[o.tag]
+	if g == nil {
+		if m.lagging == nil {
+			m.lagging = map[uint64]*lag{}
+		}
+		g = &lag{since: m.now, asked: m.now}
+		m.lagging[o.tag] = g
 	}
-	if number > o.behind || m.links[o.rival] == nil {
-		o.behind, o.rival = number, p
+	if number > g.state || m.links[g.rival] == nil {
+		g.state, g.rival = number, p
 	}
 	if m.covered(o) {
 		return
@@ -147,19 +160,15 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 // caughtUp samples the time that announced tails took to come: since the first announcement, or from a feeder that
 // replaced a late one, since it was chosen. The waits for earlier feeders do not count.
 func (m *Machine) caughtUp(o *origin, from wire.PeerID) {
-	if o.behind == 0 || o.number() < o.behind {
+	g := m.lagging[o.tag]
+	if g == nil || o.number() < g.state {
 		return
 	}
-	since := o.lags
+	since := g.since
 	if from == o.feeder {
-		since = o.asked
+		since = g.asked
 	}
 	m.late.sample(m.now - since)
-	m.forgive(o)
-}
-
-func (m *Machine) forgive(o *origin) {
-	o.behind, o.rival = 0, ""
 	delete(m.lagging, o.tag)
 }
 
@@ -170,29 +179,29 @@ func (m *Machine) hurry() {
 		return
 	}
 	for _, tag := range slices.Sorted(maps.Keys(m.lagging)) {
-		o := m.tagged(tag)
-		if m.now < o.asked+m.late.patience() {
-			m.repeat(o)
+		o, g := m.tagged(tag), m.lagging[tag]
+		if m.now < g.asked+m.late.patience() {
+			m.repeat(o, g)
 			continue
 		}
-		o.asked, o.again = m.now, false
-		switch rival := m.links[o.rival]; {
+		g.asked, g.again = m.now, false
+		switch rival := m.links[g.rival]; {
 		case rival == nil || m.links[o.peer] != nil:
-			m.forgive(o)
-		case o.feeder != o.rival:
-			m.feed(o, o.rival)
+			delete(m.lagging, tag)
+		case o.feeder != g.rival:
+			m.feed(o, g.rival)
 		default:
 			rival.fail(tag, m.now, m.cfg.Limits.Disbelief)
-			m.forgive(o)
+			delete(m.lagging, tag)
 			m.uncover(o)
 		}
 	}
 }
 
 // repeat asks a feeder a second time when half of its time is over: the first message may have been lost.
-func (m *Machine) repeat(o *origin) {
-	if l := m.links[o.feeder]; l != nil && !o.again && m.now >= o.asked+m.late.patience()/2 {
-		o.again = true
+func (m *Machine) repeat(o *origin, g *lag) {
+	if l := m.links[o.feeder]; l != nil && !g.again && m.now >= g.asked+m.late.patience()/2 {
+		g.again = true
 		l.enqueue(o.tag, ask, m.now)
 	}
 }

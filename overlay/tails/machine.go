@@ -94,8 +94,8 @@ type Machine struct {
 	links    map[wire.PeerID]*link
 	order    []wire.PeerID // of links, sorted
 	early    []early
-	pulse    time.Duration // see Config.Pulse
-	lagging  tagSet        // origins of which links claim to hold a later state than we do
+	pulse    time.Duration   // see Config.Pulse
+	lagging  map[uint64]*lag // by origin: links claim to hold a later state than we do
 	late     lateness
 	lag      time.Duration // lag of the driver, at the last tick
 	rumoured time.Duration // when the last rumour was sent

@@ -36,14 +36,9 @@ type origin struct {
 	counted time.Duration
 	waits   time.Duration // no tails are taken in before then
 
-	feeder wire.PeerID   // the link that sends us each tail; "": the origin itself, or nobody
-	rival  wire.PeerID   // the link that claims to hold state behind
-	lags   time.Duration // from when on, by the claims of links
-	asked  time.Duration // when the feeder was last given time to bring it
-	behind uint32        // a state beyond ours that rival claims to hold; 0: nobody does
-	again  bool          // the feeder was asked again in that time
-	left   bool          // the origin has announced that it leaves: it holds nothing
-	moved  bool          // its tails now come from another link than the latest did
+	feeder wire.PeerID // the link that sends us each tail; "": the origin itself, or nobody
+	left   bool        // the origin has announced that it leaves: it holds nothing
+	moved  bool        // its tails now come from another link than the latest did
 }
 
 // group returns the name of the epoch.

@@ -94,7 +94,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	}
 	m.refused++
 	o.waits = m.now + wait
-	m.forgive(o)
+	delete(m.lagging, o.tag)
 	return false
 }
 
