@@ -17,17 +17,33 @@ import (
 // nobody needs to know what others hold, and a base never lacks where the run arrives.
 //
 // The base is chosen when parts are asked for beyond the first: the summary that saves most by an estimate from
-// samples. Only those of nearest size are compared, since what a base has more costs bits and what it has less costs
-// more. It is kept for all steps of an origin while it is deep enough. So peers that hold much the same choose much the
-// same, and what one of them has coded serves many.
+// samples, of those that a link with these parts claims to hold, too. Such a link is asked then. Only summaries of
+// nearest size are compared, since what a base has more costs bits and what it has less costs more.
 const (
 	basesCompared = 16
 	basesLookedAt = 1024 // entries of the directory that are looked at for those
 	keysCompared  = 64
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. To code takes the same time however
 	// little it saves.
-	leastSaved = 0.4
+	leastSaved = 0.2
 )
+
+// base is a summary to code parts given it.
+type base struct {
+	of    *origin
+	p     *summary.Prefix
+	rate  float64 // false-positive rate of the parts that a link holds, too
+	apart float64 // factor between its size and that of the origin asked about
+	saves float64 // bytes, by estimate
+}
+
+// given names all that is held of a base; zero if there is none.
+func (b base) given() wire.Given {
+	if b.p == nil {
+		return wire.Given{}
+	}
+	return wire.Given{Group: group.Of(b.p.Header()), Parts: uint16(b.p.Parts())}
+}
 
 // partsGiven returns the number of parts of a base that parts of p up to end are coded given: the fewest that know as
 // much of the base as of p then, or all.
@@ -36,95 +52,84 @@ func partsGiven(base, p *summary.Prefix, end int) int {
 	return 1 + sort.Search(plan.Parts()-1, func(i int) bool { return plan.ExpectedRate(i+1) <= rate })
 }
 
-// baseFor returns the base given which parts of p up to end are asked for.
-func (x *Exchange) baseFor(l *link, e *origin, p *summary.Prefix, end int) wire.Given {
+// baseFor returns the base that saves most of parts of p up to end, by estimate, of those that one of some links holds,
+// too; zero if none saves enough. Without links, all that is held here counts.
+func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int) (best base) {
 	if p == nil || p.Parts() == 0 || end <= p.Parts() || p.Header().N > directory.MaxDeltaKeys {
-		return wire.Given{}
+		return base{}
 	}
-	base := x.cfg.Summary(e.like, 1)
-	if base == nil || !deepAs(base, p.Plan().ExpectedRate(min(end, p.Plan().Parts()))) {
-		if base = x.mostAlike(l, e, p, end); base == nil {
-			return wire.Given{}
-		}
-		e.like = group.Of(base.Header())
-	}
-	return givenAll(base)
-}
-
-// givenAll names all that is held of a base.
-func givenAll(base *summary.Prefix) wire.Given {
-	return wire.Given{Group: group.Of(base.Header()), Parts: uint16(base.Parts())}
-}
-
-// deepAs reports whether a prefix has a false-positive rate, or is whole.
-func deepAs(p *summary.Prefix, rate float64) bool {
-	return p.Parts() == p.Plan().Parts() || p.FalsePositiveRate() <= rate
-}
-
-// mostAlike returns the summary that saves most of parts of p up to end, by estimate; nil if none saves enough.
-func (x *Exchange) mostAlike(l *link, e *origin, p *summary.Prefix, end int) (best *summary.Prefix) {
 	few := compare.FewOf(p, keysCompared)
 	n, plan := float64(p.Header().N), p.Plan()
 	end = min(end, plan.Parts())
 	before, after := plan.ExpectedRate(p.Parts()), plan.ExpectedRate(end)
 	bytes := float64(plan.EncodedBytes(end) - plan.EncodedBytes(p.Parts()))
-	most := leastSaved * bytes
-	for _, b := range x.nearestSizes(l, e, p, before) {
+	best.saves = leastSaved * bytes
+	for _, b := range x.nearestSizes(links, e, p, before) {
 		brings := bytes // down to the level to which the base is known
-		if rate := b.FalsePositiveRate(); !deepAs(b, after) {
-			brings *= math.Log2(before/rate) / math.Log2(before/after)
+		if b.rate > after {
+			brings *= math.Log2(before/b.rate) / math.Log2(before/after)
 		}
-		if brings <= most {
+		if brings <= best.saves {
 			continue
 		}
-		share, ok := few.In(b)
+		share, ok := few.In(b.p)
 		if !ok {
 			continue
 		}
-		if s := saved(brings, n, float64(n*share), float64(b.Header().N), before); s > most {
-			best, most = b, s
+		if b.saves = saved(brings, n, float64(n*share), float64(b.p.Header().N), before); b.saves > best.saves {
+			best = b
 		}
 	}
 	return best
 }
 
-// nearestSizes returns the summaries known beyond a false-positive rate whose sizes are nearest to that of p.
-func (x *Exchange) nearestSizes(l *link, e *origin, p *summary.Prefix, rate float64) []*summary.Prefix {
-	type candidate struct {
-		p     *summary.Prefix
-		apart float64 // factor between the sizes
-	}
-	var near []candidate
+// nearestSizes returns the summaries known beyond a false-positive rate, here and by a link, whose sizes are nearest to
+// that of p.
+func (x *Exchange) nearestSizes(links []*link, e *origin, p *summary.Prefix, rate float64) (near []base) {
 	for k := range min(len(x.origins), basesLookedAt) {
-		b := &x.origins[(e.Index()+len(x.origins)-k)%len(x.origins)]
-		if b.Entry == nil || b.Entry == e.Entry || b.Held() == nil {
+		of := &x.origins[(e.Index()+len(x.origins)-k)%len(x.origins)]
+		if of.Entry == nil || of.Entry == e.Entry || of.Held() == nil || of.Held().Header().N > directory.MaxDeltaKeys {
 			continue
 		}
-		q := b.Held()
-		if !x.shares(l, b, q) || q.FalsePositiveRate() > rate/2 || q.Header().N > directory.MaxDeltaKeys {
+		b := base{of: of, p: of.Held()}
+		small, large := min(p.Header().N, b.p.Header().N), max(p.Header().N, b.p.Header().N)
+		b.apart = float64(large) / float64(max(1, small))
+		at := sort.Search(len(near), func(i int) bool { return near[i].apart > b.apart })
+		if at == basesCompared {
 			continue
 		}
-		small, large := min(p.Header().N, q.Header().N), max(p.Header().N, q.Header().N)
-		c := candidate{q, float64(large) / float64(max(1, small))}
-		at := sort.Search(len(near), func(i int) bool { return near[i].apart > c.apart })
-		if at < basesCompared {
-			near = slices.Insert(near, at, c)[:min(len(near)+1, basesCompared)]
+		if b.rate = b.commonRate(links); b.rate <= rate/2 {
+			near = slices.Insert(near, at, b)[:min(len(near)+1, basesCompared)]
 		}
 	}
-	out := make([]*summary.Prefix, len(near))
-	for i, c := range near {
-		out[i] = c.p
-	}
-	return out
+	return near
 }
 
-// shares reports whether a linked peer seems to hold as much of a summary as we do.
-func (x *Exchange) shares(l *link, b *origin, p *summary.Prefix) bool {
-	if l == nil {
-		return true
+// commonRate returns the false-positive rate of the parts of a base that one of some links holds, too, or of all.
+func (b *base) commonRate(links []*link) float64 {
+	common := 0
+	for _, l := range links {
+		common = max(common, b.common(l))
 	}
-	t := l.known(b.Index())
-	return b.Peer() == l.peer || t.theirs == p.Header().Epoch && int(t.have) >= p.Parts()
+	if len(links) == 0 || common == b.p.Parts() {
+		return b.p.FalsePositiveRate()
+	}
+	return b.p.Plan().ExpectedRate(common)
+}
+
+// knows reports whether a linked peer holds as much of a base as was reckoned with.
+func (b base) knows(l *link) bool { return b.commonRate([]*link{l}) <= b.rate }
+
+// common returns the number of parts of a base that a linked peer holds, too, as far as it claims.
+func (b *base) common(l *link) int {
+	t := l.known(b.of.Index())
+	switch {
+	case b.of.Peer() == l.peer:
+		return b.p.Parts()
+	case t.theirs == b.p.Header().Epoch:
+		return min(b.p.Parts(), int(t.have))
+	}
+	return 0
 }
 
 // saved estimates the bytes that a base saves, of those that parts of n keys take in plain form. Of the base's keys, both

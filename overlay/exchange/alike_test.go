@@ -128,12 +128,15 @@ func TestMostAlike(t *testing.T) {
 	of, like, other := alike(t)
 	for name, c := range map[string]struct {
 		claims []signed // held by the link
+		share  int      // hundredths of them
 		parts  map[int]int
 		want   *signed
 	}{
-		"alike":         {[]signed{like, other}, nil, &like},
-		"not the links": {[]signed{other}, nil, nil},
-		"not deep":      {[]signed{like, other}, map[int]int{0: 1}, nil},
+		"alike":          {[]signed{like, other}, 100, nil, &like},
+		"half of it":     {[]signed{like, other}, 70, nil, &like},
+		"a sample of it": {[]signed{like, other}, 1, nil, nil},
+		"not the links":  {[]signed{other}, 100, nil, nil},
+		"not deep":       {[]signed{like, other}, 100, map[int]int{0: 1}, nil},
 	} {
 		parts := map[int]int{2: 1}
 		for i, n := range c.parts {
@@ -142,15 +145,37 @@ func TestMostAlike(t *testing.T) {
 		w := holding(t, parts, like, other, of)
 		var items []wire.Item
 		for _, s := range append(c.claims, of) {
-			items = append(items, wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(s.stream.Parts())})
+			items = append(items, wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(max(1, s.stream.Parts()*c.share/100))})
 		}
 		w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: 120})
 		e := w.x.originOf(w.d.Foreign(group.Of(of.stream.Header()).OriginTag()))
-		got := w.x.baseFor(w.x.links["link"], e, e.Newest(), of.stream.Parts())
+		got := w.x.baseFor([]*link{w.x.links["link"]}, e, e.Newest(), of.stream.Parts()).given()
 		if want := (wire.Given{}); c.want == nil && got != want {
 			t.Errorf("%s: given %v", name, got)
 		} else if c.want != nil && got.Group != group.Of(c.want.stream.Header()) {
 			t.Errorf("%s: given %v", name, got)
 		}
 	}
+}
+
+// TestAsksWhoHoldsTheBase asks the link that holds a base, too, and not another that would be as soon.
+func TestAsksWhoHoldsTheBase(t *testing.T) {
+	of, like, _ := alike(t)
+	w := holding(t, map[int]int{1: 1}, like, of)
+	g := group.Of(of.stream.Header())
+	w.give(0, event.CatalogueReceived{From: "link", Items: []wire.Item{{Group: g, Have: uint16(of.stream.Parts())}}, Bytes: 40})
+	for _, out := range w.give(time.Second, event.Tick{}) {
+		c, ok := out.(event.SendCatalogue)
+		if !ok {
+			continue
+		}
+		for _, it := range c.Items {
+			if it.Want > 0 && (c.To != "source" || it.Given.Group != group.Of(like.stream.Header())) {
+				t.Errorf("%q is asked, given %v", c.To, it.Given)
+			} else if it.Want > 0 && it.Group == g {
+				return
+			}
+		}
+	}
+	t.Error("nobody is asked")
 }

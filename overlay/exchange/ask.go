@@ -38,7 +38,11 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	x.reserve(nil, e, of.bytes)
 	p := e.Newest()
 	if of.given == (wire.Given{}) {
-		of.given = x.baseFor(x.links[from.Peer], e, p, of.end)
+		var holder []*link
+		if l := x.links[from.Peer]; l != nil {
+			holder = []*link{l}
+		}
+		of.given = x.baseFor(holder, e, p, of.end).given()
 	}
 	x.out.Emit(event.Ask{To: from, Question: wire.PartsRequest{
 		Group: group.Of(p.Header()), First: of.from, End: of.end, Given: of.given,

@@ -72,8 +72,8 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 const headerBytes = 512
 
 // sizeDelta sets the end, the bytes and the value of an offer of a delta.
-func (x *Exchange) sizeDelta(of *offer, base *summary.Prefix, want int) {
-	of.end, of.given = want, givenAll(base)
+func (x *Exchange) sizeDelta(of *offer, earlier *summary.Prefix, want int) {
+	of.end, of.given = want, base{p: earlier}.given()
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16

@@ -5,7 +5,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,7 +20,6 @@ type origin struct {
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
 	step             step          // the next parts to ask for, as last planned
 	fetchAt          time.Duration // no direct fetch before then
-	like             group.ID      // the base that parts were last asked for given; zero: there was none
 	refusals         int           // in a row, by links that should hold it
 }
 

@@ -261,11 +261,17 @@ func (x *Exchange) take(now time.Duration, of offer) {
 		x.fetch(now, of)
 		return
 	}
-	l := soonest(of.links, of.bytes)
+	e, links := of.e, slices.DeleteFunc(of.links, (*link).busy)
+	if of.given == (wire.Given{}) && len(links) > 0 {
+		if b := x.baseFor(links, e, e.At(of.epoch), of.end); b.p != nil {
+			of.given, of.bytes = b.given(), of.bytes-int(b.saves)
+			links = slices.DeleteFunc(links, func(l *link) bool { return !b.knows(l) })
+		}
+	}
+	l := soonest(links, of.bytes)
 	if l == nil {
 		return
 	}
-	e := of.e
 	if !l.out.allows(rpcOverhead + itemBytes) {
 		return
 	}
@@ -273,28 +279,28 @@ func (x *Exchange) take(now time.Duration, of offer) {
 	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
-	if of.given == (wire.Given{}) && !l.appliesNo(e.Tag(), of.epoch) {
-		it.Given = x.baseFor(l, e, e.At(of.epoch), end)
+	if l.appliesNo(e.Tag(), of.epoch) {
+		it.Given = wire.Given{}
 	}
 	x.owes(l, e, it)
 	x.asked = append(x.asked, e.Index())
 	l.asks = append(l.asks, it)
 }
 
-// soonest returns the link that would deliver n bytes first; nil if all have enough to deliver.
-func soonest(links []*link, n int) *link {
-	var best *link
+// soonest returns the link that would deliver n bytes first; nil if there is none.
+func soonest(links []*link, n int) (best *link) {
 	least := 0.0
 	for _, l := range links {
-		rate := max(1, l.inRate)
-		if l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
-			continue
-		}
-		if wait := float64(l.inFlight+n) / rate; best == nil || wait < least {
+		if wait := float64(l.inFlight+n) / max(1, l.inRate); best == nil || wait < least {
 			best, least = l, wait
 		}
 	}
 	return best
+}
+
+// busy reports whether a link has enough to deliver.
+func (l *link) busy() bool {
+	return l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*max(1, l.inRate))
 }
 
 // maxBacklog is the most that may be asked of a link at a time, as time at its rate.

@@ -91,7 +91,7 @@ func TestDistrusted(t *testing.T) {
 		useful bool
 		asked  bool
 	}{{7, false, true}, {8, false, false}, {8, true, true}} {
-		if l.unkept, l.useful = c.unkept, c.useful; (soonest([]*link{l}, 1) != nil) != c.asked {
+		if l.unkept, l.useful = c.unkept, c.useful; l.busy() == c.asked {
 			t.Errorf("%+v: it is not so", c)
 		}
 	}
