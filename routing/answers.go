@@ -142,7 +142,7 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 	if q.cover.poor {
 		names.Records = q.inRange(a, names.Records)
 	}
-	r.named(q, a, names.Records)
+	r.named(q, a, Named, q.fewNames(a, names.Records))
 	r.contactAnswered(q, a, names)
 	r.advance(q)
 }

@@ -23,9 +23,8 @@ const (
 
 	// discredit is the factor on the probability of a name in doubt.
 	discredit = 0.02
-	// confirmedElsewhere is the probability of a provider that a child returns. The child has confirmed it, or lacked
-	// the budget to and holds it to be at least as likely.
-	confirmedElsewhere = 0.9
+	// byName is the probability that a peer holds the key if another peer named it.
+	byName = 0.9
 )
 
 // MaxNames is the most names in an answer to a query of this mode.
@@ -133,67 +132,39 @@ func (r *Router) rank(q *search) {
 	}
 }
 
-// named makes candidates of the names that a contact gave.
-func (r *Router) named(q *search, a *referrer, records []wire.Record) {
-	records = records[:min(len(records), MaxNames(q.Mode))]
-	falseMatches := min(a.falseMatches, r.cfg.Useless) // at most as many as an answer may bring
-	a.given = len(records)
+// named makes candidates of the names that a contact gave, or a child found. Each counts once it has confirmed the key
+// itself.
+func (r *Router) named(q *search, v *referrer, why Why, records []wire.Record) {
 	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
 			continue
 		}
-		c.namedBy = a.index
+		c.namedBy = v.index
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned
 		}
-		if c.state == shunned || c.state == failed {
+		switch c.state {
+		case shunned, failed:
 			r.silentName(q, c)
-		}
-		if c.state == passed {
-			c.state = waiting // its new contact is in better standing than the one that was given up
-		}
-		if c.state == answered {
-			q.credit(a.index, rec.Peer)
-		}
-		if c.state != waiting {
-			continue
-		}
-		c.why = Named
-		c.p = max(match.Listed(falseMatches, len(records), c.rate), c.likely) * c.trust
-	}
-	r.rank(q)
-}
-
-// returned makes candidates of the providers that a child found. Each counts once it has confirmed the key itself.
-func (r *Router) returned(q *search, child *referrer, records []wire.Record) {
-	for _, rec := range records {
-		c := r.learn(q, rec)
-		if c == nil || c.namedBy >= 0 && !q.referrers[c.namedBy].givenUp {
-			continue
-		}
-		if c.namedBy = child.index; c.state == answered {
-			q.credit(child.index, rec.Peer)
-		}
-		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
-			c.state = shunned
-			r.silentName(q, c)
-		}
-		if c.state == waiting || c.state == passed {
-			c.state, c.why, c.p = waiting, Returned, max(c.p, confirmedElsewhere*c.trust)
+		case answered:
+			q.credit(v.index, rec.Peer)
+		case waiting, passed: // passed: its new referrer is in better standing than the one that was given up
+			c.state, c.why, c.p = waiting, why, max(c.p, byName*c.trust)
 		}
 	}
 	r.rank(q)
 }
 
-// fewNames returns the first names of a child: as many as are wanted, and some more in case a few prove wrong.
-func (q *search) fewNames(c *referrer, records []wire.Record) []wire.Record {
+// fewNames returns the first names of a referrer. Of a child these are as many as are wanted, and some more in case a few
+// prove wrong.
+func (q *search) fewNames(v *referrer, records []wire.Record) []wire.Record {
 	n := MaxNames(q.Mode)
-	if q.Mode == wire.Any {
+	if v.child && q.Mode == wire.Any {
 		n = min(n, q.Want+wrongNames)
 	}
-	records = records[:min(len(records), max(0, n-c.given))]
-	c.given += len(records)
+	records = records[:min(len(records), max(0, n-v.given))]
+	v.given += len(records)
 	return records
 }
 

@@ -36,8 +36,6 @@ const (
 	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
 	// either.
 	mostAlike = 4
-	// contactMatches is the number of false matches expected among the names that a contact gives.
-	contactMatches = 1
 )
 
 // covering is the state of asking contacts: the contacts, and the ranges that were answered for.
@@ -46,7 +44,7 @@ type covering struct {
 	begun    bool
 	over     bool // all contacts were asked, and none is under way
 	contacts []region.Contact
-	matches  []float64 // false matches expected in each contact's answer; nil: contactMatches
+	matches  []float64 // false matches that each contact of role Precise expects; they are the first contacts
 	deep     int       // median depth of the contacts' ranges
 	own      space.Set // ranges that the own directory answers for
 	once     space.Set // ranges with at least one answer, the own directory's included
@@ -126,11 +124,11 @@ func (r *Router) askContacts(q *search) {
 			return
 		}
 		c := q.cover.contacts[i]
-		p, matches := wire.PeerID(c.Peer), float64(contactMatches)
-		if i < len(q.cover.matches) {
-			matches = q.cover.matches[i]
+		p, v := wire.PeerID(c.Peer), referrer{contact: c}
+		if c.Role == region.Precise {
+			v.falseMatches = q.cover.matches[i]
 		}
-		r.refer(q, referrer{contact: c, falseMatches: matches}, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
+		r.refer(q, v, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
 		r.ask(q, wire.Record{Peer: p, Envelope: c.Record}, wire.Query{
 			Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode, Within: candidatesTime,

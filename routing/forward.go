@@ -131,7 +131,7 @@ func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes
 	if q.serves != nil {
 		r.passOn(q, c, a.Records)
 	} else {
-		r.returned(q, c, q.fewNames(c, a.Records))
+		r.named(q, c, Returned, q.fewNames(c, a.Records))
 	}
 	r.advance(q)
 }

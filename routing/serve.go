@@ -193,7 +193,7 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 		}
 		r.pass(q, rec)
 	}
-	r.returned(q, c, unsure)
+	r.named(q, c, Returned, unsure)
 }
 
 // nameUnasked adds to the last answer the matches that the budget was too small to ask. They are as likely as a
@@ -201,7 +201,7 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 func (r *Router) nameUnasked(q *search) {
 	for _, i := range q.order {
 		c := &q.candidates[i]
-		if c.state != waiting || !c.matched || c.standing != sound || c.p < confirmedElsewhere {
+		if c.state != waiting || !c.matched || c.standing != sound || c.p < byName {
 			continue
 		}
 		before := len(q.serves.passed)

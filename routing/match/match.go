@@ -49,18 +49,6 @@ func Sized(prior float64, n int, mean float64) float64 {
 	return min(prior*float64(n)/mean, maxPrior)
 }
 
-// Listed returns the probability that a peer holds the key if a contact named it. The contact named n peers, and
-// expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
-// peer's summary if that matches too, which is evidence of its own; 1 otherwise.
-//
-// Of n names about falseMatches are wrong. A wanted key usually has at least one holder, so one name in 1+falseMatches
-// is right even if n is small.
-func Listed(falseMatches float64, n int, own float64) float64 {
-	p := max(1-falseMatches/float64(max(n, 1)), 1/(1+falseMatches))
-	p = min(max(p, 1e-6), 1-1e-6)
-	return p / (p + float64((1-p)*own))
-}
-
 // Trust returns the factor, in (0, 1], by which a peer's record lowers belief in its claims. It is the mean of a Beta
 // distribution over the share of its sure matches that proved true, relative to the mean for a peer without a record.
 func Trust(hits, misses int) float64 {

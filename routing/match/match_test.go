@@ -176,26 +176,6 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-func TestListed(t *testing.T) {
-	for _, c := range []struct {
-		falseMatches float64
-		n            int
-		own          float64
-		low, high    float64
-	}{
-		{0.1, 1, 1, 0.9, 0.92},   // one name by one who knows all but surely
-		{4, 20, 1, 0.79, 0.81},   // four of twenty are wrong
-		{4, 4, 1, 0.19, 0.21},    // one of five is right
-		{4, 4, 0.01, 0.95, 0.97}, // and our own summary says so too
-		{0, 0, 1, 0.99, 1},
-		{math.Inf(1), 3, 1, 0, 0.001},
-	} {
-		if got := match.Listed(c.falseMatches, c.n, c.own); !(got >= c.low && got <= c.high) {
-			t.Errorf("Listed(%g, %d, %g) = %g, want %g..%g", c.falseMatches, c.n, c.own, got, c.low, c.high)
-		}
-	}
-}
-
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		rates     []float64
