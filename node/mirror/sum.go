@@ -49,9 +49,10 @@ func (s Sum) Key() []byte {
 // String returns the sum as KIND-HEX. It is the name of its file, and of its path at peers.
 func (s Sum) String() string { return kinds[s.Kind] + "-" + hex.EncodeToString(s.Hash[:]) }
 
-// MarshalText and UnmarshalText have a Sum stand as a text in JSON.
+// MarshalText has a Sum stand in JSON as String returns it.
 func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText parses the form of String.
 func (s *Sum) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseSum(string(text))
 	return err
