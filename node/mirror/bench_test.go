@@ -14,8 +14,7 @@ import (
 )
 
 // BenchmarkTransfer has a client take content from a mirror that gets it from another, over TCP and over QUIC in turn. It
-// prints the processor's time for a megabyte, with that of the client, and the ratio: why daemons with a mirror dial near
-// peers by TCP.
+// prints the processor's time for a megabyte, with that of the client, and the ratio.
 func BenchmarkTransfer(b *testing.B) {
 	content := some(32<<20, 1)
 	o := newRegistry(b)
