@@ -39,7 +39,8 @@ type Plan struct {
 	least  time.Duration // latency
 	raised int           // latencies of a matrix that are below the least
 
-	named func() map[string]uint32 // numbers of Keys
+	data  *workload.Data           // nil: collections are made up
+	named func() map[string]uint32 // numbers of the keys that are not in it
 	extra [][]byte                 // the end of Keys: keys that nobody holds at the start
 	peers [][]span                 // when each is there
 }
@@ -138,6 +139,11 @@ func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
 
 // Lookup returns the number of a key. It is safe for concurrent use.
 func (p *Plan) Lookup(key []byte) (number uint32, known bool) {
+	if p.data != nil {
+		if number, known = p.data.Lookup(key); known {
+			return number, known
+		}
+	}
 	number, known = p.named()[string(key)]
 	return number, known
 }
@@ -180,7 +186,7 @@ func (p *Plan) take(d *workload.Data) (err error) {
 	for k := range d.Keys() {
 		p.Keys = append(p.Keys, d.Key(uint32(k)))
 	}
-	p.Names = d.Peers()
+	p.Names, p.data = d.Peers(), d
 	if p.Data, err = sim.NewData(make([]summary.Fingerprint, d.Keys()), d.Collections()); err != nil {
 		return p.source.fault("collections.data", "%w", err)
 	}
@@ -207,9 +213,13 @@ func (p *Plan) hash() error {
 	}
 	p.Data = p.Data.Under(fps)
 	p.named = sync.OnceValue(func() map[string]uint32 {
-		numbers := make(map[string]uint32, len(p.Keys))
-		for k, key := range p.Keys {
-			numbers[string(key)] = uint32(k)
+		made := p.Keys
+		if p.data != nil {
+			made = p.extra
+		}
+		numbers, first := make(map[string]uint32, len(made)), len(p.Keys)-len(made)
+		for k, key := range made {
+			numbers[string(key)] = uint32(first + k)
 		}
 		return numbers
 	})
