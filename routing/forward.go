@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// keepBack is the divisor of the remaining budget that children do not get: 1/keepBack of it pays for confirming the
-// holders that they find.
+// A node keeps 1/keepBack of the remaining budget, to confirm the holders that its children find. The children get the
+// rest.
 const keepBack = 4
 
 // worthSending is the least budget of a child, in messages: enough to ask one peer.
@@ -18,7 +18,7 @@ const worthSending = forwardCost + confirmCost
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
 // holders are known. For Any, too few is none: linked peers may hold keys that no summary shows. For All, it is also
-// too few if the directory knows nothing of some peers, and no contact that knows them was asked.
+// too few if the directory knows nothing of some peers, and contacts have not answered for all.
 func (r *Router) worthForwarding(q *search) bool {
 	if q.Direct || q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && !q.cover.poor {
 		return false
@@ -26,7 +26,7 @@ func (r *Router) worthForwarding(q *search) bool {
 	if q.forwarded && !r.worthForwardingAgain(q) {
 		return false
 	}
-	return q.found == 0 || q.Mode == wire.All && !q.cover.poor && r.cfg.Incomplete()
+	return q.found == 0 || q.Mode == wire.All && r.cfg.Incomplete() && !(q.cover.poor && everybody(&q.cover.once))
 }
 
 // worthForwardingAgain reports whether more linked peers may find holders that the first children did not: an own query
