@@ -15,9 +15,9 @@ const (
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for keys of our own that its summary claims, among as many that it denies and nobody holds: such
-// have the halves of two keys of our own. So who says yes to more than it claims is found out. Its answers count if they
-// refute its claims. Without a key store that can list its keys there are no audits, only queries' answers.
+// audit asks a peer for up to event.AuditKeys of our own keys that its summary claims, mixed with as many made-up keys
+// that it denies. A made-up key joins halves of two of our keys. Each yes to a made-up key cancels a yes to a claimed
+// one. Its answers count if they refute its claims. Without a key store that can list its keys there are no audits, only queries' answers.
 func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {

@@ -174,10 +174,10 @@ func (n *Node) hello(ctx context.Context, p peer.ID, h wire.Hello) (took tookHel
 	return took, err
 }
 
-// begun ends our link with a peer that has begun another one. Either its hello is in a new session, or it has heard no
-// hello of ours on a link on which we have heard its. The peer does not know our earlier exchange. The connections of
-// an earlier session belong to a process that has ended without a word.
-func (l *loop) begun(h gotHello) {
+// restarted ends our link with a peer that has begun it again. Its session is new, or it says New though we have heard it:
+// it does not know what we exchanged. If the session is new, restarted also abandons the connections opened before: they
+// belong to a process that has ended without a word.
+func (l *loop) restarted(h gotHello) {
 	known := l.linked(h.from).session
 	if known == 0 || known == h.hello.Session && !h.hello.New {
 		return

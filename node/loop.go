@@ -198,7 +198,7 @@ func (l *loop) tick() {
 	l.rejoin()
 }
 
-// woken handles inputs that were left for the loop without a message.
+// woken handles what the inbox keeps besides messages: the changed states of peers, and changes of the keys.
 func (l *loop) woken() {
 	l.n.in.Take(l.stateChanged)
 	l.changed()
@@ -343,7 +343,7 @@ func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
 		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
-		l.begun(r)
+		l.restarted(r)
 		answers := r.hello.Session
 		if !r.hello.New { // the peer's link is an older one: it has to begin again, too
 			answers = 0

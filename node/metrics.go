@@ -18,7 +18,7 @@ type snapshot struct {
 	own     int // bytes of the last summary of the node's own
 }
 
-// values are those of a metric, by the values of its labels.
+// values holds a metric's values by those of its labels.
 type values map[[2]string]float64
 
 func one[N int | uint64 | float64](v N) values { return values{{}: float64(v)} }

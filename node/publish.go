@@ -135,7 +135,8 @@ func (p *publisher) built(l *loop, b built) {
 	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: p.bytes})
 }
 
-// sendSample sends the ordinary message if it is due and a peer needs it.
+// sendSample publishes the sample of our summary as an ordinary pubsub message, at most once every sampleEvery, while a
+// peer without partial messages is in the mesh.
 func (p *publisher) sendSample(now time.Duration) {
 	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.AnyPlain() {
 		return

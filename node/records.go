@@ -110,7 +110,8 @@ func hasRelay(a ma.Multiaddr) bool {
 	return err == nil
 }
 
-// relayOf returns how to reach the relay of an address, if it may be used. It has no addresses if it is connected.
+// relayOf returns the relay of an address. ok is false unless it is connected or one of WithBootstrap. A connected relay
+// comes without addresses.
 func (n *Node) relayOf(a ma.Multiaddr) (relay peer.AddrInfo, ok bool) {
 	before, _ := ma.SplitFunc(a, func(c ma.Component) bool { return c.Code() == ma.P_CIRCUIT })
 	info, err := peer.AddrInfoFromP2pAddr(before)

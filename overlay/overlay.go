@@ -311,7 +311,8 @@ func (o *Overlay) tick(now time.Duration) {
 	o.effects.Emit(event.Wake{At: o.nextWake()})
 }
 
-// tidy makes the directory forget what is over.
+// tidy does what is due in the directory. It removes stale entries, unless a link still offers parts of them, and has the
+// directory compact prefixes, drop old bases and fade answers. It forgets deltas to epochs that are no longer the newest.
 func (o *Overlay) tidy(now time.Duration) {
 	stale := o.directory.Step(now)
 	o.pass()

@@ -8,14 +8,14 @@
 //
 //	stage     asks                                    when
 //	matches   peers whose summaries match             at once; a poor directory only by sure matches
-//	precise   linked peers that know all precisely,   poor directory: All at once, Any when the sure
-//	          or a peer of each range, for names;     matches failed; also Any that found nobody and
-//	          confirms these                          asked no contact
 //	retry     likely peers that failed                once
 //	cover     contacts of ranges that the directory   All at once, Any when matches failed; a second
-//	          does not cover, for names               contact of each range while nobody is found
+//	          does not cover, for names; of a poor    contact of each range while nobody is found
+//	          directory, peers that know all or a
+//	          range more precisely
 //	sweep     all linked peers, if the budget is      nobody is found: the key may be newer than any
 //	          enough for all                          summary; All: peers known to have changed since
+//	precise   linked peers that know more precisely   Any that found nobody and asked no contact
 //	forward   a few linked peers, with a part of      nobody is found, or All and some collections are
 //	          the budget each                         unknown; again while own queries find nobody
 //

@@ -145,7 +145,8 @@ func runCut(c *cli.Command, args []string, of []*openedSummary) (err error) {
 	return writeSummary(c, f.cut(parts))
 }
 
-// reportOn prints the result of a command that writes a file: to stdout, or to stderr when the file itself goes there.
+// reportOn prints the result of a command that writes a file to out. If out is -, stdout carries the file: then JSON goes
+// to stderr, and text is left out.
 func reportOn(c *cli.Command, out string, asJSON any, format string, args ...any) error {
 	switch {
 	case c.Bool("json") && out == "-":

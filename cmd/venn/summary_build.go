@@ -287,7 +287,7 @@ func shapeOf(n int, levels []uint8) summary.Shape {
 	return s
 }
 
-// mostLevels is the largest number of blocks of a summary.
+// mostLevels is the largest number of levels in --levels: one for each block.
 const mostLevels = 64
 
 // parseLevels reads L0,L1,…; auto is none.

@@ -1,9 +1,8 @@
 // Package agenda remembers the time before which a task has nothing to do. A round then costs what there is to do, not
 // what is known. It is a table of times, one for each task; looking is O(1).
 //
-// A task is done when it is due; of all times named for it the earliest counts. A pause of a peer, or of a line that
-// gathers budget, is no task: it must last even if something names an earlier time. Nor is a job that stays due until
-// it brings something.
+// A task is done when it is due; of all times named for it the earliest counts. Do not use it for a pause, which must last
+// even if something names an earlier time ([Pause] does), nor for a job that stays due until it succeeds.
 package agenda
 
 import (

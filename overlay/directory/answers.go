@@ -60,7 +60,7 @@ func (e *Entry) fade(now, unless time.Duration) {
 // Refuted reports whether the answers show that the peer does not hold what its summary claims.
 func (a *answers) Refuted() bool { return refuting(int(a.hits), int(a.misses)) }
 
-// refuting reports whether so many hits and misses show that a peer does not hold what its summary claims.
+// refuting reports whether these numbers of hits and misses refute the claims of a peer's summary.
 func refuting(hits, misses int) bool {
 	audit := rank.Audit{Asked: hits + misses, Confirmed: hits, Expected: sureMatch}
 	return audit.Refuted()

@@ -69,7 +69,7 @@ const (
 
 const (
 	unknownSigma = -1.0
-	// lookEvery is the least time between two looks at all entries for one reason.
+	// lookEvery is the least time between two scans of all entries for expired ones.
 	lookEvery = time.Second
 )
 

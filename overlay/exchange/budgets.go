@@ -17,7 +17,7 @@ type LinkBudget struct {
 	Spent float64
 }
 
-// Budgets holds the budgets of the line and the links for summaries, and what they have carried.
+// Budgets holds the byte budgets for summaries, of the own line and of each link, and the bytes counted against them.
 type Budgets struct {
 	LineOut, LineIn float64 // bytes a second of the node's own line
 	Sent, Received  uint64  // bytes counted so far; more may come than was asked for

@@ -161,7 +161,7 @@ func (n *Network) Restart(i int, cfg overlay.Config) error {
 
 const signature = "signed:"
 
-// Sign makes the envelopes of a [Network]: anybody can.
+// Sign makes the envelopes of a [Network]: a constant before the payload, in place of a signature. It protects nothing.
 func Sign(payload []byte) []byte { return append([]byte(signature), payload...) }
 
 // OpenHeader opens an envelope made by [Sign].

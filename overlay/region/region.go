@@ -206,8 +206,8 @@ func (s *Region) means() Means {
 	}
 }
 
-// SlowStart returns a function to call for each new origin: it reports whether no more are taken in until the range is
-// known.
+// SlowStart returns a function to call once for each new origin. True means: do not take it in. While the range may still
+// change, only firstOrigins of the room may be filled by origins held and asked for; afterwards it never returns true.
 func (s *Region) SlowStart(now time.Duration) func() bool {
 	if !s.Starting(now) {
 		return func() bool { return false }

@@ -337,7 +337,7 @@ func (m *Machine) forget(tag uint64) {
 	m.origins.remove(tag)
 }
 
-// release removes all that is noted elsewhere of an origin and its tails.
+// release removes an origin from the number of fingerprints held, from its holders, and from the lists of its links.
 func (m *Machine) release(o *origin) {
 	m.held -= o.held
 	m.leaves(o, false)

@@ -21,7 +21,7 @@ const (
 	roomAfter = 10 * time.Second
 )
 
-// origin is the record of one peer's tails, all of one epoch. Most origins have none.
+// origin holds what is known of one peer's tails, all of one epoch. For most origins chain is empty.
 type origin struct {
 	peer  wire.PeerID
 	tag   uint64

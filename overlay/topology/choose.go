@@ -335,8 +335,8 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	t.auditOf(now, e)
 }
 
-// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. It draws the
-// neighbour at random, so that whoever makes identities cannot choose one that stays. It spares peers that are about to
+// dropExtra gives up a random neighbour once accepted neighbours by overlap need its slot. It draws the neighbour at
+// random, so that whoever makes identities cannot choose one that stays. It spares peers that are about to
 // send something.
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0

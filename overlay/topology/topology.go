@@ -244,7 +244,7 @@ func (t *Topology) rest(now time.Duration, e *directory.Entry) {
 	t.retry[e.Index()] = p
 }
 
-// Renewed notes a newer epoch of an entry: it may make other claims.
+// Renewed shortens the pause before the next audit of an entry to auditEvery: a newer epoch may make other claims.
 func (t *Topology) Renewed(index int) {
 	if p, audited := t.audits[index]; audited {
 		p.Shorten(auditEvery)

@@ -50,7 +50,8 @@ func ParamsForFingerprint(n, q int) Params {
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
 }
 
-// bucketsFor returns the least power of two B with 4·B·8·3/4 >= n.
+// bucketsFor returns the number of buckets of a subtable, a power of two, that keeps n members at six of eight cells or
+// less in four subtables.
 func bucketsFor(n int) int {
 	perRow := defaultSubtables * defaultCells * 3 / 4
 	rows := max(1, (n+perRow-1)/perRow)

@@ -146,8 +146,8 @@ func listenOn(port int) []string {
 	}
 }
 
-// Local makes a configuration one for peers on this machine only: it listens on loopback, and asks no network for
-// anything.
+// Local keeps a configuration to this machine: it replaces wildcard listen addresses by loopback, and turns off multicast
+// DNS, port mapping and hole punching.
 func (c *Config) Local() {
 	for i, a := range c.Addresses.Listen {
 		a = strings.Replace(a, "/ip4/0.0.0.0/", "/ip4/127.0.0.1/", 1)

@@ -14,7 +14,7 @@ const (
 	// mostKept is the largest number of catalogues that wait for one peer, mostKeptBytes of their bytes.
 	mostKept      = 32
 	mostKeptBytes = 4 * wire.MaxCatalogue
-	// mostSentBytes bounds the catalogues sent to one peer that are kept in case they are lost.
+	// mostSentBytes is the most bytes of sent catalogues kept for one peer, to be sent again if its stream ends.
 	mostSentBytes = 16 << 10
 )
 

@@ -43,7 +43,7 @@ func (p *plain) left(q peer.ID) {
 	delete(p.peers, q)
 }
 
-// meshed records that a peer of the topic came into the mesh or left it. It reports whether the peer is a plain one.
+// meshed notes whether a plain peer is in the topic's mesh. It reports whether the peer is plain: without partial messages.
 func (p *plain) meshed(q peer.ID, in bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@
 //
 // The methods, by the number of the few: the ones, or the zeros if these are fewer (then the complement is coded):
 //
-// no byte, if all bits are equal;
-// the bits as they are, if less than a thousandth could be won: for few/n from 0.481 on;
+//   - no byte, if all bits are equal;
+//   - the bits as they are, if coding would save less than a thousandth: for few/n from 0.481 on;
 //   - the Rice code of the gaps between the few, above 2^10 and up to 2^14 bits, if they are less than a fifteenth. It
 //     takes 0.03 to 0.12 bits for each of the few more than the next one;
 //   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits. It takes the logarithm of the

@@ -179,8 +179,7 @@ func (t *table) pop(x uint64) (below, s uint64) {
 	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
 }
 
-// frequencies holds the slots of every symbol, scale in all, at least one for each symbol that can occur; symbol s has
-// start[s+1]-start[s] slots.
+// frequencies divides scale slots among n symbols. Symbol s has start[s+1]-start[s] of them, at least one if it can occur.
 type frequencies struct {
 	start [257]uint16
 	n     int // number of symbols
