@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	"github.com/venn-p2p/venn/summary"
 )
 
 // TestOverlapOutlivesEpochs: of origins that publish often, an overlap is estimated once a minute.
@@ -39,10 +37,7 @@ func TestWeight(t *testing.T) {
 // TestOverdue: a newer epoch answers in place of a deeper one after 30 s, once it rules out three keys of four.
 func TestOverdue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	fps := make([]summary.Fingerprint, 5000)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
+	fps := randomKeys(rng, 5000)
 	e, p := Entry{state: Replaced, outdated: time.Minute}, sign(t, "origin", fps).stream
 	if e.overdue(90*time.Second-1, p) || !e.overdue(90*time.Second, p) {
 		t.Error("not after 30 s")

@@ -41,10 +41,7 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 	}
 	d.Open("from", "")
 	for i := range origins {
-		fps := make([]summary.Fingerprint, keys)
-		for k := range fps {
-			fps[k] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-		}
+		fps := randomKeys(rng, keys)
 		s := sign(t, wire.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
 		s.record = append(make([]byte, 0, 38), s.record...)
 		if !unsigned {

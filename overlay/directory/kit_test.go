@@ -33,6 +33,15 @@ func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
 
 var tag = summary.Seed{Network: "slow"}.Tag()
 
+// randomKeys returns n random fingerprints.
+func randomKeys(rng *rand.Rand, n int) []summary.Fingerprint {
+	fps := make([]summary.Fingerprint, n)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return fps
+}
+
 // alone is a directory that knows nobody, in a network where nobody signs.
 func alone(rng *rand.Rand, cfg Config) *Directory {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", tag, rng

@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // related is what a link sends: parts first to end-1 of an origin, coded given the first parts of another.
@@ -29,10 +28,7 @@ func related(t *testing.T, of signed, first, end int, base signed, parts int) ev
 // base nobody is at fault, and nothing changes.
 func TestRelative(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	keys := make([]summary.Fingerprint, 3000)
-	for i := range keys {
-		keys[i] = summary.Fingerprint(rng.Uint64() >> 16)
-	}
+	keys := randomKeys(rng, 3000)
 	like, of := sign(t, "like", keys[:2500]), sign(t, "of", keys[500:])
 	all := of.stream.Parts()
 	d := alone(rng, Config{Memory: 1 << 20, MaxOrigins: 10})

@@ -20,10 +20,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 	d := alone(rng, Config{Memory: 1 << 40, MaxOrigins: 1 << 20})
 	var some []*summary.Prefix // few, for they take long to make
 	for _, n := range []int{keys, keys * 3 / 4, keys / 2, keys / 3} {
-		fps := make([]summary.Fingerprint, n)
-		for i := range fps {
-			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-		}
+		fps := randomKeys(rng, n)
 		full := sign(t, "crowd", fps).stream
 		for p := full; 2*p.Parts() > full.Parts(); p = p.Truncate(p.Parts() - 1) {
 			some = append(some, d.compacted(p))

@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // TestVague: an origin outside of the own range is a candidate once enough of its summary is held; one of the range is
@@ -17,10 +16,7 @@ func TestVague(t *testing.T) {
 	for _, loop := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(1, 11))
 		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Loop: loop})
-		fps := make([]summary.Fingerprint, 5000)
-		for i := range fps {
-			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-		}
+		fps := randomKeys(rng, 5000)
 		s := sign(t, "origin", fps)
 		g := group.Of(s.stream.Header())
 		e := d.Invite(0, "link", g.OriginTag())
