@@ -40,7 +40,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	}
 	chain := chainOf(Run{Parts: parts})
 	h.Chain = chain[0]
-	return newPrefix(kept(&h), plan, parts, chain, tries), nil
+	return newPrefix(h, plan, parts, chain, tries), nil
 }
 
 // sortedPositions returns the sorted positions of fingerprints in a block, without duplicates: the mix is a bijection.

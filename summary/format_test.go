@@ -157,7 +157,7 @@ func relativeExamples(t *testing.T, p *Prefix, fps []Fingerprint) string {
 		r := must(p.RunRelative(c.first, c.end, base, c.parts))
 		fmt.Fprintf(&b, "parts %d to %d given %d: %x\n", c.first, c.end-1, c.parts, r.Bytes)
 		coder := newRelativeCoder(p.plan, c.first, c.end, base, c.parts)
-		for block, trie := range p.blocks() {
+		for block, trie := range p.tries {
 			for _, s := range p.plan.segments(block, c.first, c.end, &coder.base) {
 				fmt.Fprintf(&b, "  block %d, cells %d to %d, %s, %d, %s: %x\n", block, s.begin, s.end-1, level(s.from), s.to, level(s.given),
 					coder.appendSegment(nil, block, trie, s))

@@ -101,36 +101,3 @@ func ParseHeader(b []byte) (Header, error) {
 	}
 	return h, nil
 }
-
-// keptBytes is the size of the form in which a prefix keeps a header, without the origin.
-const keptBytes = 8 + 4*4 + sha256.Size
-
-// kept returns the form in which a prefix keeps a checked header: all fields that its plan does not give.
-func kept(h *Header) string {
-	b := make([]byte, 0, maxOrigin+keptBytes)
-	b = append(b, h.Origin...)
-	b = append(b, h.Seed.Network[:]...)
-	b = binary.BigEndian.AppendUint32(b, h.Seed.Number)
-	b = binary.BigEndian.AppendUint32(b, h.Epoch.Generation)
-	b = binary.BigEndian.AppendUint32(b, h.Epoch.Sequence)
-	b = binary.BigEndian.AppendUint32(b, uint32(h.Lifetime/time.Second))
-	return string(append(b, h.Chain[:]...))
-}
-
-// readHeader returns the header of which kept returned s. The plan is the header's.
-func readHeader(s string, plan *Plan) (h Header) {
-	end := len(s) - keptBytes
-	h.Origin, s = s[:end], s[end:]
-	copy(h.Seed.Network[:], s)
-	h.Seed.Number = number(s[8:])
-	h.Epoch = Epoch{number(s[12:]), number(s[16:])}
-	h.Lifetime = time.Duration(number(s[20:])) * time.Second
-	copy(h.Chain[:], s[24:])
-	h.N, h.Shape = plan.N, plan.shape
-	return h
-}
-
-// number returns the four bytes that s begins with, as a number.
-func number(s string) uint32 {
-	return uint32(s[3]) | uint32(s[2])<<8 | uint32(s[1])<<16 | uint32(s[0])<<24
-}

@@ -86,7 +86,7 @@ func FuzzExtend(f *testing.F) {
 			}
 			return
 		}
-		again, err := encodeParts(q.plan, q.blocks(), 0, q.Parts())
+		again, err := encodeParts(q.plan, q.tries, 0, q.Parts())
 		if err != nil || !slices.EqualFunc(again, parts, slices.Equal) {
 			t.Fatalf("accepted parts that encode to others: %v", err)
 		}

@@ -11,7 +11,7 @@ import (
 // junkRun returns a relative run that says of every node of the base that it is gone, which is the shortest to write.
 func junkRun(p *Prefix) Relative {
 	r := Relative{Base: p.Header().group(), BaseParts: p.Parts(), Parts: p.Parts()}
-	for i, t := range p.blocks() {
+	for i, t := range p.tries {
 		for _, region := range p.plan.knowledge(i, p.Parts()) {
 			nodes := t.AppendNodes(nil, region.Begin, region.End, region.Level)
 			r.Code = binary.AppendUvarint(r.Code, uint64(len(nodes)))
@@ -62,7 +62,7 @@ func TestCompactFault(t *testing.T) {
 		p := mustBuild(t, someKeys(1, n), Shape{}).Compact()
 		h := p.Header()
 		h.Chain[0] ^= 1
-		p.header = kept(&h)
+		p.header = h
 		for _, to := range []int{1, p.Parts()} {
 			if _, err := p.Run(0, to); !errors.Is(err, ErrChain) {
 				t.Errorf("%d keys, %d parts: %v", n, to, err)

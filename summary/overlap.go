@@ -93,7 +93,7 @@ func (c *cutting) String() string {
 // commonCuts returns the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
-	as, bs := a.blocks(), b.blocks()
+	as, bs := a.tries, b.tries
 	for block := range min(len(as), len(bs)) {
 		regions, start := trie.Common(as[block], bs[block])
 		var levels []int
@@ -155,7 +155,7 @@ func (c *cutting) array() estimate.Array {
 
 // measure counts the ones of both sides and of their AND, and estimates the intersection from them.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
-	i, err := c.array().EstimateIntersection(c.count(a.blocks()[c.block], b.blocks()[c.block]), n1, n2, confidence)
+	i, err := c.array().EstimateIntersection(c.count(a.tries[c.block], b.tries[c.block]), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.deviation(n1, n2, n12) }}, err
 }
 

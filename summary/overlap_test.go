@@ -107,7 +107,7 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 			tries = append(tries, newTrie(plan, parts, block, positions))
 		}
 	}
-	return newPrefix(kept(&h), plan, nil, nil, tries)
+	return newPrefix(h, plan, nil, nil, tries)
 }
 
 // TestOverlapSample is what part 0 alone says of 100,000 keys.

@@ -39,11 +39,10 @@ type ownTest struct {
 
 // testOwn tests all fingerprints. For each level it sums up the regions that the prefix knows at that level or deeper.
 func testOwn(own []Fingerprint, p *Prefix) []ownTest {
-	tries := p.blocks()
-	if len(tries) == 0 {
+	if len(p.tries) == 0 {
 		return nil
 	}
-	t := tries[0]
+	t := p.tries[0]
 	regions := t.Regions()
 	tested, hits := make([]float64, len(regions)), make([]float64, len(regions))
 	for _, f := range own {
@@ -59,11 +58,7 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 			}
 		}
 	}
-	others := 1.0 // false positives of the other blocks
-	for _, t := range tries[1:] {
-		others *= t.FalsePositiveRate()
-	}
-	full := fills(t)
+	full, others := fills(t), rateOf(p.tries[1:])
 	for r := range full {
 		full[r] *= others
 	}

@@ -10,20 +10,14 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it. The zero value holds no part, so it denies no key.
 type Prefix struct {
-	header string   // the fields that plan does not give, see kept
-	plan   *Plan    // it has the number of keys and the shape
-	front  trie.Set // all cells of block 0; zero if they are not known as one set
-	held   int32    // number of parts
-	bytes  int32    // of these parts
-	*more           // nil: compact, the whole stream, small, and front is all that is known
-}
-
-// more has the fields of a Prefix that a small summary without its encoded parts does not need.
-type more struct {
-	rate  float64       // the false-positive rate
-	tries []*trie.Block // of the blocks begun; nil if front is all of them
-	parts [][]byte      // nil: compact
-	chain []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
+	header Header
+	plan   *Plan         // it has the number of keys and the shape
+	held   int           // number of parts
+	bytes  int           // of these parts
+	rate   float64       // the false-positive rate
+	tries  []*trie.Block // of the blocks begun
+	parts  [][]byte      // nil: compact
+	chain  []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
 }
 
 // NewPrefix returns the prefix of no parts, which knows only the header. The caller has verified the header's
@@ -36,119 +30,69 @@ func NewPrefix(h Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPrefix(kept(&h), plan, nil, []digest{h.Chain}, nil), nil
+	return newPrefix(h, plan, nil, []digest{h.Chain}, nil), nil
 }
 
-// newPrefix returns the prefix of some parts, which are decoded to tries.
-func newPrefix(header string, plan *Plan, parts [][]byte, chain []digest, tries []*trie.Block) *Prefix {
-	p := &Prefix{
-		header: header, plan: plan, held: int32(len(parts)), bytes: int32(Run{Parts: parts}.EncodedBytes()),
-		more: &more{parts: parts, chain: chain},
+// newPrefix returns the prefix of some parts, which are decoded to tries. It keeps the plan's shape, not the header's.
+func newPrefix(h Header, plan *Plan, parts [][]byte, chain []digest, tries []*trie.Block) *Prefix {
+	h.Shape = plan.shape
+	return &Prefix{
+		header: h, plan: plan, held: len(parts), bytes: Run{Parts: parts}.EncodedBytes(),
+		rate: rateOf(tries), tries: tries, parts: parts, chain: chain,
 	}
-	p.know(tries)
-	return p
 }
 
-// know sets the tries of p and its false-positive rate. It keeps no two copies of one set.
-func (p *Prefix) know(tries []*trie.Block) {
-	p.rate = 1
+// rateOf returns the false-positive rate of blocks.
+func rateOf(tries []*trie.Block) float64 {
+	rate := 1.0
 	for _, t := range tries {
-		p.rate *= t.FalsePositiveRate()
+		rate *= t.FalsePositiveRate()
 	}
-	if len(tries) > 0 {
-		if s := tries[0].Whole(); s != nil {
-			p.front = *s
-		}
-	}
-	if p.front.End() == 0 || len(tries) > 1 {
-		p.tries = tries
-	}
+	return rate
 }
 
-// Inside returns the nodes that p knows. front is block 0 if p knows it as one set of all its cells, else nil. blocks
-// are the blocks begun; nil if there is only front. Both share memory with p. It is for package inside: the types are
-// internal. O(1), no allocation.
-func (p *Prefix) Inside() (front *trie.Set, blocks []*trie.Block) {
-	if p.front.End() > 0 {
-		front = &p.front
-	}
-	if p.more != nil {
-		blocks = p.tries
-	}
-	return front, blocks
-}
-
-// blocks returns the known nodes of each block begun. O(1).
-func (p *Prefix) blocks() []*trie.Block {
-	switch {
-	case p.more != nil && p.tries != nil:
-		return p.tries
-	case p.front.End() > 0: // a set of its own: who keeps the block does not keep p
-		return []*trie.Block{trie.NewSingle(p.front)}
-	}
-	return nil
-}
+// Inside returns the nodes that p knows, of each block begun. It is for package inside: the type is internal. O(1), no
+// allocation.
+func (p *Prefix) Inside() []*trie.Block { return p.tries }
 
 // Header returns the header that the parts are verified against. The levels of its shape are not to be changed. O(1),
 // no allocation.
-func (p *Prefix) Header() Header { return readHeader(p.header, p.plan) }
+func (p *Prefix) Header() Header { return p.header }
 
 // Plan returns the plan of the whole stream. O(1).
 func (p *Prefix) Plan() *Plan { return p.plan }
 
 // Parts returns the number of parts held. O(1).
-func (p *Prefix) Parts() int { return int(p.held) }
+func (p *Prefix) Parts() int { return p.held }
 
 // EncodedBytes returns the size of the parts held. O(1).
-func (p *Prefix) EncodedBytes() int { return int(p.bytes) }
+func (p *Prefix) EncodedBytes() int { return p.bytes }
 
 // SizeBytes returns about the bytes that p takes, including memory that it shares with other prefixes. Not counted is
 // its plan, which all prefixes with the same number of keys and the same shape share. O(pieces).
 func (p *Prefix) SizeBytes() int {
-	size := 32 + trie.SetBytes + len(p.header)
-	if p.front.End() > 0 {
-		size += p.front.SizeBytes() - trie.SetBytes
-	}
-	if p.more == nil {
-		return size
-	}
-	size += 80 + 24*len(p.parts) + 32*len(p.chain)
+	size := prefixBytes + len(p.header.Origin) + 8*len(p.tries) + 24*len(p.parts) + 32*len(p.chain)
 	if !p.compact() {
-		size += int(p.bytes)
+		size += p.bytes
 	}
-	for i, t := range p.tries {
-		if i > 0 || p.front.End() == 0 {
-			size += t.SizeBytes()
-		}
+	for _, t := range p.tries {
+		size += t.SizeBytes()
 	}
 	return size
 }
 
+// prefixBytes is the size of a Prefix.
+const prefixBytes = 240
+
 // FalsePositiveRate returns the probability that Contains is true of a random fingerprint: measured from the parts
 // held, not predicted. It is 1 if nothing is known. O(1).
-func (p *Prefix) FalsePositiveRate() float64 {
-	if p.more == nil {
-		return p.front.FalsePositiveRate()
-	}
-	return p.rate
-}
+func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
 // FalsePositiveRate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool {
-	if p.front.End() > 0 {
-		return p.front.Contains(position(f, 0)) && p.containsFrom(1, f)
-	}
-	return p.containsFrom(0, f)
-}
-
-// containsFrom is Contains for the blocks from the given one on.
-func (p *Prefix) containsFrom(block int, f Fingerprint) bool {
-	if p.more == nil {
-		return true
-	}
-	for i := block; i < len(p.tries); i++ {
-		if !p.tries[i].Contains(position(f, i)) {
+	for i, t := range p.tries {
+		if !t.Contains(position(f, i)) {
 			return false
 		}
 	}
@@ -211,7 +155,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 		return given, nil
 	}
 	fresh := cloneParts(r.Parts[held-r.First:])
-	d := decoder{plan: p.plan, tries: p.blocks()}
+	d := decoder{plan: p.plan, tries: p.tries}
 	if err := d.decode(held, fresh); err != nil {
 		return nil, err
 	}
@@ -251,7 +195,7 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 // truncateTries returns the nodes of each block that the first parts bring.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
-	for i, t := range p.blocks() {
+	for i, t := range p.tries {
 		if !p.plan.begun(i, parts) {
 			break
 		}

@@ -249,7 +249,7 @@ type relativeCoder struct {
 }
 
 func newRelativeCoder(p *Plan, first, end int, of *Prefix, parts int) relativeCoder {
-	return relativeCoder{p, base{of.plan, of.blocks(), parts}, first, end, newWorkspace()}
+	return relativeCoder{p, base{of.plan, of.tries, parts}, first, end, newWorkspace()}
 }
 
 // append appends the code of the parts of blocks.

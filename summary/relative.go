@@ -86,7 +86,7 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 	c := newRelativeCoder(p.plan, from, to, base, baseParts)
 	r := Relative{Base: base.Header().group(), BaseParts: baseParts, First: from, Parts: to - from, Next: next}
 	head := r.appendHead(c.run[:0])
-	c.run = c.append(head, p.blocks())
+	c.run = c.append(head, p.tries)
 	r.Bytes = slices.Clone(c.run)
 	r.Code = r.Bytes[len(head):]
 	workspaces.Put(c.workspace)
@@ -139,7 +139,7 @@ func (p *Prefix) ExtendRelative(base *Prefix, r Relative) (*Prefix, error) {
 		return nil, err
 	}
 	c := newRelativeCoder(p.plan, r.First, r.end(), base, r.BaseParts)
-	tries, err := c.decode(r.Code, p.blocks())
+	tries, err := c.decode(r.Code, p.tries)
 	if err != nil {
 		return nil, fmt.Errorf("%w (relative run)", err)
 	}

@@ -22,7 +22,7 @@ func BenchmarkRelative(b *testing.B) {
 			do   [2]func() error // plain, relative
 		}{
 			{"encode", [2]func() error{func() error {
-				_, err := encodeParts(next.plan, next.blocks(), 0, next.Parts())
+				_, err := encodeParts(next.plan, next.tries, 0, next.Parts())
 				return err
 			}, func() error {
 				_, err := next.RunRelative(0, next.Parts(), base, base.Parts())

@@ -83,7 +83,7 @@ func TestRelativeSize(t *testing.T) {
 			base, next := epochs(t, keys, changed(1, keys, m, m), Shape{})
 			code, plain := float64(len(related(t, next, next.Parts(), base).Code)), float64(next.EncodedBytes())
 			level := int(next.Header().Shape.Levels[0])
-			had, has := base.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.blocks()[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
+			had, has := base.tries[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level), next.tries[0].AppendNodes(nil, 0, 1<<next.plan.blocks[0].start, level)
 			both := float64(len(had) + len(has) - len(trie.Merge(nil, had, has)))
 			least := entropyBytes(float64(len(had)), both) + entropyBytes(math.Ldexp(1, level)-float64(len(had)), float64(len(has))-both)
 			t.Logf("%d keys, %d %% exchanged: %.3f of the entropy, %.3f of the plain parts", n, percent, code/least, code/plain)
@@ -230,7 +230,7 @@ func slowSegment(next, base *Prefix, block, begin, end, from, to, given int) (co
 		return nil
 	}
 	nodes := func(p *Prefix, level int) map[uint64]bool {
-		set, t := map[uint64]bool{}, p.blocks()[block]
+		set, t := map[uint64]bool{}, p.tries[block]
 		for _, piece := range t.Pieces() {
 			for _, v := range t.AppendNodes(nil, piece.Begin, piece.End, int(t.Start)+piece.Set.Depth()) {
 				lower := int(t.Start) + piece.Set.Depth() - level

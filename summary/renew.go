@@ -5,7 +5,7 @@ import "fmt"
 // Under returns p under the header of another epoch of the same parts; both share them. The error is ErrChain if h
 // differs in more than Epoch and Lifetime, and ErrLimit if no header can have its lifetime. O(1).
 func (p *Prefix) Under(h Header) (*Prefix, error) {
-	old := p.Header()
+	old := p.header
 	if h.Chain != old.Chain || h.N != old.N || h.Origin != old.Origin || h.Seed != old.Seed || !h.Shape.equal(old.Shape) {
 		return nil, fmt.Errorf("summary: %v under the header of another collection: %w", old.Epoch, ErrChain)
 	}
@@ -13,6 +13,7 @@ func (p *Prefix) Under(h Header) (*Prefix, error) {
 		return nil, err
 	}
 	q := *p
-	q.header = kept(&h)
+	h.Shape = p.plan.shape
+	q.header = h
 	return &q, nil
 }

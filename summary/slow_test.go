@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // slowContains is the plain meaning of a prefix. In every block that says anything where f lies, some key lies in the
@@ -119,32 +117,6 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 			c.Parts(), c.EncodedBytes(), c.FalsePositiveRate(), c.SizeBytes(), p.Parts(), p.EncodedBytes(), p.FalsePositiveRate(), p.SizeBytes())
 	}
 }
-
-// TestCompactIsOnePiece: beside its header and its set, a small summary without its parts is one piece of memory. One that
-// is cut has another for the chain, and that. None keeps another prefix alive.
-func TestCompactIsOnePiece(t *testing.T) {
-	p := mustBuild(t, someKeys(1, 200), Shape{})
-	cut := p.Truncate(p.Parts() - 1)
-	for _, q := range []*Prefix{p, cut} {
-		if !oneSet(q) {
-			t.Fatalf("%d parts are not one set", q.Parts())
-		}
-	}
-	if n := testing.AllocsPerRun(10, func() { p.Compact() }); n > 1 {
-		t.Errorf("%v pieces of memory", n)
-	}
-	if n := testing.AllocsPerRun(10, func() { cut.Compact() }); n > 3 {
-		t.Errorf("%d parts: %v pieces of memory", cut.Parts(), n)
-	}
-	for _, c := range []*Prefix{p.Compact(), p.Compact().Truncate(cut.Parts())} {
-		if !oneSet(c) || codeOf(c.blocks()[0].Whole()) != codeOf(&c.front) {
-			t.Fatalf("%d parts: the nodes are there twice", c.Parts())
-		}
-	}
-}
-
-// codeOf is where the nodes of a set lie in memory.
-func codeOf(s *trie.Set) uintptr { return reflect.ValueOf(s).Elem().FieldByName("code").Pointer() }
 
 // checkFirst compares part 0 of a compact prefix with what came.
 func checkFirst(t *testing.T, p, compact *Prefix) {

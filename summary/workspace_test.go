@@ -40,7 +40,7 @@ func TestDecodingAgain(t *testing.T) {
 		prefixes = append(prefixes, p)
 	}
 	deepest := func(p *Prefix) []uint64 {
-		b := p.blocks()[0]
+		b := p.tries[0]
 		return b.AppendNodes(nil, 0, 1<<b.Start, int(p.Header().Shape.Levels[0]))
 	}
 	for i, p := range prefixes {
@@ -59,7 +59,7 @@ func decodeWhole(full *Prefix, fps []Fingerprint) error {
 		for i := range broken {
 			broken[i] ^= byte(i + 1)
 		}
-		d := decoder{plan: p.plan, tries: p.blocks()}
+		d := decoder{plan: p.plan, tries: p.tries}
 		_ = d.decode(k, [][]byte{broken}) // it may be well-formed by chance
 		p, err = p.Extend(r)
 	}

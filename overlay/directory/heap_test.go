@@ -69,7 +69,7 @@ func (d *Directory) wire() (bytes int) {
 
 // TestMemoryOfAnOrigin holds what an origin takes, on the heap and as counted, to what BenchmarkMemory finds.
 func TestMemoryOfAnOrigin(t *testing.T) {
-	for _, c := range []struct{ origins, keys, heap, counted int }{{4000, 200, 1500, 1500}, {120, 12_000, 37_800, 36_900}} {
+	for _, c := range []struct{ origins, keys, heap, counted int }{{4000, 200, 1800, 1800}, {120, 12_000, 37_800, 36_900}} {
 		before := heap()
 		d := filled(t, c.origins, c.keys, true)
 		if each := (heap() - before) / c.origins; each > c.heap {

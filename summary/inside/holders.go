@@ -14,7 +14,7 @@ func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int
 	for base := 0; base < len(prefixes); base += len(probes) {
 		some := prefixes[base:min(len(prefixes), base+len(probes))]
 		for i, p := range some {
-			probes[i] = probe(p, x)
+			probes[i] = p.Inside()[0].Probe(x)
 		}
 		for i := range some {
 			probes[i].LoadAll()
@@ -32,13 +32,4 @@ func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int
 		}
 	}
 	return dst
-}
-
-// probe returns a probe of block 0 at position x.
-func probe(p *summary.Prefix, x uint64) trie.Probe {
-	front, tries := p.Inside()
-	if front != nil {
-		return front.Probe(x)
-	}
-	return tries[0].Probe(x)
 }

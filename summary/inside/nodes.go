@@ -21,10 +21,7 @@ func Position(f summary.Fingerprint, block int) uint64 { return trie.Position(ui
 // Known returns the regions of a block that p knows, in the order of hash space. It returns none if p lacks the first
 // part of the block. Outside of its known regions every key matches. O(regions).
 func Known(p *summary.Prefix, block int) []Region {
-	front, tries := p.Inside()
-	if block == 0 && front != nil {
-		return []Region{{0, 1 << 32, front.Level()}}
-	}
+	tries := p.Inside()
 	if block >= len(tries) {
 		return nil
 	}
@@ -53,7 +50,7 @@ type Walker struct{ w trie.Walker }
 // Reset goes to the first node of a block at a level, in hash space begin to end-1 in the units of [Region]. The level
 // is at most the least level of the regions known there. It panics if p knows nothing of the block. O(pieces).
 func (w *Walker) Reset(p *summary.Prefix, block, level int, begin, end uint64) {
-	w.w.Reset(blockOf(p, block), spanOf(begin, end, level), level)
+	w.w.Reset(p.Inside()[block], spanOf(begin, end, level), level)
 }
 
 // Next returns the next nodes, some at a time; nil at the end. They are valid until the next call. O(1) a node.
@@ -62,16 +59,6 @@ func (w *Walker) Next() []uint64 { return w.w.Next() }
 // CountIn walks to the end. It counts the nodes, and the nodes whose bits are set in words: bit i%64 of word i/64 for
 // node i. O(nodes).
 func (w *Walker) CountIn(words []uint64) (nodes, both int) { return w.w.CountIn(words) }
-
-// blockOf returns the nodes that p knows of a block. It copies a block that is known as one set, so that a walker does
-// not keep p in memory.
-func blockOf(p *summary.Prefix, block int) *trie.Block {
-	front, tries := p.Inside()
-	if block == 0 && front != nil {
-		return trie.NewSingle(*front)
-	}
-	return tries[block]
-}
 
 // spanOf returns the nodes of a level that lie wholly in begin to end-1 of hash space.
 func spanOf(begin, end uint64, level int) trie.Span {

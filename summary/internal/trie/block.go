@@ -28,18 +28,6 @@ func Position(f uint64, block int) uint64 {
 // Count returns the number of nodes in p.
 func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
 
-// NewSingle returns a block that is known as one set of all its cells. Block, set and piece are allocated together.
-func NewSingle(set Set) *Block {
-	s := &struct {
-		Block
-		set   Set
-		piece [1]Piece
-	}{set: set}
-	s.piece = [1]Piece{{&s.set, 0, set.End()}}
-	s.Block = Block{set.start(), s.piece[:]}
-	return &s.Block
-}
-
 // Region is a range of cells of a block that is known at a level.
 type Region struct {
 	Begin, End int
@@ -132,14 +120,6 @@ func (b *Block) Shared(begin, end, level int) *Set {
 		if s := p.Set; s.Begin() == begin && s.End() == end && b.level(s) == level {
 			return s
 		}
-	}
-	return nil
-}
-
-// Whole returns the set that has all cells; nil if there is none.
-func (b *Block) Whole() *Set {
-	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin() == 0 {
-		return b.pieces[0].Set
 	}
 	return nil
 }

@@ -11,12 +11,6 @@ type Probe struct {
 	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
 }
 
-// Probe returns a probe of s, a set of all cells, at position x.
-func (s *Set) Probe(x uint64) Probe {
-	start := uint(s.start())
-	return Probe{set: s, cell: uint(x >> (64 - start)), level: start + uint(s.depth)}
-}
-
 // Probe returns a probe of b at position x.
 func (b *Block) Probe(x uint64) Probe {
 	cell := int(x >> (64 - b.Start))

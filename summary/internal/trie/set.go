@@ -81,11 +81,8 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	return s
 }
 
-// SetBytes is about the size of a set in memory without its code.
-const SetBytes = 48
-
 // SizeBytes returns about the bytes that s takes in memory.
-func (s *Set) SizeBytes() int { return len(s.code) + SetBytes }
+func (s *Set) SizeBytes() int { return len(s.code) + 48 }
 
 // word returns word i of unary.
 func (s *Set) word(i uint) uint64 {
@@ -165,18 +162,4 @@ func (s *Set) rank(cell int) int {
 		return int(s.cellStart(uint(cell))) - cell
 	}
 	return int(s.count)
-}
-
-// start returns the level of the cells of a set of all cells.
-func (s *Set) start() uint8 { return uint8(bits.TrailingZeros32(uint32(s.end))) }
-
-// Level returns the level of the nodes of a set of all cells.
-func (s *Set) Level() int { return int(s.start()) + int(s.depth) }
-
-// Contains reports whether there may be a key at position x, for a set of all cells. O(1).
-func (s *Set) Contains(x uint64) bool { return s.Has(x>>((64-uint(s.start())-uint(s.depth))&63), 0) }
-
-// FalsePositiveRate is [Block.FalsePositiveRate] for a set of all cells.
-func (s *Set) FalsePositiveRate() float64 {
-	return float64(s.count) / float64(uint64(1)<<s.depth) / float64(s.end)
 }
