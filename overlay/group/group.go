@@ -1,8 +1,7 @@
 // Package group names summaries by 16 bytes each: the origin, the seed number and the epoch.
 //
 // Peers name summaries so before they have seen a header. Whoever knows an origin's peer id knows the beginning of all
-// its names; other names do not reveal their origin. FORMAT.md of package summary specifies the bytes. A [Table] finds
-// what belongs to an origin by its tag.
+// its names; other names do not reveal their origin. FORMAT.md of package summary specifies the bytes.
 package group
 
 import (

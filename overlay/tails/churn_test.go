@@ -144,11 +144,7 @@ func TestPartedNetwork(t *testing.T) {
 
 // TestDeadFeeder lets a feeder fall silent, its links staying up: another feeds in its place before long.
 func TestDeadFeeder(t *testing.T) {
-	n := newNet(t, "a b c d")
-	n.all(func(p, q *peer) { p.learn(q) })
-	for _, pair := range []string{"ab", "ac", "bd", "cd"} {
-		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
-	}
+	n := acquainted(t, "a b c d", "a-b a-c b-d c-d")
 	n.run(time.Second)
 	a, d := n.peers["a"], n.peers["d"]
 	change := func(serial int) {

@@ -20,7 +20,7 @@ type failure struct {
 // fail notes a failure, if there is room to note anything of the link and the origin. The link is not believed for
 // most, or less.
 func (l *link) fail(tag uint64, now, most time.Duration) {
-	if _, known := l.known.At(tag); !known {
+	if _, known := l.known[tag]; !known {
 		return
 	}
 	pause := min(briefDisbelief, most)

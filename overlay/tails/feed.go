@@ -51,7 +51,7 @@ func (m *Machine) feed(o *origin, p wire.PeerID) {
 	}
 	o.feeder, o.moved = p, true
 	l := m.links[p]
-	l.feeds.add(o.tag)
+	l.feeds[o.tag] = true
 	l.enqueue(o.tag, ask, m.now)
 }
 
@@ -78,7 +78,7 @@ func (m *Machine) uncover(o *origin) {
 // admit tells our state of an origin to all links that believe that we need no word of it.
 func (m *Machine) admit(o *origin) {
 	for _, l := range m.links {
-		if pos := l.at(o.tag); pos.knows {
+		if pos := l.known[o.tag]; pos.knows {
 			l.enqueue(o.tag, ask, m.now)
 		}
 	}
@@ -92,7 +92,7 @@ func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
 	for _, p := range m.order {
 		l := m.links[p]
-		pos := l.at(o.tag)
+		pos := l.known[o.tag]
 		if pos.epoch != o.epoch || pos.wants || pos.number == 0 || pos.number < o.number() || l.mistrusted(o.tag, m.now) {
 			continue
 		}

@@ -2,12 +2,12 @@ package tails
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -30,21 +30,12 @@ type link struct {
 	doubted  time.Duration
 	came     time.Duration // its last message
 	lag      time.Duration // time that its messages wait in the driver, see waited
-	known    group.Table[position]
-	due      group.Table[pending]
-	rumours  tagSet             // origins that have advanced since its last rumour, and that it hears of from others
-	feeds    tagSet             // origins that it feeds us
-	failures map[uint64]failure // by origin
-}
-
-// tagSet is a set of origins. Most are empty, and take nothing.
-type tagSet map[uint64]bool
-
-func (s *tagSet) add(tag uint64) {
-	if *s == nil {
-		*s = tagSet{}
-	}
-	(*s)[tag] = true
+	// Each by the tag of an origin.
+	known    map[uint64]position
+	due      map[uint64]pending
+	rumours  map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others
+	feeds    map[uint64]bool // origins that it feeds us
+	failures map[uint64]failure
 }
 
 // position is the state of an origin that a peer has reached.
@@ -76,11 +67,11 @@ const (
 
 // enqueue queues a message about an origin for a link. A queued one takes the larger kind and the earlier time of both.
 func (l *link) enqueue(tag uint64, how due, at time.Duration) {
-	if d, before := l.due.At(tag); before {
+	if d, before := l.due[tag]; before {
 		how, at = max(how, d.how), min(at, d.at)
 	}
 	d := pending{how, at}
-	l.due.Put(tag, d)
+	l.due[tag] = d
 	l.soonest = min(l.soonest, d.ripe())
 }
 
@@ -100,29 +91,19 @@ func (p pending) ripe() time.Duration {
 const maxKnown = 1 << 14
 
 func (l *link) know(tag uint64, p position) {
-	if _, had := l.known.At(tag); had || l.known.Len() < maxKnown {
-		l.known.Put(tag, p)
+	if _, had := l.known[tag]; had || len(l.known) < maxKnown {
+		l.known[tag] = p
 	}
 }
 
 // strip forgets a full link's positions of origins that are not known here.
 func (m *Machine) strip(l *link) {
-	if l.known.Len() < maxKnown {
+	if len(l.known) < maxKnown {
 		return
 	}
-	var keep group.Table[position]
-	for i, pos := range l.known.All() {
-		if tag := l.known.Tags()[i]; m.tagged(tag) != nil || tag == m.ownTag() || tag == l.tag {
-			keep.Put(tag, pos)
-		}
-	}
-	l.known = keep
-}
-
-// at returns a link's position of an origin; zero if none is noted.
-func (l *link) at(tag uint64) position {
-	p, _ := l.known.At(tag)
-	return p
+	maps.DeleteFunc(l.known, func(tag uint64, _ position) bool {
+		return m.tagged(tag) == nil && tag != m.ownTag() && tag != l.tag
+	})
 }
 
 // serve sends a link the messages due to it, as far as there is room.
@@ -152,7 +133,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 		room -= size
 		bytes += size
 		items = append(items, it)
-		l.due.Remove(tag)
+		delete(l.due, tag)
 		m.sent(l, tag, it)
 	}
 	if len(items) > 0 {
@@ -182,7 +163,7 @@ func (m *Machine) ripe(l *link) bool {
 		return false
 	}
 	l.soonest = never
-	for _, d := range l.due.All() {
+	for _, d := range l.due {
 		l.soonest = min(l.soonest, d.ripe())
 	}
 	return m.now >= l.soonest
@@ -197,15 +178,9 @@ func (m *Machine) turns(l *link) []uint64 {
 		}
 		return 1
 	}
-	since := func(tag uint64) time.Duration {
-		d, _ := l.due.At(tag)
-		return d.at
-	}
-	tags := slices.Clone(l.due.Tags())
-	slices.SortFunc(tags, func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(since(a), since(b)), cmp.Compare(a, b))
+	return slices.SortedFunc(maps.Keys(l.due), func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(l.due[a].at, l.due[b].at), cmp.Compare(a, b))
 	})
-	return tags
 }
 
 // itemFor returns the item to send a link about an origin; ok is false if there is none, or not yet. A tail that was to
@@ -216,11 +191,10 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 		o = &m.own
 	}
 	if o == nil || o == &m.own && m.header == nil {
-		l.due.Remove(tag)
+		delete(l.due, tag)
 		return wire.TailItem{}, false
 	}
-	pos := l.at(tag)
-	d, _ := l.due.At(tag)
+	pos, d := l.known[tag], l.due[tag]
 	same := pos.epoch == o.epoch
 	it = m.position(p, o)
 	it.Name(o.group())
@@ -235,7 +209,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
 		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
-		l.due.Remove(tag) // it has announced the same
+		delete(l.due, tag) // it has announced the same
 		return wire.TailItem{}, false
 	}
 	if d.how == push {
@@ -266,7 +240,7 @@ func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
 
 // sent notes an item that a link was sent.
 func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
-	o, pos := m.tagged(tag), l.at(tag)
+	o, pos := m.tagged(tag), l.known[tag]
 	if tag == m.ownTag() {
 		o = &m.own
 		if l.pulse.Begin(m.now, m.pulse, mostPulse); pos.epoch != o.epoch || len(it.Tails) > 0 {

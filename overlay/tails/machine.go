@@ -197,7 +197,10 @@ func (m *Machine) opened(p wire.PeerID) {
 		return
 	}
 	m.back(p)
-	l := &link{tag: group.Tag(m.cfg.Seed, string(p))}
+	l := &link{
+		tag:   group.Tag(m.cfg.Seed, string(p)),
+		known: map[uint64]position{}, due: map[uint64]pending{}, rumours: map[uint64]bool{}, feeds: map[uint64]bool{},
+	}
 	l.pulse.Begin(-changedPulse, changedPulse, mostPulse)
 	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
@@ -231,8 +234,7 @@ func (m *Machine) lost(p wire.PeerID) {
 		l.lost, l.again = 0, m.now+lostPause
 	}
 	l.enqueue(m.ownTag(), ask, l.again)
-	for _, tag := range l.known.Tags() {
-		pos := l.at(tag)
+	for tag, pos := range l.known {
 		if pos.told == 0 || m.now > pos.told+lostWithin {
 			continue
 		}
@@ -292,7 +294,7 @@ func (m *Machine) learned(p wire.PeerID) {
 		m.feed(o, feeder)
 	default:
 		for _, l := range m.links {
-			if pos := l.at(tag); pos.epoch == h.Epoch && pos.number > 0 {
+			if pos := l.known[tag]; pos.epoch == h.Epoch && pos.number > 0 {
 				l.enqueue(tag, ask, 0)
 			}
 		}
@@ -344,7 +346,7 @@ func (m *Machine) release(o *origin) {
 	m.show(o, nil)
 	delete(m.lagging, o.tag)
 	for _, l := range m.links {
-		l.due.Remove(o.tag)
+		delete(l.due, o.tag)
 		delete(l.rumours, o.tag)
 		delete(l.feeds, o.tag)
 	}
@@ -387,14 +389,14 @@ func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool)
 func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
-		pos := l.at(tag)
+		pos := l.known[tag]
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
 		if o := m.tagged(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.About(l.tag):
-		pos := l.at(l.tag)
+		pos := l.known[l.tag]
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
 	}
@@ -403,7 +405,7 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 
 // about takes in an item of a known origin. sure is set if it can be of no other.
 func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
-	pos := l.at(o.tag)
+	pos := l.known[o.tag]
 	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
 		pos.number = 0
@@ -480,7 +482,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	o.moved = false
 	for _, p := range m.order {
 		l := m.links[p]
-		pos := l.at(o.tag)
+		pos := l.known[o.tag]
 		switch {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
@@ -489,7 +491,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(p))
 		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
-			l.rumours.add(o.tag)
+			l.rumours[o.tag] = true
 		default:
 			l.enqueue(o.tag, tell, m.now+m.waitFor(o, p))
 		}

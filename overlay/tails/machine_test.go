@@ -86,12 +86,20 @@ func newNet(t testing.TB, names string) *net {
 	return n
 }
 
+// acquainted returns a net of peers that know each other. Pairs like "a-b c-d" are linked.
+func acquainted(t testing.TB, names, pairs string) *net {
+	n := newNet(t, names)
+	n.all(func(p, q *peer) { p.learn(q) })
+	for pair := range strings.FieldsSeq(pairs) {
+		a, b, _ := strings.Cut(pair, "-")
+		n.link(wire.PeerID(a), wire.PeerID(b))
+	}
+	return n
+}
+
 // newLine returns a net of a, b and c who know each other. The links are a to b and b to c.
 func newLine(t testing.TB) *net {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	n.link("b", "c")
+	n := acquainted(t, "a b c", "a-b b-c")
 	n.run(time.Second)
 	return n
 }
@@ -258,6 +266,16 @@ func (p *peer) knows(q *peer, before map[summary.Fingerprint]bool) error {
 	return nil
 }
 
+// signedTail is a tail that adds fingerprints to an epoch, signed by its origin.
+func signedTail(t testing.TB, h summary.Header, number, from uint32, added []summary.Fingerprint) []byte {
+	t.Helper()
+	tail, err := tails.NewTail(number, from, added, nil).Sign(h, func(m []byte) ([]byte, error) { return signature(h.Origin, m), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tail.AppendSigned(nil)
+}
+
 func fps(first, n int) (out []summary.Fingerprint) {
 	for i := range n {
 		out = append(out, summary.Fingerprint(uint64(first+i)*0x9e3779b97f4a7c15>>16))
@@ -304,10 +322,7 @@ func TestTailsTravel(t *testing.T) {
 func TestSlowTwin(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		n := newNet(t, "a b c")
-		n.all(func(p, q *peer) { p.learn(q) })
-		n.link("a", "b")
-		n.link("b", "c")
+		n := acquainted(t, "a b c", "a-b b-c")
 		n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(5) == 0 }
 		a, ever := n.peers["a"], map[summary.Fingerprint]bool{}
 		for range 60 {
@@ -338,8 +353,7 @@ func TestSlowTwin(t *testing.T) {
 
 // TestCostOfTails has ten peers, all linked, add keys: what a change costs each receiver, and how soon it is known.
 func TestCostOfTails(t *testing.T) {
-	n := newNet(t, "a b c d e f g h i j")
-	n.all(func(p, q *peer) { p.learn(q) })
+	n := acquainted(t, "a b c d e f g h i j", "")
 	n.all(func(p, q *peer) {
 		if p.id < q.id {
 			n.link(p.id, q.id)
@@ -375,9 +389,7 @@ func TestCostOfTails(t *testing.T) {
 
 // TestSlowLinkCatchesUp gives a link no room for a while: it then needs few of the tails that it missed.
 func TestSlowLinkCatchesUp(t *testing.T) {
-	n := newNet(t, "a b")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
+	n := acquainted(t, "a b", "a-b")
 	n.run(time.Second)
 	a, b := n.peers["a"], n.peers["b"]
 	a.room = 0
@@ -397,8 +409,7 @@ func TestSlowLinkCatchesUp(t *testing.T) {
 
 // TestLargeItemBlocksNobody: where there is no room for one origin's tails, those of others still go.
 func TestLargeItemBlocksNobody(t *testing.T) {
-	n := newNet(t, "a b c d")
-	n.all(func(p, q *peer) { p.learn(q) })
+	n := acquainted(t, "a b c d", "")
 	a := n.peers["a"]
 	for _, id := range []wire.PeerID{"b", "c"} {
 		n.link("a", id)
@@ -442,17 +453,11 @@ func TestEarlyTails(t *testing.T) {
 // TestEarlyTailsHaveRoom: a link that sends items of epochs that nobody knows, as many as it can, keeps no room from the
 // early tails of another link.
 func TestEarlyTailsHaveRoom(t *testing.T) {
-	n := newNet(t, "")
-	for _, name := range []string{"a", "b", "c"} {
-		n.add(name)
-	}
+	n := newNet(t, "a b c")
 	n.link("a", "b")
 	n.link("c", "b")
 	a, b := n.peers["a"], n.peers["b"]
-	tail, err := tails.NewTail(1, 0, fps(0, 3), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	tail := signedTail(t, a.header, 1, 0, fps(0, 3))
 	flood := func() {
 		for i := range 2 * wire.MaxTailItems {
 			it := wire.TailItem{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
@@ -463,7 +468,7 @@ func TestEarlyTailsHaveRoom(t *testing.T) {
 		}
 	}
 	flood()
-	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail}}}})
 	flood()
 	b.learn(a)
 	if num, _, _ := b.machine.State("a"); num != 1 {
@@ -476,10 +481,7 @@ func TestEarlyTailsHaveRoom(t *testing.T) {
 
 // TestHostileTails sends tails that are forged, replayed, of another epoch, or of nobody: none changes what is known.
 func TestHostileTails(t *testing.T) {
-	n := newNet(t, "a b evil")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	n.link("evil", "b")
+	n := acquainted(t, "a b evil", "a-b evil-b")
 	a, b, evil := n.peers["a"], n.peers["b"], n.peers["evil"]
 	a.change(fps(0, 2), nil)
 	n.run(time.Second)
@@ -524,16 +526,11 @@ func TestHostileTails(t *testing.T) {
 
 // TestFloodOfTails lets an origin make tails without end: memory and rate are bounded.
 func TestFloodOfTails(t *testing.T) {
-	n := newNet(t, "a b")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
+	n := acquainted(t, "a b", "a-b")
 	a, b := n.peers["a"], n.peers["b"]
 	for i := range 500 {
-		tail, err := tails.NewTail(uint32(i+1), uint32(i), fps(100*i, 100), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
+		tail := signedTail(t, a.header, uint32(i+1), uint32(i), fps(100*i, 100))
+		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail}}}})
 	}
 	if _, added, _ := b.machine.State("a"); added > 2048 {
 		t.Errorf("%d changes are kept of one origin", added)
@@ -546,9 +543,7 @@ func TestFloodOfTails(t *testing.T) {
 // TestFresh says how old the knowledge of a linked peer is, that there is none of a peer that is not linked, and that a
 // linked peer holds what is not known here: it hides keys, or has said to be in a later state or epoch.
 func TestFresh(t *testing.T) {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
+	n := acquainted(t, "a b c", "a-b")
 	n.run(3 * time.Second)
 	a, b := n.peers["a"], n.peers["b"]
 	a.step(tails.Outdated{Peer: "b"})
@@ -613,11 +608,7 @@ func TestQuiet(t *testing.T) {
 // TestDeterminism runs the same twice.
 func TestDeterminism(t *testing.T) {
 	run := func() string {
-		n := newNet(t, "a b c d")
-		n.all(func(p, q *peer) { p.learn(q) })
-		for _, pair := range []string{"ab", "bc", "cd", "da"} {
-			n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
-		}
+		n := acquainted(t, "a b c d", "a-b b-c c-d d-a")
 		for i := range 20 {
 			for k, id := range n.names {
 				n.peers[id].change(fps(1000*k+i, 1), nil)
@@ -650,12 +641,7 @@ func TestGoodbye(t *testing.T) {
 // TestUnreachable lets a peer say that it cannot reach another. Its links hear so once, and those linked with the other
 // don't believe it.
 func TestUnreachable(t *testing.T) {
-	n := newNet(t, "a b c d dead")
-	n.all(func(p, q *peer) { p.learn(q) })
-	for _, pair := range []string{"ab", "bc", "ca", "cd"} {
-		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
-	}
-	n.link("dead", "d")
+	n := acquainted(t, "a b c d dead", "a-b b-c c-a c-d dead-d")
 	n.run(time.Second)
 	n.trace.Reset()
 	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
@@ -713,10 +699,7 @@ func TestFlapping(t *testing.T) {
 // TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no
 // further.
 func TestLyingDoubts(t *testing.T) {
-	n := newNet(t, "a b liar v0 v1 v2 v3 v4 v5 v6 v7 v8 v9")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("liar", "a")
-	n.link("a", "b")
+	n := acquainted(t, "a b liar v0 v1 v2 v3 v4 v5 v6 v7 v8 v9", "liar-a a-b")
 	n.run(time.Second)
 	n.trace.Reset()
 	var lies []wire.TailItem
@@ -737,9 +720,7 @@ func TestLyingDoubts(t *testing.T) {
 
 // TestForgottenOrigins lets the overlay forget an origin: its tails go, too.
 func TestForgottenOrigins(t *testing.T) {
-	n := newNet(t, "a b")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
+	n := acquainted(t, "a b", "a-b")
 	n.run(time.Second)
 	n.peers["a"].change(fps(0, 5), nil)
 	n.run(n.now + time.Second)
@@ -757,10 +738,7 @@ func TestForgottenOrigins(t *testing.T) {
 // TestLostWord: a peer hears of a tail though the only word of it was lost, as the driver says so.
 func TestLostWord(t *testing.T) {
 	for _, said := range []bool{false, true} {
-		n := newNet(t, "a b c")
-		n.all(func(p, q *peer) { p.learn(q) })
-		n.link("a", "b")
-		n.link("b", "c")
+		n := acquainted(t, "a b c", "a-b b-c")
 		n.run(200 * time.Millisecond)
 		lost := false
 		n.lose = func(from, to wire.PeerID) bool {
@@ -789,8 +767,7 @@ func TestLostIsOfLate(t *testing.T) {
 	for i := range origins {
 		names += fmt.Sprintf("o%02d ", i)
 	}
-	n := newNet(t, names+"hub leaf")
-	n.all(func(p, q *peer) { p.learn(q) })
+	n := acquainted(t, names+"hub leaf", "")
 	for _, id := range n.names[:origins] {
 		n.link(id, "hub")
 	}
@@ -822,10 +799,7 @@ func TestLostIsOfLate(t *testing.T) {
 // TestLossesGoOn: while all that goes to a link is lost, retries come less and less often, though it is heard all the
 // time. Once nothing is lost for a while, the next loss is made up for soon.
 func TestLossesGoOn(t *testing.T) {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	n.link("b", "c")
+	n := acquainted(t, "a b c", "a-b b-c")
 	n.peers["a"].change(fps(0, 1), nil)
 	n.run(5 * time.Second)
 	if got, _, _ := n.peers["c"].machine.State("a"); got != 1 {

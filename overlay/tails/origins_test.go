@@ -76,9 +76,8 @@ func TestNoCircle(t *testing.T) {
 	o := &origin{tag: 7}
 	m := &Machine{links: map[wire.PeerID]*link{}, cfg: Config{Rate: func(p wire.PeerID) (out, in float64) { return 1, float64(len(p)) }}}
 	for p, wants := range map[wire.PeerID]bool{"a": false, "fed by us": true} {
-		l := &link{}
-		l.know(7, position{number: 3, wants: wants})
-		m.links[p], m.order = l, append(m.order, p)
+		m.links[p] = &link{known: map[uint64]position{7: {number: 3, wants: wants}}}
+		m.order = append(m.order, p)
 	}
 	slices.Sort(m.order)
 	if p, ok := m.feederFor(o); !ok || p != "a" {

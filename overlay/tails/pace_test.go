@@ -12,10 +12,7 @@ import (
 // TestPace: drivers that are behind send fewer messages that say more, and all that was added is known in the end. Once
 // they keep up again, they send as often as before.
 func TestPace(t *testing.T) {
-	net := newNet(t, "a b c")
-	net.all(func(p, q *peer) { p.learn(q) })
-	net.link("a", "b")
-	net.link("b", "c")
+	net := acquainted(t, "a b c", "a-b b-c")
 	net.run(2 * time.Second)
 	due, waiting, serial := map[wire.PeerID]time.Duration{}, map[wire.PeerID]int{}, 0
 	add := func(p *peer) {

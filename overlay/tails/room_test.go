@@ -49,9 +49,7 @@ func TestNoRoom(t *testing.T) {
 
 // TestPausedMachine: what waited while a machine was paused comes at once. Nobody is to blame.
 func TestPausedMachine(t *testing.T) {
-	n := newNet(t, "a b")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
+	n := acquainted(t, "a b", "a-b")
 	n.run(time.Second)
 	a, b := n.peers["a"], n.peers["b"]
 	b.slow = 20 * time.Second
@@ -76,11 +74,7 @@ func TestGapAmongTails(t *testing.T) {
 	a, b := n.peers["a"], n.peers["b"]
 	var signed [][]byte
 	for i := range uint32(3) {
-		tail, err := tails.NewTail(i+1, i, fps(int(i), 1), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		signed = append(signed, tail.AppendSigned(nil))
+		signed = append(signed, signedTail(t, a.header, i+1, i, fps(int(i), 1)))
 	}
 	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 3, Tails: [][]byte{signed[0], signed[2]}}}})
 	n.run(n.now + 5*time.Second)

@@ -15,12 +15,8 @@ import (
 // itemOf is an item of an epoch with one tail, that its origin has signed.
 func itemOf(t *testing.T, h summary.Header, number uint32) wire.TailItem {
 	t.Helper()
-	tail, err := tails.NewTail(number, number-1, []summary.Fingerprint{summary.Fingerprint(number)}, nil).Sign(h,
-		func(m []byte) ([]byte, error) { return signature(h.Origin, m), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wire.TailItem{Group: group.Of(h), Number: number, Tails: [][]byte{tail.AppendSigned(nil)}}
+	tail := signedTail(t, h, number, number-1, []summary.Fingerprint{summary.Fingerprint(number)})
+	return wire.TailItem{Group: group.Of(h), Number: number, Tails: [][]byte{tail}}
 }
 
 // TestTwinsTailsBlameNoRelay: an origin that signs two headers for one epoch has no link blamed that passes on the tails

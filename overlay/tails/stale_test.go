@@ -21,12 +21,7 @@ func TestStaleTailsCostNoSignature(t *testing.T) {
 		t.Fatalf("b knows state %d", b.advanced["a"].Number)
 	}
 	signed := func(number, from uint32) []byte {
-		tail, err := tails.NewTail(number, from, []summary.Fingerprint{summary.Fingerprint(number)}, nil).Sign(a.header,
-			func(m []byte) ([]byte, error) { return signature("a", m), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tail.AppendSigned(nil)
+		return signedTail(t, a.header, number, from, []summary.Fingerprint{summary.Fingerprint(number)})
 	}
 	stale, apart := signed(1, 0), signed(20, 10)
 	before := b.verified

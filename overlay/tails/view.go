@@ -45,7 +45,7 @@ func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok
 	if l == nil || o == nil {
 		return 0, false
 	}
-	switch pos, said := l.known.At(l.tag); {
+	switch pos, said := l.known[l.tag]; {
 	case l.hides:
 		return Behind, true
 	case !said || o.epoch.After(pos.epoch) && pos.epoch != (summary.Epoch{}):
