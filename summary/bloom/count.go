@@ -5,8 +5,8 @@ import "math/bits"
 // The loops count eight words a turn, each in a statement of its own. The compiler makes a branch around every
 // population count, for processors that lack it, and lays it out best that way: a quarter faster than a word a turn.
 
-// countOnesWords counts the bits set.
-func countOnesWords(a []uint64) int {
+// countOnes counts the bits set.
+func countOnes(a []uint64) int {
 	n, i := 0, 0
 	for ; i <= len(a)-8; i += 8 {
 		x := (*[8]uint64)(a[i:])
@@ -25,8 +25,8 @@ func countOnesWords(a []uint64) int {
 	return n
 }
 
-// countAndWords counts the bits set in both arrays. b is at least as long as a.
-func countAndWords(a, b []uint64) int {
+// countAnd counts the bits set in both arrays. b is at least as long as a.
+func countAnd(a, b []uint64) int {
 	n, i := 0, 0
 	b = b[:len(a)]
 	for ; i <= len(a)-8; i += 8 {

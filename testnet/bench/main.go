@@ -14,8 +14,6 @@
 //
 // The libraries run with the best settings that they document: their own hash functions, scratch space used again, and
 // the memory that the rate needs. It is a module of its own so that they stay out of venn's.
-//
-// With GOEXPERIMENT=simd set, on amd64, the area merge measures the vector instructions against targets of their own.
 package main
 
 import (
