@@ -86,3 +86,15 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+// TestMemory holds a whole prefix to 2.5 times its bytes on the wire.
+func TestMemory(t *testing.T) {
+	for _, n := range []int{12_000, 100_000} {
+		p := mustBuild(t, someKeys(1, n), Shape{})
+		ratio := float64(p.SizeBytes()) / float64(p.EncodedBytes())
+		t.Logf("%d keys: %d bytes for %d on the wire, %.2f", n, p.SizeBytes(), p.EncodedBytes(), ratio)
+		if ratio > 2.5 {
+			t.Errorf("%d keys: %.2f times the wire's bytes", n, ratio)
+		}
+	}
+}

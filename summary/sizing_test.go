@@ -86,25 +86,6 @@ func TestCutsOfDeep(t *testing.T) {
 	}
 }
 
-// TestNoFalseNegatives tests a million keys against every prefix's kind of end: whole, in the middle of a step, the
-// sample.
-func TestNoFalseNegatives(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 100_000
-	}
-	fps := someKeys(5, n)
-	full := mustBuild(t, fps, Shape{})
-	for _, parts := range []int{1, 4, 7, full.Parts() - 2, full.Parts()} {
-		p := full.Truncate(parts)
-		for _, f := range fps {
-			if !p.Contains(f) {
-				t.Fatalf("%d parts: %#x is not found", parts, f)
-			}
-		}
-	}
-}
-
 // TestDefaultRate: the default shape's rate lets 121 peers, each known in full, match a key that nobody holds less than
 // 0.1 times.
 func TestDefaultRate(t *testing.T) {

@@ -181,34 +181,6 @@ func TestBlockedMistakes(t *testing.T) {
 	}
 }
 
-func BenchmarkBlocked(b *testing.B) {
-	const n = 100_000
-	keys := testKeys(2*n, 1)
-	for _, form := range []string{"blocked", "standard"} {
-		var f interface {
-			Add([]byte)
-			Contains([]byte) bool
-		}
-		f, _ = NewForRate(n, 0.01)
-		if form == "blocked" {
-			f, _ = NewBlockedForRate(n, 0.01)
-		}
-		i := 0
-		b.Run(form+"/add", func(b *testing.B) {
-			for b.Loop() {
-				f.Add(keys[i%n])
-				i++
-			}
-		})
-		b.Run(form+"/contains", func(b *testing.B) {
-			for b.Loop() {
-				f.Contains(keys[i%(2*n)])
-				i++
-			}
-		})
-	}
-}
-
 // TestHash64Rate measures false positives of a standard filter under ready-made hashes that count up, mixed once.
 func TestHash64Rate(t *testing.T) {
 	const n, probes = 20_000, 400_000

@@ -352,10 +352,12 @@ func TestConfigurations(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	f := filled(t, Params{Blocks: 5, BlockBits: 1000, Hashes: 2}, testKeys(100, 1))
 	g, keys, found := f.Clone(), testKeys(300, 1), make([]bool, 300)
+	blocked := must(NewBlockedForRate(1000, 0.01))
 	for name, op := range map[string]func(){
 		"Add":         func() { f.Add(keys[0]) },
 		"Contains":    func() { f.Contains(keys[0]) },
 		"ContainsAll": func() { f.ContainsAll(keys, found) },
+		"Blocked":     func() { blocked.Add(keys[0]); blocked.ContainsAll(keys, found) },
 		"AndOnes":     func() { _, _ = f.AndOnesCount(g) },
 		"Ones":        func() { f.OnesCount(); f.FalsePositiveRate() },
 		"Or":          func() { _ = f.Merge(g) },
@@ -368,6 +370,13 @@ func TestNoAllocations(t *testing.T) {
 
 func FuzzCount(f *testing.F) {
 	f.Add([]byte("some bytes"), []byte("more bytes"), uint16(3), uint16(40))
+	r := rand.NewChaCha8([32]byte{1})
+	for words := range 30 { // whole turns of the loops, and the rest
+		x, y := make([]byte, 8*words), make([]byte, 8*words)
+		r.Read(x)
+		r.Read(y)
+		f.Add(x, y, uint16(0), uint16(64*words-1))
+	}
 	f.Fuzz(func(t *testing.T, x, y []byte, at, n uint16) {
 		bits := uint64(min(len(x), len(y))) * 8
 		if bits == 0 {
@@ -397,27 +406,6 @@ func toWords(b []byte) []uint64 {
 		words[i/8] |= uint64(c) << (i % 8 * 8)
 	}
 	return words
-}
-
-func TestCountLong(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 300 {
-		a, b := make([]uint64, n), make([]uint64, n)
-		ones, and := 0, 0
-		for i := range a {
-			a[i], b[i] = r.Uint64(), r.Uint64()|r.Uint64()
-			for j := range 64 {
-				ones += int(a[i] >> j & 1)
-				and += int(a[i] & b[i] >> j & 1)
-			}
-		}
-		if got := countOnes(a); got != ones {
-			t.Fatalf("countOnes of %d words = %d, want %d", n, got, ones)
-		}
-		if got := countAnd(a, b); got != and {
-			t.Fatalf("countAnd of %d words = %d, want %d", n, got, and)
-		}
-	}
 }
 
 // must returns v. It panics on an error.

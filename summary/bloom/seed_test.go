@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/dchest/siphash"
-	"lukechampine.com/blake3"
 )
 
 // The slow twin with the rounds of SipHash-2-4 agrees with a published implementation, so that with 1-3 it is a
@@ -37,39 +36,6 @@ func FuzzHash(f *testing.F) {
 		a, b := slowSip(Hasher{k0, k1}, data)
 		if got := (Hasher{k0, k1}).Hash(data); got != (Hash{a, b}) {
 			t.Errorf("Hash(%x) = %x, want %x, %x", data, got, a, b)
-		}
-	})
-}
-
-var sink uint64
-
-// BenchmarkHash shows why the hash is what it is: 20-byte keys, ours beside its keyed rivals.
-func BenchmarkHash(b *testing.B) {
-	key := make([]byte, 20)
-	b.Run("ours", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			key[0]++
-			h := Hasher{1, 2}.Hash(key)
-			sink += h.A ^ h.B
-		}
-	})
-	b.Run("siphash-2-4-128", func(b *testing.B) {
-		for b.Loop() {
-			key[0]++
-			x, y := siphash.Hash128(1, 2, key)
-			sink += x ^ y
-		}
-	})
-	b.Run("blake3", func(b *testing.B) {
-		h := blake3.New(16, make([]byte, 32))
-		sum := make([]byte, 0, 16)
-		for b.Loop() {
-			key[0]++
-			h.Reset()
-			_, _ = h.Write(key)
-			sum = h.Sum(sum[:0])
-			sink += uint64(sum[0])
 		}
 	})
 }

@@ -84,26 +84,6 @@ func TestView(t *testing.T) {
 	}
 }
 
-func TestBlockedContainsAll(t *testing.T) {
-	f := must(NewBlockedForRate(1000, 0.01))
-	keys := testKeys(2000, 1)
-	for _, k := range keys[:1000] {
-		f.Add(k)
-	}
-	for _, n := range []int{0, 1, 63, 64, 65, len(keys)} {
-		found := make([]bool, n)
-		f.ContainsAll(keys[:n], found)
-		for i, k := range keys[:n] {
-			if found[i] != f.Contains(k) {
-				t.Fatalf("key %d of %d: %v", i, n, found[i])
-			}
-		}
-	}
-	if n := testing.AllocsPerRun(10, func() { f.ContainsAll(keys, make([]bool, len(keys))) }); n > 1 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // FuzzView holds views to what UnmarshalBinary accepts.
 func FuzzView(f *testing.F) {
 	good, _ := filled(f, Params{Blocks: 3, BlockBits: 101, Hashes: 2}, testKeys(20, 1)).MarshalBinary()
