@@ -12,10 +12,6 @@
 // about as many nodes. As each row is half full, r rows cost r/ln 2 = 1.44 r bits a node, and one peer in 2^r is asked
 // in vain. Where a prefix knows only a part of hash space, further rows, one for each 64th, say so.
 //
-// The other candidate, lists of peers inverted by the top bits of their nodes, was measured beside it
-// (BenchmarkCandidates, 1,000 peers of 5,000 keys). It answers a query sooner, but takes 3.4 times the memory: 34 kB a
-// peer, four times the summary itself. Replacing a peer takes longer, for it scatters writes over all of that.
-//
 // Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a layout, and about a quarter more for columns
 // that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows would
 // take three fifths of the memory, but ask one prefix in 64 in vain. At 10,000 peers this would take four times as long

@@ -21,7 +21,6 @@ type Index struct {
 	prefixes  []*summary.Prefix
 	loaded    uint64 // result of [stripe.load]; never read
 	bytes     int    // of stripes
-	asked     int
 }
 
 // entry is the record of one peer. It takes 24 bytes.
@@ -64,7 +63,6 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 		}
 	case e.prefix == nil:
 		x.insert(peer, p)
-		x.drain(x.entries[peer].stripe.group)
 	case e.grown(p):
 		e.prefix = p
 	case !e.loose() && e.stripe.group.layout == layoutOf(p):
@@ -102,7 +100,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g := x.group(layoutOf(p))
 	*e = entry{prefix: p, stripe: &g.loose, col: uint16(len(g.loose.peers))}
 	for _, s := range g.stripes {
-		if !s.full() && !s.leaving {
+		if !s.full() {
 			x.settle(peer, s)
 			return
 		}
@@ -122,12 +120,12 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g.loose.peers = nil
 }
 
-// join joins pairs of stripes of equal width. Only full stripes are joined: at a new stripe all others are full, or are
-// being drained. A query then reads fewer and longer pieces of memory.
+// join joins pairs of stripes of equal width. They are full: at a new stripe all others are. A query then reads fewer
+// and longer pieces of memory.
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
 		s, t := g.stripes[i-1], g.stripes[i]
-		if s.words != t.words || s.leaving || t.leaving || !g.layout.mayHave(2*s.words) {
+		if s.words != t.words || !g.layout.mayHave(2*s.words) {
 			continue
 		}
 		j := joined(s, t)
@@ -183,40 +181,25 @@ func (x *Index) remove(peer int) {
 		g.loose.peers = peers[:last]
 	} else {
 		e.stripe.release(int(e.col))
-		e.stripe.leaving = e.stripe.leaving || 8*e.stripe.used < len(e.stripe.peers)
+		if 8*e.stripe.used < len(e.stripe.peers) { // it is nearly empty
+			x.dissolve(e.stripe)
+		}
 	}
-	x.drain(g)
 	if g.peers() == 0 && len(g.stripes) == 0 {
 		x.forget(g)
 	}
 }
 
-// drain moves some peers out of the first stripe that is nearly empty, and frees each such stripe once it has no peers.
-// Moving a peer takes as long as setting a new one. So a call of Set that adds or removes a peer, or changes its
-// layout, moves only a few; a call that rewrites a column moves none.
-func (x *Index) drain(g *group) {
-	i := slices.IndexFunc(g.stripes, func(s *stripe) bool { return s.leaving })
-	if i < 0 {
-		return
-	}
-	s := g.stripes[i]
-	moves := drained
+// dissolve frees a stripe and inserts its peers again, which takes as long for each as to set a new one.
+func (x *Index) dissolve(s *stripe) {
+	s.group.stripes = slices.DeleteFunc(s.group.stripes, func(other *stripe) bool { return other == s })
+	x.bytes -= s.bytes()
 	for w, word := range s.live {
-		for ; word != 0 && moves > 0; word &= word - 1 {
-			col := 64*w + bits.TrailingZeros64(word)
-			peer := int(s.peers[col])
-			s.release(col)
+		for ; word != 0; word &= word - 1 {
+			peer := int(s.peers[64*w+bits.TrailingZeros64(word)])
 			x.insert(peer, x.entries[peer].prefix)
-			moves--
 		}
 	}
-	g.stripes = slices.DeleteFunc(g.stripes, func(s *stripe) bool {
-		free := s.leaving && s.used == 0
-		if free {
-			x.bytes -= s.bytes()
-		}
-		return free
-	})
 }
 
 func (x *Index) forget(g *group) {
@@ -274,7 +257,6 @@ func (l *layout) reading(f summary.Fingerprint) (r reading) {
 
 // check asks the prefixes of the hits, and appends the peers whose prefix contains f, in ascending order.
 func (x *Index) check(dst []int, f summary.Fingerprint) []int {
-	x.asked += len(x.hits)
 	x.prefixes = x.prefixes[:0]
 	for _, peer := range x.hits {
 		x.prefixes = append(x.prefixes, x.entries[peer].prefix)
@@ -288,9 +270,6 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	return dst
 }
 
-// Asked returns the number of prefixes that all queries have asked so far.
-func (x *Index) Asked() int { return x.asked }
-
 // Memory returns the approximate number of bytes that the index takes, without the prefixes. O(1).
 func (x *Index) Memory() int {
 	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
@@ -298,16 +277,6 @@ func (x *Index) Memory() int {
 
 // entrySize is the number of bytes of an entry, and of its place among the loose peers.
 const entrySize = 24 + 4
-
-// All calls found for each of many keys, with the key's number and its candidates. The slice peers is valid until the
-// next call of found.
-func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
-	var peers []int
-	for i, f := range fs {
-		peers = x.Candidates(peers[:0], f)
-		found(i, peers)
-	}
-}
 
 // Matches returns the number of peers that the filter leaves for a key, before their prefixes are asked: the candidates
 // and a few more.

@@ -17,7 +17,6 @@ const (
 	newBytes    = 8 << 20  // of rows in a new stripe, unless it has only 64 columns
 	newWords    = 8        // of a row in a stripe that begins
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
-	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
 	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
 	sliceSpan   = 1 << 32 / slices64 // in units of [inside.Region]

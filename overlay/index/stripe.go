@@ -7,13 +7,12 @@ import (
 
 // stripe holds the columns of up to 64·words peers of one layout, row by row.
 type stripe struct {
-	group   *group
-	words   int
-	rows    []uint64
-	live    []uint64 // columns in use
-	peers   []int32  // by column
-	used    int
-	leaving bool // nearly empty: it gets no more peers, see [Index.drain]
+	group *group
+	words int
+	rows  []uint64
+	live  []uint64 // columns in use
+	peers []int32  // by column
+	used  int
 }
 
 func newStripe(g *group, words int) *stripe {
