@@ -122,7 +122,7 @@ func (b base) knows(l *link) bool { return b.commonRate([]*link{l}) <= b.rate }
 
 // common returns the number of parts of a base that a linked peer holds, too, as far as it claims.
 func (b *base) common(l *link) int {
-	t := l.known(b.of.Index())
+	t := l.trade(b.of.Index())
 	switch {
 	case b.of.Peer() == l.peer:
 		return b.p.Parts()

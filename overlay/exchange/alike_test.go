@@ -15,42 +15,22 @@ import (
 // holding returns an exchange that holds summaries: all parts, or as many hundredths of them as parts says by index.
 func holding(t *testing.T, parts map[int]int, summaries ...signed) *world {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 2))
-	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{
-		Self: "self", Up: 1e9, Down: 1e9, DeclaredUp: 1e9, DeclaredDown: 1e9, Share: 1, Rand: rng,
-		RunRelative: (*summary.Prefix).RunRelative, Summary: w.d.Summary,
-	}, &w.out, w.d.Owned()...)
-	for _, p := range []wire.PeerID{"link", "source"} {
-		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 1e9, Down: 1e9, Session: 1}})
-	}
+	w := lone(rand.New(rand.NewPCG(1, 2)), 3e9)
+	w.meet(wire.Hello{Up: 3e9, Down: 3e9, Session: 1}, "link", "source")
 	for i, s := range summaries {
 		all := s.stream.Parts()
 		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: uint16(all)}}, Bytes: 40})
 		if held, ok := parts[i]; ok {
 			all = max(1, all*held/100)
 		}
-		run, err := s.stream.Run(0, all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := event.PartsReceived{From: "source", Group: group.Of(s.stream.Header()), Parts: wire.Parts{Run: run, Envelope: s.envelope, Record: s.record}}
-		if r := w.d.Take(0, w.d.Foreign(in.Group.OriginTag()), in); r.Learned == nil {
-			t.Fatalf("%q is not taken in: %+v", s.record, r)
-		}
-		w.pass()
+		w.learn(t, "source", s, all)
 	}
 	return w
 }
 
 // alike returns a collection, one that has much of it, and one that has nothing of it.
 func alike(t *testing.T) (of, like, other signed) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	keys := make([]summary.Fingerprint, 6000)
-	for i := range keys {
-		keys[i] = summary.Fingerprint(rng.Uint64() >> 16)
-	}
+	keys := randomKeys(rand.New(rand.NewPCG(3, 4)), 6000)
 	return sign(t, "of", keys[1000:4000]), sign(t, "like", keys[:3500]), sign(t, "other", keys[4000:])
 }
 

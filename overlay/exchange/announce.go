@@ -61,12 +61,8 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 		}
 		l.cursor = int32(i)
 		e := x.origin(i)
-		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) {
-			l.untold.remove(i)
-			continue
-		}
-		if !l.reach().Contains(e.place) {
-			l.untold.remove(i)
+		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) || !l.reach().Contains(e.place) {
+			l.untold[i] = false
 			continue
 		}
 		if p := e.Newest(); x.ripe(now, l, e, p) {
@@ -89,14 +85,14 @@ func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix
 
 // told reports whether a link knows, or need not know, the number of parts that we hold of an origin.
 func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
-	t, ep, have := l.known(e.Index()), p.Header().Epoch, p.Parts()
+	t, ep, have := l.trade(e.Index()), p.Header().Epoch, p.Parts()
 	return have == 0 || int(t.toldHave) >= have ||
 		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
 // ripe reports whether a link that does not know this number should hear it now.
 func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix) bool {
-	t, have := l.known(e.Index()), p.Parts()
+	t, have := l.trade(e.Index()), p.Parts()
 	if t.toldHave == 0 {
 		return true
 	}
@@ -177,7 +173,7 @@ func (x *Exchange) ownTold() bool {
 
 // hasOwn returns the number of parts that a link claims to hold of an epoch of our own summary.
 func (l *link) hasOwn(ep summary.Epoch) int {
-	if t := l.known(0); t.theirs == ep {
+	if t := l.trade(0); t.theirs == ep {
 		return int(t.have)
 	}
 	return 0
@@ -186,7 +182,7 @@ func (l *link) hasOwn(ep summary.Epoch) int {
 // untoldOwn reports whether our own summary, of all parts, is to be announced to a link that holds has of them. With
 // relayed, others bring the rest to a link that holds any part.
 func (l *link) untoldOwn(has, all int, relayed bool) bool {
-	return l.heard && l.known(0).toldHave == 0 && has < all && (has == 0 || !relayed)
+	return l.heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
 
 // ownCopy returns the time that the line takes to send our own summary once.

@@ -52,7 +52,6 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 // reserve sets aside the predicted bytes of an entry's ask.
 func (x *Exchange) reserve(l *link, e *origin, n int) {
 	e.ask.bytes = n
-	x.asking.add(e.Index())
 	x.down.take(n)
 	x.due.By(dueAsks, e.ask.deadline)
 	if l != nil {
@@ -82,7 +81,6 @@ func (x *Exchange) endAsk(e *origin) {
 		x.direct--
 	}
 	e.ask = ask{}
-	x.asking.remove(e.Index())
 	x.wake(e)
 }
 
@@ -91,8 +89,11 @@ func (x *Exchange) timeOut(now time.Duration) {
 	if !x.due.Take(dueAsks, now) {
 		return
 	}
-	for i := range x.asking.after(-1) {
+	for i := range x.origins {
 		e := &x.origins[i]
+		if !e.ask.open() {
+			continue
+		}
 		if now < e.ask.deadline {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue
@@ -112,12 +113,9 @@ func (x *Exchange) timeOut(now time.Duration) {
 const (
 	// doublings is the number of times that the pause of a link about an origin doubles.
 	doublings = 3
-	// distrustAfter is the number of unkept asks after which a link that has brought nothing at all gets one ask at a
-	// time.
-	distrustAfter = 8
 	// claimsUnkept is the number of unkept asks that is a fault. A useful link that is busy with its own summary brings
 	// nothing of others for a while.
-	claimsUnkept = 128
+	claimsUnkept = 16 * fullCredit
 )
 
 // failed notes that a link has not brought what it was asked of an origin. The link is not asked about it for a while,

@@ -120,7 +120,7 @@ func (x *Exchange) Idle(p wire.PeerID) bool {
 
 // Offered reports whether a link claims to hold parts of an entry.
 func (x *Exchange) Offered(i int) bool {
-	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
+	return slices.ContainsFunc(x.order, func(l *link) bool { return l.trade(i).have > 0 })
 }
 
 // OriginsSaid returns the largest number of peers that linked peers claim to know, without the third that claims most.

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -146,18 +147,13 @@ func (x *Exchange) enqueue(l *link, e *origin, it wire.Item) {
 	if e.At(it.Group.Epoch()) == nil {
 		return
 	}
-	w := l.wants[e.Index()]
-	if w == nil {
-		if len(l.queue) >= maxWants {
+	k := slices.IndexFunc(l.wants, func(w *want) bool { return w.index == e.Index() })
+	if k < 0 {
+		if k = len(l.wants); k >= maxWants {
 			x.fault(l, event.FaultTooManyAsk)
 			return
 		}
-		if l.wants == nil {
-			l.wants = map[int]*want{}
-		}
-		w = &want{}
-		l.wants[e.Index()] = w
-		l.queue = append(l.queue, e.Index())
+		l.wants = append(l.wants, &want{})
 	}
-	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, given: it.Given, at: x.now}
+	*l.wants[k] = want{index: e.Index(), of: it.Group.Epoch(), from: it.Have, end: it.Want, given: it.Given, at: x.now}
 }

@@ -29,7 +29,7 @@ const (
 	madeBytes = 1 << 20
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds all of the depth
 	// that the earlier epoch is held to.
-	deltaPatience = 2 * time.Second
+	deltaPatience = patience / 2
 	// deltaValue puts a delta before deeper parts, and behind the samples of unknown origins.
 	deltaValue = 1e3
 )
@@ -51,7 +51,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 		if l.appliesNo(e.Tag(), of.epoch) {
 			return 0
 		}
-		return min(int(l.known(e.Index()).have), deepest)
+		return min(int(l.trade(e.Index()).have), deepest)
 	}
 	want := of.from
 	for _, l := range of.links {
@@ -139,7 +139,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Parts: delta})
 	l.trade(e.Index()).claims(w.of, uint16(end))
-	l.unwant(e.Index())
+	w.end = 0
 	return deltaGoes
 }
 

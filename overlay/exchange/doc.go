@@ -13,7 +13,7 @@
 //   - A link is a connected peer. It is heard once it has said hello. It is in the mesh if pubsub says so.
 //     Announcements go to mesh links and, where our range is not everybody, to all links whose range meets it.
 //   - A trade is the exchange with one link about one origin: what the link claims to hold, and what we announced to
-//     it. The trades of a link are its ledger.
+//     it.
 //   - An item is a line of a catalogue: what the sender holds of an origin, and up to where it wants more.
 //   - An ask is ours: parts of an origin that a link, or the origin itself, was asked for and that have not come. A
 //     want is theirs: parts that a link asked us for.

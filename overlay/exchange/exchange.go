@@ -44,7 +44,6 @@ type Exchange struct {
 	offers    []offer         // memory of a round
 	gathers   time.Duration   // no plan before then: our own line is used up
 	doubted   bool            // there are links without credit
-	asking    marks           // directory indexes with an outstanding ask
 	rests     []time.Duration // by directory index: when the planner looks at the origin again; Never: when it is woken
 
 	copies  copies     // of our own parts
@@ -156,7 +155,7 @@ func (x *Exchange) forget(e *origin) {
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
 	for _, l := range x.order {
-		l.trades.renewed(e.Index())
+		l.trade(e.Index()).toldHave = 0
 	}
 }
 
@@ -194,7 +193,14 @@ func (x *Exchange) Refill(now time.Duration) {
 func (x *Exchange) Asked() []int { return x.asked }
 
 // Asking returns the number of origins with an outstanding ask.
-func (x *Exchange) Asking() int { return x.asking.count() }
+func (x *Exchange) Asking() (n int) {
+	for i := range x.origins {
+		if x.origins[i].ask.open() {
+			n++
+		}
+	}
+	return n
+}
 
 // Waiting reports whether the next round has something to do: something waits for budget or for its turn.
 func (x *Exchange) Waiting() bool {
@@ -202,7 +208,7 @@ func (x *Exchange) Waiting() bool {
 		return true
 	}
 	for _, l := range x.order {
-		if len(l.queue) > 0 || x.tells(l) && !l.untold.empty() {
+		if len(l.wants) > 0 || x.tells(l) && !l.untold.empty() {
 			return true
 		}
 	}

@@ -69,7 +69,6 @@ func (x *Exchange) restarted(l *link) {
 	l.standing = x.recall(x.now, l.peer)
 	l.trades, l.wants = nil, nil
 	l.untold.addAll(len(x.origins))
-	l.queue = l.queue[:0]
 }
 
 // Newcomer reports whether a peer knows far fewer peers than origins: it is sent some records. A peer that covers only

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // inRange returns a peer whose place begins with the bit, after passing over some.
@@ -29,33 +27,14 @@ func inRange(bit uint64, skip int) wire.PeerID {
 func TestHolder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000
-	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
+	w := lone(rng, rate)
 	w.x.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
 	near, other, far := inRange(0, 0), inRange(0, 1), inRange(1, 0)
 	if PlaceOf(near) > PlaceOf(other) { // of the two in its range, the one nearest to the origin is asked
 		near, other = other, near
 	}
-	for _, p := range []wire.PeerID{near, other, far} {
-		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}})
-	}
-	fps := make([]summary.Fingerprint, 5000)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	s := sign(t, "origin", fps)
-	g := group.Of(s.stream.Header())
-	sample, err := s.stream.Run(0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := w.d.Invite(0, far, g.OriginTag())
-	w.pass()
-	w.d.Take(0, e, event.PartsReceived{
-		From: far, Transport: event.Direct, Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: sample},
-	})
-	w.pass()
+	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}, near, other, far)
+	e := w.learn(t, far, sign(t, "origin", randomKeys(rng, 5000)), 1)
 	var asked []wire.Record
 	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {
 		for _, out := range w.give(now, event.Tick{}) {

@@ -13,12 +13,11 @@ import (
 
 // link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
 type link struct {
-	// Fields that every round reads of every link come first: they fit into two lines of the processor's cache.
 	*standing
-	mesh   bool  // in the pubsub mesh: announcements go to it
-	heard  bool  // it has said hello: its rates are known, and parts may be traded
-	cursor int32 // directory index last looked at for announcements
-	trades ledger
+	mesh   bool        // in the pubsub mesh: announcements go to it
+	heard  bool        // it has said hello: its rates are known, and parts may be traded
+	cursor int32       // directory index last looked at for announcements
+	trades []trade     // by directory index
 	place  space.Place // of the peer
 	out    budget      // summary bytes to the peer
 	untold marks       // directory indexes with perhaps something to announce
@@ -36,8 +35,7 @@ type link struct {
 	announced time.Duration // when something was last announced
 
 	asks  []wire.Item // of this round, to go out with the catalogue
-	queue []int       // directory indexes that the peer wants, in order of arrival
-	wants map[int]*want
+	wants []*want     // in order of arrival
 
 	said   said // in our last hello to it
 	saidAt time.Duration
@@ -51,8 +49,9 @@ type said struct {
 
 // want is a peer's ask of us: parts from..end-1 of an epoch.
 type want struct {
+	index     int // of the directory
 	of        summary.Epoch
-	from, end uint16
+	from, end uint16        // end is 0 when nothing is left of it
 	given     wire.Given    // a summary of any origin that it holds
 	at        time.Duration // when it asked, or was last sent something
 }
@@ -63,29 +62,21 @@ const (
 	// shunFor is the time for which a peer that announced and did not deliver is not asked about that origin.
 	shunFor = 5 * time.Second
 	// staleWant is the age at which an unserved want is forgotten: the peer has turned to another by then.
-	staleWant = 8 * time.Second
+	staleWant = 2 * patience
 )
 
-// trade returns the link's trade about directory index i, to be changed.
-func (l *link) trade(i int) *trade { return l.trades.at(i) }
-
-// known returns a copy of the link's trade about a directory index, for reading.
-func (l *link) known(i int) trade { return l.trades.known(i) }
+// trade returns the link's trade about a directory index, to be changed until the next call of trade.
+func (l *link) trade(i int) *trade {
+	for len(l.trades) <= i {
+		l.trades = append(l.trades, trade{})
+	}
+	return &l.trades[i]
+}
 
 // forget drops what was exchanged about a directory index.
 func (l *link) forget(i int) {
-	l.trades.forget(i)
-	if l.wants[i] != nil {
-		l.unwant(i)
-		l.queue = slices.DeleteFunc(l.queue, func(k int) bool { return k == i })
-	}
-}
-
-// unwant forgets the peer's want of an origin. Without wants there is no map: most links have none most of the time.
-func (l *link) unwant(i int) {
-	if delete(l.wants, i); len(l.wants) == 0 {
-		l.wants = nil
-	}
+	*l.trade(i) = trade{}
+	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 
 // Open notes a connection to a peer, in the pubsub mesh or not. It reports whether that is new.
@@ -115,7 +106,7 @@ func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 	x.part(now, l.standing)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
-	for i := range x.asking.after(-1) {
+	for i := range x.origins {
 		if e := &x.origins[i]; e.ask.peer == p && e.ask.way == event.Pubsub {
 			x.endAsk(e)
 		}

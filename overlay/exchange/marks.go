@@ -2,22 +2,18 @@ package exchange
 
 import (
 	"iter"
-	"math/bits"
+	"slices"
 )
 
-// marks is a set of directory indexes that need another look. With it a round costs what there is to do, not what is
-// known.
-type marks []uint64
+// marks is a set of directory indexes that need another look: the marked ones are true.
+type marks []bool
 
 func (m *marks) add(i int) {
-	for i/64 >= len(*m) {
-		*m = append(*m, 0)
+	for i >= len(*m) {
+		*m = append(*m, false)
 	}
-	(*m)[i/64] |= 1 << (i % 64)
+	(*m)[i] = true
 }
-
-// has reports whether an index is marked.
-func (m marks) has(i int) bool { return i/64 < len(m) && m[i/64]>>(i%64)&1 == 1 }
 
 // addAll marks the indexes from 1 to n-1.
 func (m *marks) addAll(n int) {
@@ -26,55 +22,17 @@ func (m *marks) addAll(n int) {
 	}
 }
 
-func (m marks) remove(i int) {
-	if i/64 < len(m) {
-		m[i/64] &^= 1 << (i % 64)
-	}
-}
-
-// count returns the number of marked indexes.
-func (m marks) count() (n int) {
-	for _, w := range m {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
 // empty reports whether no index is marked.
-func (m marks) empty() bool {
-	for _, w := range m {
-		if w != 0 {
-			return false
-		}
-	}
-	return true
-}
+func (m marks) empty() bool { return !slices.Contains(m, true) }
 
 // after yields the marked indexes in ascending order: first those above i, then the others. A yielded index may be
-// removed meanwhile.
+// unmarked meanwhile.
 func (m marks) after(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		_ = m.between(i+1, 64*len(m), yield) && m.between(0, i+1, yield)
-	}
-}
-
-// between yields the marked indexes from begin to end-1, until yield returns false. It reports whether it came to the
-// end.
-func (m marks) between(begin, end int, yield func(int) bool) bool {
-	for at := begin / 64; at < len(m) && at*64 < end; at++ {
-		w := m[at]
-		if at == begin/64 {
-			w = w >> (begin % 64) << (begin % 64)
-		}
-		for ; w != 0; w &= w - 1 {
-			i := at*64 + bits.TrailingZeros64(w)
-			if i >= end {
-				return true
-			}
-			if !yield(i) {
-				return false
+		for k := range m {
+			if at := (min(i+1, len(m)) + k) % len(m); m[at] && !yield(at) {
+				return
 			}
 		}
 	}
-	return true
 }

@@ -17,7 +17,8 @@ func TestMarks(t *testing.T) {
 			m.add(i)
 			plain[i] = true
 		} else {
-			m.remove(i)
+			m.add(i)
+			m[i] = false
 			delete(plain, i)
 		}
 		from := rng.IntN(400) - 50

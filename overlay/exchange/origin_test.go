@@ -31,7 +31,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	}
 	w.out.Begin()
 	w.x.Took(0, a, directory.Result{Learned: &event.Learned{}, End: 3})
-	if got := w.x.links["link"].known(2); got != (trade{}) {
+	if got := w.x.links["link"].trade(2); *got != (trade{}) {
 		t.Errorf("the other origin has a trade: %+v", got)
 	}
 	w.x.Took(0, a, directory.Result{Fault: event.FaultDelta})
@@ -52,16 +52,15 @@ func TestRemovedWhileWanted(t *testing.T) {
 	l := w.x.links["link"]
 	for range 3 {
 		e := w.d.Entry(2)
-		l.wants = map[int]*want{2: {of: summary.Epoch{Generation: 1}, end: 1}}
-		l.queue = append(l.queue, 2)
+		l.wants = append(l.wants, &want{index: 2, of: summary.Epoch{Generation: 1}, end: 1})
 		if err := w.x.Check(0); err != nil {
 			t.Fatal(err)
 		}
 		tag := e.Tag()
 		w.d.Remove(2)
 		w.pass()
-		if len(l.queue) > 0 {
-			t.Fatalf("%v is queued", l.queue)
+		if len(l.wants) > 0 {
+			t.Fatalf("%v is wanted", l.wants)
 		}
 		w.d.Add(0, "link", tag+1000)
 		w.pass()

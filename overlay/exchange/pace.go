@@ -16,7 +16,7 @@ const (
 	// trainBytes is the number of bytes in trains that a measurement needs.
 	trainBytes = 16 << 10
 	// trainGap is the longest time to the next message of a train: the largest message on the slowest line.
-	trainGap = 8 * time.Second
+	trainGap = 8 * maxRunBytes * time.Second / leastRate
 	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
 	trainRun = 8 << 10
 	// regainAfter is the time without losses after which a link's rate doubles again.

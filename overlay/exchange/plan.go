@@ -60,7 +60,7 @@ const (
 	// settledQuiet is the same for an origin held whole.
 	settledQuiet = time.Minute
 	// unknownSample is the predicted size of a signed header, record and sample.
-	unknownSample = 1024 + 512
+	unknownSample = 1024 + headerBytes
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
 	// firstValue puts the first part of an origin before every deeper part.
@@ -171,7 +171,7 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 	ep, parts := e.Epoch()
 	of = offer{e: e, epoch: ep, from: parts}
 	for _, l := range x.order {
-		t := l.known(e.Index())
+		t := l.trade(e.Index())
 		if !l.heard || t.have == 0 || l.shuns(now, e.Tag()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
 			continue
 		}
@@ -275,7 +275,7 @@ func (x *Exchange) take(now time.Duration, of offer) {
 	if !l.out.allows(rpcOverhead + itemBytes) {
 		return
 	}
-	end := min(of.end, int(l.known(e.Index()).have))
+	end := min(of.end, int(l.trade(e.Index()).have))
 	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
@@ -298,9 +298,10 @@ func soonest(links []*link, n int) (best *link) {
 	return best
 }
 
-// busy reports whether a link has enough to deliver.
+// busy reports whether a link has enough to deliver. One that has brought nothing at all, and has used up its credit,
+// gets one ask at a time.
 func (l *link) busy() bool {
-	return l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*max(1, l.inRate))
+	return l.inFlight > 0 && (!l.useful && l.unkept >= fullCredit || float64(l.inFlight) >= maxBacklog.Seconds()*max(1, l.inRate))
 }
 
 // maxBacklog is the most that may be asked of a link at a time, as time at its rate.

@@ -64,7 +64,7 @@ func (x *Exchange) holder(e *origin) (best *link) {
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
 	for i := x.owns; all && i < len(x.origins); i++ {
-		l.trades.renewed(i)
+		l.trade(i).toldHave = 0
 	}
 }
 
@@ -126,5 +126,5 @@ func (x *Exchange) Spare() bool { return x.up.allows(0) }
 func (x *Exchange) Knows(p wire.PeerID) bool {
 	l, ok := x.links[p]
 	ep, _ := x.origins[0].Epoch()
-	return ok && l.known(0).theirs == ep
+	return ok && l.trade(0).theirs == ep
 }

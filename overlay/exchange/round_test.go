@@ -6,14 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // many is an exchange of one link and n origins, without any offers.
 func many(n int) *world {
-	rng := rand.New(rand.NewPCG(1, 1))
-	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: 1e7, Down: 1e7, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
+	w := lone(rand.New(rand.NewPCG(1, 1)), 1e7)
 	for i := range n {
 		if i%1000 == 0 { // a link may not tell of more at a time
 			w.d.Close("link")
@@ -22,8 +20,7 @@ func many(n int) *world {
 		w.d.Add(0, "link", uint64(i+1))
 		w.pass()
 	}
-	w.give(0, event.LinkOpened{Peer: "link"})
-	w.give(0, event.HelloReceived{Peer: "link"})
+	w.meet(wire.Hello{}, "link")
 	w.x.Round(0, w.d.Short)
 	return w
 }

@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"slices"
+
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -11,45 +13,41 @@ import (
 // first to last, equally urgent ones in the order of arrival.
 func (x *Exchange) serve(l *link, first, last int) {
 	for urgency := first; urgency <= last; urgency++ {
-		kept := l.queue[:0]
-		for _, i := range l.queue {
-			if w := l.wants[i]; w != nil && x.urgency(w, i) == urgency {
-				for x.servePart(l, i, w) && l.hello.Down == 0 { // a train
+		l.wants = slices.DeleteFunc(l.wants, func(w *want) bool {
+			if x.urgency(w) == urgency {
+				for x.servePart(l, w) && l.hello.Down == 0 { // a train
 				}
 			}
-			if l.wants[i] != nil {
-				kept = append(kept, i)
-			}
-		}
-		l.queue = kept
+			return w.end == 0
+		})
 	}
 }
 
 // urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
 // delta to a new epoch. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples. 3: deeper parts
 // of others.
-func (x *Exchange) urgency(w *want, index int) int {
+func (x *Exchange) urgency(w *want) int {
 	switch {
-	case index == 0 && (w.from == 0 || !x.equals):
+	case w.index == 0 && (w.from == 0 || !x.equals):
 		return 0
 	case w.from == 0:
 		return 1
-	case index == 0:
+	case w.index == 0:
 		return 2
 	}
 	return 3
 }
 
-// servePart sends one run of a link's want, and forgets the want when nothing is left of it. It reports whether it sent
-// a run and something is left.
-func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
+// servePart sends one run of a link's want, and ends the want when nothing is left of it. It reports whether it sent a
+// run and something is left.
+func (x *Exchange) servePart(l *link, w *want) (more bool) {
 	var p *summary.Prefix
-	e := x.origin(i)
+	e := x.origin(w.index)
 	if e != nil {
 		p = e.At(w.of)
 	}
 	if p == nil || int(w.from) >= p.Parts() || x.now-w.at >= staleWant {
-		l.unwant(i)
+		w.end = 0
 		return false
 	}
 	end := min(int(w.end), p.Parts())
@@ -64,15 +62,15 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		return false
 	}
 	to := cut.Run.First + len(cut.Run.Parts)
-	if i == 0 {
+	if w.index == 0 {
 		x.copies.taken(x.now, to)
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Parts: cut})
 	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
-	l.trade(i).claims(w.of, w.from)
+	l.trade(w.index).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
-		l.unwant(i)
+		w.end = 0
 		return false
 	}
 	return true

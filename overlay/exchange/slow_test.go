@@ -49,7 +49,7 @@ func slowAsks(x *Exchange) (asks []string) {
 				continue
 			}
 			wait := float64(at.inFlight+size) / max(1, l.inRate)
-			busy := at.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(at.inFlight) >= 2*max(1, l.inRate))
+			busy := at.inFlight > 0 && (!l.useful && l.unkept >= fullCredit || float64(at.inFlight) >= 2*max(1, l.inRate))
 			if !busy && (to == nil || wait < least) {
 				to, id, least, have = at, l.peer, wait, int(t.have)
 			}
@@ -106,7 +106,7 @@ func planned(w *world) (asks []string) {
 		}
 	}
 	before := slices.Clone(x.origins)
-	rests, asking, due := slices.Clone(x.rests), slices.Clone(x.asking), slices.Clone(x.due)
+	rests, due := slices.Clone(x.rests), slices.Clone(x.due)
 	x.planAsks(x.now, w.d.Short)
 	for _, l := range x.order {
 		for _, it := range l.asks {
@@ -119,7 +119,7 @@ func planned(w *world) (asks []string) {
 		x.endAsk(&x.origins[i])
 	}
 	copy(x.origins, before)
-	x.down, x.rests, x.asking, x.due, x.gathers = down, rests, asking, due, 0
+	x.down, x.rests, x.due, x.gathers = down, rests, due, 0
 	return asks
 }
 

@@ -6,11 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // fewLinks returns an exchange in a half of all places with links that have said their depth, and a directory that
@@ -19,32 +16,12 @@ func fewLinks(t *testing.T, links, parts int) (*world, *origin) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000
-	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
+	w := lone(rng, rate)
 	w.x.SetRange(space.Around(1<<63, 1))
 	for i := range links {
-		p := wire.PeerID(fmt.Sprint("link", i))
-		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 2}})
+		w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 2}, wire.PeerID(fmt.Sprint("link", i)))
 	}
-	fps := make([]summary.Fingerprint, 5000)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	s := sign(t, "origin", fps)
-	g := group.Of(s.stream.Header())
-	some, err := s.stream.Run(0, parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := w.d.Invite(0, w.x.order[0].peer, g.OriginTag())
-	w.pass()
-	w.d.Take(0, e, event.PartsReceived{
-		From: w.x.order[0].peer, Transport: event.Direct, Group: g,
-		Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: some},
-	})
-	w.pass()
-	return w, w.x.originOf(e)
+	return w, w.learn(t, w.x.order[0].peer, sign(t, "origin", randomKeys(rng, 5000)), parts)
 }
 
 // TestCredit: eight asks that bring nothing use a link's credit up, one a minute comes back, and each that brings what

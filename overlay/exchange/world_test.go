@@ -48,11 +48,62 @@ type world struct {
 	next    time.Duration // when time counts again
 }
 
+// lone returns a world without links, on a line of the given rate.
+func lone(rng *rand.Rand, rate uint64) *world {
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{
+		Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng,
+		RunRelative: (*summary.Prefix).RunRelative, Summary: w.d.Summary,
+	}, &w.out, w.d.Owned()...)
+	return w
+}
+
+// meet has peers linked that say hello.
+func (w *world) meet(h wire.Hello, peers ...wire.PeerID) {
+	for _, p := range peers {
+		w.give(0, event.LinkOpened{Peer: p})
+		w.give(0, event.HelloReceived{Peer: p, Hello: h})
+	}
+}
+
+// publish publishes a summary of our own.
+func (w *world) publish(s signed) {
+	w.give(0, event.Published{Envelope: s.envelope, Record: s.record, Stream: s.stream})
+}
+
+// learn takes in the first parts of an origin from a peer.
+func (w *world) learn(t *testing.T, from wire.PeerID, s signed, parts int) *origin {
+	t.Helper()
+	g := group.Of(s.stream.Header())
+	run, err := s.stream.Run(0, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.d.Invite(0, from, g.OriginTag())
+	w.pass()
+	r := w.d.Take(0, e, event.PartsReceived{
+		From: from, Transport: event.Direct, Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+	})
+	if r.Learned == nil {
+		t.Fatalf("%q is not taken in: %+v", s.record, r)
+	}
+	w.pass()
+	return w.x.originOf(e)
+}
+
+// randomKeys returns n random fingerprints.
+func randomKeys(rng *rand.Rand, n int) []summary.Fingerprint {
+	fps := make([]summary.Fingerprint, n)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return fps
+}
+
 func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	rate := uint64(100_000 << rng.IntN(8))
-	w := &world{d: emptyDirectory(rng), rng: rng}
-	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Summary: w.d.Summary, Rand: rng}, &w.out, w.d.Owned()...)
+	w := lone(rng, rate)
 	keys := func(n int) (fps []summary.Fingerprint) {
 		for i := range n {
 			f := summary.Fingerprint(i)<<20 | 7 // some that all hold
@@ -63,17 +114,14 @@ func newWorld(t testing.TB, seed uint64) *world {
 		}
 		return fps
 	}
-	own := sign(t, "self", keys(500))
-	w.give(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	w.publish(sign(t, "self", keys(500)))
 	for i := range 3 + rng.IntN(10) {
 		w.origins = append(w.origins, sign(t, wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
 	}
 	for i := range 1 + rng.IntN(4) {
 		p := wire.PeerID(fmt.Sprint("link", i))
 		w.links = append(w.links, p)
-		w.give(0, event.LinkOpened{Peer: p})
-		w.give(0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
-		w.give(0, event.Grafted{Peer: p})
+		w.meet(wire.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}, p)
 	}
 	return w
 }

@@ -14,39 +14,6 @@ type trade struct {
 	toldAt   time.Duration // when toldHave was announced
 }
 
-// ledger is the trades of a link, by directory index.
-type ledger []trade
-
-// at returns the trade of a directory index, to be changed until the next call of at.
-func (t *ledger) at(i int) *trade {
-	for len(*t) <= i {
-		*t = append(*t, trade{})
-	}
-	return &(*t)[i]
-}
-
-// known returns a copy of a trade, for reading; zero if nothing is traded.
-func (t ledger) known(i int) trade {
-	if i >= len(t) {
-		return trade{}
-	}
-	return t[i]
-}
-
-// forget drops what was exchanged about a directory index.
-func (t ledger) forget(i int) {
-	if i < len(t) {
-		t[i] = trade{}
-	}
-}
-
-// renewed notes a newer epoch, which the peer has not heard of.
-func (t ledger) renewed(i int) {
-	if i < len(t) {
-		t[i].toldHave = 0
-	}
-}
-
 // claims notes that the peer claims to hold parts of an epoch. It reports whether that is more than was known.
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	switch {
