@@ -156,35 +156,27 @@ func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16
 	var samples compare.Samples
 	samples.SetOwn(asker.Held())
 	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
-	var all []Likeness
-	entries, visitors := map[space.Place]*directory.Entry{}, map[space.Place]*visitor{}
-	consider := func(p space.Place, held *summary.Prefix) bool {
+	var all []likeness
+	consider := func(l likeness, held *summary.Prefix) {
 		common, ok := samples.With(held, directory.Confidence)
-		overlap := common.Value / max(1, n)
-		if !ok || common.Low <= 0 || overlap <= least {
-			return false
+		l.overlap = common.Value / max(1, n)
+		if ok && common.Low > 0 && l.overlap > least {
+			all = append(all, l)
 		}
-		all = append(all, Likeness{Place: p, Overlap: overlap})
-		return true
 	}
 	for p, e := range s.unknownTo(asker, known) {
-		if consider(p, e.Held()) {
-			entries[p] = e
-		}
+		consider(likeness{place: p, entry: e}, e.Held())
 	}
 	if q.Meet != 0 {
 		for v := range s.visitorsFor(from, known) {
-			if consider(v.place, v.prefix) {
-				visitors[v.place] = v
-			}
+			consider(likeness{place: v.place, visitor: v}, v.prefix)
 		}
 	}
-	none := func(space.Place) bool { return false }
 	var out []wire.Parts
-	for _, l := range Introduce(exchange.PlaceOf(from), least, none, all) {
-		if v := visitors[l.Place]; v != nil {
-			out = append(out, v.says)
-		} else if i, ok := introduction(entries[l.Place]); ok {
+	for _, l := range mostAlike(exchange.PlaceOf(from), all) {
+		if l.visitor != nil {
+			out = append(out, l.visitor.says)
+		} else if i, ok := introduction(l.entry); ok {
 			out = append(out, i)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -57,31 +56,6 @@ func TestSpareRemembered(t *testing.T) {
 	if w.depth = 5; first() == "" || len(w.Contacts()) > 64 {
 		t.Errorf("%d contacts in parts of depth 6", len(w.Contacts()))
 	}
-}
-
-// TestEmptyRangesFirst: four inquiries in a row ask for contacts in empty ranges alone, the next ones for second contacts
-// too.
-func TestEmptyRangesFirst(t *testing.T) {
-	w := aware(t, 0)
-	w.depth = 3
-	w.contacts.SetDepth(3)
-	own := w.place >> 61
-	for at := range space.Place(6) {
-		if at != own {
-			w.contacts.Add(Contact{Peer: fmt.Sprint("peer ", at), Place: at<<61 | 1, Depth: 3})
-		}
-	}
-	empty := 8 - 1 - w.contacts.Len()
-	for round := 1; round <= 6; round++ {
-		want := empty
-		if round > 4 {
-			want += ContactsEach
-		}
-		if lacks := w.lacks(); lacks.Len() != want {
-			t.Errorf("inquiry %d asks for %d ranges, want %d", round, lacks.Len(), want)
-		}
-	}
-	w.contacts.SetDepth(0) // the contacts have made-up places
 }
 
 // BenchmarkContacts is what a search pays to list the contacts of a peer that knows 1,000 others.

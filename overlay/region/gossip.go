@@ -1,12 +1,15 @@
 package region
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -45,13 +48,7 @@ func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 func (g *Gossip) Asked() time.Duration {
 	g.round++
 	g.vain++
-	wait := firstRound
-	for range g.vain - patientRounds {
-		if wait = min(2*wait, lastRound); wait == lastRound {
-			break
-		}
-	}
-	return wait
+	return doubled(firstRound, g.vain-patientRounds)
 }
 
 // Bar returns the least overlap that is worth fetching, given the best overlap known: half of it, and a quarter after a
@@ -61,40 +58,19 @@ func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.va
 // Learned records that a round brought a new peer.
 func (g *Gossip) Learned() { g.vain = 0 }
 
-// Likeness is a peer's resemblance to an asker.
-type Likeness struct {
-	Place   space.Place
-	Overlap float64 // share of the asker's collection that it holds, by estimate
+// likeness is a peer's resemblance to an asker.
+type likeness struct {
+	place   space.Place
+	overlap float64          // share of the asker's collection that it holds, by estimate
+	entry   *directory.Entry // nil: it is a visitor
+	visitor *visitor
 }
 
-// Named is the most peers that an answer names.
-const Named = 8
-
-// Introduce chooses the peers to name to an asker that looks for similar peers. They are unknown to the asker and hold
-// more of its collection than the least similar peer that it keeps. The most similar come first, at most [Named];
-// nearness to the asker decides between equals. It sorts all in place and returns a part of it.
-func Introduce(asker space.Place, least float64, known func(space.Place) bool, all []Likeness) []Likeness {
-	slices.SortFunc(all, func(a, b Likeness) int {
-		switch {
-		case a.Overlap != b.Overlap && a.Overlap > b.Overlap:
-			return -1
-		case a.Overlap != b.Overlap:
-			return 1
-		case asker.Distance(a.Place) < asker.Distance(b.Place):
-			return -1
-		case a.Place != b.Place:
-			return 1
-		}
-		return 0
+// mostAlike sorts all in place and returns the most similar first, as many as an answer names; nearness to the asker
+// decides between equals.
+func mostAlike(asker space.Place, all []likeness) []likeness {
+	slices.SortFunc(all, func(a, b likeness) int {
+		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(asker.Distance(a.place), asker.Distance(b.place)))
 	})
-	out := all[:0]
-	for _, l := range all {
-		if len(out) == Named || l.Overlap <= least {
-			break
-		}
-		if l.Place != asker && !known(l.Place) {
-			out = append(out, l)
-		}
-	}
-	return out
+	return all[:min(len(all), wire.MaxSimilar)]
 }

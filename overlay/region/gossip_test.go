@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestGossipFinds plays rounds among peers of interests: all find their like, at a few peers named a round.
@@ -56,33 +57,24 @@ func TestGossipFinds(t *testing.T) {
 				q = similar[p][g.Pick(len(similar[p]), rng)]
 			}
 			g.Asked()
-			var all []Likeness
-			holds := append(group(q), similar[q]...)
-			slices.Sort(holds)
-			for _, x := range slices.Compact(holds) {
-				all = append(all, Likeness{Place: space.Place(x), Overlap: alike(p, x)})
-			}
-			known := func(x space.Place) bool {
-				for _, s := range similar[p] {
-					if space.Place(s) == x {
-						return true
-					}
-				}
-				return false
-			}
 			least := 0.0
 			if len(similar[p]) == kept {
 				least = alike(p, similar[p][kept-1])
 			}
-			named := Introduce(space.Place(p), least, known, all)
-			if len(named) > Named {
+			var all []likeness
+			holds := append(group(q), similar[q]...)
+			slices.Sort(holds)
+			for _, x := range slices.Compact(holds) {
+				if l := (likeness{place: space.Place(x), overlap: alike(p, x)}); x != p && l.overlap > least && !slices.Contains(similar[p], x) {
+					all = append(all, l)
+				}
+			}
+			named := mostAlike(space.Place(p), all)
+			if len(named) > wire.MaxSimilar {
 				t.Fatalf("%d named", len(named))
 			}
 			for _, l := range named {
-				if l.Overlap <= least || known(l.Place) || l.Place == space.Place(p) {
-					t.Fatalf("%+v named", l)
-				}
-				if add(p, int(l.Place)) {
+				if add(p, int(l.place)) {
 					g.Learned()
 				}
 			}

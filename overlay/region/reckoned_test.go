@@ -46,40 +46,8 @@ func TestReckoned(t *testing.T) {
 	}
 }
 
-// TestSecondContactsComeLater: while there are ranges without a contact only those lack one; then a few of those with one
-// alone do.
-func TestSecondContactsComeLater(t *testing.T) {
-	const depth = 3
-	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	o.depth = depth
-	o.contacts.SetDepth(depth)
-	for i, none := 0, o.contacts.Lacks(1, depth); none.Len() > 0; i++ {
-		p := fmt.Sprint("contact", i)
-		place := space.Place(group.OriginTag(p))
-		if !none.Has(place) {
-			continue
-		}
-		lacks := o.lacks()
-		for r := range lacks.All() {
-			if r.Contains(o.place) {
-				t.Fatalf("our own range lacks a contact")
-			}
-			for _, c := range o.contacts.All() {
-				if r.Contains(c.Place) {
-					t.Fatalf("%v lacks a contact beside %q while others have none", r, c.Peer)
-				}
-			}
-		}
-		o.contacts.Add(Contact{Peer: p, Place: place, Depth: depth})
-		none = o.contacts.Lacks(1, depth)
-	}
-	if lacks := o.lacks(); lacks.Len() != ContactsEach {
-		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), ContactsEach)
-	}
-}
-
 // TestEmptyRangeHoldsUpNoSecondContact: when a few inquiries name nobody of an empty range, the next ask for second
-// contacts of others, too.
+// contacts of others, too. Once no range is empty, all ask for a few second contacts.
 func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	const depth = 3
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
@@ -113,6 +81,11 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	if want := 1<<depth - 1; len(asked) != want {
 		t.Errorf("a contact is asked for in %d ranges, want %d", len(asked), want)
 	}
+	o.contacts.Add(Contact{Peer: "last", Place: empty.First(), Depth: depth})
+	if lacks := o.lacks(); lacks.Len() != ContactsEach {
+		t.Errorf("%d ranges lack a second contact at a time, want %d", lacks.Len(), ContactsEach)
+	}
+	o.contacts.SetDepth(0) // the last has a made-up place
 }
 
 // TestSecondContactsAreNoNews: a peer goes on asking for its like and for its range because of the first contact of a

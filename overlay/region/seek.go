@@ -23,10 +23,10 @@ const (
 	seekFor = 30 * time.Second
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
-	seekNewEvery = time.Second
+	seekNewEvery = 2 * seekEvery
 	// seekAgain is the time after which the same peer may be asked again, unless the last seekVain questions brought
 	// nobody.
-	seekAgain = 2 * time.Second
+	seekAgain = 4 * seekEvery
 	seekVain  = 2
 )
 

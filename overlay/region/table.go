@@ -82,8 +82,6 @@ const (
 	deniedOf   = 8
 	// failedMost is the number of unanswered questions in a row after which a contact is forgotten.
 	failedMost = 2
-	// maxCaught is the number of peers outside of the table whose denials are remembered.
-	maxCaught = MaxContacts
 )
 
 // Contacts is a bounded table of contacts. Every range of our depth has a bucket of a few. The contacts that a peer
@@ -91,22 +89,21 @@ const (
 // all peers that cover it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its
 // name. A range without contacts takes nothing. Make one with [NewContacts].
 type Contacts struct {
-	self   space.Place
-	bits   int                // depth of the buckets; 0: there are none
-	list   []Contact          // by bucket, in the order of their ranges, and best first
-	caught map[string]conduct // of peers outside of the table that have denied; at most maxCaught
-	order  []string           // keys of caught, the earliest first
-
-	version uint64 // another number after every change
+	self    space.Place
+	bits    int       // depth of the buckets; 0: there are none
+	list    []Contact // by bucket, in the order of their ranges, and best first
+	caught  []conduct // of peers outside of the table that have denied, the earliest first; at most MaxContacts
+	version uint64    // another number after every change
 }
 
 // conduct counts a peer's denials of holders, and the times that it proved right.
-type conduct struct{ denials, right int32 }
+type conduct struct {
+	peer           string
+	denials, right int32
+}
 
 // NewContacts returns an empty table for a peer at a place.
-func NewContacts(self space.Place) *Contacts {
-	return &Contacts{self: self, caught: map[string]conduct{}}
-}
+func NewContacts(self space.Place) *Contacts { return &Contacts{self: self} }
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are no buckets, and all contacts
 // are forgotten. A depth that the contact did not claim itself becomes at least the new one, because other peers'
@@ -176,7 +173,7 @@ func (t *Contacts) Add(c Contact) bool {
 		return true
 	}
 	t.version++
-	before := t.caught[c.Peer]
+	before := t.outside(c.Peer)
 	c.Denials, c.Right = max(c.Denials, before.denials), max(c.Right, before.right)
 	var memory [ContactsEach + 1]Contact
 	list := append(append(memory[:0], bucket...), c)
@@ -187,7 +184,7 @@ func (t *Contacts) Add(c Contact) bool {
 		return true
 	}
 	worst := list[ContactsEach]
-	t.remember(worst.Peer, conduct{worst.Denials, worst.Right})
+	t.remember(conduct{worst.Peer, worst.Denials, worst.Right})
 	copy(bucket, list)
 	return worst.Peer != c.Peer
 }
@@ -280,7 +277,7 @@ func (t *Contacts) change(at space.Place, peer string, do func(*Contact) (drop b
 	}
 	t.version++
 	if c := &bucket[i]; do(c) {
-		t.remember(peer, conduct{c.Denials, c.Right})
+		t.remember(conduct{peer, c.Denials, c.Right})
 		t.list = slices.Delete(t.list, begin+i, begin+i+1)
 		return true
 	}
@@ -302,11 +299,16 @@ func (t *Contacts) Lives(at space.Place, peer string) {
 }
 
 // Denied records that a peer denied a key that a peer of its range holds. The denier may be outside of the table.
-func (t *Contacts) Denied(at space.Place, peer string) {
-	if !t.change(at, peer, func(c *Contact) bool { c.Denials++; return false }) {
-		c := t.caught[peer]
-		c.denials++
-		t.remember(peer, c)
+func (t *Contacts) Denied(at space.Place, peer string) { t.judge(at, peer, 1, 0) }
+
+// Proved records that a peer named a peer that proved to hold the key. The peer may be outside of the table.
+func (t *Contacts) Proved(at space.Place, peer string) { t.judge(at, peer, 0, 1) }
+
+// judge adds to the conduct of a peer, in the table or outside.
+func (t *Contacts) judge(at space.Place, peer string, denials, right int32) {
+	if !t.change(at, peer, func(c *Contact) bool { c.Denials += denials; c.Right += right; return false }) {
+		c := t.outside(peer)
+		t.remember(conduct{peer, c.denials + denials, c.right + right})
 	}
 }
 
@@ -316,32 +318,36 @@ func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
 		return c.Denials, c.Right
 	}
-	return t.caught[peer].denials, t.caught[peer].right
+	c := t.outside(peer)
+	return c.denials, c.right
+}
+
+// outside returns what is remembered of a peer outside of the table; zero if nothing is.
+func (t *Contacts) outside(peer string) (c conduct) {
+	if i := t.caughtAt(peer); i >= 0 {
+		c = t.caught[i]
+	}
+	return c
+}
+
+func (t *Contacts) caughtAt(peer string) int {
+	return slices.IndexFunc(t.caught, func(c conduct) bool { return c.peer == peer })
 }
 
 // remember keeps the conduct of a peer outside of the table that has denied, for a bounded number of peers.
-func (t *Contacts) remember(peer string, c conduct) {
+func (t *Contacts) remember(c conduct) {
 	if c.denials == 0 {
 		return
 	}
 	t.version++
-	if _, ok := t.caught[peer]; !ok {
-		if len(t.order) == maxCaught {
-			delete(t.caught, t.order[0])
-			t.order = slices.Delete(t.order, 0, 1)
-		}
-		t.order = append(t.order, peer)
+	if i := t.caughtAt(c.peer); i >= 0 {
+		t.caught[i] = c
+		return
 	}
-	t.caught[peer] = c
-}
-
-// Proved records that a peer named a peer that proved to hold the key. The peer may be outside of the table.
-func (t *Contacts) Proved(at space.Place, peer string) {
-	if !t.change(at, peer, func(c *Contact) bool { c.Right++; return false }) {
-		c := t.caught[peer]
-		c.right++
-		t.remember(peer, c)
+	if len(t.caught) == MaxContacts {
+		t.caught = slices.Delete(t.caught, 0, 1)
 	}
+	t.caught = append(t.caught, c)
 }
 
 // Failed records that a contact did not answer. After a few failures in a row it is forgotten.
