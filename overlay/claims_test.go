@@ -10,24 +10,54 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Claims of newer epochs that do not exist do not keep the true ones from being learned.
+// scene is an overlay beside an honest link and a liar.
+func scene(t *testing.T, origins, keys int, cfg overlay.Config) *overlaylab.Scene {
+	t.Helper()
+	s, err := overlaylab.NewScene(origins, keys, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// hello is what a link says.
+func hello(p wire.PeerID, session uint32) event.Input {
+	return event.HelloReceived{Peer: p, Hello: wire.Hello{Up: overlaylab.Fast, Down: overlaylab.Fast, Session: uint64(session)}}
+}
+
+// claim is a catalogue of a link.
+func claim(p wire.PeerID, items []wire.Item) event.Input {
+	return event.CatalogueReceived{From: p, Items: items, Bytes: 20 * len(items)}
+}
+
+// Claims of newer epochs that do not exist, be it in ever new sessions, do not keep the true ones from being learned.
 func TestClaimsOfNewerEpochs(t *testing.T) {
 	learned := func(every time.Duration, sessions bool, l exchange.Limits) int {
-		n, err := overlaylab.LiedTo(overlay.Config{Limits: overlay.Limits{Exchange: l}}, every, sessions)
-		if err != nil {
-			t.Fatal(err)
+		s, seq := scene(t, 120, 20, overlay.Config{Limits: overlay.Limits{Exchange: l}}), uint32(0)
+		for now := time.Duration(0); now <= time.Minute; now += overlaylab.Tick {
+			if now%every == 0 {
+				seq++
+				if sessions {
+					s.Step(now, hello(overlaylab.Liar, seq))
+				}
+				s.Step(now, claim(overlaylab.Liar, s.Items(&summary.Epoch{Generation: 9, Sequence: seq})))
+			}
+			if now == time.Second {
+				s.Step(now, claim(overlaylab.Honest, s.Items(nil)))
+			}
+			s.Step(now, event.Tick{})
 		}
-		return n
+		return s.Overlay.Origins()
 	}
 	for _, every := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 7 * time.Second} {
-		if n := learned(every, false, exchange.Limits{}); n != 120 {
-			t.Errorf("claims every %v: %d of 120 origins are known", every, n)
-		}
-		if n := learned(every, true, exchange.Limits{}); n != 120 {
-			t.Errorf("claims every %v, in new sessions: %d of 120 origins are known", every, n)
+		for _, sessions := range []bool{false, true} {
+			if n := learned(every, sessions, exchange.Limits{}); n != 120 {
+				t.Errorf("claims every %v, in new sessions %v: %d of 120 origins are known", every, sessions, n)
+			}
 		}
 	}
 	if n := learned(5*time.Second, false, exchange.Limits{Credit: math.Inf(1)}); n == 120 {
@@ -38,48 +68,71 @@ func TestClaimsOfNewerEpochs(t *testing.T) {
 	}
 }
 
-// What is held already, sent again, does not keep an ask alive.
+// A link that was asked first, and sends the first part again and again, does not keep its ask alive.
 func TestAskLivesByGrowth(t *testing.T) {
-	held, all, err := overlaylab.PartsBeside(overlay.Config{})
-	if err != nil {
-		t.Fatal(err)
+	s := scene(t, 1, 5000, overlay.Config{})
+	s.Step(0, claim(overlaylab.Liar, s.Items(nil)))
+	for now := overlaylab.Tick; now <= time.Minute; now += overlaylab.Tick {
+		if now == time.Second {
+			s.Step(now, claim(overlaylab.Honest, s.Items(nil)))
+		}
+		if now%(3*time.Second) == 0 || now == 2*overlaylab.Tick {
+			s.Step(now, s.Origins[0].Sent(overlaylab.Liar, 0, 1))
+		}
+		s.Step(now, event.Tick{})
 	}
-	if held < all || all < 2 {
-		t.Errorf("%d parts of %d are held", held, all)
+	all := s.Origins[0].Parts()
+	if p, ok := s.Overlay.Held(s.Origins[0].ID); !ok || p.Parts() < all || all < 2 {
+		t.Errorf("not all of %d parts are held", all)
 	}
 }
 
 // Nobody is blamed for bringing what was asked for before its origin was forgotten or the link closed. What outlives the
 // link does so by a limit.
 func TestPartsThatComeLate(t *testing.T) {
+	blamed := func(cfg overlay.Config, closes bool) int {
+		s := scene(t, 1200, 50, cfg)
+		var late []event.PartsReceived
+		step := func(now time.Duration, in event.Input) { late = append(late, s.Asked(s.Overlay.Step(now, in))...) }
+		items := s.Items(nil)
+		for now := time.Second; now < 30*time.Second; now += overlaylab.Tick {
+			due := late
+			late = nil
+			if closes && len(due) > 0 {
+				step(now, event.LinkClosed{Peer: overlaylab.Honest})
+				step(now, event.LinkOpened{Peer: overlaylab.Honest})
+				step(now, event.Grafted{Peer: overlaylab.Honest})
+				step(now, hello(overlaylab.Honest, 1))
+			}
+			n := min(8, len(items))
+			step(now, claim(overlaylab.Honest, items[:n]))
+			items = items[n:]
+			for _, in := range due {
+				step(now, in)
+			}
+			step(now, event.Tick{})
+		}
+		return s.Faults[event.FaultUnasked]
+	}
 	for name, c := range map[string]struct {
 		memory   int
 		closes   bool
 		remember time.Duration
 	}{"forgotten": {300_000, false, 0}, "closed": {0, true, 0}, "both": {300_000, true, 0}, "not remembered": {0, true, -1}} {
-		t.Run(name, func(t *testing.T) {
-			limits := overlay.Limits{Exchange: exchange.Limits{Remember: c.remember}}
-			n, err := overlaylab.BlamedForLate(overlay.Config{Memory: c.memory, Limits: limits}, c.closes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if (n == 0) != (c.remember == 0) {
-				t.Errorf("%d reports of a link that brought what it was asked", n)
-			}
-		})
+		limits := overlay.Limits{Exchange: exchange.Limits{Remember: c.remember}}
+		if n := blamed(overlay.Config{Memory: c.memory, Limits: limits}, c.closes); (n == 0) != (c.remember == 0) {
+			t.Errorf("%s: %d reports of a link that brought what it was asked", name, n)
+		}
 	}
 }
 
 // TestPartsAreOwedOnce: a link that was asked about an origin sends what it was asked, once. Known parts again, a later
 // epoch and what comes an hour late are its fault, and nothing is remembered of what has come.
 func TestPartsAreOwedOnce(t *testing.T) {
-	s, err := overlaylab.NewScene(1, 5000, overlay.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scene(t, 1, 5000, overlay.Config{})
 	step := func(now time.Duration, in event.Input) []event.PartsReceived { return s.Asked(s.Overlay.Step(now, in)) }
 	faults := func() int { return s.Faults[event.FaultUnasked] }
-	catalogue := event.CatalogueReceived{From: overlaylab.Honest, Items: s.Items(nil), Bytes: 20}
+	catalogue := claim(overlaylab.Honest, s.Items(nil))
 	asked := append(step(time.Second, catalogue), step(time.Second+overlaylab.Tick, event.Tick{})...)
 	if len(asked) != 1 {
 		t.Fatalf("%d asks, want 1", len(asked))
@@ -112,10 +165,7 @@ func TestPartsAreOwedOnce(t *testing.T) {
 // that it has forgotten meanwhile.
 func TestFetchedOfForgottenOrigin(t *testing.T) {
 	for way, want := range map[event.Transport]int{event.Direct: 0, event.Pubsub: 1} {
-		s, err := overlaylab.NewScene(1, 50, overlay.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := scene(t, 1, 50, overlay.Config{})
 		in := s.Origins[0].Sent(overlaylab.Honest, 0, 1)
 		in.Transport = way
 		s.Step(time.Second, in)

@@ -1,7 +1,6 @@
 package overlay_test
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"hash"
 	"math/rand/v2"
@@ -96,23 +95,6 @@ func TestEverybodyLearnsEverySample(t *testing.T) {
 	}
 }
 
-func TestSameSeedSameTrace(t *testing.T) {
-	trace := func(seed uint64) [32]byte {
-		h := sha256.New()
-		net := build(t, mixed(15), 500, seed)
-		record(net, h)
-		net.Run(20 * time.Second)
-		return [32]byte(h.Sum(nil))
-	}
-	first := trace(3)
-	if first != trace(3) {
-		t.Error("the same seed gave two traces")
-	}
-	if first == trace(4) {
-		t.Error("two seeds gave the same trace")
-	}
-}
-
 func record(net *overlaylab.Network, h hash.Hash) {
 	net.Trace = func(now time.Duration, peer int, e event.Effect) {
 		fmt.Fprintf(h, "%d %d %T", now, peer, e)
@@ -125,7 +107,7 @@ func record(net *overlaylab.Network, h hash.Hash) {
 	}
 }
 
-// Every link and every line stays within rate × time + burst, at every instant.
+// Every link and every line stays within rate × time + burst, at every instant, also while everything changes.
 func TestBudgets(t *testing.T) {
 	rates := mixed(24)
 	net := build(t, rates, 20000, 5)
@@ -142,6 +124,10 @@ func TestBudgets(t *testing.T) {
 		lines[from].add(now, bytes)
 	}
 	net.Run(40 * time.Second)
+	churn(t, net, 20000, 1)
+	if deltas, _, _, _ := sums(net); deltas == 0 {
+		t.Error("no deltas")
+	}
 	for k, m := range links {
 		if over := m.worst - overlay.Burst(m.rate); over > 0 {
 			t.Errorf("link %v sent %.0f bytes more than its budget of %.0f B/s", k, over, m.rate)
@@ -251,30 +237,38 @@ func TestEpochChange(t *testing.T) {
 	}
 }
 
-func TestMemoryLimit(t *testing.T) {
-	const limit = 300_000
-	configs := make([]overlay.Config, 12)
-	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, Memory: limit}
-	}
+// meshed is a network of peers of one configuration, each linked with two before it, and with keys of its own and shared
+// ones.
+func meshed(t *testing.T, n int, cfg overlay.Config, keys, shared int) *overlaylab.Network {
+	t.Helper()
+	configs := slices.Repeat([]overlay.Config{cfg}, n)
 	net, err := overlaylab.New(configs, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, overlaylab.Fingerprints(20000, 10000, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaylab.Fingerprints(keys, shared, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))
 		net.Connect(i, i/2)
 	}
-	net.Run(40 * time.Second)
-	for i, p := range net.Peers {
-		if got := p.Overlay.Memory(); got > limit {
-			t.Errorf("peer %d holds %d bytes under a limit of %d", i, got, limit)
-		}
-		if p.Overlay.Origins() != 11 {
-			t.Errorf("peer %d knows %d of 11 peers: samples go last", i, p.Overlay.Origins())
+	return net
+}
+
+// Memory holds, also with bases: they go first, and samples last.
+func TestMemoryLimit(t *testing.T) {
+	for _, c := range []struct{ peers, limit, keys, shared, rounds int }{{12, 300_000, 20_000, 10_000, 0}, {8, 120_000, 3000, 0, 3}} {
+		net := meshed(t, c.peers, overlay.Config{Up: fast, Down: fast, Memory: c.limit}, c.keys, c.shared)
+		net.Run(40 * time.Second)
+		churn(t, net, c.keys, c.rounds)
+		for i, p := range net.Peers {
+			if got := p.Overlay.Memory(); got > c.limit {
+				t.Errorf("%+v: peer %d holds %d bytes", c, i, got)
+			}
+			if p.Overlay.Origins() != c.peers-1 {
+				t.Errorf("%+v: peer %d knows %d peers", c, i, p.Overlay.Origins())
+			}
 		}
 	}
 }
@@ -282,21 +276,7 @@ func TestMemoryLimit(t *testing.T) {
 // A peer with a limit knows that many peers, and those that it is linked with.
 func TestOriginsLimit(t *testing.T) {
 	const limit = 5
-	configs := make([]overlay.Config, 20)
-	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit}
-	}
-	net, err := overlaylab.New(configs, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range configs {
-		if err := net.Publish(i, overlaylab.Fingerprints(500, 250, uint64(i))); err != nil {
-			t.Fatal(err)
-		}
-		net.Connect(i, max(0, i-1))
-		net.Connect(i, i/2)
-	}
+	net := meshed(t, 20, overlay.Config{Up: fast, Down: fast, MaxOrigins: limit}, 500, 250)
 	net.Run(30 * time.Second)
 	for i, p := range net.Peers {
 		if got, most := p.Overlay.Origins(), limit+len(p.Overlay.Linked()); got < limit || got > most {

@@ -11,18 +11,13 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// some candidates: of every third there is no estimate, of every fourth no round trip.
-func some(n int, rng *rand.Rand) []rank.Candidate {
-	out := make([]rank.Candidate, n)
-	for i := range out {
-		v := rng.Float64()
-		out[i] = rank.Candidate{
-			Index: i, Known: i%3 != 0,
-			Overlap: estimate.Interval{Value: v, Low: v - 0.1, High: v + 0.1},
-		}
-		if i%4 != 0 {
-			out[i].RTT = time.Duration(1+rng.IntN(1000)) * time.Millisecond
-		}
+// draw returns candidates, the first with index from. Of every fourth there is no estimate and no round trip.
+func draw(rng *rand.Rand, n, from int) (out []rank.Candidate) {
+	for i := range n {
+		v := float64(rng.IntN(10)) / 10
+		c := rank.Candidate{Index: from + i, Known: rng.IntN(4) > 0, RTT: time.Duration(rng.IntN(4))}
+		c.Overlap = estimate.Interval{Value: v, Low: v - float64(rng.IntN(3))/10, High: v + float64(rng.IntN(3))/10}
+		out = append(out, c)
 	}
 	return out
 }
@@ -53,10 +48,11 @@ func indexes(cands []rank.Candidate) (out []int) {
 	return out
 }
 
+// TestRulesAgainstSlowTwin: the first of equals are chosen, and somebody is swapped if any pair may be.
 func TestRulesAgainstSlowTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		cands, n := some(rng.IntN(40), rng), rng.IntN(12)
+	for range 300 {
+		cands, n := draw(rng, rng.IntN(12), 0), rng.IntN(6)
 		known := func(c rank.Candidate) bool { return c.Known }
 		for name, pair := range map[string][2][]int{
 			"similar": {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Overlap.Value })},
@@ -65,6 +61,17 @@ func TestRulesAgainstSlowTwin(t *testing.T) {
 			if !slices.Equal(pair[0], pair[1]) {
 				t.Fatalf("%s: %v, want %v", name, pair[0], pair[1])
 			}
+		}
+		old := draw(rng, rng.IntN(4), 100)
+		out, in, ok := rank.Swap(old, cands)
+		can := false
+		for _, a := range old {
+			for _, c := range cands {
+				can = can || c.Known && c.Overlap.Low > a.Overlap.High
+			}
+		}
+		if ok != can || ok && !(in.Overlap.Low > out.Overlap.High) {
+			t.Fatalf("%+v for %+v: %v, want %v", in, out, ok, can)
 		}
 	}
 }
