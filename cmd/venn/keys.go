@@ -10,10 +10,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -55,10 +53,6 @@ func keysCommand() *cli.Command {
 				Name: "rm", Usage: "say that the peer no longer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
 				Flags:  []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
 				Action: changeKeys("remove"),
-			},
-			{
-				Name: "import", Usage: "add keys from files, one KEY a line", ArgsUsage: "FILE…|-", Description: keyHelp,
-				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: onDaemon(importKeys), Hidden: true, // keys add - does it
 			},
 			pathCommand(),
 			{
@@ -134,7 +128,7 @@ func addKubo(ctx context.Context, c *cli.Command, cl *client) error {
 		}))
 	}()
 	defer func() { _ = r.Close() }()
-	err := changeLists(ctx, c, cl, []keyList{{"", r}}, 0, "add")
+	err := changeList(ctx, c, cl, r, "add")
 	if text := unserved(cl.repo); text != "" && err == nil {
 		complain(c.Root().ErrWriter, text)
 	}
@@ -149,38 +143,6 @@ func keyCount(n int) string {
 	return fmt.Sprintf("%d keys", n)
 }
 
-func importKeys(ctx context.Context, c *cli.Command, cl *client) error {
-	var in []keyList
-	size, known := int64(0), true
-	for _, name := range c.Args().Slice() {
-		if name == "-" {
-			in, known = append(in, keyList{"", c.Root().Reader}), false
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		size, known = size+info.Size(), known && info.Mode().IsRegular()
-		in = append(in, keyList{name, f})
-	}
-	if !known {
-		size = 0
-	}
-	return changeLists(ctx, c, cl, in, size, "add")
-}
-
-// keyList are keys, one a line.
-type keyList struct {
-	name string // of the file, for errors; "": none
-	io.Reader
-}
-
 // The most keys and bytes of a request: enough to make up for the wait for the disk.
 const (
 	requestKeys  = 1 << 14
@@ -190,53 +152,19 @@ const (
 // changeKeys returns the action that adds or removes the keys of the arguments, and shows the result.
 func changeKeys(what string) cli.ActionFunc {
 	return onKeys(func(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
-		return changeLists(ctx, c, cl, []keyList{{"", in}}, 0, what)
+		return changeList(ctx, c, cl, in, what)
 	})
 }
 
-// changeLists sends one list after the other, up to the first error, and shows the result. size is the length of all
-// lists in bytes; 0: not known.
-func changeLists(ctx context.Context, c *cli.Command, cl *client, lists []keyList, size int64, what string) error {
+// changeList sends keys, one a line, up to the first error, and shows the result.
+func changeList(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
 	bar := newProgress(c.Root().ErrWriter, quietTime)
-	var total httpapi.Changed
-	var err error
-	var read atomic.Int64
-	for _, list := range lists {
-		counted := telling{list, func(n int) { read.Add(int64(n)) }}
-		var did httpapi.Changed
-		did, err = sendKeys(ctx, cl, counted, what, ofKeys(c), func(keys int) {
-			s := stage{what: "keys", done: total.Keys + keys}
-			if size > 0 {
-				s.share = min(1, float64(read.Load())/float64(size))
-			}
-			bar.update(s)
-		})
-		total.Keys += did.Keys
-		total.Changed += did.Changed
-		if err != nil {
-			if list.name != "" {
-				err = fmt.Errorf("%s: %w", list.name, err)
-			}
-			break
-		}
-	}
+	did, err := sendKeys(ctx, cl, in, what, ofKeys(c), func(keys int) { bar.update(stage{what: "keys", done: keys}) })
 	bar.end()
-	if err != nil && total.Keys == 0 {
+	if err != nil && did.Keys == 0 {
 		return err
 	}
-	return errors.Join(err, showChanged(c, total, what))
-}
-
-// telling is a Reader that tells how many bytes were read each time.
-type telling struct {
-	io.Reader
-	tell func(bytes int)
-}
-
-func (t telling) Read(b []byte) (int, error) {
-	n, err := t.Reader.Read(b)
-	t.tell(n)
-	return n, err
+	return errors.Join(err, showChanged(c, did, what))
 }
 
 // showChanged shows the counts of a change of keys.

@@ -79,6 +79,18 @@ func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder)
 	return nil
 }
 
+// telling is a Reader that tells how many bytes were read each time.
+type telling struct {
+	io.Reader
+	tell func(bytes int)
+}
+
+func (t telling) Read(b []byte) (int, error) {
+	n, err := t.Reader.Read(b)
+	t.tell(n)
+	return n, err
+}
+
 // listKubo calls f with the keys, as texts, that an IPFS node lists. Some may come more than once. Without an error,
 // the node has ended its list itself.
 func listKubo(ctx context.Context, api string, pins bool, f func(key string) error) error {

@@ -24,15 +24,8 @@ func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), mirrorCommand(), similarCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
-		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(), hidden(pathCommand()),
-		{Name: "neighbours", Usage: "list the peers that the peer chose to stay connected with: venn peers --neighbours", Hidden: true, Flags: []cli.Flag{jsonFlag("as a JSON array")}, Action: listNeighbours},
+		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(),
 	}
-}
-
-// hidden leaves a command out of lists: it is the old name of another.
-func hidden(c *cli.Command) *cli.Command {
-	c.Hidden = true
-	return c
 }
 
 func repoFlag() cli.Flag {

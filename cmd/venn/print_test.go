@@ -94,7 +94,7 @@ const someone = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"
 
 // queries are command lines that print what the daemon says.
 var queries = []string{
-	"find k --explain", "cover k", "join " + someone, "peers", "neighbours", "similar", "overlap " + someone, "status", "id", "ping --count 1 " + someone, "watch",
+	"find k --explain", "cover k", "join " + someone, "peers", "peers --neighbours", "similar", "overlap " + someone, "status", "id", "ping --count 1 " + someone, "watch",
 	"keys ls", "keys has k", "connect x", "disconnect " + someone, "log level", "shutdown", "doctor",
 }
 

@@ -23,7 +23,6 @@ func testCommand() *cli.Command {
 			"line is an object with the key; with --totals there is one object: tested, matched.",
 		Flags: append(seedFlags(),
 			&cli.BoolFlag{Name: "totals", Usage: "print only how many keys were tested, and how many match"},
-			&cli.BoolFlag{Name: "count", Hidden: true}, // the former form of --totals --json
 		),
 		Action: func(_ context.Context, c *cli.Command) error {
 			args, err := arguments(c)
@@ -75,7 +74,7 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 		}
 		count.Matched++
 		switch {
-		case c.Bool("totals"), c.Bool("count"):
+		case c.Bool("totals"):
 			return nil
 		case c.Bool("json"):
 			return writeJSON(w, struct {
@@ -87,7 +86,7 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 	})
 	switch {
 	case err != nil:
-	case c.Bool("count") || c.Bool("totals") && c.Bool("json"):
+	case c.Bool("totals") && c.Bool("json"):
 		err = writeJSON(w, count)
 	case c.Bool("totals"):
 		_, err = fmt.Fprintf(w, "%d of %d keys match\n", count.Matched, count.Tested)

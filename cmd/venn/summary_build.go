@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -47,7 +46,6 @@ func buildCommand() *cli.Command {
 		Description: buildHelp,
 		Flags: append(seedFlags(),
 			&cli.StringFlag{Name: "levels", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: parses(parseLevels)},
-			&cli.StringFlag{Name: "shape", Hidden: true, Validator: parses(parseLevels)}, // the old name of levels
 			bytesFlag("budget", "choose the shape of the lowest false-positive rate for a file of at most `BYTES`, such as 50kB"),
 			&cli.FloatFlag{Name: "rate", Usage: "choose the shape of the fewest bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
 			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
@@ -67,7 +65,7 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if c.IsSet("budget") && c.IsSet("rate") {
 		return usageError(errors.New("summary build wants --budget or --rate, not both"))
 	}
-	levels := cmp.Or(c.String("shape"), c.String("levels"))
+	levels := c.String("levels")
 	if levels != "auto" && c.IsSet("rate") {
 		return usageError(errors.New("summary build wants --levels or --rate, not both"))
 	}

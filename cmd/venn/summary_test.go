@@ -122,11 +122,11 @@ func TestCuts(t *testing.T) {
 		if ideal := math.Pow(0.6185, float64(c.bits)); rate > c.most*ideal {
 			t.Errorf("%d bits a key: rate %v, %v of an ideal Bloom filter's", c.bits, rate, rate/ideal)
 		}
-		if got := mustVenn(t, "summary", "test", "--count", "cut", "keys"); got != fmt.Sprintf("{\"tested\":%d,\"matched\":%d}\n", n, n) {
+		if got := mustVenn(t, "summary", "test", "--totals", "--json", "cut", "keys"); got != fmt.Sprintf("{\"tested\":%d,\"matched\":%d}\n", n, n) {
 			t.Error(got)
 		}
 		var count struct{ Matched float64 }
-		noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "test", "--count", "cut", "foreign")), &count))
+		noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "test", "--totals", "--json", "cut", "foreign")), &count))
 		if want := 2 * n * rate; math.Abs(count.Matched-want) > 5*math.Sqrt(want) {
 			t.Errorf("%d bits a key: %v foreign keys matched, not about %.0f", c.bits, count.Matched, want)
 		}
@@ -146,7 +146,7 @@ func TestEveryPrefix(t *testing.T) {
 		if cut.Signature != "valid" || cut.Bytes != part.Bytes || math.Abs(cut.Rate/part.Rate-1) > 1e-9 {
 			t.Errorf("%d parts: %+v, said to be %+v", k+1, cut, part)
 		}
-		if got := mustVenn(t, "summary", "test", "cut", "keys", "--count"); got != "{\"tested\":5000,\"matched\":5000}\n" {
+		if got := mustVenn(t, "summary", "test", "cut", "keys", "--totals", "--json"); got != "{\"tested\":5000,\"matched\":5000}\n" {
 			t.Error(k+1, got)
 		}
 		mustVenn(t, "summary", "cut", "whole", "--bytes", fmt.Sprint(part.Bytes), "-o", "same")
