@@ -32,7 +32,7 @@ func breakingDaemon(t *testing.T, begin string) string {
 // what happened.
 func TestBrokenOff(t *testing.T) {
 	const first = `{"key":"a","peer":"P"}`
-	for _, end := range []string{"", `{"key":"ab`, `{"key":"ab","peer":"Q"}`} {
+	for _, end := range []string{"", `{"key":"ab`, `{"key":"ab","peer":"Q"`} {
 		dir := breakingDaemon(t, first+"\n"+end)
 		for line, want := range map[string]string{
 			"keys ls":         "a\n",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -93,7 +92,11 @@ func (c *client) answer(ctx context.Context, method, path string, parameters url
 		return err
 	}
 	defer func() { _ = answer.Close() }()
-	return c.decode(answer, v)
+	if err := json.NewDecoder(answer).Decode(v); err != nil {
+		return broken(err)
+	}
+	c.visible(v)
+	return nil
 }
 
 // onDaemon returns the action of a command that asks the daemon of the repository.
@@ -116,88 +119,56 @@ func ask[T any](ctx context.Context, c *cli.Command, method, path string, parame
 	})(ctx, c)
 }
 
-// decode reads an answer in JSON into v.
-func (c *client) decode(body io.Reader, v any) error {
-	err := json.NewDecoder(body).Decode(v)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return broken(err)
-	}
+// visible makes the strings in an answer visible, unless they are printed as they came.
+func (c *client) visible(v any) {
 	if !c.raw {
 		visibleIn(reflect.ValueOf(v))
 	}
-	return err
 }
 
-// maxAnswerLine bounds a line of NDJSON.
-const maxAnswerLine = 16 << 20
-
-// each sends a request and calls f with the values of its NDJSON answer.
+// each sends a request and calls f with the values of its NDJSON answer. A value that was cut off is an error.
 func each[T any](ctx context.Context, c *client, method, path string, parameters url.Values, in io.Reader, f func(T) error) error {
 	body, err := c.do(ctx, method, path, parameters, in)
 	if err != nil {
 		return err
 	}
-	return eachLine(body, func(line []byte) error {
+	defer func() { _ = body.Close() }()
+	for values := json.NewDecoder(body); ; {
 		var v T
-		if err := c.decode(bytes.NewReader(line), &v); err != nil {
+		switch err := values.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return broken(err)
+		}
+		c.visible(&v)
+		if err := f(v); err != nil {
 			return err
 		}
-		return f(v)
-	})
+	}
 }
 
-// errCut says that an answer lacks its last line.
+// errCut says that an answer lacks its last value.
 var errCut = errors.New("daemon: the answer is not whole")
 
-// eachUntil sends a request, calls f with the values of its NDJSON answer and returns the last line, which tells how it
-// ended. Only that line begins with the member end.
+// eachUntil does the same as each, and returns the last value, which tells how the answer ended. Only that one begins
+// with the member end.
 func eachUntil[T, E any](ctx context.Context, c *client, method, path string, parameters url.Values, in io.Reader, f func(T) error) (end E, err error) {
-	body, err := c.do(ctx, method, path, parameters, in)
-	if err != nil {
-		return end, err
-	}
 	ended := false
-	err = eachLine(body, func(line []byte) error {
+	err = each(ctx, c, method, path, parameters, in, func(line json.RawMessage) error {
 		if ended = bytes.HasPrefix(line, []byte(`{"end":`)); ended {
-			return c.decode(bytes.NewReader(line), &end)
+			defer c.visible(&end)
+			return json.Unmarshal(line, &end)
 		}
 		var v T
-		if err := c.decode(bytes.NewReader(line), &v); err != nil {
+		if err := json.Unmarshal(line, &v); err != nil {
 			return err
 		}
+		c.visible(&v)
 		return f(v)
 	})
 	if err == nil && !ended {
 		err = errCut
 	}
 	return end, err
-}
-
-// eachLine calls f with the lines of an answer in NDJSON. A last line without its end is the beginning of one that was
-// cut off: f does not get it.
-func eachLine(body io.ReadCloser, f func(line []byte) error) error {
-	defer func() { _ = body.Close() }()
-	in := bufio.NewScanner(body)
-	in.Buffer(make([]byte, 0, 1<<16), maxAnswerLine)
-	in.Split(wholeLine)
-	for in.Scan() {
-		if err := f(in.Bytes()); err != nil {
-			return err
-		}
-	}
-	if in.Err() != nil {
-		return broken(in.Err())
-	}
-	return nil
-}
-
-// wholeLine is a [bufio.SplitFunc] for lines; it refuses a last line without an end.
-func wholeLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
-	if end := bytes.IndexByte(data, '\n'); end >= 0 {
-		return end + 1, data[:end], nil
-	}
-	if atEOF && len(data) > 0 {
-		return 0, nil, io.ErrUnexpectedEOF
-	}
-	return 0, nil, nil
 }
