@@ -202,57 +202,25 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 	return total, err
 }
 
-// request is some lines, to be sent in one body.
-type request struct {
-	first, lines int // number of the first line, from 1, and number of lines
-	body         []byte
-}
-
-// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next
-// is read while one is sent; none is under way any more when it returns.
+// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. Before an
+// error of in, the whole lines that came are sent.
 func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
-	requests, over := make(chan request), make(chan struct{})
-	var sendErr error // to be read when over is closed
-	go func() {
-		defer close(over)
-		for r := range requests {
-			if sendErr = send(r.first, r.body); sendErr != nil {
-				return
-			}
-		}
-	}()
-	err := cutRequests(in, func(r request) bool {
-		select {
-		case requests <- r:
-			return true
-		case <-over:
-			return false
-		}
-	})
-	close(requests)
-	<-over
-	return errors.Join(err, sendErr)
-}
-
-// cutRequests gives away requests until there are no more lines, or nobody wants more. Before an error of in, the whole
-// lines that came are given.
-func cutRequests(in io.Reader, give func(request) bool) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	r := request{first: 1}
-	for {
+	const longest = 1 << 16
+	lines := bufio.NewReaderSize(in, longest)
+	var body []byte
+	for first, number := 1, 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return usageError(fmt.Errorf("line %d has more than %d bytes: it is no key", r.first+r.lines, 1<<16))
+			return usageError(fmt.Errorf("line %d has more than %d bytes: it is no key", number, longest))
 		case err == nil || err == io.EOF: // else the line is cut short
-			r.body = append(r.body, line...)
-			r.lines++
+			body = append(body, line...)
 		}
-		if r.lines >= requestKeys || len(r.body) >= requestBytes || err != nil && len(r.body) > 0 {
-			if !give(r) {
-				return nil
+		if number-first+1 >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
+			if sendErr := send(first, body); sendErr != nil {
+				return sendErr
 			}
-			r = request{first: r.first + r.lines}
+			first, body = number+1, nil
 		}
 		if err == io.EOF { // itself: an error that wraps it says that a connection broke
 			return nil
