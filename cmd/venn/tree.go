@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -10,10 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	mh "github.com/multiformats/go-multihash"
@@ -27,29 +26,19 @@ import (
 // racy is the least age of a change whose hash is remembered: a file may change again within the clock's resolution.
 const racy = 2 * time.Second
 
-// tree finds the keys of the files below a folder, on all cores. Files that have not changed since the last time are
-// not read.
+// tree finds the keys of the files below a folder. Files that have not changed since the last time are not read, the
+// others on all cores.
 type tree struct {
 	files  *repo.Files
 	hash   func(path string) ([sha256.Size]byte, error)
 	hashed int                // in the last look
 	failed []error            // files that could not be read in the last look, and why
-	total  atomic.Int64       // files below the folder; 0: not known yet
-	show   func(seen, of int) // shows progress; of 0: not known
+	show   func(seen, of int) // shows progress
 }
 
 func openTree(r repo.Repo, root string) (*tree, error) {
 	files, err := r.OpenFiles(root)
 	return &tree{files: files, hash: hashFile, show: func(int, int) {}}, err
-}
-
-// found is a file that was looked at.
-type found struct {
-	repo.File
-	last   int  // its number in the list of the last time; -1: it is not in it
-	fresh  bool // it was read now
-	folder bool // that could not be read
-	err    error
 }
 
 // each calls f with every regular file, in no order; fresh means that its hash differs from the remembered one. A file
@@ -58,87 +47,152 @@ type found struct {
 // given.
 func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
-	d.total.Store(0)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	all := make(chan []found, 64)
-	var walked error
-	go func() {
-		defer close(all)
-		walked = d.search(ctx, all)
-	}()
 	l := &look{tree: d, kept: make([]bool, d.files.Len()), replaced: make([]bool, d.files.Len()), f: f}
-	for batch := range all {
-		for _, x := range batch {
-			if l.take(x); l.err != nil {
-				cancel()
-			}
-		}
+	err := l.walk(ctx)
+	if err == nil {
+		err = l.read(ctx)
 	}
-	if l.err != nil {
-		walked = nil // it was stopped
-	}
-	given, whole := "", l.err == nil && walked == nil
+	given, whole := "", err == nil
 	if whole {
-		given, l.err = over()
+		given, err = over()
 	}
-	return errors.Join(l.err, walked, l.save(whole, given))
+	return errors.Join(err, l.save(whole, given))
 }
 
 // look is one look at a tree.
 type look struct {
 	*tree
-	kept, replaced []bool // of the files remembered
+	root           string  // of the tree, without symbolic links
+	changed        []found // files that are to be read
 	fresh          []repo.File
-	seen           int
+	kept, replaced []bool // of the files remembered
+	seen, total    int    // files given, and found
 	f              func(x repo.File, fresh bool) error
 	err            error // of f: it is not called again
 }
 
-func (l *look) give(x repo.File, fresh bool) {
+// found is a file that is to be read.
+type found struct {
+	repo.File
+	last int // its number in the list of the last time; -1: it is not in it
+}
+
+// errNoFolder says that a file has taken the place of a tree's folder.
+var errNoFolder = errors.New("it is no folder any more")
+
+// walk gives the files that have not changed, and lists the others to be read.
+func (l *look) walk(ctx context.Context) (err error) {
+	if l.root, err = filepath.EvalSymlinks(l.files.Root); err != nil {
+		return goneError{err}
+	}
+	return filepath.WalkDir(l.root, func(path string, e fs.DirEntry, err error) error {
+		path = strings.TrimPrefix(strings.TrimPrefix(path, l.root), string(filepath.Separator))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case path == "" && (err != nil || !e.IsDir()):
+			return goneError{cmp.Or(err, errNoFolder)}
+		case err != nil:
+			return l.keepBelow(path, err)
+		case e.Type().IsRegular():
+			return l.file(path, e)
+		}
+		return nil
+	})
+}
+
+// file looks at a file. It leaves out one that vanishes meanwhile.
+func (l *look) file(path string, e fs.DirEntry) error {
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l.total++
+	if err != nil {
+		l.failed = append(l.failed, err)
+		last, _ := l.files.Find(path, 0, 0)
+		return l.keep(last)
+	}
+	x := found{File: repo.File{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano()}}
+	last, same := l.files.Find(path, x.Size, x.Time)
+	if same {
+		return l.keep(last)
+	}
+	x.last = last
+	l.changed = append(l.changed, x)
+	return nil
+}
+
+// keepBelow gives the files remembered below a folder that cannot be read, unless it vanished meanwhile.
+func (l *look) keepBelow(folder string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l.failed = append(l.failed, err)
+	for i := range l.kept {
+		if strings.HasPrefix(l.files.At(i).Path, folder+string(filepath.Separator)) {
+			if err := l.keep(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep gives a file as it is remembered. It does nothing for -1, or a second time: a folder may be read in part.
+func (l *look) keep(i int) error {
+	if i < 0 || l.kept[i] {
+		return nil
+	}
+	l.kept[i] = true
+	return l.give(l.files.At(i), false)
+}
+
+// read reads the changed files, and gives them.
+func (l *look) read(ctx context.Context) error {
+	var mu sync.Mutex // f is called once at a time
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, x := range l.changed {
+		group.Go(func() (err error) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			x.Sum, err = l.hash(filepath.Join(l.root, x.Path))
+			mu.Lock()
+			defer mu.Unlock()
+			return l.take(x, err)
+		})
+	}
+	return group.Wait()
+}
+
+// take gives a file that was read. One that could not be is given as it is remembered.
+func (l *look) take(x found, err error) error {
+	l.hashed++
+	if err != nil {
+		l.failed = append(l.failed, err)
+		return l.keep(x.last)
+	}
+	fresh := x.last < 0 || l.files.At(x.last).Sum != x.Sum
+	if x.last >= 0 {
+		l.replaced[x.last] = true
+	}
+	if time.Since(time.Unix(0, x.Time)) < racy {
+		x.Time = -1 // it is read again next time
+	}
+	l.fresh = append(l.fresh, x.File)
+	return l.give(x.File, fresh)
+}
+
+func (l *look) give(x repo.File, fresh bool) error {
 	if l.seen++; l.seen%256 == 0 {
-		l.show(l.seen, max(l.seen, l.files.Len(), int(l.total.Load())))
+		l.show(l.seen, max(l.total, l.files.Len()))
 	}
 	if l.err == nil {
 		l.err = l.f(x, fresh)
 	}
-}
-
-// keep gives a file as it is remembered.
-func (l *look) keep(i int) {
-	if l.kept[i] {
-		return // its folder could not be read whole
-	}
-	l.kept[i] = true
-	l.give(l.files.At(i), false)
-}
-
-func (l *look) take(x found) {
-	if x.fresh {
-		l.hashed++
-	}
-	if x.err != nil {
-		l.failed = append(l.failed, x.err)
-	}
-	switch {
-	case x.err != nil && x.folder:
-		for i := range l.kept {
-			if x.Path == "." || strings.HasPrefix(l.files.At(i).Path, x.Path+string(filepath.Separator)) {
-				l.keep(i)
-			}
-		}
-	case x.err == nil && x.fresh:
-		if time.Since(time.Unix(0, x.Time)) < racy {
-			x.Time = -1 // it is read again next time
-		}
-		if x.last >= 0 {
-			l.replaced[x.last] = true
-		}
-		l.fresh = append(l.fresh, x.File)
-		l.give(x.File, x.last < 0 || l.files.At(x.last).Sum != x.Sum)
-	case x.last >= 0:
-		l.keep(x.last)
-	}
+	return l.err
 }
 
 // save remembers the files seen. After a look that was not whole, files that it did not reach stay remembered.
@@ -153,124 +207,6 @@ func (l *look) save(whole bool, given string) error {
 		return nil
 	}
 	return l.files.Save(append(now, l.fresh...), given)
-}
-
-// search sends all files in batches: first the unchanged ones, then the others as they are read.
-func (d *tree) search(ctx context.Context, all chan<- []found) error {
-	root, err := filepath.EvalSymlinks(d.files.Root)
-	if err != nil {
-		return goneError{err}
-	}
-	w := walker{tree: d, root: root, all: all}
-	w.group.SetLimit(runtime.GOMAXPROCS(0))
-	w.group.Go(func() error { return w.folder(ctx, ".") })
-	if err := w.group.Wait(); err != nil {
-		return err
-	}
-	d.total.Store(int64(w.same + len(w.changed)))
-	next := make(chan found)
-	var readers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		readers.Go(func() {
-			for x := range next {
-				x.Sum, x.err = d.hash(filepath.Join(root, x.Path))
-				x.fresh = true
-				if !send(ctx, all, []found{x}) {
-					return
-				}
-			}
-		})
-	}
-	for _, x := range w.changed {
-		if !send(ctx, next, x) {
-			break
-		}
-	}
-	close(next)
-	readers.Wait()
-	return ctx.Err() // files may be lacking
-}
-
-// walker looks through folders, some at a time.
-type walker struct {
-	*tree
-	root  string
-	all   chan<- []found
-	group errgroup.Group
-
-	mu      sync.Mutex
-	same    int     // unchanged files
-	changed []found // files that are to be read
-}
-
-// folder looks through a folder and its subfolders. It leaves out files that vanish meanwhile.
-func (w *walker) folder(ctx context.Context, rel string) error {
-	entries, err := readFolder(filepath.Join(w.root, rel))
-	if err != nil && rel == "." {
-		return goneError{err}
-	}
-	var same, changed []found
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		same = append(same, found{File: repo.File{Path: rel}, last: -1, folder: true, err: err})
-	}
-	for _, e := range entries {
-		path := filepath.Join(rel, e.Name())
-		switch {
-		case e.IsDir():
-			below := func() error { return w.folder(ctx, path) }
-			if !w.group.TryGo(below) {
-				if err := below(); err != nil {
-					return err
-				}
-			}
-		case e.Type().IsRegular():
-			if x, unchanged := w.file(path, e); unchanged || x.err != nil {
-				same = append(same, x)
-			} else {
-				changed = append(changed, x)
-			}
-		}
-	}
-	w.mu.Lock()
-	w.changed = append(w.changed, changed...)
-	w.same += len(same)
-	w.mu.Unlock()
-	if !send(ctx, w.all, slices.DeleteFunc(same, func(x found) bool { return errors.Is(x.err, fs.ErrNotExist) })) {
-		return ctx.Err()
-	}
-	return nil
-}
-
-// file looks at a file, and reports whether it is unchanged.
-func (w *walker) file(path string, e fs.DirEntry) (x found, unchanged bool) {
-	x = found{File: repo.File{Path: path}, last: -1}
-	info, err := e.Info()
-	if x.err = err; err != nil {
-		x.last, _ = w.files.Find(path, 0, 0)
-		return x, false
-	}
-	x.Size, x.Time = info.Size(), info.ModTime().UnixNano()
-	x.last, unchanged = w.files.Find(path, x.Size, x.Time)
-	return x, unchanged
-}
-
-// readFolder reads a folder's entries, in no order. After an error, the entries read before it count.
-func readFolder(name string) ([]fs.DirEntry, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return f.ReadDir(-1)
-}
-
-func send[T any](ctx context.Context, to chan<- T, x T) bool {
-	select {
-	case to <- x:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // unread returns an error about the files that could not be read; nil if there are none.

@@ -114,8 +114,8 @@ func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
 	noErr(t, d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}, ""))
 	listed := 0
 	l := &look{tree: d, kept: make([]bool, 3), replaced: make([]bool, 3), f: func(repo.File, bool) error { listed++; return nil }}
-	l.take(found{File: repo.File{Path: "d"}, last: -1, folder: true, err: os.ErrPermission})
-	l.take(found{File: repo.File{Path: filepath.Join("d", "a")}, last: 0}) // the folder was read in part
+	noErr(t, l.keepBelow("d", os.ErrPermission))
+	noErr(t, l.keep(0)) // the folder was read in part
 	if err := l.save(true, ""); err != nil || d.files.Len() != 2 || listed != 2 || len(d.failed) != 1 {
 		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", d.files.Len(), listed, d.failed, err)
 	}
