@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 )
 
@@ -24,9 +25,6 @@ func Record(ctx context.Context, f *Feed, w io.Writer) error {
 	return errors.Join(err, out.Flush())
 }
 
-// maxLine bounds a line of a recording.
-const maxLine = 64 << 20
-
 // Recording is a recording in a file, to be viewed.
 type Recording struct {
 	path  string
@@ -41,29 +39,29 @@ var ErrRecording = errors.New("view: not a recording")
 // short is right up to there: see Cut.
 func Open(path string) (*Recording, error) {
 	r := &Recording{path: path}
-	first := true
-	err := eachLine(path, func(line []byte, whole bool) error {
-		switch {
-		case first:
-			first = false
-			var h Header
-			if err := json.Unmarshal(line, &h); err != nil || h.Version < 1 {
-				return fmt.Errorf("%w: %s does not begin as one", ErrRecording, path)
-			}
-			if h.Version > Version {
-				return fmt.Errorf("%w: %s has version %d, this program reads up to %d: use a newer venn", ErrRecording, path, h.Version, Version)
-			}
-		case !whole:
-			r.Cut = true
+	err := r.each(math.MaxInt, func(line json.RawMessage) error {
+		if r.lines++; r.lines > 1 {
 			return nil
-		case !json.Valid(line):
-			return fmt.Errorf("%w: %s: line %d is no JSON", ErrRecording, path, r.lines+1)
 		}
-		r.lines++
+		var h Header
+		switch err := json.Unmarshal(line, &h); {
+		case err != nil || h.Version < 1:
+			return fmt.Errorf("%w: %s does not begin as one", ErrRecording, path)
+		case h.Version > Version:
+			return fmt.Errorf("%w: %s has version %d, this program reads up to %d: use a newer venn", ErrRecording, path, h.Version, Version)
+		}
 		return nil
 	})
-	if err == nil && first {
+	cut := errors.Is(err, io.ErrUnexpectedEOF)
+	switch noJSON := cut || errors.As(err, new(*json.SyntaxError)); {
+	case err == nil && r.lines == 0:
 		err = fmt.Errorf("%w: %s is empty", ErrRecording, path)
+	case noJSON && r.lines == 0:
+		err = fmt.Errorf("%w: %s does not begin as one", ErrRecording, path)
+	case cut:
+		r.Cut, err = true, nil
+	case noJSON:
+		err = fmt.Errorf("%w: %s: line %d is no JSON", ErrRecording, path, r.lines+1)
 	}
 	if err != nil {
 		return nil, err
@@ -75,55 +73,35 @@ func Open(path string) (*Recording, error) {
 func (r *Recording) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	var batch [][]byte
 	size, n := 0, 0
-	flush := func() error {
-		if len(batch) == 0 {
+	return r.each(r.lines, func(line json.RawMessage) error {
+		batch, size, n = append(batch, append(line, '\n')), size+len(line), n+1
+		if size < batchBytes && n < r.lines {
 			return nil
 		}
 		err := write(batch)
 		batch, size = nil, 0
 		return errors.Join(err, ctx.Err())
-	}
-	err := eachLine(r.path, func(line []byte, whole bool) error {
-		if n++; n > r.lines || !whole {
-			return nil
-		}
-		batch = append(batch, append([]byte(nil), line...))
-		if size += len(line); size > batchBytes {
-			return flush()
-		}
-		return nil
 	})
-	return errors.Join(err, flush())
 }
 
-// eachLine calls f with every line of a file, with its line break. A line without one is not whole.
-func eachLine(path string, f func(line []byte, whole bool) error) error {
-	file, err := os.Open(path)
+// each calls f with the lines of the file, up to a number of them.
+func (r *Recording) each(most int, f func(line json.RawMessage) error) error {
+	file, err := os.Open(r.path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	in := bufio.NewReaderSize(file, 1<<20)
-	var long []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		long = append(long, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(long) <= maxLine:
-			continue
-		case errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("%w: %s has a line of more than %d bytes", ErrRecording, path, maxLine)
-		case err != nil && !errors.Is(err, io.EOF):
+	for lines := json.NewDecoder(file); most > 0; most-- {
+		var line json.RawMessage
+		switch err := lines.Decode(&line); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
-		if len(long) > 0 {
-			if err := f(long, err == nil); err != nil {
-				return err
-			}
+		if err := f(line); err != nil {
+			return err
 		}
-		if err != nil {
-			return nil
-		}
-		long = long[:0]
 	}
+	return nil
 }
