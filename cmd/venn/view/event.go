@@ -24,7 +24,7 @@ type Header struct {
 
 // Event is one of the types of this file.
 type Event interface {
-	kind() string
+	about() subject
 }
 
 // Peer has the fixed properties of a peer. New peers have the next number; a line with an earlier one adds to that
@@ -211,24 +211,24 @@ type Mirror struct {
 	httpapi.Mirror
 }
 
-func (Mirror) kind() string  { return "mirror" }
-func (Peer) kind() string    { return "peer" }
-func (Status) kind() string  { return "status" }
-func (Links) kind() string   { return "links" }
-func (Held) kind() string    { return "held" }
-func (Epoch) kind() string   { return "epoch" }
-func (Tail) kind() string    { return "tail" }
-func (Learned) kind() string { return "learned" }
-func (Query) kind() string   { return "query" }
-func (Phase) kind() string   { return "phase" }
-func (Report) kind() string  { return "report" }
+func (e Mirror) about() subject  { return subject{"mirror", e.N} }
+func (e Peer) about() subject    { return subject{"peer", e.N} }
+func (e Status) about() subject  { return subject{"status", e.N} }
+func (e Links) about() subject   { return subject{"links", e.N} }
+func (e Held) about() subject    { return subject{"held", e.N} }
+func (e Epoch) about() subject   { return subject{"epoch", e.N} }
+func (e Tail) about() subject    { return subject{"tail", e.N} }
+func (e Learned) about() subject { return subject{"learned", e.N} }
+func (e Query) about() subject   { return subject{"query", e.N} }
+func (Phase) about() subject     { return subject{"phase", 0} }
+func (Report) about() subject    { return subject{"report", 0} }
 
 // encode writes an event as a line.
 func encode(e Event, t time.Duration) []byte {
 	head, err := json.Marshal(struct {
 		Type string `json:"type"`
 		T    int64  `json:"t"`
-	}{e.kind(), t.Milliseconds()})
+	}{e.about().kind, t.Milliseconds()})
 	if err != nil {
 		panic(err)
 	}

@@ -19,17 +19,15 @@ type Feed struct {
 	began  time.Time
 	limit  int
 
-	mu          sync.Mutex
-	lines       [][]byte
-	bytes       int
-	folds       int           // number of times that the history gave way
-	before      int           // lines that there were when it last did
-	folded      int           // lines that stood for them then
-	foldedBytes int           // of these lines
-	state       state         // the sum of the lines
-	grown       chan struct{} // closed, and replaced, when there is more
-	closed      bool
-	viewers     int
+	mu        sync.Mutex
+	lines     [][]byte // of the history
+	bytes     int      // of these lines
+	gone      int      // lines of before, to which followers no longer come
+	goneBytes int
+	state     state         // the sum of all lines
+	grown     chan struct{} // closed, and replaced, when there is more
+	closed    bool
+	viewers   int
 }
 
 // NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the
@@ -59,8 +57,9 @@ func (f *Feed) Publish(events ...Event) {
 	if f.closed {
 		return
 	}
-	if f.bytes > f.limit {
-		f.fold() // before there is something that prompt followers have not read
+	if f.bytes > f.limit { // before there is something that prompt followers have not read
+		f.gone, f.goneBytes = f.gone+len(f.lines), f.goneBytes+f.bytes
+		f.lines, f.bytes = nil, 0
 	}
 	for _, e := range events {
 		if e, ok := f.state.take(e); ok {
@@ -74,19 +73,6 @@ func (f *Feed) Publish(events ...Event) {
 func (f *Feed) append(line []byte) {
 	f.lines = append(f.lines, line)
 	f.bytes += len(line)
-}
-
-// fold puts the present state in the place of the history.
-func (f *Feed) fold() {
-	f.before = len(f.lines)
-	f.lines, f.bytes = nil, 0
-	f.append(f.headerLine())
-	for _, e := range f.state.events() {
-		f.append(encode(e, time.Since(f.began)))
-	}
-	f.folded, f.foldedBytes = len(f.lines), f.bytes
-	f.folds++
-	f.limit = max(f.limit, 2*f.bytes)
 }
 
 // Close ends the feed: no more events come.
@@ -136,9 +122,8 @@ func (f *Feed) follow(ctx context.Context, write func(lines [][]byte) error, has
 				return err
 			}
 			pace.add(lines, time.Since(began))
-			if hasty && pace.slow(f.lacks(&place)) {
-				f.skip(&place)
-				pace.reset()
+			if hasty {
+				f.hurry(&place, &pace)
 			}
 			continue
 		}
@@ -177,15 +162,13 @@ func (p *pace) slow(bytes int) bool {
 	return p.spent > judgedAfter && float64(bytes)*p.spent.Seconds() > float64(p.bytes)*patience.Seconds()
 }
 
-func (p *pace) reset() { *p = pace{} }
-
-// place is a follower's position: the lines read since the latest of a number of folds. If there is a present, it comes
-// before the lines that follow.
+// place is a follower's position: the lines read of all that there have been, and their bytes. If there is a present, it
+// comes before the lines that follow.
 type place struct {
-	folds, lines, bytes int
-	header              []byte        // of the present; nil: none, or written
-	present             []Event       // events of the present state that are yet to be written
-	at                  time.Duration // when they were the present state
+	lines, bytes int
+	header       []byte        // of the present; nil: none, or written
+	present      []Event       // events of the present state that are yet to be written
+	at           time.Duration // when they were the present state
 }
 
 // next returns the lines from a place on, and moves it.
@@ -195,21 +178,17 @@ func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p.folds != f.folds {
-		if p.folds == f.folds-1 && p.lines == f.before {
-			p.lines, p.bytes = f.folded, f.foldedBytes // it had read all that there was
-		} else {
-			p.lines, p.bytes = 0, 0
-		}
-		p.folds = f.folds
+	if p.lines < f.gone {
+		f.skip(p)
+		return p.nextPresent(), nil, false
 	}
-	end, size := p.lines, 0
+	begin, size := p.lines-f.gone, 0
+	end := begin
 	for ; end < len(f.lines) && (size == 0 || size+len(f.lines[end]) <= batchBytes); end++ {
 		size += len(f.lines[end])
 	}
-	lines = f.lines[p.lines:end:end]
-	p.lines, p.bytes = end, p.bytes+size
-	return lines, f.grown, f.closed
+	p.lines, p.bytes = f.gone+end, p.bytes+size
+	return f.lines[begin:end:end], f.grown, f.closed
 }
 
 // nextPresent returns the next lines of a present.
@@ -224,89 +203,66 @@ func (p *place) nextPresent() (lines [][]byte) {
 	return lines
 }
 
-// lacks returns the bytes of history that a follower has not read; 0 while it reads a present.
-func (f *Feed) lacks(p *place) int {
+// hurry lets a follower skip what it lacks, if it would take too long to read that. It does not while the follower reads a
+// present.
+func (f *Feed) hurry(p *place, at *pace) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(p.present) > 0 || p.folds != f.folds {
-		return 0
+	if len(p.present) == 0 && at.slow(f.goneBytes+f.bytes-p.bytes) {
+		f.skip(p)
+		*at = pace{}
 	}
-	return f.bytes - p.bytes
 }
 
-// skip puts a place at the history's end, with the present state to be read before.
+// skip puts a place at the history's end, with the present state to be read before. The mutex is held.
 func (f *Feed) skip(p *place) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	*p = place{f.folds, len(f.lines), f.bytes, f.headerLine(), f.state.events(), time.Since(f.began)}
+	*p = place{f.gone + len(f.lines), f.goneBytes + f.bytes, f.headerLine(), f.state.events(), time.Since(f.began)}
 }
 
 // state is the sum of the events so far.
 type state struct {
-	peers   []Peer
-	status  map[int]Status
-	links   map[int]Links
+	latest  map[subject]Event
 	held    map[int]map[int]Cell
-	epochs  map[int]Epoch
-	mirrors map[int]Mirror
 	queries []Query
-	phase   *Phase
-	report  *Report
+}
+
+// subject is a kind of event and the peer that it is about; 0 for the network.
+type subject struct {
+	kind string
+	n    int
 }
 
 func newState() state {
-	return state{
-		status: make(map[int]Status), links: make(map[int]Links), held: make(map[int]map[int]Cell), epochs: make(map[int]Epoch),
-		mirrors: make(map[int]Mirror),
-	}
+	return state{latest: make(map[subject]Event), held: make(map[int]map[int]Cell)}
 }
 
 // take adds an event to the state. It returns the news in it; false when there is none.
 func (s *state) take(e Event) (Event, bool) {
-	switch e := e.(type) {
-	case Peer:
-		if e.N < len(s.peers) {
-			s.peers[e.N] = e
-		} else {
-			s.peers = append(s.peers, e)
-		}
-	case Status:
-		e = e.rounded()
-		if s.status[e.N] == e {
-			return nil, false
-		}
-		s.status[e.N] = e
-		return e, true
-	case Links:
-		e = e.rounded()
-		if slices.Equal(s.links[e.N].Links, e.Links) {
-			return nil, false
-		}
-		s.links[e.N] = e
+	about := e.about()
+	switch x := e.(type) {
+	case Tail, Learned:
 		return e, true
 	case Held:
-		e.Held = s.heldNow(e)
-		return e, len(e.Held) > 0
-	case Epoch:
-		s.epochs[e.N] = e
-	case Mirror:
-		if reflect.DeepEqual(s.mirrors[e.N], e) {
-			return nil, false
-		}
-		s.mirrors[e.N] = e
+		x.Held = s.heldNow(x)
+		return x, len(x.Held) > 0
 	case Query:
-		s.queries = append(s.queries, e)
+		s.queries = append(s.queries, x)
 		if len(s.queries) > 2*keptQueries {
 			s.queries = slices.Clone(s.queries[len(s.queries)-keptQueries:])
 		}
-	case Phase:
-		if s.phase != nil && *s.phase == e {
+		return e, true
+	case Status:
+		e = x.rounded()
+	case Links:
+		e = x.rounded()
+		if len(x.Links) == 0 && s.latest[about] == nil {
 			return nil, false
 		}
-		s.phase = &e
-	case Report:
-		s.report = &e
 	}
+	if reflect.DeepEqual(s.latest[about], e) {
+		return nil, false
+	}
+	s.latest[about] = e
 	return e, true
 }
 
@@ -332,33 +288,28 @@ func (s *state) heldNow(all Held) (changed []Cell) {
 
 // events returns the events that make up the state. What peers hold, which is most of it, comes last.
 func (s *state) events() (out []Event) {
-	for _, p := range s.peers {
-		out = append(out, p)
+	add := func(kind string, n int) (known bool) {
+		e, known := s.latest[subject{kind, n}]
+		if known {
+			out = append(out, e)
+		}
+		return known
 	}
-	for n := range s.peers {
-		if e, ok := s.epochs[n]; ok {
-			out = append(out, e)
-		}
-		if e, ok := s.status[n]; ok {
-			out = append(out, e)
-		}
-		if e, ok := s.links[n]; ok {
-			out = append(out, e)
-		}
-		if e, ok := s.mirrors[n]; ok {
-			out = append(out, e)
+	peers := 0
+	for add("peer", peers) {
+		peers++
+	}
+	for n := range peers {
+		for _, kind := range []string{"epoch", "status", "links", "mirror"} {
+			add(kind, n)
 		}
 	}
 	for _, q := range s.queries[max(0, len(s.queries)-keptQueries):] {
 		out = append(out, q)
 	}
-	if s.phase != nil {
-		out = append(out, *s.phase)
-	}
-	if s.report != nil {
-		out = append(out, *s.report)
-	}
-	for n := range s.peers {
+	add("phase", 0)
+	add("report", 0)
+	for n := range peers {
 		if row := s.held[n]; len(row) > 0 {
 			h := Held{N: n, Held: slices.Collect(maps.Values(row))}
 			slices.SortFunc(h.Held, func(a, b Cell) int { return a.Of - b.Of })
