@@ -100,11 +100,14 @@ const (
 	patience = 15 * time.Second
 	// judgedAfter is the time that a viewer's writes must have taken for its pace to be known.
 	judgedAfter = time.Second
+	// keepAlive is the time between signs of life where nothing happens.
+	keepAlive = 15 * time.Second
 )
 
 // Follow gives the lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
 // write fails. A follower that lags behind the end of the history starts over, with a header line and the present
-// state. So does one that, at its pace, would take more than 15 s to read what it lacks.
+// state. So does one that, at its pace, would take more than 15 s to read what it lacks. Where nothing happens, it
+// gives no lines every 15 s.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	return f.follow(ctx, write, true)
 }
@@ -134,6 +137,10 @@ func (f *Feed) follow(ctx context.Context, write func(lines [][]byte) error, has
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-grown:
+		case <-time.After(keepAlive):
+			if err := write(nil); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // Source is the subject of the page: a Feed or a Recording.
 type Source interface {
-	// Follow gives all lines to write, in batches, until there are no more or ctx ends.
+	// Follow gives all lines to write, in batches, until there are no more or ctx ends. A batch without lines is a sign of
+	// life.
 	Follow(ctx context.Context, write func(lines [][]byte) error) error
 }
 
@@ -40,8 +41,7 @@ const (
 	readTime     = 10 * time.Second // for a body to come
 	askTime      = 20 * time.Second
 	maxBody      = 4 << 10
-	keepAlive    = 15 * time.Second // between signs of life of a feed where nothing happens
-	heldChanges  = 1000             // keys that one change may add or remove
+	heldChanges  = 1000 // keys that one change may add or remove
 	contentRules = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -63,7 +63,23 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("POST /change", s.change)
 	mux.HandleFunc("GET /", file)
-	return secured(mux)
+	return secured(compressed(mux))
+}
+
+// compressed compresses what goes to browsers on other machines, to which the line may be slow.
+func compressed(h http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // the options are right
+	}
+	zipped := wrap(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() {
+			h.ServeHTTP(w, r)
+			return
+		}
+		zipped(w, r)
+	})
 }
 
 type server struct {
@@ -101,68 +117,24 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	out := newStream(w, r)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for pause(ctx, keepAlive) {
-			if out.send([]byte(": still here\n\n")) != nil {
-				cancel()
-			}
-		}
-	}()
-	err := s.Source.Follow(ctx, func(lines [][]byte) error { return out.send(message(lines)) })
-	if err == nil {
-		_ = out.send([]byte("event: end\ndata: {}\n\n"))
-	}
-	cancel()
-	<-done
-}
-
-// stream writes to a browser that has to take each batch in time.
-type stream struct {
-	turn    chan struct{} // holds one value while somebody writes
-	w       io.Writer
-	zip     *gzip.Writer // in front of w; nil: nothing is compressed
-	control *http.ResponseController
-}
-
-// newStream begins the answer to a request for events. It compresses them for browsers on other machines, to which the
-// line may be slow.
-func newStream(w http.ResponseWriter, r *http.Request) *stream {
-	s := &stream{turn: make(chan struct{}, 1), w: w, control: http.NewResponseController(w)}
-	if from, err := netip.ParseAddrPort(r.RemoteAddr); (err != nil || !from.Addr().Unmap().IsLoopback()) && takesGzip(r) {
-		w.Header().Set("Content-Encoding", "gzip")
-		s.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is right
-		s.w = s.zip
-	}
-	return s
-}
-
-func (s *stream) send(b []byte) error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime))
-	if _, err := s.w.Write(b); err != nil {
-		return err
-	}
-	if s.zip != nil {
-		if err := s.zip.Flush(); err != nil {
+	control := http.NewResponseController(w)
+	send := func(b []byte) error {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+		if _, err := w.Write(b); err != nil {
 			return err
 		}
+		return control.Flush()
 	}
-	return s.control.Flush()
+	if s.Source.Follow(r.Context(), func(lines [][]byte) error { return send(message(lines)) }) == nil {
+		_ = send([]byte("event: end\ndata: {}\n\n"))
+	}
 }
 
-// takesGzip reports whether a browser takes compressed answers.
-func takesGzip(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-}
-
-// message formats lines as one server-sent event.
+// message formats lines as one server-sent event; no lines are a comment, which browsers skip.
 func message(lines [][]byte) []byte {
+	if len(lines) == 0 {
+		return []byte(": still here\n\n")
+	}
 	b := []byte("data: [")
 	for i, l := range lines {
 		if i > 0 {
