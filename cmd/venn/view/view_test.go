@@ -132,7 +132,7 @@ func TestChangesAreHeardOf(t *testing.T) {
 	if want := [][2]int64{{1, 0}, {1, 2}, {2, 0}}; !slices.Equal(versions, want) {
 		t.Errorf("heard of %v, want %v", versions, want)
 	}
-	w.flush()
+	w.flush(time.Hour)
 	all := string(bytes.Join(f.lines, nil))
 	if !strings.Contains(all, `"type":"tail"`) || !strings.Contains(all, `"n":0,"sequence":1,"number":3,"added":4,"removed":5}`) {
 		t.Errorf("no tail in %s", all)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
@@ -39,7 +40,6 @@ type Watch struct {
 	members []member
 	learned map[int][]learnt   // not yet published
 	latest  map[[2]int]version // of the second, that the first last learned
-	told    map[int]version    // the latest that each member has itself been heard to publish
 }
 
 // learnt is a version of a peer's collection that another knows now.
@@ -70,7 +70,6 @@ type member struct {
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
 		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][]learnt), latest: make(map[[2]int]version),
-		told: make(map[int]version),
 	}
 }
 
@@ -89,9 +88,6 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 		number = w.add(n.ID(), p)
 	}
 	w.put(member{number, n, p.Rate})
-	if _, again := w.told[number]; !again {
-		w.told[number] = version{}
-	}
 	w.mu.Unlock()
 	events, err := n.Host().EventBus().Subscribe([]any{new(node.EvtSummaryPublished), new(node.EvtTailLearned), new(node.EvtSummaryLearned)}, eventbus.BufSize(eventQueue))
 	if err != nil {
@@ -149,26 +145,15 @@ func (w *Watch) hear(n int, events <-chan any) {
 		switch e := e.(type) {
 		case node.EvtSummaryPublished:
 			w.feed.Publish(Epoch{N: n, Sequence: e.Epoch.Sequence, Keys: e.Keys, Parts: e.Parts, Bytes: e.Bytes})
-			w.noteTold(n, version{e.Epoch, 0})
 		case node.EvtTailLearned:
 			if w.Number(e.Origin) == n {
 				w.feed.Publish(Tail{N: n, Sequence: e.Epoch.Sequence, Number: e.Number, Added: e.Added, Removed: e.Removed})
-				w.noteTold(n, version{e.Epoch, e.Number})
 			} else {
 				w.noteLearned(n, e.Origin, version{e.Epoch, e.Number})
 			}
 		case node.EvtSummaryLearned:
 			w.noteLearned(n, e.Origin, version{e.Epoch, 0})
 		}
-	}
-}
-
-// noteTold notes that a member's version has been published.
-func (w *Watch) noteTold(n int, v version) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if v.after(w.told[n]) {
-		w.told[n] = v
 	}
 }
 
@@ -223,35 +208,29 @@ func pause(ctx context.Context, d time.Duration) bool {
 // flushes publishes what peers have learned, now and then.
 func (w *Watch) flushes(ctx context.Context) {
 	for pause(ctx, flushEvery) {
-		w.flush()
+		w.flush(time.Since(w.feed.began) - tellAfter)
 	}
-	w.flush()
+	w.flush(time.Since(w.feed.began))
 }
 
-// tellWithin is the longest time that news of a version waits until its publisher is heard to publish it.
-const tellWithin = 5 * time.Second
+// tellAfter is the time that news of a version waits. Nodes say what they know side by side, and viewers count the peers
+// that have heard of a version from when its publisher says that it made it: by then it has.
+const tellAfter = time.Second
 
-// flush publishes what peers have learned. News of a member's version waits until the member itself is heard to publish
-// it: viewers count the peers that have heard of a version from when they know it. It does not wait for long: a member
-// that published before it was watched, or that ends, is never heard.
-func (w *Watch) flush() {
+// flush publishes what peers have learned up to a time.
+func (w *Watch) flush(until time.Duration) {
 	var events []Event
 	w.mu.Lock()
-	since := (time.Since(w.feed.began) - tellWithin).Milliseconds()
 	for n, l := range w.learned {
 		e := Learned{N: n}
-		wait := l[:0]
-		for _, x := range l {
-			if told, member := w.told[x.of]; member && x.after(told) && x.at > since {
-				wait = append(wait, x)
-				continue
-			}
-			e.Learned = append(e.Learned, [4]int64{int64(x.of), int64(x.epoch.Sequence), x.at, int64(x.tail)})
+		for len(l) > 0 && l[0].at <= until.Milliseconds() {
+			e.Learned = append(e.Learned, [4]int64{int64(l[0].of), int64(l[0].epoch.Sequence), l[0].at, int64(l[0].tail)})
+			l = l[1:]
 		}
 		if len(e.Learned) > 0 {
 			events = append(events, e)
 		}
-		if w.learned[n] = wait; len(wait) == 0 {
+		if w.learned[n] = l; len(l) == 0 {
 			delete(w.learned, n)
 		}
 	}
@@ -269,7 +248,7 @@ func (w *Watch) watched() []member {
 
 // Now looks at all nodes once, links included.
 func (w *Watch) Now(ctx context.Context) {
-	w.flush()
+	w.flush(time.Since(w.feed.began))
 	w.look(ctx, w.watched(), true)
 }
 
@@ -277,16 +256,12 @@ func (w *Watch) Now(ctx context.Context) {
 func (w *Watch) look(ctx context.Context, members []member, links bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, looking)
+	var group errgroup.Group
+	group.SetLimit(looking)
 	for _, m := range members {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			w.lookAt(ctx, m, links)
-		})
+		group.Go(func() error { w.lookAt(ctx, m, links); return nil })
 	}
-	wg.Wait()
+	_ = group.Wait()
 }
 
 // lookAt asks one node. It leaves out what a closed or busy node does not answer.

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -57,40 +59,28 @@ func TestRestartedPeersAreWatchedOnce(t *testing.T) {
 }
 
 // Nodes say what they learn side by side: one may be heard to know a tail before its maker is heard to have made it. A
-// viewer that was told so would count the first of them as one that never heard of it.
-func TestVersionsArePublishedBeforeWhoKnowsThem(t *testing.T) {
-	const maker, other = 0, 1
-	f := NewFeed(Header{}, 0)
-	w := NewWatch(f, false)
-	w.add("maker", Peer{Name: "maker"})
-	w.add("other", Peer{Name: "other"})
-	w.told[maker] = version{}
-	var p place
-	follow(t, f, &p)
-	published := func() (lines []string) {
-		w.flush()
-		return follow(t, f, &p)
-	}
-	summary, tail := version{summary.Epoch{Sequence: 7}, 0}, version{summary.Epoch{Sequence: 7}, 1}
-	w.noteLearned(other, "maker", summary)
-	if got := published(); len(got) != 0 {
-		t.Errorf("a summary that is yet to be published is known: %q", got)
-	}
-	w.noteTold(maker, summary)
-	w.noteLearned(other, "maker", tail)
-	if got := published(); len(got) != 1 || !strings.Contains(got[0], `"learned":[[0,7,`) || strings.Contains(got[0], "],[") {
-		t.Errorf("once the summary is published, and not its tail, there is %q", got)
-	}
-	w.noteTold(maker, tail)
-	if got := published(); len(got) != 1 || !strings.HasSuffix(strings.TrimSpace(got[0]), `,1]]}`) {
-		t.Errorf("once the tail is published there is %q", got)
-	}
-	f.began = f.began.Add(-time.Hour)
-	w.learned[other] = []learnt{{maker, version{summary.epoch, 2}, (time.Hour - tellWithin).Milliseconds() - 1}}
-	if got := published(); len(got) != 1 || !strings.HasSuffix(strings.TrimSpace(got[0]), `,2]]}`) {
-		t.Errorf("what a member was not heard to publish for so long is not said to be known: %q", got)
-	}
-	if got := published(); len(got) != 0 || len(w.learned) != 0 {
-		t.Errorf("at the end there is %q, and %v waits", got, w.learned)
-	}
+// viewer that was told so would count the first of them as one that never heard of it. So news waits a second.
+func TestNewsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFeed(Header{}, 0)
+		w := NewWatch(f, false)
+		w.add("maker", Peer{Name: "maker"})
+		w.add("other", Peer{Name: "other"})
+		var p place
+		follow(t, f, &p)
+		ctx, end := context.WithCancel(t.Context())
+		go w.flushes(ctx)
+		for tail := range uint32(2) {
+			w.noteLearned(1, "maker", version{summary.Epoch{Sequence: 7}, tail})
+			time.Sleep(tellAfter - flushEvery/2)
+			if got := follow(t, f, &p); len(got) != int(tail) {
+				t.Errorf("%v after tail %d is known there is %q", tellAfter-flushEvery/2, tail, got)
+			}
+		}
+		end()
+		synctest.Wait()
+		if got := follow(t, f, &p); len(got) != 1 || !strings.HasSuffix(got[0], ",1]]}\n") || len(w.learned) != 0 {
+			t.Errorf("at the end there is %q, and %v waits", got, w.learned)
+		}
+	})
 }
