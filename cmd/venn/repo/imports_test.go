@@ -2,9 +2,7 @@ package repo
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -113,26 +111,4 @@ func TestImportNotReplaced(t *testing.T) {
 	if got := imported(t, r, "there"); !slices.Equal(got, []string{"c", "e"}) {
 		t.Errorf("%q", got)
 	}
-}
-
-func ExampleRepo_OpenImport() {
-	dir, err := os.MkdirTemp("", "venn")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	r := Repo{dir}
-	for range 2 {
-		i, keys, err := r.OpenImport(context.Background(), "a node")
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(keys)
-		if err := errors.Join(i.Adds([]string{"key"}), i.Close()); err != nil {
-			panic(err)
-		}
-	}
-	// Output:
-	// map[]
-	// map[key:true]
 }

@@ -68,24 +68,11 @@ func (c Config) String() string {
 
 // literal formats a value in TOML.
 func literal(v reflect.Value) string {
-	switch x := v.Interface().(type) {
-	case string:
-		return strconv.Quote(x)
-	case []string:
-		quoted := make([]string, len(x))
-		for i, s := range x {
-			quoted[i] = strconv.Quote(s)
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
-	case float64:
-		s := strconv.FormatFloat(x, 'g', -1, 64)
-		if !strings.ContainsAny(s, ".e") {
-			s += ".0"
-		}
-		return s
-	default:
-		return fmt.Sprint(x)
+	b, err := toml.Marshal(map[string]any{"x": v.Interface()})
+	if err != nil {
+		panic(err) // the kinds of keys have forms
 	}
+	return strings.TrimSpace(strings.TrimPrefix(string(b), "x ="))
 }
 
 // Set sets a key, named section.key, from text. The text is a value as in the file, a bare string, or the elements of a
@@ -120,38 +107,28 @@ func (e entry) set(text string) (err error) {
 	if isLiteral(text, e.value.Kind()) {
 		return e.setLiteral(text)
 	}
+	var x any = text
 	switch e.value.Kind() {
-	case reflect.String:
-		e.value.SetString(text)
 	case reflect.Bool:
-		var x bool
 		x, err = strconv.ParseBool(text)
-		e.value.SetBool(x)
 	case reflect.Float64:
-		var x float64
 		x, err = strconv.ParseFloat(text, 64)
-		e.value.SetFloat(x)
 	case reflect.Int, reflect.Int64:
-		var x int64
-		x, err = e.whole(text)
-		e.value.SetInt(x)
-		if err != nil && e.tag.Get("unit") != "" {
+		if x, err = e.whole(text); err != nil && e.tag.Get("unit") != "" {
 			return fmt.Errorf("%w: %s: %w", ErrConfig, e.name(), err)
 		}
-	case reflect.Uint32, reflect.Uint64:
-		var x uint64
-		x, err = strconv.ParseUint(text, 10, e.value.Type().Bits())
-		e.value.SetUint(x)
+	case reflect.Uint32:
+		x, err = strconv.ParseUint(text, 10, 32)
 	case reflect.Slice:
-		list := []string{}
+		x = []string{}
 		if text != "" {
-			list = strings.Split(text, ",")
+			x = strings.Split(text, ",")
 		}
-		e.value.Set(reflect.ValueOf(list))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, word(e.value.Kind()))
 	}
+	e.value.Set(reflect.ValueOf(x).Convert(e.value.Type()))
 	return nil
 }
 
@@ -169,7 +146,7 @@ func (e entry) whole(text string) (int64, error) {
 // word puts a kind of value in words.
 func word(k reflect.Kind) string {
 	switch k {
-	case reflect.Int, reflect.Int64, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int64, reflect.Uint32:
 		return "whole number"
 	case reflect.Float64:
 		return "number"
@@ -293,17 +270,9 @@ func (c *Config) override(lookup func(string) (string, bool)) error {
 }
 
 // Map returns c as nested maps, for JSON: of sections, of keys.
-func (c Config) Map() map[string]any {
-	out := make(map[string]any)
-	for _, e := range c.entries() {
-		at := out
-		for _, section := range strings.Split(e.section, ".") {
-			if at[section] == nil {
-				at[section] = make(map[string]any)
-			}
-			at = at[section].(map[string]any)
-		}
-		at[e.key] = e.value.Interface()
+func (c Config) Map() (out map[string]any) {
+	if _, err := toml.Decode(c.String(), &out); err != nil {
+		panic(err) // it was written here
 	}
 	return out
 }

@@ -157,15 +157,6 @@ func TestLock(t *testing.T) {
 	unlock()
 }
 
-func ExampleConfig_Set() {
-	var c Config
-	fmt.Println(c.Set("limits.up", "1000000"), c.Limits.Up)
-	fmt.Println(c.Set("limits.up", "fast"))
-	// Output:
-	// <nil> 1000000
-	// configuration: limits.up: "fast": want a whole number of bits a second, such as 20mbit (bit, kbit, mbit, gbit)
-}
-
 // TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose
 // file names none.
 func TestDefaultPort(t *testing.T) {
