@@ -146,7 +146,9 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	if names := c.String("strategy"); names != "" {
 		return compareSystems(ctx, c, cfg, show, names)
 	}
-	seen, err := newTestnetView(ctx, c)
+	ctx, abort := context.WithCancel(ctx)
+	defer abort()
+	seen, err := newTestnetView(ctx, c, abort)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -64,9 +63,10 @@ type testnetView struct {
 	ctx   context.Context // of the watch: it outlives the run's
 	stop  context.CancelFunc
 	done  sync.WaitGroup
-	file  *os.File  // nil: nothing is recorded
-	made  bool      // the file was not there before
-	begun sync.Once // of the recording; a run that is refused overwrites nothing
+	name  string    // of the recording; empty: there is none
+	file  *os.File  // of the recording, once it has begun
+	begun sync.Once // the recording
+	abort func()    // ends the run
 
 	mu      sync.Mutex
 	numbers map[int]int        // of the testnet's peers in the view
@@ -78,13 +78,14 @@ type testnetView struct {
 
 type changeFunc func(ctx context.Context, add, remove int) (added, removed int, err error)
 
-// newTestnetView begins to serve and record as the flags ask; it returns nil if they ask for neither.
-func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
+// newTestnetView begins to serve a run as the flags ask, and will record it; it returns nil if they ask for neither.
+func newTestnetView(ctx context.Context, c *cli.Command, abort func()) (*testnetView, error) {
 	addr := viewAddress(c)
 	if addr == "" && c.String("record") == "" {
 		return nil, nil
 	}
 	v := &testnetView{
+		name: c.String("record"), abort: abort,
 		feed:    view.NewFeed(view.Header{Source: "testnet", Network: testnet.Network, Program: buildVersion().Version}, 0),
 		numbers: make(map[int]int), changes: make(map[int]changeFunc),
 	}
@@ -96,25 +97,18 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 			return nil, errors.Join(err, v.end())
 		}
 	}
-	if name := c.String("record"); name != "" {
-		_, statErr := os.Stat(name)
-		v.made = errors.Is(statErr, fs.ErrNotExist)
-		var err error
-		if v.file, err = repo.Claim(name); err != nil {
-			return nil, errors.Join(err, v.end())
-		}
-	}
 	v.done.Go(func() { v.watch.Run(v.ctx) })
 	return v, nil
 }
 
-// record begins the recording.
+// record begins the recording, once the first peer runs: a run that is refused overwrites nothing. It ends the run if
+// the file cannot be written.
 func (v *testnetView) record() {
-	if v.file == nil {
+	if v.name == "" {
 		return
 	}
-	if err := repo.Empty(v.file); err != nil {
-		v.failed = err
+	if v.file, v.failed = repo.Create(v.name); v.failed != nil {
+		v.abort()
 		return
 	}
 	v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })
@@ -192,15 +186,9 @@ func (v *testnetView) end() error {
 		v.stop()
 		v.feed.Close()
 		v.done.Wait()
-		if v.file == nil {
-			return
+		if v.file != nil {
+			v.failed = errors.Join(v.failed, v.file.Close())
 		}
-		v.failed = errors.Join(v.failed, v.file.Close())
-		v.begun.Do(func() {
-			if v.made {
-				v.failed = errors.Join(v.failed, os.Remove(v.file.Name()))
-			}
-		})
 	})
 	return v.failed
 }

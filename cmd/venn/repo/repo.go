@@ -272,35 +272,17 @@ func whileLocked(ctx context.Context, name string, f func() error) error {
 }
 
 // Create opens a file to be written from its beginning, as os.Create does. It returns an error while another process
-// writes the file.
+// writes the file. One that is not regular, such as a pipe, is not truncated.
 func Create(name string) (*os.File, error) {
-	f, err := Claim(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := Empty(f); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// Empty truncates a file. A file that is not regular, such as a pipe, stays as it is.
-func Empty(f *os.File) error {
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	return f.Truncate(0)
-}
-
-// Claim opens a file as Create does, but leaves its content until Empty.
-func Claim(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	if err = tryLock(f); errors.Is(err, errHeld) {
 		err = fmt.Errorf("%s: another process writes it", name)
+	}
+	if info, statErr := f.Stat(); err == nil && statErr == nil && info.Mode().IsRegular() {
+		err = f.Truncate(0)
 	}
 	if err != nil {
 		_ = f.Close()
