@@ -50,15 +50,18 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	defer bar.end()
 	err = repo.MakeFile(name, 0o600, func(w io.Writer) error {
 		var total atomic.Int64
-		checked, fetched := io.Pipe()
-		go func() {
-			fetched.CloseWithError(fetchBackup(ctx, c, r, io.MultiWriter(w, fetched), func(keys int) { total.Store(int64(keys)) }))
-		}()
-		var err error
-		keys, err = store.CheckBackup(checked, func(keys int) {
+		body, err := fetchBackup(ctx, c, r, func(keys int) { total.Store(int64(keys)) })
+		if err != nil {
+			return err
+		}
+		defer func() { _ = body.Close() }()
+		in := io.TeeReader(body, w)
+		keys, err = store.CheckBackup(in, func(keys int) {
 			bar.update(stage{what: "keys", done: keys, total: max(keys, int(total.Load()))})
 		})
-		if fetchErr := drain(checked); fetchErr != nil {
+		if _, fetchErr := io.Copy(io.Discard, in); errors.Is(fetchErr, io.ErrUnexpectedEOF) {
+			err = broken(fetchErr)
+		} else if fetchErr != nil {
 			err = fetchErr
 		}
 		return err
@@ -66,35 +69,24 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	return keys, err
 }
 
-// drain reads a pipe to its end. The error is the writer's.
-func drain(r *io.PipeReader) error {
-	_, err := io.Copy(io.Discard, r)
-	return err
-}
-
-// fetchBackup has the daemon write a backup, or reads the store itself when none runs. Before, it calls about with the
-// number of keys.
-func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, about func(keys int)) error {
+// fetchBackup has the daemon make a backup, or reads the store itself when none runs. It calls about with the number of
+// keys.
+func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, about func(keys int)) (io.ReadCloser, error) {
 	cl := clientOf(r)
 	if s, err := get[httpapi.Status](ctx, cl, "status", nil); err == nil {
 		about(s.Keys)
 	}
 	body, err := cl.do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)
-	if errors.Is(err, errNoDaemon) {
-		cfg, err := r.Config()
-		if err != nil {
-			return err
-		}
-		return daemon.Backup(ctx, r, w, about, logTo(c, cfg))
+	if !errors.Is(err, errNoDaemon) {
+		return body, err
 	}
+	cfg, err := r.Config()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = body.Close() }()
-	if _, err = io.Copy(w, body); errors.Is(err, io.ErrUnexpectedEOF) {
-		return broken(err)
-	}
-	return err
+	in, out := io.Pipe()
+	go func() { _ = out.CloseWithError(daemon.Backup(ctx, r, out, about, logTo(c, cfg))) }()
+	return in, nil
 }
 
 // logTo returns the log of a command that opens the store itself.
