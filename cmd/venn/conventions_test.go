@@ -61,7 +61,7 @@ func TestConventions(t *testing.T) {
 			if laboratory(path) {
 				continue
 			}
-			if value, _ := unquoted(doc.GetUsage()); doc.TakesValue() != (value != "") {
+			if named := strings.Count(doc.GetUsage(), "`") == 2; doc.TakesValue() != named {
 				t.Errorf("venn %s: --%s: %q does not name the value once", path, name, doc.GetUsage())
 			}
 			if n := len([]rune(doc.GetUsage())); n > 160 {

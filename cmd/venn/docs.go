@@ -3,12 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/urfave/cli/v3"
 )
@@ -22,7 +21,8 @@ func docsCommand() *cli.Command {
 		Description: "FOLDER gets man/man1/venn.1 and a page for each command, and completion/ with files for bash, zsh, fish and pwsh.",
 		Flags:       []cli.Flag{jsonFlag("a JSON object a line: wrote")},
 		Action: func(_ context.Context, c *cli.Command) error {
-			files := manPages(c.Root())
+			files := make(map[string]string)
+			manPages(files, "venn", c.Root(), c.Root().VisibleFlags())
 			for shell, name := range shells {
 				var out bytes.Buffer
 				// A context of its own: with a command's context, the program would become a subcommand.
@@ -50,76 +50,55 @@ func writeDocs(c *cli.Command, files map[string]string) error {
 	return say(c, map[string]any{"wrote": len(files), "folder": c.Args().First()}, "wrote %d files below %s", len(files), c.Args().First())
 }
 
-// manPages returns the page of the program and one for each command that does something, by the names of their files.
-func manPages(root *cli.Command) map[string]string {
-	pages := map[string]string{filepath.Join("man", "man1", "venn.1"): manPage("venn", root, root.Flags)}
-	var below func(prefix string, c *cli.Command)
-	below = func(prefix string, c *cli.Command) {
-		for _, sub := range c.Commands {
-			if sub.Hidden || sub.Name == "help" {
-				continue
-			}
-			name := prefix + "-" + sub.Name
-			pages[filepath.Join("man", "man1", name+".1")] = manPage(name, sub, append(sub.Flags[:len(sub.Flags):len(sub.Flags)], repoFlag()))
-			below(name, sub)
-		}
+// manPages adds the page of a command, and those of the commands below it, by the names of their files. path has the
+// names of the command, from the program's on.
+func manPages(files map[string]string, path string, c *cli.Command, flags []cli.Flag) {
+	var out strings.Builder
+	if err := manPage.Execute(&out, manned{c, path, flags}); err != nil {
+		panic(err) // the template stands here
 	}
-	below("venn", root)
-	return pages
+	files[filepath.Join("man", "man1", dashed(path)+".1")] = out.String()
+	for _, sub := range c.VisibleCommands() {
+		manPages(files, path+" "+sub.Name, sub, append(sub.VisibleFlags(), repoFlag()))
+	}
+}
+
+func dashed(path string) string { return strings.ReplaceAll(path, " ", "-") }
+
+// manned is a command that has a page.
+type manned struct {
+	*cli.Command
+	Path    string
+	Options []cli.Flag
 }
 
 // manPage writes a page in the macros of man(7).
-func manPage(name string, c *cli.Command, flags []cli.Flag) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"venn\" \"venn\"\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(strings.ToUpper(name)), roff(name), roff(c.Usage), roff(strings.ReplaceAll(name, "-", " ")))
-	commands := slices.DeleteFunc(slices.Clone(c.Commands), func(sub *cli.Command) bool { return sub.Hidden || sub.Name == "help" })
-	if len(commands) > 0 {
-		b.WriteString(".I command\n")
-	}
-	fmt.Fprintf(&b, "[options] %s\n", roff(c.ArgsUsage))
-	if c.Description != "" {
-		fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(c.Description))
-	}
-	if len(commands) > 0 {
-		b.WriteString(".SH COMMANDS\n")
-		for _, sub := range commands {
-			fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(name+"-"+sub.Name), roff(sub.Usage))
-		}
-	}
-	b.WriteString(".SH OPTIONS\n")
-	for _, f := range flags {
-		doc, ok := f.(cli.DocGenerationFlag)
-		if hides, may := f.(cli.VisibleFlag); !ok || may && !hides.IsVisible() {
-			continue
-		}
-		value, usage := unquoted(doc.GetUsage())
-		if value != "" && doc.TakesValue() {
-			value = " " + value
-		} else if value = ""; doc.TakesValue() {
-			value = " VALUE"
-		}
-		if d := doc.GetDefaultText(); d != "" && doc.TakesValue() && doc.IsDefaultVisible() {
-			usage += " (default: " + d + ")"
-		}
-		fmt.Fprintf(&b, ".TP\n.B \\-\\-%s%s\n%s\n", roff(f.Names()[0]), roff(value), roff(usage))
-	}
-	b.WriteString(".SH EXIT STATUS\n0: done. 1: failed. 2: wrong usage. 3: nobody has it, or there is no such peer. 130: ended by Ctrl-C.\n")
-	return b.String()
-}
+var manPage = template.Must(template.New("man").Funcs(template.FuncMap{"roff": roff, "upper": strings.ToUpper, "dashed": dashed}).Parse(
+	`.TH {{.Path | dashed | upper | roff}} 1 "" "venn" "venn"
+.SH NAME
+{{.Path | dashed | roff}} \- {{roff .Usage}}
+.SH SYNOPSIS
+.B {{roff .Path}}
+{{if .VisibleCommands}}.I command
+{{end}}[options] {{roff .ArgsUsage}}
+{{with .Description}}.SH DESCRIPTION
+.nf
+{{roff .}}
+.fi
+{{end}}{{with .VisibleCommands}}.SH COMMANDS
+{{range .}}.TP
+.BR {{$.Path | dashed | roff}}\-{{roff .Name}} (1)
+{{roff .Usage}}
+{{end}}{{end}}.SH OPTIONS
+{{range .Options}}.TP
+.B {{.String | roff}}
+{{end}}.SH EXIT STATUS
+0: done. 1: failed. 2: wrong usage. 3: nobody has it, or there is no such peer. 130: ended by Ctrl-C.
+`))
 
-// unquoted takes the name of a flag's value, which stands in backquotes, from its usage.
-func unquoted(usage string) (value, text string) {
-	before, rest, found := strings.Cut(usage, "`")
-	value, after, closed := strings.Cut(rest, "`")
-	if !found || !closed {
-		return "", usage
-	}
-	return value, before + value + after
-}
-
-// roff escapes text.
+// roff escapes text. What stands behind a tab, as a flag's meaning does, begins a line.
 func roff(text string) string {
-	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
+	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`, "\t", "\n").Replace(text), "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
 			lines[i] = `\&` + l
