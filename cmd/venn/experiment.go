@@ -147,7 +147,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		}
 		return runCollection(ctx, c, names[0])
 	}
-	if err := refuse(c, names); err != nil {
+	if err := only(c, "experiment run "+strings.Join(names, " "), "trials", "seed", "out", "json", "part", "jobs"); err != nil {
 		return err
 	}
 	work, out, err := workOf(c)
@@ -179,8 +179,7 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	return show(c, found, func(w io.Writer) error {
-		rows := make([][]string, 0, len(found.Differences))
-		for _, d := range found.Differences {
+		err := tableOf(w, "CASE|QUANTITY|FIRST|SECOND|DIFFERENCE|INTERVAL|", found.Differences, func(d results.Difference) []any {
 			half, mark := "", ""
 			if d.Half > 0 {
 				half = "± " + report.Short(d.Half)
@@ -188,9 +187,9 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 			if d.Apart() {
 				mark = "*"
 			}
-			rows = append(rows, []string{d.Case, d.Quantity, report.Short(d.A.Value), report.Short(d.B.Value), report.Short(d.Value), half, mark})
-		}
-		if err := table(w, "CASE|QUANTITY|FIRST|SECOND|DIFFERENCE|INTERVAL|", rows); err != nil {
+			return []any{d.Case, d.Quantity, report.Short(d.A.Value), report.Short(d.B.Value), report.Short(d.Value), half, mark}
+		})
+		if err != nil {
 			return err
 		}
 		if found.OnlyA+found.OnlyB > 0 {

@@ -18,7 +18,7 @@ func isCollection(name string) bool {
 
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
-	if err := refuse(c, []string{name}, "peers", "data", "sweep"); err != nil {
+	if err := only(c, "experiment run "+name, "trials", "seed", "out", "json", "part", "jobs", "peers", "data", "sweep"); err != nil {
 		return err
 	}
 	if c.IsSet("peers") && c.Int("peers") < 3 {

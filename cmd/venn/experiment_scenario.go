@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -28,26 +29,14 @@ func experimentFlags() []cli.Flag {
 	)
 }
 
-// refuse returns an error when a flag of scenarios is set, but for some.
-func refuse(c *cli.Command, names []string, but ...string) error {
-	for _, flag := range experimentFlags() {
-		name := flag.Names()[0]
-		if c.IsSet(name) && !strings.Contains(" "+strings.Join(but, " ")+" ", " "+name+" ") {
-			return usageError(fmt.Errorf("experiment run %s: no flag --%s: that is for scenarios", strings.Join(names, " "), name))
+// only returns an error of usage if a flag is set that is not among those of what is run.
+func only(c *cli.Command, what string, flags ...string) error {
+	for _, name := range c.FlagNames() {
+		if name != "repo" && !slices.Contains(flags, name) {
+			return usageError(fmt.Errorf("%s: no flag --%s, only --%s", what, name, strings.Join(flags, ", --")))
 		}
 	}
 	return nil
-}
-
-// ofFiles returns the first flag set with which answers differ from those in the scenarios' files; empty if none is
-// set.
-func ofFiles(c *cli.Command) (set string) {
-	for _, flag := range append(command.Flags(), &cli.StringFlag{Name: "strategy"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}, &cli.StringFlag{Name: "part"}, &cli.BoolFlag{Name: "json"}) {
-		if name := flag.Names()[0]; c.IsSet(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // scenariosOf returns the scenarios that are asked for, as the flags change them.
@@ -75,8 +64,10 @@ func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 // runScenarios plays scenarios in the simulator. It fails when an answer differs from the scenario's file.
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	folder := c.String("write-answers")
-	if set := ofFiles(c); folder != "" && set != "" {
-		return usageError(fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", set))
+	if folder != "" { // the answers are those of the files as they are
+		if err := only(c, "experiment run --write-answers", "write-answers", "answers", "out", "jobs", "trace", "record"); err != nil {
+			return err
+		}
 	}
 	of, err := scenariosOf(c, names)
 	if err != nil {

@@ -19,13 +19,8 @@ var threatsInfo = experiment.Info{Name: "threats", Title: "attacks and faults, e
 
 // runThreats runs the attacks and fails if one of them has no effect, or its defence none.
 func runThreats(ctx context.Context, c *cli.Command) error {
-	if err := refuse(c, []string{threatsInfo.Name}); err != nil {
+	if err := only(c, "experiment run threats", "json", "part", "jobs"); err != nil {
 		return err
-	}
-	for _, name := range []string{"out", "trials", "seed"} {
-		if c.IsSet(name) {
-			return usageError(fmt.Errorf("experiment run threats: no flag --%s", name))
-		}
 	}
 	part := partOf(c)
 	w, asJSON := output(c), c.Bool("json")
@@ -70,9 +65,7 @@ func verdict(r threats.Row) string {
 
 func writeThreats(w io.Writer, rows []threats.Row) error {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
-	cells := make([][]string, len(rows))
-	for i, r := range rows {
-		cells[i] = []string{r.Attack, string(r.Where), r.Measured, number(r.Undefended), number(r.Defended), r.Target, verdict(r), r.Defence}
-	}
-	return table(w, "ATTACK|WHERE|MEASURED|UNDEFENDED|DEFENDED|TARGET|OK|DEFENCE", cells)
+	return tableOf(w, "ATTACK|WHERE|MEASURED|UNDEFENDED|DEFENDED|TARGET|OK|DEFENCE", rows, func(r threats.Row) []any {
+		return []any{r.Attack, r.Where, r.Measured, number(r.Undefended), number(r.Defended), r.Target, verdict(r), r.Defence}
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -26,15 +25,10 @@ func scenarioFlags() []cli.Flag {
 	}
 }
 
-// goesWithScenario are the flags that a scenario leaves to the command line.
-var goesWithScenario = []string{"scenario", "against-simulator", "strategy", "seed", "json", "timeout", "repo"}
-
 // playScenario plays a scenario on real hosts.
 func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func(testnet.Progress)) error {
-	for _, f := range c.FlagNames() {
-		if !slices.Contains(goesWithScenario, f) {
-			return usageError(fmt.Errorf("flag --%s does not go with --scenario", f))
-		}
+	if err := only(c, "testnet --scenario", "scenario", "against-simulator", "strategy", "seed", "json", "timeout"); err != nil {
+		return err
 	}
 	of, err := command.Scenarios([]string{c.String("scenario")}, nil)
 	if err != nil {
