@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -244,15 +245,14 @@ func listKeys(ctx context.Context, c *cli.Command, cl *client) error {
 }
 
 func hasKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
-	lacks := false
+	var lacking error
 	err := eachHas(ctx, cl, in, func(h httpapi.Has) error {
-		lacks = lacks || !h.Has
+		if !h.Has {
+			lacking = errNone
+		}
 		return say(c, h, "%-5t %s", h.Has, h.Key)
 	})
-	if err == nil && lacks {
-		return errNone
-	}
-	return err
+	return cmp.Or(err, lacking)
 }
 
 // eachHas asks whether the peer holds keys, one a line, and calls f with the answers.

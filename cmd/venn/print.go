@@ -23,21 +23,8 @@ func visible(s string) string {
 	if !strings.ContainsFunc(s, unprintable) {
 		return s
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[size:]
-	}
-	return b.String()
+	quoted := strconv.Quote(s)
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(quoted[1 : len(quoted)-1])
 }
 
 func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
@@ -99,14 +86,12 @@ func writeJSON(w io.Writer, v any) error {
 	}
 	var line strings.Builder
 	for _, r := range string(b) {
-		switch {
-		case unicode.IsPrint(r):
+		if unicode.IsPrint(r) {
 			line.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&line, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&line, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&line, `\u%04x`, unit)
 		}
 	}
 	_, err = fmt.Fprintln(w, line.String())
@@ -144,18 +129,15 @@ func showIndented(c *cli.Command, v any, text func(w io.Writer) error) error {
 	return e.Encode(v)
 }
 
-// table writes rows under a heading, in columns. The heading has | between its columns.
-func table(w io.Writer, heading string, rows [][]string) error {
-	return page.Table(w, page.Left, append([][]string{strings.Split(heading, "|")}, rows...)...)
-}
-
-// tableOf writes a table with a row for each element of a list.
+// tableOf writes a table with a row for each element of a list, under a heading that has | between its columns.
 func tableOf[T any](w io.Writer, heading string, list []T, row func(T) []any) error {
-	rows := make([][]string, len(list))
-	for i, x := range list {
+	rows := [][]string{strings.Split(heading, "|")}
+	for _, x := range list {
+		var cells []string
 		for _, cell := range row(x) {
-			rows[i] = append(rows[i], fmt.Sprint(cell))
+			cells = append(cells, fmt.Sprint(cell))
 		}
+		rows = append(rows, cells)
 	}
-	return table(w, heading, rows)
+	return page.Table(w, page.Left, rows...)
 }

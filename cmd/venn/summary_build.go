@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -360,13 +359,9 @@ func loadIdentity(name string) (crypto.PrivKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key, err := crypto.UnmarshalPrivateKey(b); err == nil {
-		return key, nil
-	}
-	text := bytes.TrimSpace(b)
-	raw := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	if n, err := base64.StdEncoding.Decode(raw, text); err == nil {
-		if key, err := crypto.UnmarshalPrivateKey(raw[:n]); err == nil {
+	raw, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(string(b)))
+	for _, form := range [][]byte{b, raw} {
+		if key, err := crypto.UnmarshalPrivateKey(form); err == nil {
 			return key, nil
 		}
 	}

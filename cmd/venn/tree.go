@@ -333,19 +333,16 @@ func pathCommand() *cli.Command {
 				return err
 			}
 			return onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
-				none := false
+				var lacking error
 				err := eachKey("keys", in, func(line []byte) error {
 					n, err := printPaths(c, r, string(line))
 					if n == 0 && err == nil {
-						none = true
+						lacking = errNone
 						complain(c.Root().ErrWriter, "no file seen has "+visible(string(line)))
 					}
 					return err
 				})
-				if err == nil && none {
-					return errNone
-				}
-				return err
+				return cmp.Or(err, lacking)
 			})(ctx, c)
 		},
 	}
@@ -361,10 +358,8 @@ func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 	if err != nil || hash.Code != mh.SHA2_256 || len(hash.Digest) != sha256.Size {
 		return 0, nil //nolint:nilerr // no file has such a key
 	}
-	for x, err := range r.FilesWith([sha256.Size]byte(hash.Digest)) {
-		if err != nil {
-			return n, err
-		}
+	all, listErr := r.FilesWith([sha256.Size]byte(hash.Digest))
+	for _, x := range all {
 		info, err := os.Stat(x.Path)
 		if err != nil || info.Size() != x.Size || x.Time >= 0 && info.ModTime().UnixNano() != x.Time {
 			continue
@@ -379,5 +374,5 @@ func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 			return n, err
 		}
 	}
-	return n, nil
+	return n, listErr
 }

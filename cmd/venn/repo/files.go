@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,10 +47,7 @@ func (r Repo) OpenFiles(root string) (*Files, error) {
 	}
 	sum := sha256.Sum256([]byte(root))
 	f := &Files{name: filepath.Join(r.path(filesFolder), hex.EncodeToString(sum[:8])), Root: root}
-	_, f.Given, err = readFiles(f.name, func(x File) bool {
-		f.all = append(f.all, x)
-		return true
-	})
+	_, f.Given, err = readFiles(f.name, func(x File) { f.all = append(f.all, x) })
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -94,37 +90,28 @@ func (f *Files) Save(files []File, given string) error {
 	return writeFile(f.name, b.Bytes())
 }
 
-// FilesWith yields the paths, absolute, of the files remembered that have a SHA-256.
-func (r Repo) FilesWith(sum [sha256.Size]byte) iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
-		all, err := os.ReadDir(r.path(filesFolder))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			yield(File{}, err)
-			return
-		}
-		for _, e := range all {
-			var found []File
-			root, _, err := readFiles(filepath.Join(r.path(filesFolder), e.Name()), func(x File) bool {
-				if x.Sum == sum {
-					found = append(found, x)
-				}
-				return true
-			})
-			if err != nil && !yield(File{}, err) {
-				return
+// FilesWith returns the files remembered that have a SHA-256, their paths absolute. After an error of a list, it returns
+// those in the others, too.
+func (r Repo) FilesWith(sum [sha256.Size]byte) (found []File, err error) {
+	lists, err := fs.Glob(os.DirFS(r.path(filesFolder)), "*")
+	for _, name := range lists {
+		var below []File
+		root, _, readErr := readFiles(filepath.Join(r.path(filesFolder), name), func(x File) {
+			if x.Sum == sum {
+				below = append(below, x)
 			}
-			for _, x := range found {
-				x.Path = filepath.Join(root, x.Path)
-				if !yield(x, nil) {
-					return
-				}
-			}
+		})
+		err = errors.Join(err, readErr)
+		for _, x := range below {
+			x.Path = filepath.Join(root, x.Path)
+			found = append(found, x)
 		}
 	}
+	return found, err
 }
 
-// readFiles calls f with the files of a list until it returns false. It returns the folder and the mark.
-func readFiles(name string, f func(File) bool) (root, given string, err error) {
+// readFiles calls f with the files of a list. It returns the folder and the mark.
+func readFiles(name string, f func(File)) (root, given string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return "", "", err
@@ -141,10 +128,12 @@ func readFiles(name string, f func(File) bool) (root, given string, err error) {
 		given = strings.TrimSpace(in.Text()[len(quoted):])
 	}
 	for in.Scan() {
-		if x, ok := parseFile(in.Bytes()); !ok || !f(x) {
+		x, ok := parseFile(in.Bytes())
+		if !ok {
 			given = "" // not all are known
 			break
 		}
+		f(x)
 	}
 	return root, given, in.Err()
 }

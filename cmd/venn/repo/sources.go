@@ -33,9 +33,10 @@ func (i *Import) Note(s Source) error {
 
 // Sources returns the sources that commands follow or have followed.
 func (r Repo) Sources() (all []Source, err error) {
-	names, err := filepath.Glob(filepath.Join(r.path(importsFolder), "*"+sourceSuffix))
+	names, err := fs.Glob(os.DirFS(r.path(importsFolder)), "*"+sourceSuffix)
 	for _, name := range names {
 		var s Source
+		name = filepath.Join(r.path(importsFolder), name)
 		b, readErr := os.ReadFile(name)
 		if readErr == nil {
 			readErr = json.Unmarshal(b, &s)
@@ -49,9 +50,6 @@ func (r Repo) Sources() (all []Source, err error) {
 			unlock()
 		}
 		all = append(all, s)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
 	}
 	return all, err
 }
