@@ -1,23 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // maxExported is the number of exported identifiers that summary and the packages below it may have.
@@ -71,51 +65,26 @@ func TestNarrowSummary(t *testing.T) {
 // TestExamples holds every exported type of the summary library to an example of its own: ExampleT or
 // ExampleT_something.
 func TestExamples(t *testing.T) {
-	root := filepath.Join("..", "..", "summary")
-	types, examples := map[string][]string{}, map[string]map[string]bool{} // by folder
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.Contains(path, "internal") {
-			return err
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			return err
-		}
-		folder, test := filepath.Dir(path), strings.HasSuffix(path, "_test.go")
-		if examples[folder] == nil {
-			examples[folder] = map[string]bool{}
-		}
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if name, ok := strings.CutPrefix(d.Name.Name, "Example"); ok && test {
-					name, _, _ = strings.Cut(name, "_")
-					examples[folder][name] = true
-				}
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.IsExported() && !test {
-						types[folder] = append(types[folder], spec.Name.Name)
-					}
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := 0
-	for folder, names := range types {
-		all += len(names)
-		for _, name := range names {
-			if !examples[folder][name] {
-				t.Errorf("%s: no Example%s", folder, name)
+	named, examples := map[string]bool{}, map[string]bool{}
+	for _, p := range must(tested()) {
+		for _, name := range p.Types.Scope().Names() {
+			of := strings.TrimSuffix(p.PkgPath, "_test") + "."
+			o, isType := p.Types.Scope().Lookup(name).(*types.TypeName)
+			if example, ok := strings.CutPrefix(name, "Example"); ok {
+				example, _, _ = strings.Cut(example, "_")
+				examples[of+example] = true
+			} else if isType && o.Exported() && !strings.Contains(of, "/internal/") && !strings.HasSuffix(p.Fset.Position(o.Pos()).Filename, "_test.go") {
+				named[of+name] = true
 			}
 		}
 	}
-	if all < 20 {
-		t.Errorf("only %d exported types found", all)
+	for name := range named {
+		if !examples[name] {
+			t.Errorf("%s has no example of its own", name)
+		}
+	}
+	if len(named) < 20 {
+		t.Errorf("only %d exported types found", len(named))
 	}
 }
 
@@ -138,99 +107,46 @@ var standard = []string{
 // ofSets are the methods that programs call through bloom.Set, and Merge, which all sets have.
 var ofSets = []string{"Add", "AddHash", "TestAndAdd", "Contains", "ContainsHash", "FalsePositiveRate", "SizeBytes", "Reset", "Merge"}
 
-// listedSource is a package as go list sees it.
-type listedSource struct {
-	ImportPath, Dir, Export string
-	GoFiles, XTestGoFiles   []string
-	DepOnly                 bool
+// load type-checks packages of the module in a folder from their sources.
+func load(dir string, tests bool, patterns ...string) ([]*packages.Package, error) {
+	const what = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
+	all, err := packages.Load(&packages.Config{Mode: what, Dir: dir, Tests: tests, BuildFlags: []string{"-trimpath=false"}}, patterns...)
+	for _, p := range all {
+		if len(p.Errors) > 0 && err == nil {
+			err = p.Errors[0]
+		}
+	}
+	return all, err
 }
 
-// readLibrary type-checks this module and testnet/bench. It skips the test where the modules of that are not at hand.
+// The packages of this module, without tests, and those of the summary library with theirs.
+var (
+	sources = sync.OnceValues(func() ([]*packages.Package, error) { return load(filepath.Join("..", ".."), false, "./...") })
+	tested  = sync.OnceValues(func() ([]*packages.Package, error) { return load(filepath.Join("..", ".."), true, "./summary/...") })
+)
+
+// readLibrary reads this module, the examples of the library, and testnet/bench. It skips the test where the modules of
+// that are not at hand.
 func readLibrary(t *testing.T) library {
 	t.Helper()
 	lib := library{}
-	root := filepath.Join("..", "..")
-	for _, dir := range []string{root, filepath.Join(root, "testnet", "bench")} {
-		sources, err := list(dir)
-		if err != nil && dir != root {
-			t.Skip("the modules of testnet/bench are not here: ", err)
-		} else if err != nil {
-			t.Fatal(err)
+	bench, err := load(filepath.Join("..", "..", "testnet", "bench"), false, "./...")
+	if err != nil {
+		t.Skip("the modules of testnet/bench are not here: ", err)
+	}
+	for _, p := range must(sources()) {
+		if matches(module+"summary/...", p.PkgPath) && !strings.Contains(p.PkgPath, "/internal/") {
+			lib.declare(p)
 		}
-		exports := map[string]string{}
-		for _, s := range sources {
-			exports[s.ImportPath] = s.Export
-		}
-		for _, s := range sources {
-			if strings.HasPrefix(s.ImportPath, module) && (dir == root || !s.DepOnly) {
-				lib.read(t, s, exports)
-			}
-		}
+	}
+	examples := slices.DeleteFunc(slices.Clone(must(tested())), func(p *packages.Package) bool { return !strings.HasSuffix(p.PkgPath, "_test") })
+	for _, p := range slices.Concat(must(sources()), bench, examples) {
+		lib.use(p)
 	}
 	return lib
 }
 
-// list is go list of the packages in dir and all that they and their tests import, with export data.
-func list(dir string) ([]listedSource, error) {
-	cmd := exec.Command("go", "list", "-trimpath=false", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,XTestGoFiles,DepOnly", "./...")
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w\n%s", dir, err, stderr.Bytes())
-	}
-	var all []listedSource
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var s listedSource
-		if err := d.Decode(&s); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("go list in %s: %w", dir, err)
-		}
-		all = append(all, s)
-	}
-}
-
-// read adds what s declares, if it is of the library, and marks what it uses.
-func (lib library) read(t *testing.T, s listedSource, exports map[string]string) {
-	t.Helper()
-	own := matches(module+"summary/...", s.ImportPath)
-	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("no export data of %s", path)
-		}
-		return os.Open(exports[path])
-	})
-	check := func(path string, names []string, pick func(ast.Decl) bool) (*types.Package, *types.Info, []*ast.File) {
-		var files []*ast.File
-		for _, name := range names {
-			f := must(parser.ParseFile(fset, filepath.Join(s.Dir, name), nil, parser.ParseComments))
-			f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool { return !pick(d) })
-			files = append(files, f)
-		}
-		info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-		conf := types.Config{Importer: imports, Error: func(error) {}}
-		pkg, _ := conf.Check(path, fset, files, info)
-		return pkg, info, files
-	}
-	_, info, files := check(s.ImportPath, s.GoFiles, func(ast.Decl) bool { return true })
-	if own && !strings.Contains(s.ImportPath, "/internal/") {
-		lib.declare(fset, info, files, strings.TrimPrefix(s.ImportPath, module))
-	}
-	lib.use(fset, info, strings.TrimPrefix(s.ImportPath, module))
-	if own {
-		_, info, _ = check(s.ImportPath+"_test", s.XTestGoFiles, func(d ast.Decl) bool {
-			f, ok := d.(*ast.FuncDecl)
-			return !ok || !slices.ContainsFunc([]string{"Test", "Benchmark", "Fuzz"}, func(kind string) bool {
-				return strings.HasPrefix(f.Name.Name, kind)
-			})
-		})
-		lib.use(fset, info, "")
-	}
-}
-
+// place names the declaration of an identifier.
 func place(fset *token.FileSet, o types.Object) string {
 	p := fset.Position(o.Pos())
 	return fmt.Sprintf("%s:%d %s", p.Filename, p.Line, o.Name())
@@ -244,18 +160,19 @@ func (lib library) at(fset *token.FileSet, o types.Object) *exported {
 	return lib[key]
 }
 
-// declare adds the identifiers that the files export.
-func (lib library) declare(fset *token.FileSet, info *types.Info, files []*ast.File, pkg string) {
+// declare adds the identifiers that a package exports.
+func (lib library) declare(p *packages.Package) {
+	pkg := strings.TrimPrefix(p.PkgPath, module)
 	add := func(id *ast.Ident, within string, doc ...*ast.CommentGroup) {
 		if !id.IsExported() {
 			return
 		}
-		e := lib.at(fset, info.Defs[id])
+		e := lib.at(p.Fset, p.TypesInfo.Defs[id])
 		e.name = pkg + "." + within + id.Name
 		e.doc = slices.ContainsFunc(doc, func(d *ast.CommentGroup) bool { return d != nil })
 		e.used = e.used || within != "" && (slices.Contains(standard, id.Name) || pkg == "summary/bloom" && slices.Contains(ofSets, id.Name))
 	}
-	for _, f := range files {
+	for _, f := range p.Syntax {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
@@ -290,18 +207,36 @@ func receiver(e ast.Expr) string {
 	return e.(*ast.Ident).Name
 }
 
-// use marks what info's package, named pkg, uses of the library's other packages.
-func (lib library) use(fset *token.FileSet, info *types.Info, pkg string) {
-	for _, o := range info.Uses {
-		if o.Pkg() == nil || !o.Exported() || !matches(module+"summary/...", o.Pkg().Path()) || o.Pkg().Path() == module+pkg {
-			continue
+// use marks what a package uses of the library's other packages. Of tests, only examples count.
+func (lib library) use(p *packages.Package) {
+	for _, f := range p.Syntax {
+		inTest := strings.HasSuffix(p.Fset.Position(f.Pos()).Filename, "_test.go")
+		for _, d := range f.Decls {
+			if call, ok := d.(*ast.FuncDecl); ok && inTest && slices.ContainsFunc([]string{"Test", "Benchmark", "Fuzz"}, func(kind string) bool {
+				return strings.HasPrefix(call.Name.Name, kind)
+			}) {
+				continue
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					lib.mark(p, p.TypesInfo.Uses[id])
+				}
+				return true
+			})
 		}
-		if f, ok := o.(*types.Func); ok {
-			o = f.Origin()
-		}
-		lib.at(fset, o).used = true
-		lib.useTypes(fset, o.Type())
 	}
+}
+
+// mark marks an identifier that a package uses, if it is of another package of the library.
+func (lib library) mark(p *packages.Package, o types.Object) {
+	if o == nil || o.Pkg() == nil || !o.Exported() || !matches(module+"summary/...", o.Pkg().Path()) || o.Pkg().Path() == p.PkgPath {
+		return
+	}
+	if f, ok := o.(*types.Func); ok {
+		o = f.Origin()
+	}
+	lib.at(p.Fset, o).used = true
+	lib.useTypes(p.Fset, o.Type())
 }
 
 // useTypes marks the library's types that a function takes or returns, or that a variable or constant has.

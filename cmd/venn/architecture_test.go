@@ -2,12 +2,11 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,7 +22,10 @@ var (
 
 func TestArchitectureNamesExist(t *testing.T) {
 	root := filepath.Join("..", "..")
-	packages, names := declared(t, root)
+	named := make(map[string][]*types.Package)
+	for _, p := range must(sources()) {
+		named[p.Name] = append(named[p.Name], p.Types)
+	}
 	for _, page := range pages {
 		text := must(os.ReadFile(filepath.Join(root, page)))
 		for _, m := range quoted.FindAllStringSubmatch(string(text), -1) {
@@ -34,85 +36,23 @@ func TestArchitectureNamesExist(t *testing.T) {
 				}
 				continue
 			}
-			id := identifier.FindStringSubmatch(name)
-			if id == nil || !packages[id[1]] && !ast.IsExported(strings.Split(name, ".")[1]) {
+			parts := strings.Split(name, ".")
+			if !identifier.MatchString(name) || named[parts[0]] == nil && !ast.IsExported(parts[1]) {
 				continue // a command, a flag, a file at the root
 			}
-			if !names[name] {
+			if !slices.ContainsFunc(named[parts[0]], func(p *types.Package) bool { return declares(p, parts[1:]) }) {
 				t.Errorf("%s names `%s`, which no package declares", page, name)
 			}
 		}
 	}
 }
 
-// declared returns the names of the module's packages, and every name that one of them declares at top level: as
-// package.Name, and for methods and fields as package.Type.Name.
-func declared(t *testing.T, root string) (packages, names map[string]bool) {
-	t.Helper()
-	packages, names = make(map[string]bool), make(map[string]bool)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		pkg := file.Name.Name
-		packages[pkg] = true
-		for _, decl := range file.Decls {
-			for _, n := range declaredBy(decl) {
-				names[pkg+"."+n] = true
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+// declares reports whether a package declares a name, or a type with a field or method.
+func declares(p *types.Package, name []string) bool {
+	o := p.Scope().Lookup(name[0])
+	if o == nil || len(name) == 1 {
+		return o != nil
 	}
-	return packages, names
-}
-
-// declaredBy returns the names of a declaration, those of methods and fields behind their type's.
-func declaredBy(decl ast.Decl) (names []string) {
-	if f, ok := decl.(*ast.FuncDecl); ok {
-		if f.Recv == nil {
-			return []string{f.Name.Name}
-		}
-		t := f.Recv.List[0].Type
-		if p, ok := t.(*ast.StarExpr); ok {
-			t = p.X
-		}
-		if generic, ok := t.(*ast.IndexExpr); ok {
-			t = generic.X
-		}
-		return []string{receiver(t) + "." + f.Name.Name}
-	}
-	for _, spec := range decl.(*ast.GenDecl).Specs {
-		switch spec := spec.(type) {
-		case *ast.ValueSpec:
-			for _, n := range spec.Names {
-				names = append(names, n.Name)
-			}
-		case *ast.TypeSpec:
-			names = append(names, spec.Name.Name)
-			for _, field := range fieldsOf(spec.Type) {
-				for _, n := range field.Names {
-					names = append(names, spec.Name.Name+"."+n.Name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// fieldsOf returns the fields of a struct, or the methods of an interface.
-func fieldsOf(t ast.Expr) []*ast.Field {
-	switch t := t.(type) {
-	case *ast.StructType:
-		return t.Fields.List
-	case *ast.InterfaceType:
-		return t.Methods.List
-	}
-	return nil
+	member, _, _ := types.LookupFieldOrMethod(o.Type(), true, p, name[1])
+	return member != nil
 }

@@ -138,8 +138,8 @@ type listed struct {
 	Imports, Deps   []string
 }
 
-// packages lists this module's packages, as go list sees them. Tests and their imports do not count.
-func packages(t *testing.T) []listed {
+// listedPackages lists this module's packages, as go list sees them. Tests and their imports do not count.
+func listedPackages(t *testing.T) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...")
 	cmd.Dir = filepath.Join("..", "..")
@@ -176,7 +176,7 @@ func matchesAny(patterns []string, path string) bool {
 }
 
 func TestImportsPointUpward(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range listedPackages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		line := slices.IndexFunc(layers, func(l layer) bool { return matches(l.pkg, name) })
 		if line < 0 {
@@ -199,7 +199,7 @@ func TestImportsPointUpward(t *testing.T) {
 }
 
 func TestBannedImports(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range listedPackages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		for _, b := range bans {
 			if !matchesAny(b.pkgs, name) {
@@ -221,7 +221,7 @@ func TestBannedImports(t *testing.T) {
 // TestImportsOfNoTestKit: of this module's packages that the program is linked from, none is a kit for tests or imports one.
 // Libraries are left out: simulated links and the DHT bring package testing.
 func TestImportsOfNoTestKit(t *testing.T) {
-	all := packages(t)
+	all := listedPackages(t)
 	program := all[slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == module+"cmd/venn" })]
 	for _, p := range all {
 		if p.ImportPath != program.ImportPath && !slices.Contains(program.Deps, p.ImportPath) {
@@ -236,7 +236,7 @@ func TestImportsOfNoTestKit(t *testing.T) {
 }
 
 func TestCoresStartNoGoroutines(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range listedPackages(t) {
 		if !matchesAny(cores, strings.TrimPrefix(p.ImportPath, module)) {
 			continue
 		}
