@@ -88,13 +88,13 @@ func (s *session) dleftFormulas() {
 func choose5(n float64) float64 { return n * (n - 1) * (n - 2) * (n - 3) * (n - 4) / 120 }
 
 func (s *session) fluidLimits() {
-	tails := papers.FluidLimit(4, 9, 6, true)
+	tails := papers.FluidLimit(4, 9, 6)
 	for _, p := range printedOf("dleft") {
 		if strings.HasPrefix(p.Name, "T1_fluid") {
 			s.formula(p.Name, tails[p.int("tail")])
 		}
 	}
-	s.formula("fluid_6.5_ge9", papers.FluidLimit(4, 9, 6.5, true)[9])
+	s.formula("fluid_6.5_ge9", papers.FluidLimit(4, 9, 6.5)[9])
 }
 
 // churned is the result of one trial of section 5.1.

@@ -22,7 +22,7 @@ var dynamic = experiment{
 // batches of its length.
 func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
 	p := must(bloom.Goal{Keys: dynamicKeys, Rate: rate}.Params())
-	return p, must(papers.DynamicForBits(p.Bits(), rate, false))
+	return p, must(papers.DynamicForBits(p.Bits(), rate))
 }
 
 func dynamicTasks(s *session) []task {

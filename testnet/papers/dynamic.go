@@ -10,14 +10,10 @@ import (
 // DynamicForBits searches the configuration of a dynamic filter whose batches hold the most keys (Papapetrou et al.
 // 2010, section 4). A batch has at most the given number of bits, and a false-positive rate of at most rate, 0 < rate <
 // 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it adds blocks for as long as that helps.
-// With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
-func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (bloom.DynamicParams, error) {
+func DynamicForBits(bits uint64, rate float64) (bloom.DynamicParams, error) {
 	const mostBlocks = 1024 // hash functions of a filter
 	var best bloom.DynamicParams
 	for mu := uint64(1); mu <= min(bits, mostBlocks) && rate > 0 && rate < 1; mu++ {
-		if divisorsOnly && bits%mu != 0 {
-			continue
-		}
 		batch := bloom.Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}
 		n := capacity(batch, rate)
 		if n < best.Threshold {

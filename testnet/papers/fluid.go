@@ -2,23 +2,17 @@ package papers
 
 // FluidLimit returns the fractions of buckets with at least 0, 1, 2, … up to depth fingerprints, in the limit of many
 // buckets of unbounded size. load is the mean number of fingerprints a bucket, d the number of subtables (section 2.3
-// of the paper). The tail at one more than the cells of a bucket is the probability of an overflow. steady selects the
-// state after long removing and adding at random at this load (table 1); without it, only additions have led to the
-// load.
+// of the paper). The tail at one more than the cells of a bucket is the probability of an overflow. The
+// state is the one after long removing and adding at random at this load (table 1).
 //
 // The family of differential equations, with s(i,j) the fraction of the buckets of subtable j that hold at least i:
 //
 //	ds(i,j)/dt = d (s(i-1,j)-s(i,j)) Π(l<j) s(i,l) Π(l>j) s(i-1,l)  -  i (s(i,j)-s(i+1,j)) / load
 //
-// where the second term is left out for additions only. It takes some tens of milliseconds.
-func FluidLimit(d, depth int, load float64, steady bool) []float64 {
-	f := fluid{d: d, levels: depth + 4} // beyond depth the tails no longer act on earlier ones
-	if steady {
-		f.load = load
-		f.integrate(f.start(load), 40*load)
-	} else {
-		f.integrate(f.start(0), load)
-	}
+// It takes some tens of milliseconds.
+func FluidLimit(d, depth int, load float64) []float64 {
+	f := fluid{d: d, levels: depth + 4, load: load} // beyond depth the tails no longer act on earlier ones
+	f.integrate(f.start(load), 40*load)
 	tails := make([]float64, depth+1)
 	for i := range tails {
 		for _, s := range f.s[i] {
@@ -30,7 +24,7 @@ func FluidLimit(d, depth int, load float64, steady bool) []float64 {
 
 type fluid struct {
 	d, levels int
-	load      float64 // 0: no removals
+	load      float64
 	s         [][]float64
 }
 
@@ -79,10 +73,7 @@ func (f *fluid) slope(out, s [][]float64) {
 				v *= s[i-1][l]
 			}
 		}
-		if f.load > 0 {
-			v -= float64(i) * (s[i][j] - s[i+1][j]) / f.load
-		}
-		out[i][j] = v
+		out[i][j] = v - float64(i)*(s[i][j]-s[i+1][j])/f.load
 	})
 }
 

@@ -30,10 +30,8 @@ type inputs struct {
 	SliceBits               int `json:"slice_bits"`
 	N, N1, N2, N12          float64
 	T, T1, T2               int
-	TAnd                    int     `json:"t_and"`
-	TTotal                  int     `json:"t_total"`
-	NL                      float64 `json:"n_l"`
-	NR                      float64 `json:"n_r"`
+	TAnd                    int `json:"t_and"`
+	TTotal                  int `json:"t_total"`
 	Confidence, Alpha       float64
 	Rule, Quantity, Formula string
 }
@@ -60,17 +58,10 @@ func compute(v interval) []float64 {
 		return pair(a.CardinalityPrinted(float64(in.T), in.Confidence))
 	case is("T6_bounds"):
 		return pair(a.CardinalityPrinted(float64(in.TTotal), in.Confidence))
-	case is("thm1_equal"):
-		return pair(a.CardinalityTheorem(float64(in.T), in.Confidence))
-	case is("thm1_prob"):
-		return []float64{a.TheoremConfidence(float64(in.T), in.NL, in.NR)}
-	case is("thm3"):
-		i := a.CardinalityTheorem(float64(in.T), in.Confidence)
-		return []float64{i.Value, i.Low, i.High}
 	case has("_bounds"):
 		return pair(a.IntersectionPrinted(in.counts(), in.Confidence))
 	}
-	return nil // package estimate has it
+	return nil // package estimate has it, or no table prints it
 }
 
 // expected decodes a number, a pair, or the triple of theorem 3.
@@ -78,18 +69,11 @@ func expected(t *testing.T, raw json.RawMessage) []float64 {
 	t.Helper()
 	var one float64
 	var many []float64
-	var named struct {
-		Nhat float64 `json:"nhat"`
-		NL   float64 `json:"n_l"`
-		NR   float64 `json:"n_r"`
-	}
 	switch {
 	case json.Unmarshal(raw, &one) == nil:
 		return []float64{one}
 	case json.Unmarshal(raw, &many) == nil:
 		return many
-	case json.Unmarshal(raw, &named) == nil:
-		return []float64{named.Nhat, named.NL, named.NR}
 	}
 	t.Fatalf("cannot read %s", raw)
 	return nil
@@ -116,11 +100,12 @@ func TestIntervals(t *testing.T) {
 		}
 		checked := 0
 		for _, v := range all.Vectors {
-			got, want := compute(v), expected(t, v.Expected)
+			got := compute(v)
 			if got == nil {
 				continue
 			}
 			checked++
+			want := expected(t, v.Expected)
 			agrees := allWithin(got, want, v.Tolerance.Abs, v.Tolerance.Rel)
 			if misprint := v.Reproduces != nil && !*v.Reproduces; agrees == misprint {
 				t.Errorf("%s (%s): got %v, want %v (misprint: %v %s)", v.Name, v.Source, got, want, misprint, v.Note)
@@ -137,15 +122,11 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestTailsInverted compares the closed forms with what they invert, by bisection.
-func TestTailsInverted(t *testing.T) {
+// TestTailInverted compares the closed form with what it inverts, by bisection.
+func TestTailInverted(t *testing.T) {
 	for _, count := range []float64{2, 3, 10, 1000, 1e6, 1e9} {
 		for _, alpha := range []float64{0.5, 0.15, 0.025, 1e-6, 1e-12} {
 			tail := -math.Log(alpha)
-			low := bisect(0, count-1, func(s float64) bool { return lowTail(count, s) >= alpha })
-			if got := fewerOnes(count, tail); math.Abs(got-low) > 1e-6*math.Max(low, 1e-3) {
-				t.Errorf("fewer than %v at %v: %v, bisected %v", count, alpha, got, low)
-			}
 			high := bisect(count+1, 100*count+1000, func(s float64) bool { return highTail(count, s) <= alpha })
 			if got := moreOnes(count, tail); math.Abs(got-high) > 1e-6*high {
 				t.Errorf("more than %v at %v: %v, bisected %v", count, alpha, got, high)

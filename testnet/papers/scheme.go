@@ -1,12 +1,8 @@
 package papers
 
-import (
-	"math/bits"
+import "github.com/venn-p2p/venn/summary/bloom"
 
-	"github.com/venn-p2p/venn/summary/bloom"
-)
-
-// Scheme derives all positions of a key in a filter from two or three numbers below the length of a block (Kirsch and
+// Scheme derives all positions of a key in a filter from two numbers below the length of a block (Kirsch and
 // Mitzenmacher 2008). Hash functions are numbered through all blocks: i = block*Hashes + (hash within the block).
 //
 // Keys that share these numbers collide in every hash function, so the false-positive rate cannot fall below a floor,
@@ -20,7 +16,6 @@ const (
 	Double         Scheme = iota // h1 + i*h2 mod m_b; floor n/m_b²
 	EnhancedSquare               // h1 + i*h2 + i² mod m_b; floor n/m_b²
 	EnhancedCube                 // h1 + i*h2 + i³ mod m_b; floor n/m_b²
-	Triple                       // h1 + i*h2 + i(i-1)/2*h3 mod m_b; floor n/m_b³
 )
 
 // Filter is a Bloom filter under a Scheme.
@@ -61,20 +56,16 @@ func (f *Filter) each(h bloom.Hash, visit func(at uint64) bool) bool {
 	return true
 }
 
-// progression yields positions modulo m, one after the other, by finite differences.
+// progression yields positions modulo m, one after the other, each by a step from the one before.
 type progression struct {
-	scheme  Scheme
-	i       uint64 // number of the next hash function
-	m       uint64
-	x, y, z uint64 // position, first and second difference, all below m
+	scheme Scheme
+	i      uint64 // number of the next hash function
+	m      uint64
+	x, y   uint64 // position and step to the next, below m
 }
 
 func newProgression(s Scheme, h bloom.Hash, m uint64) progression {
-	p := progression{scheme: s, m: m, x: h.A % m, y: h.B % m}
-	if s == Triple {
-		p.z = mix(h.A^bits.RotateLeft64(h.B, 32)) % m
-	}
-	return p
+	return progression{scheme: s, m: m, x: h.A % m, y: h.B % m}
 }
 
 // next returns the position within the block of the next hash function.
@@ -88,13 +79,5 @@ func (p *progression) next() uint64 {
 		p.x += (3*i*i + 3*i + 1) % p.m
 	}
 	p.x = (p.x + p.y) % p.m
-	p.y = (p.y + p.z) % p.m
 	return at
-}
-
-// mix spreads every bit of x over the word.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
