@@ -3,7 +3,6 @@ package venn
 import (
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -45,7 +44,8 @@ type hostile struct {
 	done     int // misdeeds
 	told     int // identities, in turn
 	spoils   bool
-	answered int // asks for its own summary, with spoiled ones
+	answered int               // asks for its own summary, with spoiled ones
+	invented map[uint64]*epoch // summaries of its identities, made when they are first spoken of, by the tag of their origin
 }
 
 func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
@@ -53,7 +53,8 @@ func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy
 		v := p.(*node)
 		self := v.host.Self()
 		return &hostile{
-			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
+			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, invented: map[uint64]*epoch{},
+			rng:   strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
 			every: of.Pace(wire.MaxHelloRecords / len(misdeeds)),
 		}
 	}
@@ -120,13 +121,7 @@ func (h *hostile) isSpoiled(g group.ID) bool {
 }
 
 // own returns the last epoch of the peer itself; nil before the first.
-func (h *hostile) own() *epoch {
-	all := h.run.origin(h.host.Self()).epochs.Load()
-	if all == nil {
-		return nil
-	}
-	return (*all)[len(*all)-1]
-}
+func (h *hostile) own() *epoch { return h.run.origins[h.host.Self()].epoch }
 
 // spoiled returns parts of an epoch. Their signature is wrong, or a part differs from the signed one, or they are of a
 // second summary under the same number, or they are correct.
@@ -147,7 +142,7 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 	switch {
 	case h.answered%3 == 1 && first == 0:
 		p.Envelope = slices.Clone(p.Envelope)
-		p.Envelope[len(p.Envelope)-signatureEnd] = wrong
+		p.Envelope[len(p.Envelope)-1] = wrong
 	case h.answered%3 == 2:
 		part := slices.Clone(run.Parts[0])
 		part[0] ^= 1
@@ -183,11 +178,7 @@ func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 	if h.isSpoiled(g) {
 		return h.spoiled(h.own(), first, end), true
 	}
-	id, there := h.run.invented.named(g.OriginTag())
-	if !there || id < h.of.First || int(id-h.of.First) >= h.of.Number {
-		return p, false
-	}
-	e := h.run.origin(id).epoch(1)
+	e := h.invented[g.OriginTag()]
 	if e == nil {
 		return p, false
 	}
@@ -205,8 +196,8 @@ func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
 // some returns records of the next n identities made up.
 func (h *hostile) some(n int) (out []wire.Record) {
 	for range min(n, h.of.Number) {
-		p := peerID(h.turn())
-		out = append(out, wire.Record{Peer: p, Envelope: append(make([]byte, recordOverhead), p...)})
+		p := h.turn()
+		out = append(out, wire.Record{Peer: peerID(p), Envelope: recordOf(p)})
 	}
 	return out
 }
@@ -229,7 +220,7 @@ func (h *hostile) introduce(to strategy.ID) {
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {
-		e := h.run.invent(h.turn())
+		e := h.invent(h.turn())
 		items = append(items, wire.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
 	}
 	h.sendCatalogue(to, items)
@@ -263,43 +254,17 @@ func (h *hostile) unasked(to strategy.ID) {
 	})
 }
 
-// invented are made-up origins. They are made when they are first spoken of.
-type invented struct {
-	mu      sync.Mutex
-	origins map[strategy.ID]*origin
-	tags    map[uint64]strategy.ID
-}
-
-func (i *invented) origin(p strategy.ID) *origin {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.origins == nil {
-		i.origins, i.tags = map[strategy.ID]*origin{}, map[uint64]strategy.ID{}
-	}
-	if i.origins[p] == nil {
-		i.origins[p] = &origin{}
-		i.tags[group.OriginTag(string(peerID(p)))] = p
-	}
-	return i.origins[p]
-}
-
-// named returns the origin of a tag.
-func (i *invented) named(tag uint64) (p strategy.ID, there bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	p, there = i.tags[tag]
-	return p, there
-}
-
 // invent returns the summary of a made-up identity.
-func (r *run) invent(p strategy.ID) *epoch {
-	if e := r.origin(p).epoch(1); e != nil {
-		return e
+func (h *hostile) invent(p strategy.ID) *epoch {
+	tag := group.OriginTag(string(peerID(p)))
+	if h.invented[tag] == nil {
+		stream, err := h.run.build(p, summary.Epoch{Generation: 1, Sequence: 1}, core.Lifetime, nil)
+		if err != nil {
+			panic(err) // the claims are fingerprints of the run
+		}
+		h.invented[tag] = sealed(p, stream)
 	}
-	if _, err := r.publish(p, core.Lifetime); err != nil {
-		panic(err) // the claims are fingerprints of the run
-	}
-	return r.origin(p).epoch(1)
+	return h.invented[tag]
 }
 
 // claimed is the number of keys that a made-up identity claims to hold.

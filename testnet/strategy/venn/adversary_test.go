@@ -24,7 +24,7 @@ func published(t *testing.T, n int) (*run, *epoch) {
 	if _, err := r.publish(0, core.Lifetime); err != nil {
 		t.Fatal(err)
 	}
-	return r, r.origins[0].epoch(1)
+	return r, r.origins[0].epoch
 }
 
 // firstHost is the host of peer 0. It keeps what is sent last.
@@ -76,12 +76,12 @@ func TestTwinOfNothing(t *testing.T) {
 func TestSpoiledSummaries(t *testing.T) {
 	r, e := published(t, 2000)
 	twin := r.twin(0, e)
-	h, err := r.openHeader(twin.envelope)
+	h, err := openHeader(twin.envelope)
 	if own := e.stream.Header(); err != nil || h.Epoch != own.Epoch || h.Chain == own.Chain || h.N != own.N-1 {
 		t.Fatalf("twin %+v of %+v: %v", h, own, err)
 	}
-	twin.envelope[len(twin.envelope)-signatureEnd] = wrong
-	if _, err := r.openHeader(twin.envelope); !errors.Is(err, errSignature) {
+	twin.envelope[len(twin.envelope)-1] = wrong
+	if _, err := openHeader(twin.envelope); !errors.Is(err, errSignature) {
 		t.Errorf("a wrong signature: %v", err)
 	}
 }

@@ -3,9 +3,7 @@ package venn
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -28,9 +26,8 @@ type origin struct {
 	last     uint32 // sequence number used
 	reserved uint32 // sequence numbers up to it may be used
 
-	// epochs are the ones published so far, ascending. Others read them while the peer itself adds one.
-	epochs  atomic.Pointer[[]*epoch]
-	changed bool // the collection differs from the last epoch's
+	epoch   *epoch // the latest; nil: none yet
+	changed bool   // the collection differs from the epoch's
 }
 
 // epoch is a summary that was published.
@@ -38,27 +35,16 @@ type epoch struct {
 	stream           *summary.Prefix
 	envelope, record []byte
 
-	twin *epoch // an adversary's second one under the same number; nil: none. Read only by peers that got parts of it
+	twin *epoch // an adversary's second one under the same number; nil: none
 }
 
-// The byte before the last signatureEnd-1 of an envelope stands for its signature.
+// The last byte of an envelope stands for its signature.
 const (
-	signatureEnd = 9
-
-	right  = 0
-	ofTwin = 1 // right, for the twin
-	wrong  = 2
+	right = 0
+	wrong = 1
 )
 
 var errSignature = errors.New("strategy: venn: wrong signature")
-
-// origin returns the origin of a peer's summaries, or of an identity that an adversary has made up.
-func (r *run) origin(p strategy.ID) *origin {
-	if int(p) < len(r.origins) {
-		return &r.origins[p]
-	}
-	return r.invented.origin(p)
-}
 
 // restart begins a session, and returns the first number of its requests.
 func (o *origin) restart() uint64 {
@@ -75,68 +61,39 @@ func (o *origin) next() uint32 {
 	return o.last
 }
 
-// epoch returns the epoch of a sequence number; nil: it was never published.
-func (o *origin) epoch(sequence uint32) *epoch {
-	all := o.epochs.Load()
-	if all == nil {
-		return nil
-	}
-	i, found := slices.BinarySearchFunc(*all, sequence, func(e *epoch, s uint32) int {
-		return int(int64(e.stream.Header().Epoch.Sequence) - int64(s))
-	})
-	if !found {
-		return nil
-	}
-	return (*all)[i]
-}
-
-// publish gives a peer its next summary, with a lifetime.
+// publish gives a peer its next summary, with a lifetime: of its collection, or its last one under the next number.
 func (r *run) publish(p strategy.ID, lifetime time.Duration) (event.Published, error) {
-	o := r.origin(p)
+	o := &r.origins[p]
 	number := summary.Epoch{Generation: 1, Sequence: o.next()}
-	var old []*epoch
-	if all := o.epochs.Load(); all != nil {
-		old = *all
+	var stream *summary.Prefix
+	var err error
+	if o.epoch != nil && !o.changed {
+		h := o.epoch.stream.Header()
+		h.Epoch, h.Lifetime = number, lifetime
+		stream, err = o.epoch.stream.Under(h)
+	} else {
+		stream, err = r.build(p, number, lifetime, o.epoch)
 	}
-	e, err := r.make(p, number, lifetime, old)
 	if err != nil {
 		return event.Published{}, err
 	}
-	all := append(slices.Clone(old), e)
-	o.epochs.Store(&all)
-	return event.Published{Envelope: e.envelope, Record: e.record, Stream: e.stream}, nil
+	o.epoch, o.changed = sealed(p, stream), false
+	return event.Published{Envelope: o.epoch.envelope, Record: o.epoch.record, Stream: stream}, nil
 }
 
-// make makes an epoch: from the collection, or from an epoch before.
-func (r *run) make(p strategy.ID, number summary.Epoch, lifetime time.Duration, old []*epoch) (*epoch, error) {
-	e := &epoch{}
-	var err error
-	o := r.origin(p)
-	if len(old) > 0 && !o.changed {
-		last := old[len(old)-1]
-		e.record = last.record
-		h := last.stream.Header()
-		h.Epoch, h.Lifetime = number, lifetime
-		e.stream, err = last.stream.Under(h)
-	} else {
-		e.record = append(make([]byte, recordOverhead, recordOverhead+peerIDBytes), peerID(p)...)
-		e.stream, err = r.build(p, number, lifetime, old)
-		o.changed = false
-	}
+// sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record.
+func sealed(p strategy.ID, stream *summary.Prefix) *epoch {
+	header, err := stream.Header().AppendBinary(nil)
 	if err != nil {
-		return nil, err
+		panic(err) // the header is a summary's
 	}
-	payload, err := e.stream.Header().AppendBinary(nil)
-	if err != nil {
-		return nil, err
-	}
-	e.envelope = append(payload, make([]byte, envelopeOverhead-8)...)
-	e.envelope = binary.BigEndian.AppendUint32(e.envelope, number.Sequence)
-	e.envelope = binary.BigEndian.AppendUint32(e.envelope, uint32(p))
-	return e, nil
+	return &epoch{stream: stream, envelope: append(header, make([]byte, envelopeOverhead)...), record: recordOf(p)}
 }
 
-// twin returns a second summary under the number of an epoch, without one of its keys.
+// recordOf returns the bytes of a peer's signed record.
+func recordOf(p strategy.ID) []byte { return append(make([]byte, recordOverhead), peerID(p)...) }
+
+// twin returns a peer's second summary under the number of an epoch, without one of its keys.
 func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 	if e.twin != nil {
 		return e.twin
@@ -150,23 +107,19 @@ func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 	if err != nil {
 		panic(err) // the keys are the run's
 	}
-	t := &epoch{stream: stream, record: e.record, envelope: slices.Clone(e.envelope)}
-	t.envelope[len(t.envelope)-signatureEnd] = ofTwin
-	e.twin = t
-	return t
+	e.twin = sealed(p, stream)
+	return e.twin
 }
 
 // build makes a summary of the collection, in the shape of the last one while it fits.
-func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration, old []*epoch) (*summary.Prefix, error) {
+func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration, last *epoch) (*summary.Prefix, error) {
 	fps := r.claims(p)
 	shape, err := r.shape(len(fps))
 	if err != nil {
 		return nil, err
 	}
-	if len(old) > 0 {
-		if last := old[len(old)-1].stream.Header().Shape; last.Fits(len(fps)) {
-			shape = last
-		}
+	if last != nil && last.stream.Header().Shape.Fits(len(fps)) {
+		shape = last.stream.Header().Shape
 	}
 	return summary.Build(fps, summary.Header{
 		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
@@ -204,19 +157,14 @@ func idOf(p wire.PeerID) strategy.ID {
 	return strategy.ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
 }
 
-// openHeader returns the header in an envelope, with its origin and epoch.
-func (r *run) openHeader(envelope []byte) (summary.Header, error) {
-	at := len(envelope) - 8
-	e := r.origin(strategy.ID(binary.BigEndian.Uint32(envelope[at+4:]))).epoch(binary.BigEndian.Uint32(envelope[at:]))
-	switch envelope[len(envelope)-signatureEnd] {
-	case wrong:
+// openHeader returns the header in an envelope.
+func openHeader(envelope []byte) (summary.Header, error) {
+	if envelope[len(envelope)-1] != right {
 		return summary.Header{}, errSignature
-	case ofTwin:
-		e = e.twin
 	}
-	return e.stream.Header(), nil
+	return summary.ParseHeader(envelope[:len(envelope)-envelopeOverhead])
 }
 
-func (r *run) openRecord(envelope []byte) (wire.PeerID, error) {
+func openRecord(envelope []byte) (wire.PeerID, error) {
 	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
 }

@@ -15,7 +15,7 @@ func misdoer(t *testing.T, n int) (*hostile, *firstHost) {
 	r, _ := published(t, n)
 	host := &firstHost{}
 	return &hostile{
-		node: &node{host: host, run: r}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2},
+		node: &node{host: host, run: r}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2}, invented: map[uint64]*epoch{},
 	}, host
 }
 
@@ -27,7 +27,7 @@ func TestUnaskedIsSent(t *testing.T) {
 	if !is || len(p.Run.Parts) != 1 || len(p.Envelope) == 0 {
 		t.Fatalf("sent %+v", host.sent)
 	}
-	if own := (*h.run.origin(0).epochs.Load())[0]; p.group == group.Of(own.stream.Header()) {
+	if own := h.own(); p.group == group.Of(own.stream.Header()) {
 		t.Error("the group is the summary's own")
 	}
 }

@@ -63,8 +63,6 @@ type run struct {
 	shape   func(n int) (summary.Shape, error)
 	config  overlay.Config // common to all peers' overlays
 	origins []origin
-
-	invented invented // made-up origins
 }
 
 // sharedBytes is the size of the cache of decoded summaries: what peers hold is shared in any case.
@@ -81,7 +79,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}
 	shared := cache.New(sharedBytes)
 	r.config = overlay.Config{
-		Seed: r.seed.Tag(), OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: shared.NewPrefix, Extend: shared.Extend,
+		Seed: r.seed.Tag(), OpenHeader: openHeader, OpenRecord: openRecord, NewPrefix: shared.NewPrefix, Extend: shared.Extend,
 		RunRelative: shared.RunRelative, ExtendRelative: shared.ExtendRelative, MaxOrigins: w.Params.Origins,
 		Memory: int(w.Params.Own[memory.Name]), Loop: true,
 	}
