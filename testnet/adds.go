@@ -21,7 +21,7 @@ const (
 	addedWithin = 10 * time.Second // for which a finder looks for a key
 	mostSought  = 24               // keys a second that others wait for, drawn from all that are added: each finder dials the holder
 	mostLookups = 4096             // under way at one time; peers wait with their next keys until some are over
-	addedBytes  = 32               // of a key
+	mostAdded   = 1 << 16          // keys that a peer adds: the plan has all of them
 )
 
 // Adds measures how soon keys are found that peers added while queries ran.
@@ -109,24 +109,31 @@ func (a *adds) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// run has a peer add keys at their times. Peers begin at different times.
+// addsEach returns the largest number of keys that each peer adds: keys of the plan that nobody holds.
+func (c *Config) addsEach() int {
+	if c.Adds == 0 {
+		return 0
+	}
+	return min(int(c.Adds*c.length().Seconds())+1, mostAdded)
+}
+
+// run has a peer add its keys at their times. Peers begin at different times.
 func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
-	pause, length := 1/a.r.cfg.Adds, a.length.Seconds()
-	for next := rng.Float64() * pause; next < length; next += pause {
+	pause, each := 1/a.r.cfg.Adds, a.r.cfg.addsEach()
+	own := a.r.plan.Keys[a.r.plan.Held()+m.number*each:][:each]
+	next := rng.Float64() * pause
+	for _, key := range own {
 		at := time.Duration(next * float64(time.Second))
-		if sleep(ctx, at-time.Since(a.began)) != nil || time.Since(a.began) > a.length {
+		if at >= a.length || sleep(ctx, at-time.Since(a.began)) != nil || time.Since(a.began) > a.length {
 			return
 		}
-		a.add(ctx, m, rng)
+		a.add(ctx, m, key, rng)
+		next += pause
 	}
 }
 
 // add has a peer add a key, and one other peer of each class of link wait for it, unless too many keys are awaited.
-func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
-	key := make([]byte, 0, addedBytes)
-	for len(key) < addedBytes {
-		key = append(key, byte(rng.Uint32()))
-	}
+func (a *adds) add(ctx context.Context, m *member, key []byte, rng *rand.Rand) {
 	var finders []*member
 	for _, all := range a.byClass {
 		others := len(all)

@@ -33,7 +33,7 @@ func (c *Config) plan() (*scenario.Plan, error) {
 	for _, l := range c.Links {
 		s.Lines = append(s.Lines, scenario.Line{Name: l.Name, Share: float64(l.Weight), Up: scenario.Rate(l.Rate), Down: scenario.Rate(l.Rate)})
 	}
-	p, err := s.PlanOf(data)
+	p, err := s.PlanOf(data, len(data.Peers())*c.addsEach())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}

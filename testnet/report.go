@@ -114,7 +114,7 @@ type Class struct {
 // report makes the report of all peers.
 func (r *run) report(p *partial) *Report {
 	rep := &Report{
-		Peers: r.data.Peers(), Keys: r.data.Keys(), Holdings: r.data.Holdings(),
+		Peers: r.data.Peers(), Keys: r.plan.Held(), Holdings: r.data.Holdings(),
 		QueriesLike: r.cfg.queriesLike(),
 		Seed:        r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
 		Phase: p.Phase, Interrupted: p.Interrupted, Notes: p.Notes,

@@ -111,7 +111,6 @@ func newRun(cfg Config) (*run, error) {
 		r.churn = newChurn(r)
 	}
 	if cfg.Adds > 0 {
-		r.takeStrangers()
 		r.adds = newAdds(r)
 	}
 	r.asked = make([][]asked, len(cfg.Links))

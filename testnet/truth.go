@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -24,9 +22,8 @@ type truth struct {
 	data *sim.Data      // at the start
 	plan *scenario.Plan // has the keys
 
-	mu      sync.RWMutex
-	held    *sim.Held
-	strange []map[string]summary.Fingerprint // keys that the data does not have, by peer; nil: none are taken in
+	mu   sync.RWMutex
+	held *sim.Held
 }
 
 // newTruth returns the truth at the start of a plan.
@@ -39,9 +36,6 @@ func (t *truth) key(number uint32) []byte { return t.plan.Keys[number] }
 
 // lookup returns the number of a key of the data.
 func (t *truth) lookup(key []byte) (number uint32, known bool) { return t.plan.Lookup(key) }
-
-// takeStrangers lets peers add keys that the data does not have.
-func (t *truth) takeStrangers() { t.strange = make([]map[string]summary.Fingerprint, t.data.Peers()) }
 
 // holds reports whether a peer holds a key of the data now.
 func (t *truth) holds(p strategy.ID, key uint32) bool {
@@ -86,56 +80,28 @@ type keys struct {
 
 func (t *truth) keysOf(peer int) *keys { return &keys{t, strategy.ID(peer)} }
 
-// Add adds a key; only one of the data unless the truth takes strange ones.
-func (k *keys) Add(key []byte, f summary.Fingerprint) (bool, error) {
-	if number, known := k.lookup(key); known {
-		return k.change(k.of, number, true), nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.strange == nil {
+// Add adds a key of the data.
+func (k *keys) Add(key []byte, _ summary.Fingerprint) (bool, error) {
+	number, known := k.lookup(key)
+	if !known {
 		return false, errForeign
 	}
-	if k.strange[k.of] == nil {
-		k.strange[k.of] = map[string]summary.Fingerprint{}
-	}
-	n := len(k.strange[k.of])
-	k.strange[k.of][string(key)] = f
-	return len(k.strange[k.of]) > n, nil
+	return k.change(k.of, number, true), nil
 }
 
-// Remove drops a key.
+// Remove drops a key; the error is always nil.
 func (k *keys) Remove(key []byte) (bool, error) {
-	if number, known := k.lookup(key); known {
-		return k.change(k.of, number, false), nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	n := len(k.strangers())
-	delete(k.strangers(), string(key))
-	return len(k.strangers()) < n, nil
-}
-
-// strangers returns the peer's keys that the data does not have. The mutex is held.
-func (k *keys) strangers() map[string]summary.Fingerprint {
-	if k.strange == nil {
-		return nil
-	}
-	return k.strange[k.of]
+	number, known := k.lookup(key)
+	return known && k.change(k.of, number, false), nil
 }
 
 // Has reports whether the key is held; the error is always nil.
 func (k *keys) Has(key []byte) (bool, error) {
-	if number, known := k.lookup(key); known {
-		return k.holds(k.of, number), nil
-	}
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	_, held := k.strangers()[string(key)]
-	return held, nil
+	number, known := k.lookup(key)
+	return known && k.holds(k.of, number), nil
 }
 
-// any draws one of the data's keys that are held; false when there is none.
+// any draws one of the keys held; false when there is none.
 func (k *keys) any(rng *rand.Rand) (number uint32, ok bool) {
 	held := k.collection(k.of)
 	if len(held) == 0 {
@@ -148,25 +114,13 @@ func (k *keys) any(rng *rand.Rand) (number uint32, ok bool) {
 func (k *keys) Len() (int, error) { return k.count(), nil }
 
 // count returns the number of keys held.
-func (k *keys) count() int {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return len(k.held.Collection(k.of)) + len(k.strangers())
-}
+func (k *keys) count() int { return len(k.collection(k.of)) }
 
 // Keys yields the keys held when the iteration begins; the error is always nil.
 func (k *keys) Keys(context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		k.mu.RLock()
-		held, strange := k.held.Collection(k.of), slices.Sorted(maps.Keys(k.strangers()))
-		k.mu.RUnlock()
-		for _, n := range held {
+		for _, n := range k.collection(k.of) {
 			if !yield(k.key(n), nil) {
-				return
-			}
-		}
-		for _, key := range strange {
-			if !yield([]byte(key), nil) {
 				return
 			}
 		}
@@ -176,16 +130,8 @@ func (k *keys) Keys(context.Context) iter.Seq2[[]byte, error] {
 // Fingerprints yields the fingerprints of the keys held when the iteration begins.
 func (k *keys) Fingerprints() iter.Seq[summary.Fingerprint] {
 	return func(yield func(summary.Fingerprint) bool) {
-		k.mu.RLock()
-		held, strange := k.held.Collection(k.of), slices.Sorted(maps.Values(k.strangers()))
-		k.mu.RUnlock()
-		for _, n := range held {
+		for _, n := range k.collection(k.of) {
 			if !yield(k.data.Key(n).Fingerprint) {
-				return
-			}
-		}
-		for _, f := range strange {
-			if !yield(f) {
 				return
 			}
 		}

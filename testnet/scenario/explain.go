@@ -17,7 +17,7 @@ func (s *Scenario) Explain() (string, error) {
 	say("%s: %s", s.Name, strings.TrimSpace(s.Question))
 	say("")
 	say("strategies   %s; %d trials, with seeds drawn from %d", strings.Join(s.Strategies, ", "), s.Trials, s.Seed)
-	say("peers        %d, with %d keys and %d holdings (%s)", p.Data.Peers(), len(p.Keys)-len(p.extra), p.Data.Holdings(), s.Collections.Data)
+	say("peers        %d, with %d keys and %d holdings (%s)", p.Data.Peers(), p.Held(), p.Data.Holdings(), s.Collections.Data)
 	for i, l := range s.Lines {
 		n := 0
 		for _, c := range p.Class {

@@ -39,10 +39,11 @@ type Plan struct {
 	least  time.Duration // latency
 	raised int           // latencies of a matrix that are below the least
 
-	data  *workload.Data           // nil: collections are made up
-	named func() map[string]uint32 // numbers of the keys that are not in it
-	extra [][]byte                 // the end of Keys: keys that nobody holds at the start
-	peers [][]span                 // when each is there
+	data    *workload.Data           // nil: collections are made up
+	named   func() map[string]uint32 // numbers of the keys that are not in it
+	extra   [][]byte                 // the end of Keys: keys that nobody holds at the start
+	further int                      // of them, keys that no change of the plan adds
+	peers   [][]span                 // when each is there
 }
 
 // Jump is that a clock jumps ahead.
@@ -87,10 +88,10 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	return p, nil
 }
 
-// PlanOf draws the plan of the first trial of a scenario that no file has, of data that has been read. There may be no
-// query in it. Zero values are as they are.
-func (s *Scenario) PlanOf(d *workload.Data) (*Plan, error) {
-	p := &Plan{Scenario: s, Seed: strategy.TrialSeed(s.Seed, 0)}
+// PlanOf draws the plan of the first trial of a scenario that no file has, of data that has been read. It has a number
+// of further keys that nobody holds. There may be no query in it. Zero values are as they are.
+func (s *Scenario) PlanOf(d *workload.Data, further int) (*Plan, error) {
+	p := &Plan{Scenario: s, Seed: strategy.TrialSeed(s.Seed, 0), further: further}
 	err := p.take(d)
 	if err == nil {
 		err = p.hash()
@@ -202,7 +203,7 @@ func (p *Plan) hash() error {
 	if n := p.changes(); n > maxChanges {
 		return p.source.fault("changes.share", "%.0f changes of collections, at most %d", n, maxChanges)
 	}
-	for i := range p.newKeys() {
+	for i := range p.newKeys() + p.further {
 		p.Keys = append(p.Keys, madeUp(p.Seed, held+i))
 	}
 	p.extra = p.Keys[held:]
@@ -225,6 +226,9 @@ func (p *Plan) hash() error {
 	})
 	return nil
 }
+
+// Held returns the number of keys that somebody holds at the start: the first ones.
+func (p *Plan) Held() int { return len(p.Keys) - len(p.extra) }
 
 // changes returns about the largest number of changes of collections.
 func (p *Plan) changes() float64 {

@@ -30,7 +30,7 @@ type stage struct {
 // play draws queries and changes in order of time.
 func (p *Plan) play() error {
 	n := p.Data.Peers()
-	s := &stage{Plan: p, online: make([]bool, n), held: sim.NewHeld(p.Data), new: uint32(len(p.Keys) - len(p.extra))}
+	s := &stage{Plan: p, online: make([]bool, n), held: sim.NewHeld(p.Data), new: uint32(p.Held())}
 	for i := range s.online {
 		s.online[i] = true
 	}
