@@ -262,7 +262,7 @@ func (c *collectionRun) add(what, by string, bytes int, quantity string, value f
 
 // each calls do(0) to do(n-1) on all processors, and leaves out the rest when the run is interrupted.
 func (c *collectionRun) each(n int, do func(i int)) {
-	parallel(n, runtime.GOMAXPROCS(0), func(i int) {
+	runs.Parallel(n, runtime.GOMAXPROCS(0), func(i int) {
 		if c.ctx.Err() == nil {
 			do(i)
 		}

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/sim"
@@ -63,16 +61,6 @@ func prefix(fps []summary.Fingerprint) *summary.Prefix {
 // summarise makes the whole summaries of all peers.
 func (c *collections) summarise() []*summary.Prefix {
 	out := make([]*summary.Prefix, len(c.fps))
-	parallel(len(out), runtime.GOMAXPROCS(0), func(i int) { out[i] = prefix(c.fps[i]) })
+	runs.Parallel(len(out), runtime.GOMAXPROCS(0), func(i int) { out[i] = prefix(c.fps[i]) })
 	return out
-}
-
-// parallel calls do(0) to do(n-1), a number of them at one time, and returns when all are done.
-func parallel(n, workers int, do func(i int)) {
-	var group errgroup.Group
-	group.SetLimit(workers)
-	for i := range n {
-		group.Go(func() error { do(i); return nil })
-	}
-	_ = group.Wait()
 }

@@ -149,7 +149,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 	stream := h.Sum64()
 	results := make([]T, n)
 	var finished atomic.Int64
-	parallel(n, s.options.Workers(), func(i int) {
+	runs.Parallel(n, s.options.Workers(), func(i int) {
 		if s.ctx.Err() != nil {
 			return
 		}

@@ -316,16 +316,12 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 		return scenario.Run{}, err
 	}
 	defer trace.drop()
-	crew := NewCrew(n.processors.each())
-	defer crew.Close()
 	before, state := n.live(), 0.0
 	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
-		Each: crew.Each, Trace: trace.writer(), Upkeep: pace, Look: n.options.Look,
-		Progress: func(done float64) {
-			crew.Grow(n.processors.each())
-			n.tell(i, done)
-		},
-		Ended: func() { state = n.live() - before },
+		Each:  func(tasks int, do func(int)) { Parallel(tasks, n.processors.each(), do) },
+		Trace: trace.writer(), Upkeep: pace, Look: n.options.Look,
+		Progress: func(done float64) { n.tell(i, done) },
+		Ended:    func() { state = n.live() - before },
 	})
 	if err != nil {
 		return scenario.Run{}, err

@@ -129,13 +129,13 @@ func (s *Sim) plan(begin time.Duration) {
 		case m.Killed:
 			k = killed
 		}
-		s.push(event{at: m.At, to: m.Peer, kind: k})
+		s.push(&event{at: m.At, to: m.Peer, kind: k})
 	}
 	s.stage(until)
 	for asks := s.cfg.Script.Asks; s.asked < len(asks) && asks[s.asked].At < until; s.asked++ {
 		if q := asks[s.asked]; c.online[q.Peer] && !s.held.Holds(q.Peer, q.Key) {
 			id := s.tally.add(q.Peer, q.At, q.Key, s.findable(q.Peer, q.Key))
-			s.push(event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
+			s.push(&event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
 		}
 	}
 }

@@ -108,17 +108,6 @@ func (w *watch) window(begin time.Duration, online []bool) {
 	}
 }
 
-// merge adds the notes of another watch, except the peers online.
-func (w *watch) merge(o *watch) {
-	for i, from := range o.seconds {
-		s := w.at(time.Duration(i) * time.Second)
-		s.Upkeep, s.Query, s.Messages = s.Upkeep+from.Upkeep, s.Query+from.Query, s.Messages+from.Messages
-	}
-	for name, from := range o.kinds {
-		w.add(name, from.Messages, from.Bytes)
-	}
-}
-
 // add adds to a kind of message.
 func (w *watch) add(name string, messages, bytes int64) {
 	k := w.kinds[name]

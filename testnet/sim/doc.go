@@ -1,10 +1,9 @@
 // Package sim runs the strategies of package strategy, venn's own cores among them, for many peers in virtual time.
 //
 // Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at
-// the earliest. So shards of the peers run a window independently, on as many processors as [Config.Each] uses, and
-// wait for each other once, at its end. Each takes in the events of the window before, in the order of the peers'
-// numbers. So a run follows from its [Config] alone: the same seed gives the same trace, byte for byte, on any number
-// of processors.
+// the earliest. So the peers' turns in a window are independent: they are shared by as many processors as [Config.Each]
+// uses. At the window's end what the peers have done is counted, planned and recorded, in the order of their numbers. So
+// a run follows from its [Config] alone: the same seed gives the same trace, byte for byte, on any number of processors.
 //
 // The model:
 //   - The streams that wait for a line take turns, a packet of 1,500 bytes each. A stream carries a peer's messages to

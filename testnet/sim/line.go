@@ -261,9 +261,9 @@ func (n *node) taken(e *event) {
 // soon plans an event of this peer, in this window or a later one. It passes it on unchanged: emit would set this peer
 // as its origin.
 func (n *node) soon(e *event) {
-	if e.at < n.shard.end {
-		n.shard.due = append(n.shard.due, *e)
+	if e.at < n.share.end {
+		n.share.due = append(n.share.due, *e)
 		return
 	}
-	n.shard.do(n.id, e)
+	n.do(e)
 }

@@ -14,7 +14,7 @@ import (
 // and constant state, so that many are stepped at a time.
 type node struct {
 	sim   *Sim
-	shard *shard
+	share *share // of its turn
 	id    strategy.ID
 	peer  strategy.Peer // nil: offline
 	rng   generator     // the strategy's
@@ -53,7 +53,7 @@ const (
 
 // run steps a node through its events of a window, which are in order.
 func (n *node) run(events []event, end time.Duration) {
-	due := &n.shard.due
+	due := &n.share.due
 	for done := 0; ; {
 		next := end
 		own := done < len(*due) && (len(events) == 0 || (*due)[done].at <= events[0].at)
@@ -120,7 +120,7 @@ func (n *node) ring(at time.Duration) {
 // emit does something in the peer's present session.
 func (n *node) emit(e event) {
 	e.fromLife = n.life
-	n.shard.do(n.id, &e)
+	n.do(&e)
 }
 
 func (n *node) step(in strategy.Input) { n.peer.Step(n.now, in) }
@@ -249,7 +249,7 @@ func (n *node) outlived(e *event) {
 	default:
 		return
 	}
-	n.shard.do(n.id, &back)
+	n.do(&back)
 }
 
 // arrive takes a packet in at the rate of the line.
@@ -373,6 +373,6 @@ func (n *node) Connect(to strategy.ID) {
 func (n *node) Disconnect(to strategy.ID) {
 	if c := n.linkTo(to); c != nil {
 		n.hangUp(c)
-		n.shard.do(n.id, &event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, toLife: n.life, fromLife: c.life, kind: closed})
+		n.do(&event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, toLife: n.life, fromLife: c.life, kind: closed})
 	}
 }

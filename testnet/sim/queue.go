@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -52,65 +51,26 @@ const (
 // queued reports whether events of a kind are planned for a time, rather than reported in a step.
 func (k kind) queued() bool { return k < handshake || k > done }
 
-// queue holds the events to come by window: the next ringWindows windows in a ring, later ones in a heap. Events of one
-// window and one instant stay in the order of their planning.
+// queue holds the events to come by window, in the order of their planning.
 type queue struct {
 	width   time.Duration // of a window
-	now     int64         // window
-	ring    []bag
-	far     farEvents
-	planned uint64 // far events
+	now     int64         // number of the window that is run; before the first one 0
+	windows map[int64][]event
 }
-
-const ringWindows = 1 << 10
 
 func newQueue(width time.Duration) queue {
-	return queue{width: width, ring: make([]bag, ringWindows)}
+	return queue{width: width, windows: map[int64][]event{}}
 }
 
-// push plans an event. One that is due before the next window begins is put into it.
+// push plans an event. One that is due before the next window begins is put into that.
 func (q *queue) push(e *event) {
 	w := max(int64(e.at/q.width), q.now+1)
-	if w-q.now >= ringWindows {
-		heap.Push(&q.far, farEvent{q.planned, *e})
-		q.planned++
-		return
-	}
-	q.ring[w%ringWindows].add(e)
+	q.windows[w] = append(q.windows[w], *e)
 }
 
-// next moves to the next window and returns its events. The caller empties the bag.
-func (q *queue) next() *bag {
-	q.now++
-	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows { // before any other is put into that window
-		e := heap.Pop(&q.far).(farEvent)
-		q.push(&e.event)
-	}
-	return &q.ring[q.now%ringWindows]
-}
-
-// farEvent is an event with its number in the order of planning.
-type farEvent struct {
-	number uint64
-	event
-}
-
-type farEvents []farEvent
-
-func (e farEvents) Len() int { return len(e) }
-func (e farEvents) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].number < e[j].number
-}
-func (e farEvents) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-
-// Push serves package heap.
-func (e *farEvents) Push(x any) { *e = append(*e, x.(farEvent)) }
-
-// Pop serves package heap.
-func (e *farEvents) Pop() any {
-	last := len(*e) - 1
-	x := (*e)[last]
-	(*e)[last] = farEvent{}
-	*e = (*e)[:last]
-	return x
+// take takes out the events of the window that is run.
+func (q *queue) take() []event {
+	events := q.windows[q.now]
+	delete(q.windows, q.now)
+	return events
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// plainQueue is the slow twin of a shard: one heap for all events, by window, peer, time and order of
+// plainQueue is the slow twin of the queue: one heap for all events, by window, peer, time and order of
 // planning.
 type plainQueue struct {
 	width  time.Duration
@@ -55,16 +55,17 @@ func (q *plainQueue) next() (events []event) {
 	return events
 }
 
-// dealing has a simulator's shard deal with events.
-type dealing struct{ shard }
+// dealing has a simulator deal with events.
+type dealing struct{ Sim }
 
 func newDealing(peers int, width time.Duration) *dealing {
-	return &dealing{newShard(make([]node, peers), 0, width)}
+	return &dealing{Sim{nodes: make([]node, peers), counts: make([]int32, peers), queue: newQueue(width)}}
 }
 
 // next calls do with the events of the next window, in the order in which peers deal with them.
 func (d *dealing) next(do func(*event)) {
-	d.turn()
+	d.queue.now++
+	d.group(d.queue.take())
 	for i := range d.turns {
 		for k := range d.turns[i].events {
 			do(&d.turns[i].events[k])
@@ -83,9 +84,9 @@ func TestQueueAgainstHeap(t *testing.T) {
 			if left--; left < 0 {
 				return
 			}
-			at := time.Duration(fast.now)*width + time.Duration(rng.IntN(12)-2)*width/2
+			at := time.Duration(fast.queue.now)*width + time.Duration(rng.IntN(12)-2)*width/2
 			if rng.IntN(20) == 0 {
-				at += time.Duration(rng.IntN(3*ringWindows)) * width
+				at += time.Duration(rng.IntN(3000)) * width
 			}
 			e := event{at: at, to: strategy.ID(rng.IntN(peers)), msg: strategy.Message{Bytes: left}}
 			fast.push(&e)
@@ -99,12 +100,12 @@ func TestQueueAgainstHeap(t *testing.T) {
 			n := 0
 			fast.next(func(e *event) {
 				if n >= len(want) || e.at != want[n].at || e.msg != want[n].msg || e.to != want[n].to {
-					t.Fatalf("seed %d, window %d, event %d: %+v", seed, fast.now, n, *e)
+					t.Fatalf("seed %d, window %d, event %d: %+v", seed, fast.queue.now, n, *e)
 				}
 				n++
 			})
 			if n != len(want) {
-				t.Fatalf("seed %d, window %d: %d events, want %d", seed, fast.now, n, len(want))
+				t.Fatalf("seed %d, window %d: %d events, want %d", seed, fast.queue.now, n, len(want))
 			}
 			dealt += n
 			for range n + rng.IntN(2) {
@@ -138,7 +139,7 @@ func BenchmarkQueue(b *testing.B) {
 		}
 		for range windows {
 			d.next(func(*event) {
-				e := at(rng, d.now)
+				e := at(rng, d.queue.now)
 				d.push(&e)
 				events++
 			})

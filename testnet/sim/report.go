@@ -3,7 +3,6 @@ package sim
 import (
 	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
@@ -45,7 +44,7 @@ type outcome struct {
 	hops     int           // to that
 	holders  []strategy.ID // found
 	covered  covered
-	sums     // known at the end
+	sums
 }
 
 // covered is the share of the peers that a query reports as asked or known; the zero value reports nothing.
@@ -54,20 +53,24 @@ type covered struct {
 	share float64
 }
 
-// tally adds up what peers do. A peer's part is changed by its own shard only, a query's by its asker's. All shards may
-// change accounts and handshakes at a time.
+// tally adds up what peers do.
 type tally struct {
 	sim        *Sim
 	queries    []outcome
-	upkeep     []int64        // bytes, by peer, without handshakes
-	load       []int32        // messages for queries, by peer
-	handshakes []atomic.Int32 // upkeep, by peer
+	wrong      int
+	upkeep     []int64 // bytes, by peer, without handshakes
+	load       []int32 // messages for queries, by peer
+	handshakes []int64 // upkeep, by peer
 	online     int
+	watch      watch
 }
 
 func newTally(s *Sim) tally {
 	n := len(s.nodes)
-	return tally{sim: s, upkeep: make([]int64, n), load: make([]int32, n), handshakes: make([]atomic.Int32, n)}
+	return tally{
+		sim: s, upkeep: make([]int64, n), load: make([]int32, n), handshakes: make([]int64, n),
+		watch: watch{end: s.end, kinds: map[string]*Sent{}},
+	}
 }
 
 func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable int) strategy.QueryID {
@@ -80,25 +83,12 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 	return strategy.QueryID(len(t.queries))
 }
 
-// settle adds the accounts of all shards up.
-func (s *Sim) settle() (all account) {
-	all = s.own
-	all.queries = make([]sums, len(s.tally.queries))
-	for i := range s.shards {
-		all.merge(&s.shards[i].account)
-	}
-	for i := range s.tally.queries {
-		s.tally.queries[i].sums = all.queries[i]
-	}
-	return all
-}
-
 // report sums up.
 func (s *Sim) report(stopped error) (*Report, error) {
-	t, all := &s.tally, s.settle()
+	t := &s.tally
 	r := &Report{
-		Peers: len(s.nodes), Parts: s.parts, Wrong: all.wrong, Virtual: min(s.window, s.end).Seconds(),
-		Covered: t.coverage(), Seconds: all.watch.seconds, Kinds: all.watch.sorted(),
+		Peers: len(s.nodes), Parts: s.parts, Wrong: t.wrong, Virtual: min(s.window, s.end).Seconds(),
+		Covered: t.coverage(), Seconds: t.watch.seconds, Kinds: t.watch.sorted(),
 	}
 	var messages, bytes int
 	for i := range t.queries {
@@ -110,7 +100,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	r.Messages, r.Bytes, r.Online = float64(messages)/n, float64(bytes)/n, float64(t.online)/n
 	upkeep, connecting := make([]int64, len(s.nodes)), make([]int64, len(s.nodes))
 	for i := range upkeep {
-		connecting[i] = HandshakeBytes * int64(t.handshakes[i].Load())
+		connecting[i] = HandshakeBytes * t.handshakes[i]
 		upkeep[i] = t.upkeep[i] + connecting[i]
 	}
 	r.UpkeepP99, r.Connect = float64(judge.Quantile(upkeep, 0.99)), mean(connecting)
@@ -118,9 +108,6 @@ func (s *Sim) report(stopped error) (*Report, error) {
 		r.LoadP99, r.LoadMax = float64(judge.Quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
 	r.Directory, r.Lines = s.known()
-	for window := range 2 { // one of them is not recorded yet
-		s.record(window)
-	}
 	var err error
 	if r.Trace, err = s.trace.end(); err != nil {
 		return r, err

@@ -89,7 +89,7 @@ func (s *Sim) stage(until time.Duration) {
 		if !s.held.Change(c) {
 			continue
 		}
-		s.push(event{at: c.At, to: c.Peer, kind: changed, msg: strategy.Message{Body: strategy.Changed{Key: s.cfg.Data.Key(c.Key), Held: c.Held}}})
+		s.push(&event{at: c.At, to: c.Peer, kind: changed, msg: strategy.Message{Body: strategy.Changed{Key: s.cfg.Data.Key(c.Key), Held: c.Held}}})
 	}
 	for ; done.rates < len(script.Rates) && script.Rates[done.rates].At < until; done.rates++ {
 		r := script.Rates[done.rates]
@@ -115,14 +115,14 @@ func (s *Sim) sever(c *Cut) {
 			if c.Side[i] == c.Side[e.peer] {
 				continue
 			}
-			s.push(event{at: c.From, to: n.id, from: e.peer, toLife: n.life, fromLife: e.life, kind: closed})
+			s.push(&event{at: c.From, to: n.id, from: e.peer, toLife: n.life, fromLife: e.life, kind: closed})
 			if e.outbound && !s.cfg.Strategy.Connects {
 				s.staged.severed = append(s.staged.severed, [2]strategy.ID{n.id, e.peer})
 			}
 		}
 		for k := range n.recent {
 			if r := &n.recent[k]; c.Side[i] != c.Side[r.peer] {
-				s.push(event{at: c.From, to: n.id, from: r.peer, toLife: n.life, fromLife: r.life, kind: closed})
+				s.push(&event{at: c.From, to: n.id, from: r.peer, toLife: n.life, fromLife: r.life, kind: closed})
 			}
 		}
 	}
@@ -135,9 +135,9 @@ func (s *Sim) rejoin(at time.Duration) {
 		if a.peer == nil || b.peer == nil {
 			continue
 		}
-		s.push(event{at: at, to: a.id, from: b.id, toLife: a.life, fromLife: b.life, kind: accepted})
-		s.push(event{at: at, to: b.id, from: a.id, toLife: b.life, fromLife: a.life, kind: linked})
-		s.own.connected(a.id, b.id, at)
+		s.push(&event{at: at, to: a.id, from: b.id, toLife: a.life, fromLife: b.life, kind: accepted})
+		s.push(&event{at: at, to: b.id, from: a.id, toLife: b.life, fromLife: a.life, kind: linked})
+		s.tally.connected(a.id, b.id, at)
 	}
 	s.staged.severed = nil
 }

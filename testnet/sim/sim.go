@@ -16,18 +16,19 @@ type Sim struct {
 	factory strategy.Factory
 	world   strategy.World
 	nodes   []node
-	shards  []shard
-	shift   int      // of a peer's number to its shard's
-	planned [2]deeds // by the simulator itself, in even windows and in odd ones
-	own     account  // of the simulator itself
+	queue   queue
+	turns   []turn  // of the window, in the order of the peers' numbers
+	sorted  []event // of the window, by peer
+	counts  []int32 // of each peer's events, while they are grouped; then 0
+	shares  [shares]share
+	records []byte // of the window, for the trace
 	trace   tracer
 	churn   churn
 	asked   int   // queries of the script that were planned, or given up
 	held    *Held // changed between windows only
 	staged  staged
 	tally   tally
-	number  int64         // of the window that is run; before the first one 0
-	window  time.Duration // when it begins
+	window  time.Duration // when the window that is run begins
 	few     int           // turns of a window that one processor takes alone, for waking others takes longer
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
@@ -60,7 +61,6 @@ func New(cfg Config) (*Sim, error) {
 		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
 	}
 	s.tally = newTally(s)
-	s.own = newAccount(s)
 	s.churn = newChurn(len(s.nodes), cfg.Script.Moves)
 	s.wire()
 	return s, nil
@@ -74,7 +74,7 @@ func (s *Sim) makeNodes() {
 		s.nodes[i].rng.begin(&s.cfg, stepping, strategy.ID(i))
 		s.nodes[i].own.begin(&s.cfg, carrying, strategy.ID(i))
 	}
-	s.newShards()
+	s.queue, s.counts = newQueue(s.cfg.Least), make([]int32, len(s.nodes))
 }
 
 // latency returns the one-way latency of a message between two peers, in whole microseconds, the same on all machines.
@@ -99,16 +99,16 @@ func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
 		if on {
-			s.push(event{to: strategy.ID(i), kind: join})
+			s.push(&event{to: strategy.ID(i), kind: join})
 		}
 	}
 	const life = 1
 	stays := func(p strategy.ID) bool { return s.churn.online[p] && s.churn.leaves(p, 0) > s.cfg.Least }
 	for _, e := range s.rules.Start(s.edges, len(s.nodes), stays, s.cfg.random(rewiring)) {
 		a, b := e[0], e[1]
-		s.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
-		s.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
-		s.own.connected(a, b, 0)
+		s.push(&event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
+		s.push(&event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
+		s.tally.connected(a, b, 0)
 	}
 	s.edges = nil
 }
@@ -123,7 +123,7 @@ func (s *Sim) Run() (*Report, error) {
 	told := time.Duration(0)
 	for s.next(); s.window <= s.end && s.trace.err == nil; s.next() {
 		s.plan(s.window)
-		s.own.watch.window(s.window, s.churn.online)
+		s.tally.watch.window(s.window, s.churn.online)
 		if err := s.step(); err != nil {
 			return nil, err
 		}
@@ -139,55 +139,12 @@ func (s *Sim) Run() (*Report, error) {
 
 // next moves on to the next window.
 func (s *Sim) next() {
-	s.number++
+	s.queue.now++
 	s.window += s.cfg.Least
-	s.planned[s.number%2].forget()
-}
-
-// step runs the shards. Meanwhile the trace takes in the events of the window before.
-func (s *Sim) step() error {
-	s.each(len(s.shards)+1, func(i int) {
-		if i < len(s.shards) {
-			s.shards[i].run(s.number, s.window+s.cfg.Least)
-		} else {
-			s.record(int(s.number-1) % 2)
-		}
-	})
-	for i := range s.shards {
-		if fault := s.shards[i].fault; fault != nil {
-			return fault
-		}
-	}
-	return nil
-}
-
-// each does independent pieces of a window's work: on several processors if many peers were active in the window
-// before.
-func (s *Sim) each(n int, do func(i int)) {
-	turns := 0
-	for i := range s.shards {
-		turns += len(s.shards[i].turns)
-	}
-	if s.cfg.Each != nil && turns > s.few {
-		s.cfg.Each(n, do)
-		return
-	}
-	for i := range n {
-		do(i)
-	}
-}
-
-// record adds the events of a window to the trace, in the order of the peers' numbers, unless it has done so.
-func (s *Sim) record(window int) {
-	for i := range s.shards {
-		did := &s.shards[i].did[window]
-		s.trace.add(did.records)
-		did.records = did.records[:0]
-	}
 }
 
 // push plans an event.
-func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift) }
+func (s *Sim) push(e *event) { s.queue.push(e) }
 
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {

@@ -60,10 +60,8 @@ func BenchmarkTwoProcessors(b *testing.B) {
 		return time.Since(began)
 	}
 	run := func() { simtest.Run(b, flood(data, 500)) }
-	crew := runs.NewCrew(2)
-	defer crew.Close()
 	shared := flood(data, 500)
-	shared.Each = crew.Each
+	shared.Each = func(n int, do func(int)) { runs.Parallel(n, 2, do) }
 	var one, together, spread, exchange time.Duration
 	for b.Loop() {
 		one += on(1, run)
