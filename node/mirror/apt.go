@@ -7,9 +7,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/textproto"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,12 +29,10 @@ type apt struct {
 }
 
 const (
-	aptIndexes = "apt-indexes" // name of the record of the indexes that were read
-	maxRead    = 256           // of these
 	maxIndexes = 1 << 14
 	maxFiles   = 1 << 19
 	maxIndex   = 1 << 30 // bytes of an unpacked index
-	maxStanza  = 1 << 20 // bytes of a line
+	maxStanza  = 4 << 20 // bytes
 )
 
 func newApt(m *Mirror, _ []*url.URL) adapter {
@@ -42,12 +40,6 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 	var err error
 	if a.indexes, err = lru.New[Sum, bool](maxIndexes); err != nil {
 		panic(err) // the size is positive
-	}
-	rec, _ := m.recall(aptIndexes)
-	for text := range rec.Header {
-		if sum, err := ParseSum(text); err == nil {
-			a.indexes.Add(sum, false)
-		}
 	}
 	return adapter{scope: func(*request) string { return "apt" }, known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
 		if strings.HasSuffix(path, ".deb") && !strings.HasPrefix(path, "dists/") && !strings.Contains(path, "/dists/") {
@@ -90,27 +82,14 @@ func (a *apt) learn(rec record, body *io.SectionReader) {
 // readLater reads indexes beside the client's next requests: unpacking takes seconds.
 func (a *apt) readLater() { a.m.tasks.Run(a.read) }
 
-// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet. It
-// notes for the next run which were.
+// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet.
 func (a *apt) read() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	rec, more := record{Name: aptIndexes, Header: make(map[string]string), Asked: time.Now()}, false
 	for _, sum := range a.indexes.Keys() {
-		read, _ := a.indexes.Peek(sum)
-		if !read {
-			if read = a.readIndex(sum); !read {
-				continue
-			}
+		if read, _ := a.indexes.Peek(sum); !read && a.readIndex(sum) {
 			a.indexes.Add(sum, true)
-			more = true
 		}
-		if len(rec.Header) < maxRead {
-			rec.Header[sum.String()] = ""
-		}
-	}
-	if more {
-		a.m.remember(rec)
 	}
 }
 
@@ -129,72 +108,58 @@ func (a *apt) readIndex(sum Sum) bool {
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.
 func parseRelease(r io.Reader) (out []Sum) {
-	_ = fields(r, maxNamed, func(key, value string) {
-		f := strings.Fields(value)
-		if key != "SHA256" || len(f) != 3 || !strings.HasPrefix(path.Base(f[2]), "Packages") {
-			return
-		}
-		if sum, err := parseHex(Plain, f[0]); err == nil && len(out) < maxIndexes {
-			out = append(out, sum)
+	_ = stanzas(r, func(stanza textproto.MIMEHeader) {
+		// a line has the hash, the size and the path
+		for f := strings.Fields(stanza.Get("SHA256")); len(f) >= 3 && len(out) < maxIndexes; f = f[3:] {
+			if sum, err := parseHex(Plain, f[0]); err == nil && strings.HasPrefix(path.Base(f[2]), "Packages") {
+				out = append(out, sum)
+			}
 		}
 	})
 	return out
 }
 
 // parseIndex notes the hashes of the packages in an index, plain or packed by gzip or xz, by their paths.
-func parseIndex(r *io.SectionReader, files map[string]Sum) error {
+func parseIndex(r io.Reader, files map[string]Sum) error {
 	unpacked, err := unpack(r)
 	if err != nil {
 		return err
 	}
-	stanza := make(map[string]string)
-	take := func() {
-		if sum, err := parseHex(Plain, stanza["SHA256"]); err == nil && stanza["Filename"] != "" && len(files) < maxFiles {
-			files[path.Clean(stanza["Filename"])] = sum
-		}
-		clear(stanza)
-	}
-	err = fields(unpacked, maxIndex, func(key, value string) {
-		switch key {
-		case "":
-			take()
-		case "Filename", "SHA256":
-			stanza[key] = value
+	return stanzas(unpacked, func(stanza textproto.MIMEHeader) {
+		name := stanza.Get("Filename")
+		if sum, err := parseHex(Plain, stanza.Get("SHA256")); err == nil && name != "" && len(files) < maxFiles {
+			files[path.Clean(name)] = sum
 		}
 	})
-	take()
-	return err
 }
 
-// fields calls f with each line of a control file, as key and value. A line that begins with a space belongs to the key
-// before, an empty line has none.
-func fields(r io.Reader, limit int64, f func(key, value string)) error {
-	in := bufio.NewScanner(io.LimitReader(r, limit))
-	in.Buffer(make([]byte, 0, 64<<10), maxStanza)
-	key, value := "", ""
-	for in.Scan() {
-		if value = in.Text(); !strings.HasPrefix(value, " ") {
-			key, value, _ = strings.Cut(value, ":")
+// stanzas calls f with each stanza of a control file: it is written as a MIME header is. Other lines, such as those of
+// a signature, end a stanza.
+func stanzas(r io.Reader, f func(textproto.MIMEHeader)) error {
+	in := &io.LimitedReader{R: io.LimitReader(r, maxIndex)}
+	text := textproto.NewReader(bufio.NewReader(in))
+	for {
+		in.N = maxStanza
+		stanza, err := text.ReadMIMEHeader()
+		f(stanza)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.As(err, new(textproto.ProtocolError)):
+			return err
 		}
-		f(key, strings.TrimSpace(value))
 	}
-	return in.Err()
 }
 
 // unpack returns the text of an index.
-func unpack(r *io.SectionReader) (io.Reader, error) {
-	magic := make([]byte, 6)
-	if n, err := io.ReadFull(r, magic); n > 0 && err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err // an empty index names nothing
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
+func unpack(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(r)
+	magic, _ := in.Peek(xz.HeaderLen) // an empty index names nothing
 	switch {
-	case slices.Equal(magic[:2], []byte{0x1f, 0x8b}):
-		return gzip.NewReader(r)
-	case bytes.Equal(magic, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return xz.ReaderConfig{DictCap: 1 << 26}.NewReader(bufio.NewReader(r))
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(in)
+	case xz.ValidHeader(magic):
+		return xz.ReaderConfig{DictCap: 1 << 26}.NewReader(in)
 	}
-	return r, nil
+	return in, nil
 }
