@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -81,24 +80,15 @@ func moduleZip(t *testing.T, content string) (b []byte, h1 string) {
 	return buf.Bytes(), h1
 }
 
-// goModHash returns the hash of a go.mod file as in go.sum.
-func goModHash(content string) (string, error) {
-	return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil })
-}
-
 func TestGo(t *testing.T) {
 	t.Setenv("GOSUMDB", "sums.example+1+key https://sums.example")
 	b := newBoard()
 	content, h1 := moduleZip(t, "module example.com/m\n")
 	other, _ := moduleZip(t, "module example.com/other\n")
 	inDB, dbH1 := moduleZip(t, "module example.com/db\n")
-	goMod, err := goModHash("module example.com/db\n")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const at = "/example.com/m/@v/"
 	o := newFolder(t, map[string][]byte{
-		"sumdb/sums.example/supported": {}, "sumdb/sums.example/lookup/example.com/!d!b@v1.0.0": []byte("7\nexample.com/DB v1.0.0 " + dbH1 + "\nexample.com/DB v1.0.0/go.mod " + goMod + "\n\ngo.sum database tree\n8\n"),
+		"sumdb/sums.example/supported": {}, "sumdb/sums.example/lookup/example.com/!d!b@v1.0.0": []byte("7\nexample.com/DB v1.0.0 " + dbH1 + "\nexample.com/DB v1.0.0/go.mod h1:AAAA\n\ngo.sum database tree\n8\n"),
 		"example.com/!d!b/@v/v1.0.0.zip": inDB, "example.com/!d!b/@v/v1.0.0.mod": []byte("module example.com/db\n"),
 		at + "v1.0.0.zip": content, at + "v1.0.0.ziphash": []byte(h1), at + "v1.0.0.mod": []byte("module example.com/m\n"), at + "list": []byte("v1.0.0\n"),
 		at + "v1.0.0.info": []byte(`{"Version":"v1.0.0"}`), at + "v1.1.0.zip": other, at + "v1.2.0.zip": other, at + "v1.2.0.ziphash": []byte("h1:" + strings.Repeat("A", 43) + "="),
@@ -117,9 +107,9 @@ func TestGo(t *testing.T) {
 	if n := o.asked(at + "v1.0.0.zip"); n != 1 {
 		t.Errorf("the origin was asked %d times for a zip of known hash", n)
 	}
-	for _, file := range []string{"/example.com/!d!b/@v/v1.0.0.zip", "/example.com/!d!b/@v/v1.0.0.mod"} {
-		if n := o.asked(file); n != 1 {
-			t.Errorf("the origin was asked %d times for %s, of known hash", n, file)
+	for file, times := range map[string]int{"/example.com/!d!b/@v/v1.0.0.zip": 1, "/example.com/!d!b/@v/v1.0.0.mod": 2} {
+		if n := o.asked(file); n != times {
+			t.Errorf("the origin was asked %d times by two mirrors for %s, want %d", n, file, times)
 		}
 	}
 	if n := o.asked(at + "v1.1.0.zip"); n != 2 {

@@ -12,7 +12,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/ulikunitz/xz"
@@ -41,12 +40,16 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 	if a.indexes, err = lru.New[Sum, bool](maxIndexes); err != nil {
 		panic(err) // the size is positive
 	}
-	return adapter{scope: func(*request) string { return "apt" }, known: a.known, learn: a.learn, fresh: func(path string) time.Duration {
-		if strings.HasSuffix(path, ".deb") && !strings.HasPrefix(path, "dists/") && !strings.Contains(path, "/dists/") {
-			return unkept
-		}
-		return 0
-	}}
+	return a.describe
+}
+
+func (a *apt) describe(q *request) error {
+	q.scope, q.learn = "apt", a.learn
+	q.known = func() (record, bool) { return a.known(q) }
+	if strings.HasSuffix(q.path, ".deb") && !strings.Contains("/"+q.path, "/dists/") {
+		q.fresh = unkept
+	}
+	return nil
 }
 
 // known returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +18,13 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The folders of a cache. A file of partial is content that was being fetched. Its name begins with its sum's name.
+// The folder of a cache's files, and its lock. A file is named after its sum; until it is whole, a dot and digits follow.
 const (
-	wholeFolder   = "whole"
-	partialFolder = "partial"
-	lockName      = "lock"
+	filesFolder = "whole"
+	lockName    = "lock"
 )
 
 const (
-	reserveStep = 4 << 20 // bytes by which the place of content that comes grows
 	maxContents = 1 << 18 // files; a small one takes a block of the disk
 	peersShare  = 4       // peers' bytes not yet known to be right evict at most a quarter of the cache
 )
@@ -58,10 +57,8 @@ type cached struct {
 // openCache opens the cache in a folder, or makes it. It withdraws the content that was being fetched when the last program
 // ended, and what is above the limit.
 func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err error) {
-	for _, name := range []string{wholeFolder, partialFolder} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			return nil, fmt.Errorf("mirror: %w", err)
-		}
+	if err := os.MkdirAll(filepath.Join(dir, filesFolder), 0o700); err != nil {
+		return nil, fmt.Errorf("mirror: %w", err)
 	}
 	lock, err := vfs.Default.Lock(filepath.Join(dir, lockName))
 	if err != nil {
@@ -82,23 +79,21 @@ func (c *cache) close() error { return c.lock.Close() }
 // load lists the whole files, the least recently used first, and removes those of unfinished fetches. Files of other names
 // stay as they are.
 func (c *cache) load() error {
+	entries, err := os.ReadDir(filepath.Join(c.dir, filesFolder))
+	if err != nil {
+		return err
+	}
 	var all []fs.FileInfo
 	var left []Sum
-	for _, folder := range []string{wholeFolder, partialFolder} {
-		entries, err := os.ReadDir(filepath.Join(c.dir, folder))
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			name, _, unfinished := strings.Cut(e.Name(), ".")
-			sum, err := ParseSum(name)
-			switch info, infoErr := e.Info(); {
-			case err != nil || infoErr != nil || !info.Mode().IsRegular() || unfinished != (folder == partialFolder):
-			case !unfinished:
-				all = append(all, info)
-			case os.Remove(filepath.Join(c.dir, folder, e.Name())) == nil:
-				left = append(left, sum)
-			}
+	for _, e := range entries {
+		name, _, unfinished := strings.Cut(e.Name(), ".")
+		sum, err := ParseSum(name)
+		switch info, infoErr := e.Info(); {
+		case err != nil || infoErr != nil || !info.Mode().IsRegular():
+		case !unfinished:
+			all = append(all, info)
+		case os.Remove(filepath.Join(c.dir, filesFolder, e.Name())) == nil:
+			left = append(left, sum)
 		}
 	}
 	c.withdraw(left...)
@@ -122,7 +117,7 @@ func (c *cache) left(_ Sum, e *cached) {
 	c.used -= e.size
 }
 
-func (c *cache) path(s Sum) string { return filepath.Join(c.dir, wholeFolder, s.String()) }
+func (c *cache) path(s Sum) string { return filepath.Join(c.dir, filesFolder, s.String()) }
 
 // size returns the bytes of whole content; ok is false if it is not there.
 func (c *cache) size(s Sum) (size int64, ok bool) {
@@ -261,36 +256,41 @@ type incoming struct {
 	unsure   int64 // of them, for peers' bytes
 }
 
-// create makes the file of content that is about to come. It needs release and end.
+// create makes the file of content that is about to come. It needs end.
 func (c *cache) create(s Sum) (*incoming, error) {
-	f, err := os.CreateTemp(filepath.Join(c.dir, partialFolder), s.String()+".")
+	f, err := os.CreateTemp(filepath.Join(c.dir, filesFolder), s.String()+".")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return &incoming{c: c, f: f}, nil
 }
 
-// writeAt makes room and writes. size is the length of the whole content, -1 if it is not known. The errors: errShare,
-// errDisk.
-func (in *incoming) writeAt(from flow, p []byte, at, size int64) error {
-	if end := at + int64(len(p)); end > in.reserved {
-		upTo := in.reserved + reserveStep
-		if size >= 0 {
-			upTo = min(upTo, size)
-		}
-		bytes := max(end, upTo) - in.reserved
-		if err := in.c.reserve(bytes, from); err != nil {
-			return err
-		}
-		in.reserved += bytes
-		if from == fromPeers {
-			in.unsure += bytes
-		}
+// room makes room for the bytes up to an end. The errors: errShare, errDisk.
+func (in *incoming) room(from flow, end int64) error {
+	bytes := end - in.reserved
+	if bytes <= 0 {
+		return nil
 	}
-	if _, err := in.f.WriteAt(p, at); err != nil {
-		return fmt.Errorf("%w: %w", errDisk, err)
+	if err := in.c.reserve(bytes, from); err != nil {
+		return err
+	}
+	in.reserved += bytes
+	if from == fromPeers {
+		in.unsure += bytes
 	}
 	return nil
+}
+
+// WriteAt writes bytes of the origin's, and others for which there is room.
+func (in *incoming) WriteAt(p []byte, at int64) (int, error) {
+	if err := in.room(fromOrigin, at+int64(len(p))); err != nil {
+		return 0, err
+	}
+	n, err := in.f.WriteAt(p, at)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errDisk, err)
+	}
+	return n, err
 }
 
 // keep takes the file into the cache: its content is whole and right.
@@ -306,35 +306,44 @@ func (in *incoming) keep(s Sum, size int64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
-	in.c.used -= in.reserved
-	in.reserved = 0
+	in.release()
 	in.c.enter(s, &cached{size, info.ModTime()})
 	return nil
 }
 
-// release gives reserved room back, and removes a file that was not kept. Its content can still be read.
+// release gives reserved room back. c.mu is held.
 func (in *incoming) release() {
-	in.c.mu.Lock()
-	defer in.c.mu.Unlock()
 	in.c.used -= in.reserved
 	in.c.unsure -= in.unsure
 	in.reserved, in.unsure = 0, 0
+}
+
+// end closes the file, and removes it if it was not kept.
+func (in *incoming) end() {
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
+	in.release()
+	_ = in.f.Close()
 	_ = os.Remove(in.f.Name()) // one that was kept has another name
 }
 
-func (in *incoming) end() { _ = in.f.Close() }
-
-// put keeps some bytes of the origin's.
-func (c *cache) put(s Sum, b []byte) error {
+// put keeps what a reader gives, up to a limit, and returns its size. The sum is that of the bytes if none is given.
+func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	in, err := c.create(s)
 	if err != nil {
-		return err
+		return s, 0, err
 	}
 	defer in.end()
-	defer in.release()
-	size := int64(len(b))
-	if err := in.writeAt(fromOrigin, b, 0, size); err != nil {
-		return err
+	running := sha256.New()
+	size, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(in, 0), running), io.LimitReader(r, limit+1))
+	if s == (Sum{}) {
+		s.Hash = [32]byte(running.Sum(nil))
 	}
-	return in.keep(s, size)
+	switch {
+	case err != nil:
+		return s, size, err
+	case size > limit:
+		return s, size, errLong
+	}
+	return s, size, in.keep(s, size)
 }

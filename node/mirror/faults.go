@@ -29,7 +29,7 @@ var (
 	errRestarted = bad("restarted", "what had come was wrong, and comes again")
 	errNobody    = bad("nobody", "nobody has it")
 	errFound     = bad("found", "another brings it")
-	errUnchanged = bad("unchanged", "the origin has nothing new")
+	errLeft      = bad("left", "nobody waits for it any more")
 )
 
 // The errors of peers' answers.

@@ -80,7 +80,7 @@ func (f *flight) fetch() error {
 		if err := f.until(f.ctx, func() time.Duration { return f.plan(time.Now(), &under) }); err != nil {
 			return err
 		}
-		if f.fatal != nil || f.want.sum.Kind == Name {
+		if f.fatal != nil {
 			return f.fatal
 		}
 		err := f.want.sum.check(f.file.f, f.size, f.running)
@@ -101,6 +101,9 @@ func (f *flight) fetch() error {
 
 // plan starts and stops transfers. It returns the time until the next call, or settled. f.mu is held.
 func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
+	if f.users == 1 && len(f.parts) > 0 && now.Sub(f.left) > linger {
+		f.fatal = errLeft
+	}
 	if f.fatal != nil || f.size >= 0 && len(f.parts) == 0 {
 		for _, p := range f.pulls {
 			p.stop(errFound)
@@ -156,8 +159,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 // beginning. Beside another source it must have had as much as is there now, and the other ends first: the origin, or one
 // that is silent. A little after the first answer, others that are equally near have answered. f.mu is held.
 func (f *flight) choose(s *span, now time.Time) *holder {
-	l := f.look
-	if f.alone || l == nil || len(f.pulls) == 0 && !l.over && !l.first.IsZero() && now.Sub(l.first) < min(f.m.times.lookup, 2*l.first.Sub(l.began)) {
+	if f.alone || f.look == nil || len(f.pulls) == 0 && !f.look.over && now.Before(f.look.others) {
 		return nil
 	}
 	beside := slices.IndexFunc(f.pulls, func(p *pull) bool { return p.holder == nil || p.part == s })
@@ -200,24 +202,9 @@ func (f *flight) lookDue(now time.Time) bool {
 	return l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.pulls, looked)
 }
 
-// nobody reports whether no peer is to be waited for. The time until the first is named is longer if the client has
-// bytes already. f.mu is held.
+// nobody reports whether no peer is to be waited for. f.mu is held.
 func (f *flight) nobody(now time.Time) bool {
-	l, patience := f.look, f.m.times.lookup
-	if f.there > 0 {
-		patience = f.m.times.answer
-	}
-	switch {
-	case f.alone:
-		return true
-	case len(f.known) > 0:
-		return false
-	case l.named.IsZero():
-		return l.over || now.Sub(l.began) >= patience
-	case l.asked.IsZero():
-		return l.over // the questions wait for streams
-	}
-	return l.over || now.Sub(l.asked) >= f.m.times.answer
+	return f.alone || len(f.known) == 0 && (f.look.over || now.After(f.look.until))
 }
 
 // start begins a transfer of a range; a nil holder is the origin. f.mu is held.
@@ -308,7 +295,7 @@ func (f *flight) fail(p *pull, err error) {
 func (f *flight) failOrigin(p *pull, err error) {
 	f.note("origin", err)
 	switch {
-	case errors.As(err, new(*originError)) || errors.Is(err, errLong) || errors.Is(err, errUnchanged):
+	case errors.As(err, new(*originError)):
 		f.fatal = err
 	case errors.Is(err, errSize) && f.round == 0:
 		f.blameAll()
@@ -374,7 +361,11 @@ func (f *flight) take(ctx context.Context, p *pull) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := f.accept(p, resp, want); err != nil {
+	size, err := begin(resp, want)
+	if err == nil {
+		err = f.accept(p, resp.Header, size)
+	}
+	if err != nil {
 		return err
 	}
 	buf := make([]byte, 64<<10)
@@ -404,48 +395,37 @@ func (f *flight) open(ctx context.Context, p *pull, want span) (*http.Response, 
 	return resp, err
 }
 
-// given returns the range that an origin's answer has, and the size of the whole. It may send all instead of a range: then
-// what is there is skipped.
-func given(resp *http.Response, want span) (got span, size int64, err error) {
-	switch resp.StatusCode {
-	case http.StatusNotModified:
-		return got, 0, errUnchanged
-	case http.StatusOK:
-		if _, err = io.CopyN(io.Discard, resp.Body, want.begin); err != nil {
-			err = fmt.Errorf("skipping what is there: %w", err)
+// begin has the body of an answer begin where the range that was asked for does, and returns the size of the whole, -1 if
+// it is not known. A source may give all instead: then what is there is skipped.
+func begin(resp *http.Response, want span) (size int64, err error) {
+	if resp.StatusCode == http.StatusOK {
+		if _, err := io.CopyN(io.Discard, resp.Body, want.begin); err != nil {
+			return 0, fmt.Errorf("skipping what is there: %w", err)
 		}
-		if want.end < 0 {
-			want.end = resp.ContentLength
-		}
-		return want, resp.ContentLength, err
+		return resp.ContentLength, nil
 	}
-	return contentRange(resp)
+	got, size, err := contentRange(resp)
+	if want.end < 0 {
+		want.end = size
+	}
+	if err == nil && got != want {
+		err = fmt.Errorf("%w: bytes %d up to %d", errRange, got.begin, got.end)
+	}
+	return size, err
 }
 
-// accept checks the head of an answer.
-func (f *flight) accept(p *pull, resp *http.Response, want span) error {
-	read := given
-	if p.holder != nil {
-		read = func(resp *http.Response, _ span) (span, int64, error) { return contentRange(resp) }
-	}
-	got, size, err := read(resp, want)
-	switch {
-	case err != nil:
-		return err
-	case got.begin != want.begin || want.end < 0 && got.end != size || want.end >= 0 && got.end != want.end:
-		return fmt.Errorf("%w: bytes %d up to %d", errRange, got.begin, got.end)
-	}
+// accept takes in the head of an answer. A peer's has its state.
+func (f *flight) accept(p *pull, head http.Header, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p.holder == nil {
-		f.header = resp.Header
 		return f.setSize(size)
 	}
 	if size > f.m.cfg.Size {
 		f.m.blame(p.ID, maxBlame)
 		return fmt.Errorf("%w: %d is more than the cache takes", errSize, size)
 	}
-	said, err := parseState(resp.Header)
+	said, err := parseState(head)
 	if p.state = said; said.Whole {
 		f.gave[p.ID] = true
 	}

@@ -1,9 +1,9 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -13,19 +13,15 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// ask makes a request of an origin.
-type ask func(ctx context.Context, method string) (*http.Request, error)
-
-// wanted is content that a client asks for, and that anybody may have; or the content of a name, which the origin alone
-// tells.
+// wanted is content that a client asks for, and that anybody may have.
 type wanted struct {
 	sum    Sum
-	name   string // for the log
-	origin ask    // asks for the content, with the client's credentials
-	// then takes in what the origin gave for a name, and the sum of its content: the zero Sum if nothing has changed.
-	then func(Sum, http.Header)
+	name   string        // for the log
+	origin *http.Request // asks for the content, with the client's credentials; nil: nobody is to begin a fetch of it
 }
 
 // What a flight may take.
@@ -47,16 +43,16 @@ type flight struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed, and replaced, when there is something new
 	file     *incoming
-	size     int64       // -1: not known
-	there    int64       // bytes from the beginning on
-	parts    []*span     // what has not come yet, in order; the end of the last is the size
-	running  hash.Hash   // of the bytes there
-	header   http.Header // of the origin's answer
-	rank     rank        // that of one that has nothing
-	origin   bool        // the origin was asked
-	children int         // mirrors that are given bytes
-	users    int         // readers, requests that wait for the size, and the fetch itself
-	round    int         // number of beginnings
+	size     int64     // -1: not known
+	there    int64     // bytes from the beginning on
+	parts    []*span   // what has not come yet, in order; the end of the last is the size
+	running  hash.Hash // of the bytes there
+	rank     rank      // that of one that has nothing
+	origin   bool      // the origin was asked
+	children int       // mirrors that are given bytes
+	users    int       // readers, requests that wait for the size, and the fetch itself
+	left     time.Time // when a user left last
+	round    int       // number of beginnings
 	over     bool
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
@@ -78,8 +74,7 @@ func (m *Mirror) join(want wanted) *flight {
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
-		attempt: attempt{skip: make(map[peer.ID]bool), alone: want.sum.Kind == Name},
+		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool), attempt: attempt{skip: make(map[peer.ID]bool)},
 	}
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
 	m.flights[want.sum] = f
@@ -99,20 +94,12 @@ func (f *flight) enter() bool {
 	return f.err == nil
 }
 
-// leave takes a user back. The flight ends if nobody comes within linger.
+// leave takes a user back.
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch f.users--; {
-	case f.users == 1 && !f.over:
-		time.AfterFunc(linger, func() {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if f.users == 1 {
-				f.cancel()
-			}
-		})
-	case f.users == 0 && f.file != nil:
+	f.left = time.Now()
+	if f.users--; f.users == 0 && f.file != nil {
 		f.file.end()
 	}
 }
@@ -142,7 +129,6 @@ func (f *flight) run() {
 		f.file = file
 		f.mu.Unlock()
 		err = f.fill()
-		file.release()
 	}
 	f.m.mu.Lock()
 	if f.m.flights[f.want.sum] == f {
@@ -153,59 +139,56 @@ func (f *flight) run() {
 	defer f.mu.Unlock()
 	f.over, f.err = true, err
 	f.wake()
-	f.m.ended(f)
+	e := httpapi.Fetch{
+		Name: f.want.name, Sum: f.want.sum.String(), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
+	}
+	var why any = "peers have it"
+	switch {
+	case len(f.tried) > 0:
+		why = f.tried
+	case e.FromOrigin > 0 && e.FromPeers == 0:
+		why = "no peer has it"
+	}
+	f.m.ended(e, f.begun, why, err)
 }
 
-// fill fetches the content into the file, and keeps it. A name is told to nobody, its content is.
+// fill fetches the content into the file, and keeps it.
 func (f *flight) fill() error {
-	sum := f.want.sum
-	if sum.Kind != Name {
-		f.advertise(sum)
-	}
+	f.m.advertise(f.want.sum, f.want.name)
 	err := f.fetch()
-	switch {
-	case errors.Is(err, errUnchanged):
-		f.want.then(Sum{}, nil)
-		return nil
-	case err == nil && sum.Kind == Name:
-		sum = Sum{Plain, [32]byte(f.running.Sum(nil))}
-		f.advertise(sum)
-	}
 	if err == nil {
-		err = f.file.keep(sum, f.size)
+		err = f.file.keep(f.want.sum, f.size)
 	}
-	if _, whole := f.m.cache.size(sum); err != nil && !whole {
-		f.m.withdraw(sum)
-	}
-	if err == nil && f.want.then != nil {
-		f.want.then(sum, f.header)
+	if _, whole := f.m.cache.size(f.want.sum); err != nil && !whole {
+		f.m.withdraw(f.want.sum)
 	}
 	return err
 }
 
-func (f *flight) advertise(s Sum) {
-	if err := f.m.cfg.Router.Advertise(f.m.ctx, s.Key()); err != nil {
-		f.m.log.Warn("mirror: a fetch is not told to peers", "name", f.want.name, "err", err)
+// advertise tells peers of content.
+func (m *Mirror) advertise(s Sum, name string) {
+	if err := m.cfg.Router.Advertise(m.ctx, s.Key()); err != nil {
+		m.log.Warn("mirror: content is not told to peers", "name", name, "err", err)
 	}
 }
 
-// write takes in bytes of a transfer, and reports whether its range has come. The errors: errLong, errShare, errDisk.
+// write takes in bytes of a transfer, and reports whether its range has come. The errors: errShare, errDisk.
 func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s, from := p.part, fromPeers
 	if p.holder == nil {
 		from = fromOrigin
-		if s.end >= 0 {
-			b = b[:min(int64(len(b)), s.end-s.begin)] // one that does not give ranges gives more
-		}
 	}
-	end := s.begin + int64(len(b))
-	switch {
-	case s.end >= 0 && end > s.end || f.want.sum.Kind == Name && end > maxNamed:
-		return false, errLong
-	case len(b) > 0:
-		if err := f.file.writeAt(from, b, s.begin, f.size); err != nil {
+	if s.end >= 0 {
+		b = b[:min(int64(len(b)), s.end-s.begin)] // one that does not give ranges gives more
+	}
+	if len(b) > 0 {
+		end := s.begin + int64(len(b))
+		if err := f.file.room(from, end); err != nil {
+			return false, err
+		}
+		if _, err := f.file.WriteAt(b, s.begin); err != nil {
 			return false, err
 		}
 		if s.begin == f.there {
@@ -309,74 +292,59 @@ func (f *flight) until(ctx context.Context, try func() time.Duration) error {
 func (f *flight) reader(ctx context.Context) (r *reader, err error) {
 	r = &reader{f: f, ctx: ctx, round: -1}
 	waited := f.until(ctx, func() time.Duration {
-		if r.size, err = f.size, f.err; f.err == nil && f.size < 0 {
+		if err = f.err; err == nil && f.size < 0 {
 			return atNews
+		}
+		if err == nil {
+			r.SectionReader = io.NewSectionReader(f.file.f, 0, f.size)
 		}
 		return settled
 	})
-	return r, errors.Join(waited, err)
+	return r, cmp.Or(waited, err)
 }
 
-// reader reads a flight's content as it comes. It is for http.ServeContent.
+// reader reads a flight's content as it comes. It is for http.ServeContent. Its section is the whole of the file: it has
+// the size, and the place where the next Read begins.
 type reader struct {
+	*io.SectionReader
 	f     *flight
 	ctx   context.Context
-	size  int64
-	at    int64
 	round int // of the bytes read; -1: none were
 }
 
-// Seek sets where the next Read begins.
-func (r *reader) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += r.at
-	case io.SeekEnd:
-		offset += r.size
-	}
-	if offset < 0 {
-		return 0, errors.New("mirror: seek before the beginning")
-	}
-	r.at = offset
-	return offset, nil
+// at returns the place where the next Read begins.
+func (r *reader) at() int64 {
+	at, _ := r.Seek(0, io.SeekCurrent) // it fails for no place
+	return at
 }
 
 // Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
 func (r *reader) Read(p []byte) (n int, err error) {
-	if err := r.f.until(r.ctx, func() time.Duration {
+	waited := r.f.until(r.ctx, func() time.Duration {
 		if n, err = r.read(p); n == 0 && err == nil {
 			return atNews
 		}
 		return settled
-	}); err != nil {
-		return 0, err
-	}
-	r.at += int64(n)
-	return n, err
+	})
+	return n, cmp.Or(waited, err)
 }
 
 // read reads the bytes that may be read now. f.mu is held.
 func (r *reader) read(p []byte) (int, error) {
-	f := r.f
+	f, upTo := r.f, r.f.ready()
+	if f.over {
+		upTo = f.there
+	}
 	switch {
 	case f.err != nil:
 		return 0, f.err
-	case r.at >= r.size:
+	case r.at() >= r.Size():
 		return 0, io.EOF
-	case f.size >= 0 && f.size != r.size, r.round >= 0 && r.round != f.round:
+	case f.size >= 0 && f.size != r.Size(), r.round >= 0 && r.round != f.round:
 		return 0, errRestarted
-	}
-	upTo := f.there
-	if !f.over {
-		upTo = f.ready()
-	}
-	if upTo <= r.at {
+	case upTo <= r.at():
 		return 0, nil
 	}
 	r.round = f.round
-	n, err := f.file.f.ReadAt(p[:min(int64(len(p)), upTo-r.at)], r.at)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
+	return r.SectionReader.Read(p[:min(int64(len(p)), upTo-r.at())])
 }

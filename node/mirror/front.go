@@ -3,13 +3,11 @@ package mirror
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,48 +25,38 @@ const (
 // busyAgain is the time after which a client may ask again, in seconds, that finds too many others.
 const busyAgain = "1"
 
-// adapter defines the paths below an origin. Content with a hash comes from peers, other content from the origin.
-type adapter struct {
-	// route returns the origin that a request is for, and the path below it; nil: the only one, and the request's.
-	route func(*request) (base *url.URL, path string, err error)
-	ping  string // the path that clients ask for first, to log in; empty: none
-	// scope names the paths that are open to everybody, or not, together with a request's; nil: each by itself.
-	scope func(*request) string
-	// known returns the record of content whose hash is known; ok is false if it is not.
-	known func(*request) (rec record, ok bool)
-	// fresh returns the time for which the origin's word on a path is taken without asking again, or unkept, or passedOn.
-	// nil: the origin is always asked.
-	fresh   func(path string) time.Duration
-	told    []string                        // headers that the origin gets; its word holds for clients that send the same
-	headers []string                        // of named
-	learn   func(record, *io.SectionReader) // of named
+// adapter describes a client's request: it sets where the content is and how it is known. Content with a hash comes from
+// peers, other content from the origin.
+type adapter func(*request) error
+
+// request is a client's request.
+type request struct {
+	*Mirror
+	w http.ResponseWriter
+	r *http.Request
+
+	base *url.URL // the origin; the adapter's first one, unless it sets another
+	path string   // below it, as the client wrote it
+	named
+	scope   string                // of paths that are open to everybody, or not, together; empty: the path's own
+	known   func() (record, bool) // returns the record of content whose hash is known; ok is false if it is not
+	instead string                // the JSON that answers while the origin is down; empty: an error does
 }
 
 // Times of words that are not kept: of what is passed through unless its hash is known, and always.
 const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 
-// request is a client's request.
-type request struct {
-	*Mirror
-	w      http.ResponseWriter
-	r      *http.Request
-	path   string // below the origin, as the client wrote it
-	name   string // for the log and the records
-	origin ask    // asks the origin for it, with the client's credentials
-}
-
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
 // answers with status 404. It does not check the Host header: a program that serves it beyond this machine should.
 func (m *Mirror) Handler() http.Handler {
-	serve := make(map[string]func(*request))
+	adapters := make(map[string]adapter)
 	for name, bases := range m.origins {
-		a := fronts[name].open(m, bases)
-		serve[name] = func(q *request) { a.answer(q, bases[0]) }
+		adapters[name] = fronts[name].open(m, bases)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-		switch serve := serve[kind]; {
-		case serve == nil:
+		switch describe := adapters[kind]; {
+		case describe == nil:
 			http.Error(w, "mirror: nothing is mirrored here; see mirror.upstream of the configuration", http.StatusNotFound)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
@@ -81,7 +69,14 @@ func (m *Mirror) Handler() http.Handler {
 				return
 			}
 			defer place.Release()
-			serve(&request{Mirror: m, w: w, r: r, path: path, name: kind + "/" + path})
+			q := &request{Mirror: m, w: w, r: r, base: m.origins[kind][0], path: path, named: named{name: kind + "/" + path}}
+			err := q.answer(describe)
+			if errors.Is(err, errDisk) {
+				err = q.pass(record{})
+			}
+			if err != nil {
+				q.fail(err)
+			}
 		}
 	})
 }
@@ -89,52 +84,35 @@ func (m *Mirror) Handler() http.Handler {
 // anyClient stands for all clients: they are bounded together.
 var anyClient = admission.Principal{Peer: "client"}
 
-// answer answers a request for a path below an origin.
-func (a adapter) answer(q *request, base *url.URL) {
-	var err error
-	if a.route != nil {
-		base, q.path, err = a.route(q)
+// answer answers a request. After an error nothing was answered.
+func (q *request) answer(describe adapter) error {
+	if err := describe(q); err != nil {
+		return err
 	}
-	if err == nil && a.ping != "" && q.path == a.ping {
-		q.ping(base)
-		return
-	}
-	var at *url.URL
-	if err == nil {
-		at, err = below(base, q.path)
-	}
+	at, err := below(q.base, q.path)
 	if err != nil {
-		q.fail(err)
-		return
-	}
-	scope := ""
-	if a.scope != nil {
-		scope = a.scope(q)
+		return err
 	}
 	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
 		q.name += "?" + at.RawQuery
 	}
-	q.origin = requestTo(at, q.r, a.told...)
-	n := named{name: q.name, origin: q.origin, headers: a.headers, learn: a.learn}
-	if a.fresh != nil {
-		n.fresh = a.fresh(q.path)
+	if q.origin, err = requestTo(at, q.r); err != nil {
+		return err
 	}
-	if n.fresh == passedOn || !q.everybody(cmp.Or(scope, q.name)) {
-		q.through()
-		return
+	if q.fresh == passedOn || !q.everybody(cmp.Or(q.scope, q.name)) {
+		return q.pass(record{})
 	}
-	if rec, ok := a.known(q); ok {
-		q.serve(rec)
-		return
+	if rec, ok := q.known(); ok {
+		return q.serve(rec)
 	}
-	if n.fresh == unkept {
-		q.through()
-		return
+	if q.fresh == unkept {
+		return q.pass(record{})
 	}
-	for _, name := range a.told {
-		n.name += " " + strings.Join(slices.Sorted(slices.Values(q.r.Header.Values(name))), " ")
+	rec, err := q.resolve(q.r.Context(), q.named)
+	if err != nil {
+		return err
 	}
-	q.serveNamed(n)
+	return q.serve(rec)
 }
 
 // everybody reports whether anybody may have the content that a client asks for with its credentials: the origin gives
@@ -146,20 +124,14 @@ func (q *request) everybody(scope string) bool {
 	return q.opens(scope, func() error {
 		ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
 		defer cancel()
-		req, err := q.origin(ctx, http.MethodHead)
-		if err != nil {
-			return err
-		}
+		req := q.origin.Clone(ctx)
+		req.Method = http.MethodHead
 		req.Header.Del("Authorization")
-		resp, err := (&auth.Client{Client: q.Mirror.origin}).Do(req)
-		if err != nil {
-			return err
+		resp, err := send(&auth.Client{Client: q.web}, req)
+		if err == nil {
+			_ = resp.Body.Close()
 		}
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return &originError{status: resp.StatusCode}
-		}
-		return nil
+		return err
 	})
 }
 
@@ -175,8 +147,9 @@ func (m *Mirror) opens(name string, ask func() error) bool {
 	return yes
 }
 
-// serve gives a client the content that a record tells of: from the cache, or as it is fetched.
-func (q *request) serve(rec record) {
+// serve gives a client the content that a record tells of: from the cache, or as it is fetched. After an error nothing
+// was answered.
+func (q *request) serve(rec record) error {
 	if file, size, ok := q.body(rec); ok {
 		defer func() { _ = file.Close() }()
 		if rec.Name == "" { // else it was asked for right now
@@ -184,40 +157,31 @@ func (q *request) serve(rec record) {
 			q.count(fromCache, size)
 		}
 		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
-		q.deliver(rec, io.NewSectionReader(file, 0, size))
-		return
+		return q.deliver(rec, io.NewSectionReader(file, 0, size))
 	}
 	if q.r.Method == http.MethodHead && rec.typeOf == nil { // nothing is fetched for it, while the origin answers
-		if err := q.pass(rec); err == nil {
-			return
-		} else if !down(err) {
-			q.fail(err)
-			return
+		if err := q.pass(rec); err == nil || !down(err) {
+			return err
 		}
 	}
-	f := q.join(wanted{sum: rec.Sum, name: q.name, origin: q.origin})
+	f := q.join(wanted{rec.Sum, q.name, q.origin})
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
-	switch {
-	case errors.Is(err, errDisk):
-		q.through()
-	case err != nil:
-		q.fail(err)
-	default:
-		q.deliver(rec, &rescued{reader: content})
+	if err != nil {
+		return err
 	}
+	return q.deliver(rec, &rescued{reader: content})
 }
 
-// deliver serves content to a client. An answer whose content breaks off is cut off.
-func (q *request) deliver(rec record, content io.ReadSeeker) {
+// deliver serves content to a client. An answer whose content breaks off is cut off. After an error nothing was answered.
+func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	if rec.typeOf != nil {
 		b, err := io.ReadAll(io.LimitReader(content, maxSniffed))
 		if err == nil {
 			_, err = content.Seek(0, io.SeekStart)
 		}
 		if err != nil {
-			q.fail(err)
-			return
+			return err
 		}
 		rec.Header = maps.Clone(rec.Header)
 		rec.Header["Content-Type"] = rec.typeOf(b)
@@ -225,6 +189,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) {
 	rec.write(q.w)
 	changed, _ := http.ParseTime(rec.Header["Last-Modified"]) // else the zero time
 	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, content)
+	return nil
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
@@ -234,22 +199,22 @@ type rescued struct {
 }
 
 func (r *rescued) Read(p []byte) (int, error) {
-	if r.rest != nil {
-		return r.rest.Read(p)
+	if r.rest == nil {
+		n, err := r.reader.Read(p)
+		if !errors.Is(err, errDisk) {
+			return n, err
+		}
+		rest := span{r.at(), -1}
+		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, rest)
+		if err != nil {
+			return 0, err
+		}
+		context.AfterFunc(r.ctx, func() { _ = resp.Body.Close() })
+		if size, err := begin(resp, rest); err != nil || size >= 0 && size != r.Size() {
+			return 0, errors.Join(err, errSize)
+		}
+		r.rest = resp.Body
 	}
-	n, err := r.reader.Read(p)
-	if !errors.Is(err, errDisk) {
-		return n, err
-	}
-	resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{r.at, -1})
-	if err != nil {
-		return 0, err
-	}
-	context.AfterFunc(r.ctx, func() { _ = resp.Body.Close() })
-	if got, size, err := given(resp, span{r.at, -1}); err != nil || size >= 0 && size != r.size || got.begin != r.at {
-		return 0, errors.Join(err, errSize)
-	}
-	r.rest = resp.Body
 	return r.rest.Read(p)
 }
 
@@ -267,23 +232,14 @@ func pass(to, from http.Header) {
 	}
 }
 
-// through answers with the origin's answer, and keeps nothing of it.
-func (q *request) through() {
-	if err := q.pass(record{}); err != nil {
-		q.fail(err)
-	}
-}
-
-// pass passes the origin's answer on, with a record's headers. After an error nothing of it was passed on.
+// pass passes the origin's answer on, with a record's headers, and keeps nothing of it. After an error nothing was answered.
 func (q *request) pass(rec record) error {
-	req, err := q.origin(q.r.Context(), q.r.Method)
-	if err != nil {
-		return err
-	}
+	req := q.origin.Clone(q.r.Context())
+	req.Method = q.r.Method
 	if v := q.r.Header.Get("Range"); v != "" {
 		req.Header.Set("Range", v)
 	}
-	resp, err := q.do(req)
+	resp, err := send(q.web, req)
 	if err != nil {
 		return err
 	}
@@ -305,30 +261,27 @@ func (q *request) pass(rec record) error {
 
 // fail answers with an error: the origin's own, if it is one.
 func (q *request) fail(err error) {
-	if q.r.Context().Err() != nil {
-		panic(http.ErrAbortHandler)
-	}
-	q.metrics.requests.WithLabelValues("failed").Inc()
 	var e *originError
-	if errors.As(err, &e) {
+	status := http.StatusBadGateway
+	if f := (*fault)(nil); errors.As(err, &f) {
+		status = f.status
+	}
+	switch {
+	case q.r.Context().Err() != nil:
+		panic(http.ErrAbortHandler)
+	case q.instead != "" && down(err):
+		q.w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(q.w, q.instead)
+		return
+	case errors.As(err, &e):
 		q.log.Info("mirror: refused by the origin", "name", q.name, "status", e.status)
 		pass(q.w.Header(), e.header)
 		q.w.Header().Del("Content-Length")
 		q.w.WriteHeader(e.status)
 		_, _ = q.w.Write(e.body)
-		return
-	}
-	q.log.Warn("mirror: failed", "name", q.name, "err", err)
-	status := http.StatusBadGateway
-	if f := (*fault)(nil); errors.As(err, &f) {
-		status = f.status
-	}
-	if !strings.HasPrefix(q.r.URL.Path, "/v2/") {
+	default:
+		q.log.Warn("mirror: failed", "name", q.name, "err", err)
 		http.Error(q.w, err.Error(), status)
-		return
 	}
-	q.w.Header().Set("Content-Type", "application/json") // as registries tell their errors
-	q.w.WriteHeader(status)
-	code := cmp.Or(map[int]string{http.StatusNotFound: "NAME_UNKNOWN", http.StatusBadRequest: "NAME_INVALID"}[status], "UNKNOWN")
-	_ = json.NewEncoder(q.w).Encode(map[string]any{"errors": []map[string]string{{"code": code, "message": err.Error()}}})
+	q.metrics.requests.WithLabelValues("failed").Inc()
 }

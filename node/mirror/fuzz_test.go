@@ -57,7 +57,7 @@ func FuzzTexts(f *testing.F) {
 		if s, err := ParseSum(text); err == nil && s.String() != text {
 			t.Errorf("%q is %q", text, s)
 		}
-		_, _ = parseH1(GoZip, text)
+		_, _ = parseH1(text)
 		if name, kind, ref := split(text); kind != "" && (name == "" || strings.Contains(ref, "/")) {
 			t.Errorf("%q: %q %q %q", text, name, kind, ref)
 		}

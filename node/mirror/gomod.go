@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -14,10 +15,10 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// gomod is the adapter to a module proxy. A module's zip and go.mod come from peers when their hash is known: by the
-// checksum database, as the proxy passes it on, else by the proxy's .ziphash file. That is the origin's word; the go
-// command checks it by go.sum and the database's signature. The environment names the database, as for the go command:
-// GOSUMDB, GONOSUMDB and GOPRIVATE. Content without a known hash comes from the proxy alone.
+// gomod is the adapter to a module proxy. A module's zip comes from peers when its hash is known: by the checksum
+// database, as the proxy passes it on, else by the proxy's .ziphash file. That is the origin's word; the go command
+// checks it by go.sum and the database's signature. The environment names the database, as for the go command: GOSUMDB,
+// GONOSUMDB and GOPRIVATE. Content without a known hash, go.mod files among it, comes from the proxy alone.
 type gomod struct {
 	m    *Mirror
 	base *url.URL
@@ -36,12 +37,13 @@ func newGo(m *Mirror, bases []*url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
 	db, _, _ = strings.Cut(db, " ")
 	g := &gomod{m, bases[0], db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
-	return adapter{known: g.known, fresh: func(path string) time.Duration {
-		if _, suffix, ok := versionOf(path); ok && suffix != "" || strings.Contains(path, "/tile/") || strings.Contains(path, "/lookup/") {
-			return forEver
+	return func(q *request) error {
+		q.known, q.fresh = func() (record, bool) { return g.known(q) }, shortly
+		if _, suffix, ok := versionOf(q.path); ok && suffix != "" || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
+			q.fresh = forEver
 		}
-		return shortly
-	}}
+		return nil
+	}
 }
 
 // versionOf reads MODULE/@v/VERSION.SUFFIX with the suffix zip, mod or info; ok is false if the version is none that stays.
@@ -60,30 +62,27 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	return mod, suffix, named && errors.Join(errs[:]...) == nil && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
-// known returns the hash of a module's zip or go.mod.
+// known returns the hash of a module's zip.
 func (g *gomod) known(q *request) (rec record, ok bool) {
 	mod, suffix, ok := versionOf(q.path)
-	if !ok || suffix == "info" {
+	if !ok || suffix != "zip" {
 		return rec, false
 	}
-	contentType, kind, name := "application/zip", GoZip, mod.Version
-	if suffix == "mod" {
-		contentType, kind, name = "text/plain; charset=utf-8", GoMod, mod.Version+"/go.mod"
-	}
-	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, "."+suffix), "/@v/") // escaped
-	var h1 string
-	if !module.MatchPrefixPatterns(g.none, mod.Path) && g.supported(q.r.Context()) {
-		for line := range strings.Lines(g.file(q.r.Context(), g.sumdb("lookup/"+path+"@"+version))) {
-			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == name {
+	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, ".zip"), "/@v/") // escaped
+	h1, ctx := "", q.r.Context()
+	if !module.MatchPrefixPatterns(g.none, mod.Path) && g.supported(ctx) {
+		lines, _ := g.read(ctx, g.sumdb("lookup/"+path+"@"+version), forEver)
+		for line := range strings.Lines(lines) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == mod.Version {
 				h1 = f[2]
 			}
 		}
 	}
-	if h1 == "" && kind == GoZip {
-		h1 = strings.TrimSpace(g.file(q.r.Context(), path+"/@v/"+version+".ziphash"))
+	if h1 == "" {
+		h1, _ = g.read(ctx, path+"/@v/"+version+".ziphash", forEver)
 	}
-	sum, err := parseH1(kind, h1)
-	return typed(contentType, sum), err == nil
+	sum, err := parseH1(strings.TrimSpace(h1))
+	return typed("application/zip", sum), err == nil
 }
 
 func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path }
@@ -96,31 +95,27 @@ func (g *gomod) supported(ctx context.Context) bool {
 	})
 }
 
-// file returns a small file of the proxy that never changes, empty if there is none.
-func (g *gomod) file(ctx context.Context, path string) string {
-	text, err := g.read(ctx, path, forEver)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// read returns a small file of the proxy.
-func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) ([]byte, error) {
+// read returns a small file of the proxy, asked without credentials.
+func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (string, error) {
 	u, err := below(g.base, path)
 	if err != nil {
-		return nil, err
+		return "", err
+	}
+	origin, err := requestTo(u, &http.Request{})
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, hashTime)
 	defer cancel()
-	rec, _, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: fresh, origin: requestTo(u, nil)})
+	rec, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: fresh, origin: origin})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	f, size, ok := g.m.body(rec)
 	if !ok {
-		return nil, errFull
+		return "", errFull
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
+	return string(text), err
 }

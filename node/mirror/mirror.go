@@ -1,11 +1,11 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -46,18 +47,18 @@ const LeastSize = 16 << 20
 type Mirror struct {
 	cfg     Config
 	log     *slog.Logger
-	quiet   *log.Logger // for net/http
 	cache   *cache
 	times   times
 	metrics *metrics
 	peers   *http.Transport // for transfers from peers
 	probes  *http.Transport // for questions: they do not wait for transfers
-	origin  *http.Client
+	web     *http.Client    // for origins
 	origins origins
 	clients *admission.Slots
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // by name: whether it is open to everybody
+	asked   singleflight.Group           // names that the origin is asked for now
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -78,17 +79,13 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 		return nil, err
 	}
 	m := &Mirror{
-		cfg: cfg, log: cfg.Log, times: t, flights: make(map[Sum]*flight), origins: origins,
+		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: t, flights: make(map[Sum]*flight), origins: origins,
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}
-	if m.log == nil {
-		m.log = slog.Default()
-	}
-	m.quiet = slog.NewLogLogger(m.log.Handler(), slog.LevelDebug)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.metrics, m.origin = m.newMetrics(), m.newOrigin()
+	m.metrics, m.web = m.newMetrics(), m.newOrigin()
 	m.peers, m.probes = m.newTransport(maxTransfers), m.newTransport(maxProbes)
 	m.close = sync.OnceValue(m.closeAll)
 	if err := m.start(); err != nil {
@@ -171,7 +168,7 @@ func (m *Mirror) closeAll() error {
 	m.tasks.Wait()
 	m.peers.CloseIdleConnections()
 	m.probes.CloseIdleConnections()
-	m.origin.CloseIdleConnections()
+	m.web.CloseIdleConnections()
 	if m.cfg.Register != nil {
 		m.cfg.Register.Unregister(m.metrics.registry)
 	}

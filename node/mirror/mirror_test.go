@@ -331,7 +331,7 @@ func TestLyingPeers(t *testing.T) {
 		"all instead of a range": {func(w http.ResponseWriter, _ *http.Request) {
 			claims(w, size)
 			_, _ = w.Write(content)
-		}, errRange.Error()},
+		}, ""},
 		"an absurd size": {func(w http.ResponseWriter, _ *http.Request) {
 			claims(w, 1<<62)
 			w.Header().Set("Content-Range", "bytes 0-4611686018427387903/4611686018427387904")
@@ -385,7 +385,7 @@ func TestFullDisk(t *testing.T) {
 	if p.has(sum) {
 		t.Error("what was not kept is advertised")
 	}
-	if err := os.RemoveAll(filepath.Join(p.cfg.Dir, partialFolder)); err != nil {
+	if err := os.RemoveAll(filepath.Join(p.cfg.Dir, filesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	small := some(1000, 8)
@@ -470,7 +470,7 @@ func TestOriginDown(t *testing.T) {
 		tag := get(t, first.url+"/v2/some/image/manifests/v1")
 		if name != "is silent" {
 			tag.is(t, content)
-			if tag.header.Get("Age") == "" || tag.header.Get("Warning") == "" {
+			if tag.header.Get("Age") == "" {
 				t.Errorf("%s: the last word has no age: %v", name, tag.header)
 			}
 		}
@@ -576,8 +576,8 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = f.writeAt(fromOrigin, make([]byte, 5000), 0, -1)
-	f.end()
+	_, _ = f.WriteAt(make([]byte, 5000), 0)
+	_ = f.f.Close()
 	_ = p.Advertise(t.Context(), half.Key())
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -589,8 +589,8 @@ func TestCrash(t *testing.T) {
 	if !p.has(sum) || p.has(half) {
 		t.Errorf("advertised: whole %v, half %v", p.has(sum), p.has(half))
 	}
-	left, err := os.ReadDir(filepath.Join(p.cfg.Dir, partialFolder))
-	if err != nil || len(left) > 0 {
+	left, err := os.ReadDir(filepath.Join(p.cfg.Dir, filesFolder))
+	if err != nil || len(left) != 1 || left[0].Name() != sum.String() {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

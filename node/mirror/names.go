@@ -1,28 +1,27 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"time"
+
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // named is a name whose content may change. The origin is asked for the present one.
 type named struct {
-	name    string // of the adapter and below it
-	origin  ask
-	fresh   time.Duration // for how long the origin's word is taken without asking again
-	headers []string      // of the origin's answer that clients need, besides keptHeaders
+	name   string        // of the adapter and below it
+	origin *http.Request // with the client's credentials
+	fresh  time.Duration // for how long the origin's word is taken without asking again; or unkept, or passedOn
 	// learn takes in the origin's answer, and its body, before anybody gets it. nil: nothing is learned.
 	learn func(record, *io.SectionReader)
 }
-
-var keptHeaders = []string{"Content-Type", "Etag", "Last-Modified"}
 
 // record is the origin's last word on a name. It is kept in the cache as content of kind Name.
 type record struct {
@@ -39,10 +38,10 @@ func typed(contentType string, s Sum) record {
 	return record{Header: map[string]string{"Content-Type": contentType}, Sum: s}
 }
 
-// kept returns the headers of some names.
-func kept(h http.Header, names []string) map[string]string {
+// kept returns the headers of the origin's answer that are kept for clients.
+func kept(h http.Header) map[string]string {
 	out := make(map[string]string)
-	for _, name := range names {
+	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"} {
 		if v := h.Get(name); v != "" {
 			out[name] = v
 		}
@@ -85,7 +84,7 @@ func (m *Mirror) recall(name string) (r record, ok bool) {
 func (m *Mirror) remember(r record) {
 	b, err := json.Marshal(r)
 	if err == nil {
-		err = m.cache.put(r.sum(), b)
+		_, _, err = m.cache.put(r.sum(), bytes.NewReader(b), maxRecord)
 	}
 	if err != nil {
 		m.log.Warn("mirror: what was learned is not kept", "name", r.Name, "err", err)
@@ -97,87 +96,78 @@ func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 	return m.cache.open(r.Sum)
 }
 
-// resolve returns the record of a name: the origin's word, or its last one while it does not answer; then stale is
-// true. All requests at one time share an answer.
-func (m *Mirror) resolve(ctx context.Context, n named) (r record, stale bool, err error) {
+// resolve returns the record of a name: the origin's word, or its last one while it does not answer. All requests at one
+// time share an answer.
+func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	old, ok := m.recall(n.name)
 	if ok {
 		_, ok = m.cache.size(old.Sum)
 	}
-	if ok && time.Since(old.Asked) < n.fresh {
-		return old, false, nil
+	patience := m.times.slow
+	switch {
+	case !ok:
+		old, patience = record{Name: n.name}, namedTime
+	case time.Since(old.Asked) < n.fresh:
+		return old, nil
 	}
-	f := m.join(n.wanted(m, old, ok))
-	defer f.leave()
-	patience := namedTime
-	if ok {
-		patience = m.times.slow
+	var err error
+	select {
+	case got := <-m.asked.DoChan(n.name, func() (any, error) { return m.askName(n, old) }):
+		if err = got.Err; err == nil {
+			return got.Val.(record), nil
+		}
+	case <-time.After(patience):
+		err = errWaits
+	case <-ctx.Done():
+		return record{}, ctx.Err()
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	if !ok || !down(err) {
+		return record{}, err
+	}
+	m.log.Info("mirror: the origin does not answer: its last word is used", "name", n.name, "asked", old.Asked)
+	return old, nil
+}
+
+// askName asks the origin for a name, and keeps its word. The record has the last one, if there is one.
+func (m *Mirror) askName(n named, rec record) (record, error) {
+	if !m.tasks.Enter() {
+		return rec, errClosed
+	}
+	defer m.tasks.Leave()
+	ctx, cancel := context.WithTimeout(m.ctx, namedTime)
 	defer cancel()
-	err = f.until(waiting, func() time.Duration {
-		if f.over {
-			return settled
-		}
-		return atNews
-	})
-	if err == nil {
-		err = f.err
+	begun, req := time.Now(), n.origin.Clone(ctx)
+	if tag, since := rec.Header["Etag"], rec.Header["Last-Modified"]; tag != "" {
+		req.Header.Set("If-None-Match", tag)
+	} else if since != "" {
+		req.Header.Set("If-Modified-Since", since)
 	}
-	if err == nil {
-		r, ok = m.recall(n.name)
-	} else if r, stale = old, ok && ctx.Err() == nil && down(err); stale {
-		err = nil
-	}
-	if err == nil && !ok {
-		err = errFull
-	}
-	return r, stale, err
-}
-
-// wanted returns what a flight is to fetch for a name of which old is the record, if ok.
-func (n named) wanted(m *Mirror, old record, ok bool) wanted {
-	return wanted{sum: old.sum(), name: n.name, origin: func(ctx context.Context, method string) (*http.Request, error) {
-		req, err := n.origin(ctx, method)
-		if err != nil || !ok {
-			return req, err
-		}
-		if tag, since := old.Header["Etag"], old.Header["Last-Modified"]; tag != "" {
-			req.Header.Set("If-None-Match", tag)
-		} else if since != "" {
-			req.Header.Set("If-Modified-Since", since)
-		}
-		return req, nil
-	}, then: func(sum Sum, h http.Header) {
-		if sum != (Sum{}) {
-			old.Header, old.Sum = kept(h, slices.Concat(keptHeaders, n.headers)), sum
-		}
-		old.Asked = time.Now()
-		if f, size, ok := m.body(old); ok && n.learn != nil {
-			n.learn(old, io.NewSectionReader(f, 0, size))
-			_ = f.Close()
-		}
-		m.remember(old)
-	}}
-}
-
-// serveNamed answers with the content of a name.
-func (q *request) serveNamed(n named) {
-	rec, stale, err := q.resolve(q.r.Context(), n)
+	resp, err := send(m.web, req)
 	if err != nil {
-		q.fail(err)
-		return
+		return rec, err
 	}
-	q.warn(rec, stale)
-	q.serve(rec)
-}
-
-// warn tells that a record is the origin's last word, if it is stale.
-func (q *request) warn(rec record, stale bool) {
-	if stale {
-		q.w.Header().Set("Warning", `110 - "the origin does not answer: this is its last word"`)
-		q.log.Info("mirror: the origin does not answer: its last word is used", "name", rec.Name, "asked", rec.Asked)
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusNotModified {
+		var size int64
+		if rec.Sum, size, err = m.cache.put(Sum{}, resp.Body, maxNamed); err != nil {
+			return rec, err
+		}
+		rec.Header = kept(resp.Header)
+		m.count(fromOrigin, size)
+		m.advertise(rec.Sum, n.name)
+		m.ended(httpapi.Fetch{Name: n.name, Sum: rec.Sum.String(), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
+	rec.Asked = time.Now()
+	f, size, ok := m.body(rec)
+	if !ok {
+		return rec, errFull
+	}
+	defer func() { _ = f.Close() }()
+	if n.learn != nil {
+		n.learn(rec, io.NewSectionReader(f, 0, size))
+	}
+	m.remember(rec)
+	return rec, nil
 }
 
 // write sets the header of an answer.

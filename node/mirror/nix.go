@@ -16,22 +16,21 @@ const pathTime = time.Hour
 // newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the
 // client checks. The archive that it names comes from peers, by the hash that stands there.
 func newNix(m *Mirror, _ []*url.URL) adapter {
-	return adapter{
-		known: func(q *request) (record, bool) {
+	learn := func(_ record, narinfo *io.SectionReader) {
+		if path, sum, ok := parseNarinfo(narinfo); ok {
+			m.remember(record{Name: archive(path), Sum: sum, Asked: time.Now()})
+		}
+	}
+	return func(q *request) error {
+		q.learn, q.fresh = learn, unkept
+		if strings.HasSuffix(q.path, ".narinfo") || q.path == "nix-cache-info" {
+			q.fresh = pathTime
+		}
+		q.known = func() (record, bool) {
 			rec, ok := m.recall(archive(q.path))
 			return typed("application/x-nix-nar", rec.Sum), ok
-		},
-		fresh: func(path string) time.Duration {
-			if strings.HasSuffix(path, ".narinfo") || path == "nix-cache-info" {
-				return pathTime
-			}
-			return unkept
-		},
-		learn: func(_ record, narinfo *io.SectionReader) {
-			if path, sum, ok := parseNarinfo(narinfo); ok {
-				m.remember(record{Name: archive(path), Sum: sum, Asked: time.Now()})
-			}
-		},
+		}
+		return nil
 	}
 }
 

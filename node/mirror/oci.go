@@ -6,8 +6,8 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/distribution/reference"
 	"github.com/opencontainers/go-digest"
@@ -19,11 +19,13 @@ const (
 	hubHost = "registry-1.docker.io"
 )
 
-// newOCI returns the adapter to registries (OCI distribution). Manifests and blobs by digest come from peers, tags are the
-// origin's word. The registry is named by ?ns=, as containerd writes it, or by the first part of the name; else it is
-// the first one configured.
+// oci is the adapter to registries (OCI distribution), by the names that clients have for them. Manifests and blobs by
+// digest come from peers, tags are the origin's word. The registry is named by ?ns=, as containerd writes it, or by the
+// first part of the name; else it is the first one configured.
+type oci map[string]*url.URL
+
 func newOCI(_ *Mirror, bases []*url.URL) adapter {
-	by := make(map[string]*url.URL)
+	by := make(oci)
 	for _, u := range bases {
 		if u.Host == hub {
 			u.Host = hubHost
@@ -33,42 +35,43 @@ func newOCI(_ *Mirror, bases []*url.URL) adapter {
 			by[hub] = u
 		}
 	}
-	return adapter{
-		ping: "v2/", told: []string{"Accept"}, learn: digestOf,
-		route: func(q *request) (*url.URL, string, error) {
-			q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
-			base, path, query := bases[0], q.path, q.r.URL.Query()
-			if host, rest, _ := strings.Cut(path, "/"); query.Has("ns") {
-				base = by[query.Get("ns")]
-			} else if by[host] != nil {
-				base, path = by[host], rest
-			}
-			if base == nil {
-				return nil, "", fmt.Errorf("%w: %.100q", errRegistry, query.Get("ns"))
-			}
-			query.Del("ns")
-			q.r.URL.RawQuery, q.name = query.Encode(), "oci/"+base.Host+"/"+path
-			return base, "v2/" + path, nil
-		},
-		scope: func(q *request) string {
-			_, kind, _ := split(q.path)
-			return q.name[:max(0, strings.LastIndex(q.name, "/"+kind+"/"))]
-		},
-		known: func(q *request) (record, bool) { return byDigest(split(q.path)) },
-		fresh: func(path string) time.Duration {
-			_, kind, ref := split(path)
-			if _, err := digest.Parse(ref); kind == "" {
-				return passedOn
-			} else if kind == "blobs" || err == nil {
-				return unkept
-			}
-			return 0
-		},
+	return by.describe
+}
+
+func (o oci) describe(q *request) error {
+	q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
+	query := q.r.URL.Query()
+	if host, rest, _ := strings.Cut(q.path, "/"); query.Has("ns") {
+		q.base = o[query.Get("ns")]
+	} else if o[host] != nil {
+		q.base, q.path = o[host], rest
 	}
+	if q.base == nil {
+		return fmt.Errorf("%w: %.100q", errRegistry, query.Get("ns"))
+	}
+	query.Del("ns")
+	q.r.URL.RawQuery, q.name, q.path = query.Encode(), "oci/"+q.base.Host+"/"+q.path, "v2/"+q.path
+	name, kind, ref := split(q.path)
+	_, err := digest.Parse(ref)
+	switch {
+	case kind == "":
+		q.fresh = passedOn
+	case kind == "blobs" || err == nil:
+		q.fresh = unkept
+	default: // a registry's word on a tag depends on what the client accepts
+		q.learn = digestOf
+		q.name += " " + strings.Join(slices.Sorted(slices.Values(q.r.Header.Values("Accept"))), " ")
+	}
+	if q.path == "v2/" { // clients ask for it first, to log in
+		q.instead = "{}\n"
+	}
+	q.scope = "oci/" + q.base.Host + "/" + name
+	q.known = func() (record, bool) { return byDigest(kind, ref) }
+	return nil
 }
 
 // byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
-func byDigest(_, kind, ref string) (rec record, ok bool) {
+func byDigest(kind, ref string) (rec record, ok bool) {
 	digits, ok := strings.CutPrefix(ref, "sha256:")
 	sum, err := parseHex(Plain, digits)
 	if !ok || err != nil {
@@ -119,17 +122,4 @@ func mediaType(b []byte) string {
 		return "application/vnd.oci.image.index.v1+json"
 	}
 	return "application/vnd.oci.image.manifest.v1+json"
-}
-
-// ping answers as the origin does, so that clients see its challenge. While it does not answer, the mirror does.
-func (q *request) ping(base *url.URL) {
-	q.origin = requestTo(base.JoinPath(q.path), q.r)
-	switch err := q.pass(record{}); {
-	case err == nil:
-	case down(err):
-		q.w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(q.w, "{}\n")
-	default:
-		q.fail(err)
-	}
 }

@@ -160,9 +160,14 @@ func down(err error) bool {
 // maxErrorBody bounds the body of an error of the origin that is passed on.
 const maxErrorBody = 64 << 10
 
-// do sends a request to the origin. An answer without content is an originError.
-func (m *Mirror) do(req *http.Request) (*http.Response, error) {
-	resp, err := m.origin.Do(req)
+// sender is an http.Client, or the like.
+type sender interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// send sends a request to the origin. An answer without content is an originError.
+func send(by sender, req *http.Request) (*http.Response, error) {
+	resp, err := by.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("mirror: the origin does not answer: %w", err)
 	}
@@ -177,33 +182,23 @@ func (m *Mirror) do(req *http.Request) (*http.Response, error) {
 
 // askOrigin asks the origin for a range of content.
 func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Response, error) {
-	req, err := want.origin(ctx, http.MethodGet)
-	if err != nil {
-		return nil, err
-	}
+	req := want.origin.Clone(ctx)
 	if s != (span{0, -1}) {
 		req.Header.Set("Range", s.header())
 	}
-	return m.do(req)
+	return send(m.web, req)
 }
 
-// requestTo returns a maker of requests of the origin: for a client's request, it passes on only the headers named, and the
-// client's credentials.
-func requestTo(u *url.URL, r *http.Request, headers ...string) ask {
-	kept := make(http.Header)
-	for _, name := range append(headers, "Authorization", "User-Agent") {
-		if r != nil && len(r.Header.Values(name)) > 0 {
-			kept[http.CanonicalHeaderKey(name)] = slices.Clone(r.Header.Values(name))
+// requestTo returns a request of the origin. Of a client's request, it passes on what the client accepts, its name and its
+// credentials.
+func requestTo(u *url.URL, r *http.Request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil)
+	for _, name := range []string{"Accept", "Authorization", "User-Agent"} {
+		if v := r.Header.Values(name); err == nil && len(v) > 0 {
+			req.Header[name] = v
 		}
 	}
-	return func(ctx context.Context, method string) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
-		if err != nil {
-			return nil, err
-		}
-		req.Header = kept.Clone()
-		return req, nil
-	}
+	return req, err
 }
 
 // below returns the URL of a client's path below an origin. escaped is the path as the client wrote it.
@@ -212,7 +207,8 @@ func below(base *url.URL, escaped string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPath, err)
 	}
-	if plain == "" || path.Clean("/"+plain) != "/"+plain || strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r == '\\' || r == 0x7f }) {
+	bad := func(r rune) bool { return r < ' ' || r == '\\' || r == 0x7f }
+	if to := strings.TrimSuffix(plain, "/"); to == "" || path.Clean("/"+to) != "/"+to || strings.ContainsFunc(to, bad) {
 		return nil, fmt.Errorf("%w: %.200q", errPath, plain)
 	}
 	u := *base

@@ -132,6 +132,11 @@ func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
+// answers are the errors that statuses between mirrors stand for.
+var answers = map[int]error{
+	http.StatusOK: nil, http.StatusPartialContent: nil, errBehind.status: errBehind, errBusy.status: errBusy, errLacks.status: errLacks,
+}
+
 // ask asks a peer for a range of content; nil: for its state of it. It calls had when it has a stream. The errors are the
 // peer's answer: errBusy, errBehind, errLacks.
 func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
@@ -155,24 +160,15 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	if err != nil {
 		return nil, err
 	}
-	if err := refusal(resp.StatusCode); err != nil {
+	err, known := answers[resp.StatusCode]
+	if !known {
+		err = fmt.Errorf("mirror: the peer answered with status %d", resp.StatusCode)
+	}
+	if err != nil {
 		_ = resp.Body.Close()
 		return nil, err
 	}
 	return resp, nil
-}
-
-// refusal returns the error that a status between mirrors stands for.
-func refusal(status int) error {
-	for _, f := range []*fault{errBehind, errBusy, errLacks} {
-		if f.status == status {
-			return f
-		}
-	}
-	if status == http.StatusOK || status == http.StatusPartialContent {
-		return nil
-	}
-	return fmt.Errorf("mirror: the peer answered with status %d", status)
 }
 
 // probe asks a peer for its state of the content. It must answer within a time, from when the question has a stream: then
@@ -202,20 +198,26 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 	return much >= maxBlame
 }
 
-// look is a search for holders, with the times at which it began, a peer was named, one was asked (a question had its
-// stream), and one answered; zero: not yet. The flight's lock guards it.
+// look is a search for holders. The flight's lock guards it.
 type look struct {
-	began, named, asked, first time.Time
-	over                       bool // all that were named have answered, or did not in time
-	ended                      time.Time
+	began, ended time.Time
+	over         bool      // all that were named have answered, or did not in time
+	until        time.Time // from then on nobody is waited for who has not answered
+	others       time.Time // when others as near as the first that answered have answered, too; zero: none has
+	named, asked sync.Once // a peer was, and a question had its stream: the time to wait begins again
 }
 
-// lookAgain begins to look for holders, and to probe each. f.mu is held.
+// lookAgain begins to look for holders, and to probe each. It waits longer for the first to be named if the client has
+// bytes already. f.mu is held.
 func (f *flight) lookAgain(now time.Time) {
-	m, l, skip := f.m, &look{began: now}, maps.Clone(f.skip)
+	m, l, skip := f.m, &look{began: now, until: now.Add(f.m.times.lookup)}, maps.Clone(f.skip)
+	if f.there > 0 {
+		l.until = now.Add(m.times.answer)
+	}
 	f.look, f.pause = l, max(busyPause, 2*f.pause)
 	l.over = !m.tasks.Run(func() {
-		ctx, cancel := context.WithTimeout(f.ctx, m.times.lookup+2*m.times.late)
+		most := m.times.lookup + 2*m.times.late
+		ctx, cancel := context.WithTimeout(f.ctx, most)
 		defer cancel()
 		var probes sync.WaitGroup
 		asked := 0
@@ -226,7 +228,7 @@ func (f *flight) lookAgain(now time.Time) {
 			if asked++; asked > enough {
 				break
 			}
-			f.news(func(now time.Time) { l.named = now })
+			f.waits(l, &l.named, most)
 			probes.Go(func() { f.meet(ctx, l, p) })
 		}
 		probes.Wait()
@@ -235,16 +237,15 @@ func (f *flight) lookAgain(now time.Time) {
 	})
 }
 
+// waits sets the time for which a look is waited for, when something happens in it for the first time.
+func (f *flight) waits(l *look, first *sync.Once, within time.Duration) {
+	first.Do(func() { f.news(func(now time.Time) { l.until = now.Add(within) }) })
+}
+
 // meet probes a peer, and notes it if it has the content or fetches it.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
 	begun := time.Now()
-	asked := func() {
-		f.news(func(now time.Time) {
-			if l.asked.IsZero() {
-				l.asked = now
-			}
-		})
-	}
+	asked := func() { f.waits(l, &l.asked, f.m.times.answer) }
 	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
 		if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
@@ -256,8 +257,8 @@ func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
 		return
 	}
 	f.news(func(now time.Time) {
-		if l.first.IsZero() {
-			l.first = now
+		if l.others.IsZero() {
+			l.others = now.Add(min(f.m.times.lookup, 2*now.Sub(l.began)))
 		}
 		i := slices.IndexFunc(f.known, func(h *holder) bool { return h.ID == p.ID })
 		if i < 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -31,7 +32,7 @@ func (m *Mirror) servePeers() error {
 	}
 	s := &http.Server{
 		Handler: http.HandlerFunc(m.servePeer), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaders,
-		BaseContext: func(net.Listener) context.Context { return m.ctx }, ErrorLog: m.quiet,
+		BaseContext: func(net.Listener) context.Context { return m.ctx }, ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelDebug),
 	}
 	m.tasks.Run(func() {
 		if err := s.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) && m.ctx.Err() == nil {
@@ -91,34 +92,31 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *fl
 	f.mu.Lock()
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	behind := !f.rank.of(here).below(rankOf(p, f.want.sum).of(asker), f.takes())
-	take := !behind && !here.Busy && r.Method == http.MethodGet
-	if take {
+	refusal, get := (*fault)(nil), r.Method == http.MethodGet
+	switch {
+	case !f.rank.of(here).below(rankOf(p, f.want.sum).of(asker), f.takes()):
+		refusal = errBehind
+	case get && here.Busy:
+		refusal = errBusy
+	case get:
 		f.children++
+		defer f.news(func(time.Time) { f.children-- })
 	}
 	f.mu.Unlock()
-	switch {
-	case behind:
-		w.WriteHeader(errBehind.status)
-		return
-	case r.Method == http.MethodHead:
-		here.write(w.Header())
-		return
-	case !take:
-		w.WriteHeader(errBusy.status)
+	if refusal != nil {
+		w.WriteHeader(refusal.status)
 		return
 	}
-	defer func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.children--
-	}()
+	if !get {
+		here.write(w.Header())
+		return
+	}
 	content, err := f.reader(r.Context())
 	if err != nil {
 		w.WriteHeader(errLacks.status)
 		return
 	}
-	here.Size = content.size
+	here.Size = content.Size()
 	here.write(w.Header())
 	m.send(w, r, content)
 }

@@ -40,27 +40,21 @@ type metrics struct {
 
 func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) }
 
-// ended counts a flight that is over, and logs it. f.mu is held.
-func (m *Mirror) ended(f *flight) {
-	if f.want.sum.Kind == Name && f.tally[fromOrigin] == 0 {
-		return
-	}
-	took := time.Since(f.begun)
-	e := httpapi.Fetch{
-		Name: f.want.name, Sum: f.want.sum.String(), Ended: time.Now(), Took: float64(took.Microseconds()) / 1000,
-		FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
-	}
-	result := "peers"
+// ended counts a fetch that is over, and logs it, with the reason why it went to peers or the origin.
+func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why any, err error) {
+	e.Ended = time.Now()
+	took, result := e.Ended.Sub(begun), "peers"
+	e.Took = float64(took.Microseconds()) / 1000
 	switch {
-	case f.err != nil:
-		result, e.Error = "failed", f.err.Error()
+	case err != nil:
+		result, e.Error = "failed", err.Error()
 	case e.FromOrigin > 0:
 		result = "origin"
 	}
 	m.metrics.requests.WithLabelValues(result).Inc()
 	m.metrics.seconds.Observe(took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
-		"took", took.Round(time.Millisecond), "why", why(e, f.want.sum.Kind), failure(f.err))
+		"took", took.Round(time.Millisecond), "why", why, failure(err))
 	m.metrics.mu.Lock()
 	defer m.metrics.mu.Unlock()
 	m.metrics.recent = append([]httpapi.Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
@@ -72,19 +66,6 @@ func failure(err error) slog.Attr {
 		return slog.Attr{}
 	}
 	return slog.Any("err", err)
-}
-
-// why returns the reason why a fetch went to peers or the origin.
-func why(e httpapi.Fetch, kind Kind) any {
-	switch {
-	case kind == Name:
-		return "the origin alone tells it"
-	case len(e.Tried) > 0:
-		return e.Tried
-	case e.FromOrigin > 0 && e.FromPeers == 0:
-		return "no peer has it"
-	}
-	return "peers have it"
 }
 
 // Status returns the mirror's state and counts, without the address of its clients.
@@ -120,15 +101,18 @@ func (m *Mirror) newMetrics() *metrics {
 		seconds:  histogram("venn_mirror_fetch_seconds", "Time of fetches."),
 		lookup:   histogram("venn_mirror_lookup_seconds", "Time of looks for holders."),
 	}
-	bytes := func(way flow, name, help, label, value string) {
-		opts := prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
+	for way, label := range [flows][2]string{
+		fromCache: {"from", "cache"}, fromPeers: {"from", "peers"}, fromOrigin: {"from", "origin"}, toPeers: {"to", "peers"}, toClients: {"to", "clients"},
+	} {
+		opts := prometheus.CounterOpts{
+			Name: "venn_mirror_bytes_total", Help: "Bytes of content, by where they came from: cache, peers or origin.",
+			ConstLabels: prometheus.Labels{label[0]: label[1]},
+		}
+		if label[0] == "to" {
+			opts.Name, opts.Help = "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers."
+		}
 		to.NewCounterFunc(opts, func() float64 { return float64(out.bytes[way].Load()) })
 	}
-	for way, from := range []string{fromCache: "cache", fromPeers: "peers", fromOrigin: "origin"} {
-		bytes(flow(way), "venn_mirror_bytes_total", "Bytes of content, by where they came from: cache, peers or origin.", "from", from)
-	}
-	bytes(toPeers, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "peers")
-	bytes(toClients, "venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to", "clients")
 	gauge := func(name, help string, value func(used int64, files int) float64) {
 		to.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(m.cache.usage()) })
 	}

@@ -22,11 +22,10 @@ type Kind uint8
 const (
 	Plain Kind = iota // the bytes
 	GoZip             // the list of a Go module's files with their hashes, as in go.sum
-	GoMod             // the same for a go.mod file alone
 	Name              // a name: the content is a record, which stays here
 )
 
-var kinds = [...]string{"sha256", "gozip", "gomod", "name"}
+var kinds = [...]string{"sha256", "gozip", "name"}
 
 // Sum identifies content: a SHA-256 hash, and the kind of data that it is the hash of.
 type Sum struct {
@@ -77,14 +76,14 @@ func parseHex(kind Kind, digits string) (s Sum, err error) {
 	return Sum{kind, [32]byte(b)}, nil
 }
 
-// parseH1 reads a hash as it stands in go.sum.
-func parseH1(kind Kind, text string) (s Sum, err error) {
+// parseH1 reads a module's hash as it stands in go.sum.
+func parseH1(text string) (s Sum, err error) {
 	digits, ok := strings.CutPrefix(text, "h1:")
 	b, err := base64.StdEncoding.DecodeString(digits)
 	if !ok || err != nil || len(b) != len(s.Hash) {
 		return s, fmt.Errorf("%w: %.80q is no h1 hash", errSum, text)
 	}
-	return Sum{kind, [32]byte(b)}, nil
+	return Sum{GoZip, [32]byte(b)}, nil
 }
 
 // check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
@@ -104,8 +103,8 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 		found = r.sum()
 	default:
 		var h1 string
-		if h1, err = goHash(s.Kind, f, size); err == nil {
-			found, err = parseH1(s.Kind, h1)
+		if h1, err = goHash(f, size); err == nil {
+			found, err = parseH1(h1)
 		}
 	}
 	switch {
@@ -117,22 +116,11 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 	return nil
 }
 
-// maxGoMod and maxGoZip bound a go.mod file, and the unpacked size of a module: the go command's limits.
-const (
-	maxGoMod = 16 << 20
-	maxGoZip = 500 << 20
-)
+// maxGoZip bounds the unpacked size of a module: the go command's limit.
+const maxGoZip = 500 << 20
 
-// goHash returns the h1 hash of a go.mod file or of a module.
-func goHash(kind Kind, f *os.File, size int64) (string, error) {
-	if kind == GoMod {
-		if size > maxGoMod {
-			return "", fmt.Errorf("go.mod of %d bytes", size)
-		}
-		return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
-			return io.NopCloser(io.NewSectionReader(f, 0, size)), nil
-		})
-	}
+// goHash returns the h1 hash of a module.
+func goHash(f *os.File, size int64) (string, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return "", err
