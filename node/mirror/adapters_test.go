@@ -188,7 +188,7 @@ func TestApt(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := b.start(t, up, func(c *Config) { c.Dir, c.Host, c.Router = last.cfg.Dir, last.cfg.Host, last.view })
-	again.cache.drop(Sum{Plain, sum})
+	again.cache.drop(Sum(fmt.Sprintf("sha256-%x", sum)))
 	get(t, again.url+"/apt/dists/stable/InRelease").is(t, []byte(release)) // it names the indexes that are here
 	get(t, again.url+"/apt/"+pool).is(t, deb)
 	if n := o.asked("/" + pool); n != 1 {

@@ -35,12 +35,8 @@ const (
 )
 
 func newApt(m *Mirror, _ []*url.URL) adapter {
-	a := &apt{m: m, files: make(map[string]Sum)}
-	var err error
-	if a.indexes, err = lru.New[Sum, bool](maxIndexes); err != nil {
-		panic(err) // the size is positive
-	}
-	return a.describe
+	indexes, _ := lru.New[Sum, bool](maxIndexes) // it fails for no positive size
+	return (&apt{m: m, indexes: indexes, files: make(map[string]Sum)}).describe
 }
 
 func (a *apt) describe(q *request) error {
@@ -59,7 +55,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 	switch {
 	case err != nil:
 	case byHash:
-		rec.Sum, err = parseHex(Plain, digits)
+		rec.Sum, err = plainSum(digits)
 		ok = err == nil
 		context.AfterFunc(q.r.Context(), a.readLater)
 	case strings.HasSuffix(plain, "deb"):
@@ -114,7 +110,7 @@ func parseRelease(r io.Reader) (out []Sum) {
 	_ = stanzas(r, func(stanza textproto.MIMEHeader) {
 		// a line has the hash, the size and the path
 		for f := strings.Fields(stanza.Get("SHA256")); len(f) >= 3 && len(out) < maxIndexes; f = f[3:] {
-			if sum, err := parseHex(Plain, f[0]); err == nil && strings.HasPrefix(path.Base(f[2]), "Packages") {
+			if sum, err := plainSum(f[0]); err == nil && strings.HasPrefix(path.Base(f[2]), "Packages") {
 				out = append(out, sum)
 			}
 		}
@@ -130,7 +126,7 @@ func parseIndex(r io.Reader, files map[string]Sum) error {
 	}
 	return stanzas(unpacked, func(stanza textproto.MIMEHeader) {
 		name := stanza.Get("Filename")
-		if sum, err := parseHex(Plain, stanza.Get("SHA256")); err == nil && name != "" && len(files) < maxFiles {
+		if sum, err := plainSum(stanza.Get("SHA256")); err == nil && name != "" && len(files) < maxFiles {
 			files[path.Clean(name)] = sum
 		}
 	})

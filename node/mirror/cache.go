@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -24,10 +25,8 @@ const (
 	lockName    = "lock"
 )
 
-const (
-	maxContents = 1 << 18 // files; a small one takes a block of the disk
-	peersShare  = 4       // peers' bytes not yet known to be right evict at most a quarter of the cache
-)
+// maxContents bounds the number of files: a small one takes a block of the disk.
+const maxContents = 1 << 18
 
 // ErrInUse says that another mirror uses the folder.
 var ErrInUse = errors.New("mirror: folder in use by another mirror")
@@ -42,16 +41,15 @@ type cache struct {
 
 	moving sync.Mutex // is held while a file comes or goes
 
-	mu     sync.Mutex
-	used   int64 // by whole files, and reserved for files to come
-	unsure int64 // of used: peers' bytes not yet known to be right
-	files  *simplelru.LRU[Sum, *cached]
+	mu    sync.Mutex
+	used  int64 // by whole files, and reserved for files to come
+	files *simplelru.LRU[Sum, *cached]
 }
 
 // cached is a whole file.
 type cached struct {
 	size    int64
-	checked time.Time // the file's time of change when its hash was right; zero: not since the program began
+	checked atomic.Int64 // the file's time of change when its hash was right, in ns; 0: not since the program began
 }
 
 // openCache opens the cache in a folder, or makes it. It withdraws the content that was being fetched when the last program
@@ -65,10 +63,8 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err er
 		return nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
 	}
 	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock}
-	if c.files, err = simplelru.NewLRU(math.MaxInt, c.left); err != nil {
-		panic(err) // the size is positive
-	}
-	if err := errors.Join(c.load(), c.reserve(0, fromOrigin)); err != nil {
+	c.files, _ = simplelru.NewLRU(math.MaxInt, c.left) // it fails for no positive size
+	if err := errors.Join(c.load(), c.reserve(0)); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return c, nil
@@ -117,7 +113,7 @@ func (c *cache) left(_ Sum, e *cached) {
 	c.used -= e.size
 }
 
-func (c *cache) path(s Sum) string { return filepath.Join(c.dir, filesFolder, s.String()) }
+func (c *cache) path(s Sum) string { return filepath.Join(c.dir, filesFolder, string(s)) }
 
 // size returns the bytes of whole content; ok is false if it is not there.
 func (c *cache) size(s Sum) (size int64, ok bool) {
@@ -139,13 +135,9 @@ func (c *cache) whole() []Sum {
 
 // usage returns the bytes in use, and the number of whole contents, without records.
 func (c *cache) usage() (used int64, contents int) {
+	contents = len(keysOf(c.whole()))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.files.Keys() {
-		if s.Kind != Name {
-			contents++
-		}
-	}
 	return c.used, contents
 }
 
@@ -158,14 +150,10 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 		c.mu.Unlock()
 		return nil, 0, false
 	}
-	checked := e.checked
 	f, err := os.Open(c.path(s)) // with the lock held: a record's file may be replaced by another
 	c.mu.Unlock()
 	if err == nil {
-		if checked, err = c.trust(s, f, e.size, checked); err == nil {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			e.checked = checked
+		if c.trust(s, f, e) == nil {
 			return f, e.size, true
 		}
 		_ = f.Close()
@@ -174,24 +162,25 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	return nil, 0, false
 }
 
-// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and returns
+// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and notes
 // the file's time of change: whole seconds, as all file systems keep them, and none that a program writes at.
-func (c *cache) trust(s Sum, f *os.File, size int64, checked time.Time) (time.Time, error) {
+func (c *cache) trust(s Sum, f *os.File, e *cached) error {
 	info, err := f.Stat()
-	if err == nil && info.Size() != size {
+	if err == nil && info.Size() != e.size {
 		err = errWrong
 	}
-	if err == nil && !checked.Equal(info.ModTime()) {
-		err = s.check(f, size, nil)
+	if err == nil && e.checked.Load() != info.ModTime().UnixNano() {
+		err = s.check(f, e.size, nil)
 	}
 	if err != nil {
-		return checked, err
+		return err
 	}
 	used := time.Now().Truncate(time.Second)
 	if os.Chtimes(c.path(s), used, used) != nil {
-		return info.ModTime(), nil // a folder that cannot be written is read on
+		used = info.ModTime() // a folder that cannot be written is read on
 	}
-	return used, nil
+	e.checked.Store(used.UnixNano())
+	return nil
 }
 
 // drop withdraws whole content and removes it.
@@ -216,35 +205,24 @@ func (c *cache) remove(s Sum) {
 	_ = os.Remove(c.path(s))
 }
 
-// reserve makes room for more bytes by evicting content. They count as used until release or keep. Peers' bytes may
-// evict content only up to a share of the cache, for nobody knows yet whether they are right: lying peers cannot empty
-// it.
-func (c *cache) reserve(bytes int64, from flow) error {
-	unsure := int64(0)
-	if from == fromPeers {
-		unsure = bytes
-	}
+// reserve makes room for more bytes by evicting content. They count as used until the file is kept or ended.
+func (c *cache) reserve(bytes int64) error {
 	for {
 		c.mu.Lock()
-		if c.used+bytes <= c.limit && c.files.Len() < maxContents {
-			c.used, c.unsure = c.used+bytes, c.unsure+unsure
-			c.mu.Unlock()
-			return nil
-		}
-		share := unsure > 0 && c.unsure+unsure > c.limit/peersShare
-		var out Sum
-		ok := false
-		if !share {
-			out, _, ok = c.files.RemoveOldest()
+		fits, oldest, ok := c.used+bytes <= c.limit && c.files.Len() < maxContents, Sum(""), true
+		if fits {
+			c.used += bytes
+		} else {
+			oldest, _, ok = c.files.RemoveOldest()
 		}
 		c.mu.Unlock()
 		switch {
-		case share:
-			return errShare
+		case fits:
+			return nil
 		case !ok:
-			return fmt.Errorf("%w: %w", errDisk, errFull)
+			return errDisk
 		}
-		c.remove(out)
+		c.remove(oldest)
 	}
 }
 
@@ -253,38 +231,24 @@ type incoming struct {
 	c        *cache
 	f        *os.File
 	reserved int64 // bytes of the cache
-	unsure   int64 // of them, for peers' bytes
 }
 
 // create makes the file of content that is about to come. It needs end.
 func (c *cache) create(s Sum) (*incoming, error) {
-	f, err := os.CreateTemp(filepath.Join(c.dir, filesFolder), s.String()+".")
+	f, err := os.CreateTemp(filepath.Join(c.dir, filesFolder), string(s)+".")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return &incoming{c: c, f: f}, nil
 }
 
-// room makes room for the bytes up to an end. The errors: errShare, errDisk.
-func (in *incoming) room(from flow, end int64) error {
-	bytes := end - in.reserved
-	if bytes <= 0 {
-		return nil
-	}
-	if err := in.c.reserve(bytes, from); err != nil {
-		return err
-	}
-	in.reserved += bytes
-	if from == fromPeers {
-		in.unsure += bytes
-	}
-	return nil
-}
-
-// WriteAt writes bytes of the origin's, and others for which there is room.
+// WriteAt makes room, and writes. The error is errDisk.
 func (in *incoming) WriteAt(p []byte, at int64) (int, error) {
-	if err := in.room(fromOrigin, at+int64(len(p))); err != nil {
-		return 0, err
+	if more := at + int64(len(p)) - in.reserved; more > 0 {
+		if err := in.c.reserve(more); err != nil {
+			return 0, err
+		}
+		in.reserved += more
 	}
 	n, err := in.f.WriteAt(p, at)
 	if err != nil {
@@ -306,23 +270,19 @@ func (in *incoming) keep(s Sum, size int64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
-	in.release()
-	in.c.enter(s, &cached{size, info.ModTime()})
+	in.c.used -= in.reserved
+	in.reserved = 0
+	e := &cached{size: size}
+	e.checked.Store(info.ModTime().UnixNano())
+	in.c.enter(s, e)
 	return nil
 }
 
-// release gives reserved room back. c.mu is held.
-func (in *incoming) release() {
-	in.c.used -= in.reserved
-	in.c.unsure -= in.unsure
-	in.reserved, in.unsure = 0, 0
-}
-
-// end closes the file, and removes it if it was not kept.
+// end closes the file, gives reserved room back, and removes a file that was not kept.
 func (in *incoming) end() {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
-	in.release()
+	in.c.used -= in.reserved
 	_ = in.f.Close()
 	_ = os.Remove(in.f.Name()) // one that was kept has another name
 }
@@ -336,8 +296,8 @@ func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	defer in.end()
 	running := sha256.New()
 	size, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(in, 0), running), io.LimitReader(r, limit+1))
-	if s == (Sum{}) {
-		s.Hash = [32]byte(running.Sum(nil))
+	if s == "" {
+		s = sumOf(kindPlain, running)
 	}
 	switch {
 	case err != nil:

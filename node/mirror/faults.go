@@ -42,9 +42,8 @@ var (
 // Of this mirror.
 var (
 	errClosed   = bad("closed", "closed")
-	errDisk     = bad("disk", "cache")
-	errFull     = bad("full", "no room in the cache")
-	errShare    = bad("share", "peers sent as much as may come before a hash is known to be right")
+	errDisk     = bad("disk", "the cache takes no more")
+	errShare    = bad("share", "a peer has more than may come before a hash is known to be right, or does not say how much")
 	errRegistry = &fault{"registry", http.StatusNotFound, "not one of the registries that are configured"}
 	errPath     = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
 )

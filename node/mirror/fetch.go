@@ -37,6 +37,7 @@ const (
 	maxFailed  = 64       // transfers that fail
 	maxRetries = 3        // times in a row that the origin gives nothing
 	littleToo  = 1 << 20  // bytes left at which the origin goes on alone
+	peersShare = 2        // contents that take more than half of the cache come from the origin
 	busyPause  = 30 * time.Millisecond
 	watchTick  = 50 * time.Millisecond // between two looks at transfers
 	lookTick   = 2 * time.Millisecond  // between two looks at a search for holders that a client waits for
@@ -323,7 +324,6 @@ func (f *flight) failPeer(h *holder, err error) {
 	if f.pause = 0; errors.Is(err, errBehind) {
 		return
 	}
-	f.alone = f.alone || errors.Is(err, errShare)
 	f.note("peer "+h.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 }
@@ -421,9 +421,8 @@ func (f *flight) accept(p *pull, head http.Header, size int64) error {
 	if p.holder == nil {
 		return f.setSize(size)
 	}
-	if size > f.m.cfg.Size {
-		f.m.blame(p.ID, maxBlame)
-		return fmt.Errorf("%w: %d is more than the cache takes", errSize, size)
+	if size < 0 || size > f.m.cfg.Size/peersShare {
+		return errShare
 	}
 	said, err := parseState(head)
 	if p.state = said; said.Whole {

@@ -140,7 +140,7 @@ func (f *flight) run() {
 	f.over, f.err = true, err
 	f.wake()
 	e := httpapi.Fetch{
-		Name: f.want.name, Sum: f.want.sum.String(), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
+		Name: f.want.name, Sum: string(f.want.sum), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
 	}
 	var why any = "peers have it"
 	switch {
@@ -172,7 +172,7 @@ func (m *Mirror) advertise(s Sum, name string) {
 	}
 }
 
-// write takes in bytes of a transfer, and reports whether its range has come. The errors: errShare, errDisk.
+// write takes in bytes of a transfer, and reports whether its range has come. The error is errDisk.
 func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,9 +185,6 @@ func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 	}
 	if len(b) > 0 {
 		end := s.begin + int64(len(b))
-		if err := f.file.room(from, end); err != nil {
-			return false, err
-		}
 		if _, err := f.file.WriteAt(b, s.begin); err != nil {
 			return false, err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -177,13 +176,10 @@ func (q *request) serve(rec record) error {
 func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	if rec.typeOf != nil {
 		b, err := io.ReadAll(io.LimitReader(content, maxSniffed))
-		if err == nil {
-			_, err = content.Seek(0, io.SeekStart)
-		}
 		if err != nil {
 			return err
 		}
-		rec.Header = maps.Clone(rec.Header)
+		_, _ = content.Seek(0, io.SeekStart) // it fails for no place
 		rec.Header["Content-Type"] = rec.typeOf(b)
 	}
 	rec.write(q.w)

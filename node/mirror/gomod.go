@@ -81,8 +81,8 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 	if h1 == "" {
 		h1, _ = g.read(ctx, path+"/@v/"+version+".ziphash", forEver)
 	}
-	sum, err := parseH1(strings.TrimSpace(h1))
-	return typed("application/zip", sum), err == nil
+	sum, err := goSum(strings.TrimSpace(h1))
+	return record{Sum: sum}, err == nil
 }
 
 func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path }
@@ -113,7 +113,7 @@ func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (str
 	}
 	f, size, ok := g.m.body(rec)
 	if !ok {
-		return "", errFull
+		return "", errDisk
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))

@@ -19,7 +19,7 @@ func newHF(m *Mirror, _ []*url.URL) adapter {
 				rec = q.largeFile(&hub)
 			}
 			rec.Name = ""
-			return rec, rec.Sum != Sum{}
+			return rec, rec.Sum != ""
 		}
 		return nil
 	}
@@ -38,7 +38,7 @@ func (q *request) largeFile(hub *http.Client) (rec record) {
 		rec, _ = q.recall(name)
 		return rec
 	}
-	sum, err := parseHex(Plain, strings.Trim(resp.Header.Get("X-Linked-Etag"), `"`))
+	sum, err := plainSum(strings.Trim(resp.Header.Get("X-Linked-Etag"), `"`))
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return rec
 	}

@@ -192,8 +192,8 @@ func newRegistry(t testing.TB) *registry {
 func (o *registry) add(b []byte) (digest string, sum Sum) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	sum = Sum{Plain, sha256.Sum256(b)}
-	digest = "sha256:" + strings.TrimPrefix(sum.String(), "sha256-")
+	digits := fmt.Sprintf("%x", sha256.Sum256(b))
+	digest, sum = "sha256:"+digits, Sum("sha256-"+digits)
 	o.blobs[digest] = b
 	return digest, sum
 }

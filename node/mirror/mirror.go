@@ -112,7 +112,7 @@ func (c Config) check() (origins, error) {
 
 // meeting is the sum whose key all mirrors advertise. Peers that hold nothing are told to nobody, so a mirror without
 // content would not be known when others begin to fetch what it has just begun to fetch.
-var meeting = Sum{Plain, sha256.Sum256([]byte("venn mirror"))}
+var meeting = Sum(fmt.Sprintf("%s-%x", kindPlain, sha256.Sum256([]byte("venn mirror"))))
 
 // start opens the cache, tells peers of it, and serves them.
 func (m *Mirror) start() error {
@@ -152,7 +152,7 @@ func (m *Mirror) withdraw(sums ...Sum) {
 // keysOf returns the keys of content that others may have: records stay here.
 func keysOf(sums []Sum) (keys [][]byte) {
 	for _, s := range sums {
-		if s.Kind != Name {
+		if s.kind() != kindName {
 			keys = append(keys, s.Key())
 		}
 	}

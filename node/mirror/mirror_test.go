@@ -118,7 +118,7 @@ func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 	for i := range uint64(2) {
 		content := some(4*holdBack, 40+i)
 		digest, sum := o.add(content)
-		digests[digest], contents["/"+sum.String()] = sum.String(), content
+		digests[digest], contents["/"+string(sum)] = string(sum), content
 		if h == nil {
 			h = b.liar(t, sum, answer)
 		} else if err := (view{b, *host.InfoFromHost(h)}).Advertise(t.Context(), sum.Key()); err != nil {
@@ -435,7 +435,7 @@ func TestRecordsEvictNothing(t *testing.T) {
 		t.Errorf("%d contents", s.Files)
 	}
 	status := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum().String(), nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+string(record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum()), nil)
 	r.RemoteAddr = test.RandPeerIDFatal(t).String()
 	if p.servePeer(status, r); status.Code != http.StatusBadRequest {
 		t.Errorf("a peer asks for a record: status %d", status.Code)
@@ -590,7 +590,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("advertised: whole %v, half %v", p.has(sum), p.has(half))
 	}
 	left, err := os.ReadDir(filepath.Join(p.cfg.Dir, filesFolder))
-	if err != nil || len(left) != 1 || left[0].Name() != sum.String() {
+	if err != nil || len(left) != 1 || left[0].Name() != string(sum) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -27,15 +27,10 @@ type named struct {
 type record struct {
 	Name   string            `json:"name"`
 	Header map[string]string `json:"header"`
-	Sum    Sum               `json:"sum"` // of the body, in the cache; the zero Sum: it has none
+	Sum    Sum               `json:"sum"` // of the body, in the cache
 	Asked  time.Time         `json:"asked"`
 
 	typeOf func([]byte) string // tells the type of the content by its beginning; nil: Header does
-}
-
-// typed returns a record of content of a type.
-func typed(contentType string, s Sum) record {
-	return record{Header: map[string]string{"Content-Type": contentType}, Sum: s}
 }
 
 // kept returns the headers of the origin's answer that are kept for clients.
@@ -59,10 +54,17 @@ const (
 )
 
 // sum returns the sum of the record's own file.
-func (r record) sum() Sum { return Sum{Name, sha256.Sum256([]byte(r.Name))} }
+func (r record) sum() Sum {
+	h := sha256.New()
+	_, _ = h.Write([]byte(r.Name))
+	return sumOf(kindName, h)
+}
 
 func readRecord(from io.Reader) (r record, err error) {
-	return r, json.NewDecoder(io.LimitReader(from, maxRecord)).Decode(&r)
+	if err = json.NewDecoder(io.LimitReader(from, maxRecord)).Decode(&r); err == nil {
+		_, err = ParseSum(string(r.Sum))
+	}
+	return r, err
 }
 
 // recall returns the record of a name. One that is damaged is none.
@@ -149,18 +151,18 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusNotModified {
 		var size int64
-		if rec.Sum, size, err = m.cache.put(Sum{}, resp.Body, maxNamed); err != nil {
+		if rec.Sum, size, err = m.cache.put("", resp.Body, maxNamed); err != nil {
 			return rec, err
 		}
 		rec.Header = kept(resp.Header)
 		m.count(fromOrigin, size)
 		m.advertise(rec.Sum, n.name)
-		m.ended(httpapi.Fetch{Name: n.name, Sum: rec.Sum.String(), FromOrigin: size}, begun, "the origin alone tells it", nil)
+		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
 	rec.Asked = time.Now()
 	f, size, ok := m.body(rec)
 	if !ok {
-		return rec, errFull
+		return rec, errDisk
 	}
 	defer func() { _ = f.Close() }()
 	if n.learn != nil {

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"encoding/hex"
 	"io"
 	"net/url"
 	"strings"
@@ -28,7 +29,7 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 		}
 		q.known = func() (record, bool) {
 			rec, ok := m.recall(archive(q.path))
-			return typed("application/x-nix-nar", rec.Sum), ok
+			return record{Sum: rec.Sum}, ok
 		}
 		return nil
 	}
@@ -40,9 +41,9 @@ func archive(path string) string { return "nix-archive/" + path }
 // parseNarinfo returns the path of the archive that a narinfo names, and its hash; ok is false if it tells neither.
 func parseNarinfo(r io.Reader) (path string, sum Sum, ok bool) {
 	info, err := narinfo.Parse(io.LimitReader(r, maxSmall))
-	if err != nil || info.FileHash == nil || info.FileHash.Algo() != nixhash.SHA256 || len(info.FileHash.Digest()) != len(sum.Hash) {
+	if err != nil || info.FileHash == nil || info.FileHash.Algo() != nixhash.SHA256 {
 		return "", sum, false
 	}
-	copy(sum.Hash[:], info.FileHash.Digest())
-	return info.URL, sum, info.URL != ""
+	sum, err = plainSum(hex.EncodeToString(info.FileHash.Digest()))
+	return info.URL, sum, err == nil && info.URL != ""
 }

@@ -60,7 +60,7 @@ func (o oci) describe(q *request) error {
 		q.fresh = unkept
 	default: // a registry's word on a tag depends on what the client accepts
 		q.learn = digestOf
-		q.name += " " + strings.Join(slices.Sorted(slices.Values(q.r.Header.Values("Accept"))), " ")
+		q.name = strings.Join(append([]string{q.name}, slices.Sorted(slices.Values(q.r.Header.Values("Accept")))...), " ")
 	}
 	if q.path == "v2/" { // clients ask for it first, to log in
 		q.instead = "{}\n"
@@ -73,7 +73,7 @@ func (o oci) describe(q *request) error {
 // byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
 func byDigest(kind, ref string) (rec record, ok bool) {
 	digits, ok := strings.CutPrefix(ref, "sha256:")
-	sum, err := parseHex(Plain, digits)
+	sum, err := plainSum(digits)
 	if !ok || err != nil {
 		return rec, false
 	}
@@ -86,7 +86,7 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 
 // digestOf notes the digest of the manifest that a tag stands for, by the registry's word.
 func digestOf(rec record, _ *io.SectionReader) {
-	rec.Header["Docker-Content-Digest"] = strings.Replace(rec.Sum.String(), "-", ":", 1)
+	rec.Header["Docker-Content-Digest"] = strings.Replace(string(rec.Sum), "-", ":", 1)
 }
 
 var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)

@@ -144,7 +144,7 @@ func TestPublicOnly(t *testing.T) {
 		"[::1]:80": false, "[fe80::1]:80": false, "[fd00::1]:80": false, "[::ffff:10.0.0.1]:80": false, "[64:ff9b::a00:1]:80": false, "224.0.0.1:80": false,
 		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "name:80": false,
 	} {
-		if err := publicOnly("tcp", addr, nil); (err == nil) != ok {
+		if err := public.Safe("tcp", addr, nil); (err == nil) != ok {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -82,10 +81,7 @@ func address(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-var (
-	errPrivate  = errors.New("mirror: an origin that sends elsewhere must not send to a private address")
-	errRedirect = errors.New("mirror: the origin sends elsewhere too often, or from https to http")
-)
+var errRedirect = errors.New("mirror: the origin sends elsewhere too often, or from https to http")
 
 const (
 	maxRedirects = 8
@@ -101,7 +97,7 @@ func (m *Mirror) newOrigin() *http.Client {
 			configured[address(u)] = true
 		}
 	}
-	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: publicOnly}
+	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: public.Safe}
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -130,14 +126,7 @@ func redirected(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// publicOnly refuses addresses that are not reached over the public network.
-func publicOnly(network, addr string, c syscall.RawConn) error {
-	if err := public.Safe(network, addr, c); err != nil {
-		return fmt.Errorf("%w: %w", errPrivate, err)
-	}
-	return nil
-}
-
+// public refuses addresses that are not reached over the public network.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())
 
 // originError is an answer of the origin that is not the content.

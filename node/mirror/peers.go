@@ -145,7 +145,7 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 		over, method = f.m.peers, http.MethodGet
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+f.want.sum.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.want.sum), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ type rank struct {
 func rankOf(p peer.ID, s Sum) rank {
 	h := sha256.New()
 	_, _ = h.Write([]byte(p))
-	_, _ = h.Write(s.Hash[:])
+	_, _ = h.Write(s.hash())
 	return rank{draw: binary.BigEndian.Uint64(h.Sum(nil))}
 }
 

@@ -32,7 +32,7 @@ func TestRanksHaveNoCircles(t *testing.T) {
 	const n = 30
 	ranks, from := make([]rank, n), make([]int, n)
 	for i := range ranks {
-		ranks[i], from[i] = rankOf(peer.ID([]byte{byte(i)}), Sum{Plain, [32]byte{1}}), -1
+		ranks[i], from[i] = rankOf(peer.ID([]byte{byte(i)}), meeting), -1
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200_000 {

@@ -24,7 +24,7 @@ func TestRouters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := newHost(t), newHost(t)
 			at, from := pair(t, a, b)
-			key := Sum{Plain, [32]byte{7}}.Key()
+			key := meeting.Key()
 			named := func(r Router) (ids []peer.ID) {
 				for p := range r.Lookup(t.Context(), key) {
 					ids = append(ids, p.ID)

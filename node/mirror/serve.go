@@ -48,7 +48,7 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	p, err := peer.Decode(r.RemoteAddr)
 	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
 	switch {
-	case err != nil || sumErr != nil || sum.Kind == Name:
+	case err != nil || sumErr != nil || sum.kind() == kindName:
 		w.WriteHeader(http.StatusBadRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)

@@ -10,101 +10,88 @@ import (
 	"hash"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	mh "github.com/multiformats/go-multihash"
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
-// Kind is the kind of data that a Sum is the hash of.
-type Kind uint8
+// Sum identifies content, as KIND-HEX: a SHA-256 hash, and the kind of data that it is the hash of. It is the name of its
+// file, and of its path at peers. The zero Sum is nothing's.
+type Sum string
 
 const (
-	Plain Kind = iota // the bytes
-	GoZip             // the list of a Go module's files with their hashes, as in go.sum
-	Name              // a name: the content is a record, which stays here
+	kindPlain = "sha256" // the bytes
+	kindGoZip = "gozip"  // the list of a Go module's files with their hashes, as in go.sum
+	kindName  = "name"   // a name: the content is a record, which stays here
 )
 
-var kinds = [...]string{"sha256", "gozip", "name"}
+var (
+	form   = regexp.MustCompile("^(sha256|gozip|name)-[0-9a-f]{64}$")
+	errSum = errors.New("mirror: no sum")
+)
 
-// Sum identifies content: a SHA-256 hash, and the kind of data that it is the hash of.
-type Sum struct {
-	Kind Kind
-	Hash [sha256.Size]byte
+// ParseSum returns the sum that a text is.
+func ParseSum(text string) (Sum, error) {
+	if !form.MatchString(text) {
+		return "", fmt.Errorf("%w: %.80q", errSum, text)
+	}
+	return Sum(text), nil
 }
 
-// errSum says that a text is no sum.
-var errSum = errors.New("mirror: no sum")
+// plainSum returns the sum of content by the lower-case hex digits of its SHA-256 hash.
+func plainSum(digits string) (Sum, error) { return ParseSum(kindPlain + "-" + digits) }
+
+// goSum returns the sum of a module by its hash as it stands in go.sum.
+func goSum(h1 string) (Sum, error) {
+	digits, ok := strings.CutPrefix(h1, "h1:")
+	b, err := base64.StdEncoding.DecodeString(digits)
+	if !ok || err != nil {
+		return "", fmt.Errorf("%w: %.80q is no h1 hash", errSum, h1)
+	}
+	return ParseSum(kindGoZip + "-" + hex.EncodeToString(b))
+}
+
+func (s Sum) kind() string {
+	kind, _, _ := strings.Cut(string(s), "-")
+	return kind
+}
+
+// hash returns the SHA-256 hash.
+func (s Sum) hash() []byte {
+	b, _ := hex.DecodeString(string(s[strings.Index(string(s), "-")+1:]))
+	return b
+}
 
 // Key returns the content's key in the network: a multihash.
 func (s Sum) Key() []byte {
-	key, err := mh.Encode(s.Hash[:], mh.SHA2_256)
+	key, err := mh.Encode(s.hash(), mh.SHA2_256)
 	if err != nil {
-		panic(err) // the code and the length are right
+		panic(err) // the code is right
 	}
 	return key
-}
-
-// String returns the sum as KIND-HEX. It is the name of its file, and of its path at peers.
-func (s Sum) String() string { return kinds[s.Kind] + "-" + hex.EncodeToString(s.Hash[:]) }
-
-// MarshalText has a Sum stand in JSON as String returns it.
-func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText parses the form of String.
-func (s *Sum) UnmarshalText(text []byte) (err error) {
-	*s, err = ParseSum(string(text))
-	return err
-}
-
-// ParseSum parses the form of String.
-func ParseSum(text string) (Sum, error) {
-	for kind, name := range kinds {
-		if digits, ok := strings.CutPrefix(text, name+"-"); ok {
-			return parseHex(Kind(kind), digits)
-		}
-	}
-	return Sum{}, fmt.Errorf("%w: %.80q", errSum, text)
-}
-
-// parseHex reads the lower-case hex digits of a sum.
-func parseHex(kind Kind, digits string) (s Sum, err error) {
-	b, err := hex.DecodeString(digits)
-	if err != nil || len(b) != len(s.Hash) || strings.ToLower(digits) != digits {
-		return s, fmt.Errorf("%w: %.80q is not %d lower-case hex digits", errSum, digits, 2*len(s.Hash))
-	}
-	return Sum{kind, [32]byte(b)}, nil
-}
-
-// parseH1 reads a module's hash as it stands in go.sum.
-func parseH1(text string) (s Sum, err error) {
-	digits, ok := strings.CutPrefix(text, "h1:")
-	b, err := base64.StdEncoding.DecodeString(digits)
-	if !ok || err != nil || len(b) != len(s.Hash) {
-		return s, fmt.Errorf("%w: %.80q is no h1 hash", errSum, text)
-	}
-	return Sum{GoZip, [32]byte(b)}, nil
 }
 
 // check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
 // that is known already.
 func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
-	all, found := io.NewSectionReader(f, 0, size), Sum{Kind: s.Kind}
-	switch s.Kind {
-	case Plain:
+	all, found := io.NewSectionReader(f, 0, size), Sum("")
+	switch s.kind() {
+	case kindPlain:
 		if running == nil {
 			running = sha256.New()
 			_, err = io.Copy(running, all)
 		}
-		running.Sum(found.Hash[:0])
-	case Name:
+		found = sumOf(kindPlain, running)
+	case kindName:
 		var r record
 		r, err = readRecord(all)
 		found = r.sum()
 	default:
 		var h1 string
 		if h1, err = goHash(f, size); err == nil {
-			found, err = parseH1(h1)
+			found, err = goSum(h1)
 		}
 	}
 	switch {
@@ -115,6 +102,9 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 	}
 	return nil
 }
+
+// sumOf returns the sum of what was written into a hash.
+func sumOf(kind string, h hash.Hash) Sum { return Sum(kind + "-" + hex.EncodeToString(h.Sum(nil))) }
 
 // maxGoZip bounds the unpacked size of a module: the go command's limit.
 const maxGoZip = 500 << 20
