@@ -70,19 +70,19 @@ type attempt struct {
 	retries int       // times in a row that the origin gave nothing
 	again   time.Time // when the origin may be asked
 	fatal   error
+	under   sync.WaitGroup // transfers
+	timer   *time.Timer    // of the next plan
 }
 
 // fetch takes from peers, and then from the origin, until the content is there and right.
 func (f *flight) fetch() error {
-	var under sync.WaitGroup
-	defer under.Wait()
+	f.timer = time.AfterFunc(watchTick, func() { f.news(func(time.Time) {}) })
+	defer f.timer.Stop()
+	defer f.under.Wait()
 	defer f.cancel()
 	for {
-		if err := f.until(f.ctx, func() time.Duration { return f.plan(time.Now(), &under) }); err != nil {
+		if err := f.until(f.ctx, func() (bool, error) { return f.plan(time.Now()) }); err != nil {
 			return err
-		}
-		if f.fatal != nil {
-			return f.fatal
 		}
 		err := f.want.sum.check(f.file.f, f.size, f.running)
 		if !errors.Is(err, errWrong) {
@@ -100,8 +100,10 @@ func (f *flight) fetch() error {
 	}
 }
 
-// plan starts and stops transfers. It returns the time until the next call, or settled. f.mu is held.
-func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
+// plan starts and stops transfers, until all has come or the fetch fails. It is called when there is news, and after a
+// while. f.mu is held.
+func (f *flight) plan(now time.Time) (done bool, err error) {
+	f.timer.Reset(watchTick)
 	if f.users == 1 && len(f.parts) > 0 && now.Sub(f.left) > linger {
 		f.fatal = errLeft
 	}
@@ -110,9 +112,9 @@ func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
 			p.stop(errFound)
 		}
 		if len(f.pulls) == 0 {
-			return settled
+			return true, f.fatal
 		}
-		return watchTick
+		return false, nil
 	}
 	for _, p := range f.pulls {
 		f.watch(p, now)
@@ -123,8 +125,8 @@ func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
 		}
 		if h := f.choose(s, now); h != nil {
 			f.cut(h)
-			f.start(h, s, under)
-			return 0
+			f.start(h, s)
+			return f.plan(now)
 		}
 		if f.lookDue(now) {
 			f.lookAgain(now)
@@ -132,14 +134,14 @@ func (f *flight) plan(now time.Time, under *sync.WaitGroup) time.Duration {
 		if len(f.pulls) == 0 && f.nobody(now) && now.After(f.again) {
 			f.origin = true
 			maps.DeleteFunc(f.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-			f.start(nil, s, under)
+			f.start(nil, s)
 		}
 		break
 	}
 	if len(f.pulls) == 0 {
-		return lookTick
+		f.timer.Reset(lookTick)
 	}
-	return watchTick
+	return false, nil
 }
 
 // wanting reports whether nobody brings a range, or a whole holder is silent: another may. One that waits itself is only
@@ -160,7 +162,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 // beginning. Beside another source it must have had as much as is there now, and the other ends first: the origin, or one
 // that is silent. A little after the first answer, others that are equally near have answered. f.mu is held.
 func (f *flight) choose(s *span, now time.Time) *holder {
-	if f.alone || f.look == nil || len(f.pulls) == 0 && !f.look.over && now.Before(f.look.others) {
+	if f.alone || len(f.pulls) == 0 && !f.look.over && now.Before(f.look.others) {
 		return nil
 	}
 	beside := slices.IndexFunc(f.pulls, func(p *pull) bool { return p.holder == nil || p.part == s })
@@ -196,11 +198,8 @@ func (f *flight) cut(h *holder) {
 // lookDue reports whether a look for holders is of use now: once, while a peer is silent. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
-	if f.alone || l == nil {
-		return !f.alone
-	}
 	looked := func(p *pull) bool { return p.holder != nil && l.began.After(p.moved) }
-	return l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.pulls, looked)
+	return !f.alone && l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.pulls, looked)
 }
 
 // nobody reports whether no peer is to be waited for. f.mu is held.
@@ -209,7 +208,7 @@ func (f *flight) nobody(now time.Time) bool {
 }
 
 // start begins a transfer of a range; a nil holder is the origin. f.mu is held.
-func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
+func (f *flight) start(h *holder, s *span) {
 	ctx, stop := context.WithCancelCause(f.ctx)
 	p := &pull{holder: h, part: s, begun: s.begin, from: s.begin, stop: stop}
 	f.pulls = append(f.pulls, p)
@@ -218,7 +217,7 @@ func (f *flight) start(h *holder, s *span, under *sync.WaitGroup) {
 	} else {
 		p.begin(time.Now())
 	}
-	under.Go(func() {
+	f.under.Go(func() {
 		err := f.take(ctx, p)
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -296,11 +295,11 @@ func (f *flight) fail(p *pull, err error) {
 func (f *flight) failOrigin(p *pull, err error) {
 	f.note("origin", err)
 	switch {
-	case errors.As(err, new(*originError)):
-		f.fatal = err
 	case errors.Is(err, errSize) && f.round == 0:
 		f.blameAll()
 		f.fatal = f.restart()
+	case errors.As(err, new(*originError)):
+		f.fatal = err
 	case p.part.begin > p.begun:
 		f.retries = 0
 	case f.there == 0 || f.retries == maxRetries:
@@ -349,19 +348,21 @@ func (f *flight) restart() error {
 }
 
 // take takes a range from a source.
-func (f *flight) take(ctx context.Context, p *pull) error {
+func (f *flight) take(ctx context.Context, p *pull) (err error) {
 	f.mu.Lock()
 	want := *p.part
-	if want.end == f.size {
-		want.end = -1
-	}
 	f.mu.Unlock()
-	resp, err := f.open(ctx, p, want)
+	var resp *http.Response
+	if p.holder == nil {
+		resp, err = f.m.askOrigin(ctx, f.want, want)
+	} else {
+		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(p.begin) })
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	size, err := begin(resp, want)
+	size, err := begin(resp, want.begin)
 	if err == nil {
 		err = f.accept(p, resp.Header, size)
 	}
@@ -383,33 +384,18 @@ func (f *flight) take(ctx context.Context, p *pull) error {
 	}
 }
 
-// open asks a source for a range.
-func (f *flight) open(ctx context.Context, p *pull, want span) (*http.Response, error) {
-	if p.holder != nil {
-		return f.ask(ctx, p.ID, &want, func() { f.news(p.begin) })
-	}
-	resp, err := f.m.askOrigin(ctx, f.want, want)
-	if e := (*originError)(nil); errors.As(err, &e) && e.status == http.StatusRequestedRangeNotSatisfiable && want.begin > 0 {
-		return nil, errSize // peers gave more than it has
-	}
-	return resp, err
-}
-
-// begin has the body of an answer begin where the range that was asked for does, and returns the size of the whole, -1 if
-// it is not known. A source may give all instead: then what is there is skipped.
-func begin(resp *http.Response, want span) (size int64, err error) {
+// begin has the body of an answer begin at a place, and returns the size of the whole, -1 if it is not known. A source
+// may give all instead of a range: then what is there is skipped.
+func begin(resp *http.Response, at int64) (size int64, err error) {
 	if resp.StatusCode == http.StatusOK {
-		if _, err := io.CopyN(io.Discard, resp.Body, want.begin); err != nil {
+		if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {
 			return 0, fmt.Errorf("skipping what is there: %w", err)
 		}
 		return resp.ContentLength, nil
 	}
 	got, size, err := contentRange(resp)
-	if want.end < 0 {
-		want.end = size
-	}
-	if err == nil && got != want {
-		err = fmt.Errorf("%w: bytes %d up to %d", errRange, got.begin, got.end)
+	if err == nil && got.begin != at {
+		err = fmt.Errorf("%w: bytes from %d on", errRange, got.begin)
 	}
 	return size, err
 }

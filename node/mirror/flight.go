@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -74,7 +73,8 @@ func (m *Mirror) join(want wanted) *flight {
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool), attempt: attempt{skip: make(map[peer.ID]bool)},
+		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
+		attempt: attempt{skip: make(map[peer.ID]bool), look: &look{over: true}},
 	}
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
 	m.flights[want.sum] = f
@@ -118,18 +118,11 @@ func (f *flight) wake() {
 	f.changed = make(chan struct{})
 }
 
-// run fetches, and notifies all that wait of the result. It makes the file before it advertises the key: a crash leaves
-// no key without a file that tells of it.
+// run fetches, and notifies all that wait of the result.
 func (f *flight) run() {
 	defer f.leave()
 	defer f.cancel()
-	file, err := f.m.cache.create(f.want.sum)
-	if err == nil {
-		f.mu.Lock()
-		f.file = file
-		f.mu.Unlock()
-		err = f.fill()
-	}
+	err := f.fill()
 	f.m.mu.Lock()
 	if f.m.flights[f.want.sum] == f {
 		delete(f.m.flights, f.want.sum)
@@ -152,12 +145,17 @@ func (f *flight) run() {
 	f.m.ended(e, f.begun, why, err)
 }
 
-// fill fetches the content into the file, and keeps it.
+// fill fetches the content into a file, and keeps it. It makes the file before it advertises the key: a crash leaves no
+// key without a file that tells of it.
 func (f *flight) fill() error {
+	file, err := f.m.cache.create(f.want.sum)
+	if err != nil {
+		return err
+	}
+	f.news(func(time.Time) { f.file = file })
 	f.m.advertise(f.want.sum, f.want.name)
-	err := f.fetch()
-	if err == nil {
-		err = f.file.keep(f.want.sum, f.size)
+	if err = f.fetch(); err == nil {
+		err = file.keep(f.want.sum, f.size)
 	}
 	if _, whole := f.m.cache.size(f.want.sum); err != nil && !whole {
 		f.m.withdraw(f.want.sum)
@@ -260,25 +258,18 @@ func (f *flight) ready() int64 {
 	return max(0, min(f.there, f.size-holdBack))
 }
 
-// settled is returned by what until calls when there is nothing more to wait for, atNews when news alone are.
-const (
-	settled = time.Duration(-1)
-	atNews  = time.Hour
-)
-
-// until calls try, with f.mu held, whenever there is news, and after the time that it returned, until it returns settled.
-// The error is ctx's.
-func (f *flight) until(ctx context.Context, try func() time.Duration) error {
+// until calls try, with f.mu held, whenever there is news, until it is done or fails. The error is try's, or ctx's.
+func (f *flight) until(ctx context.Context, try func() (done bool, err error)) error {
 	for {
 		f.mu.Lock()
-		again, changed := try(), f.changed
+		done, err := try()
+		changed := f.changed
 		f.mu.Unlock()
-		if again == settled {
-			return nil
+		if done || err != nil {
+			return err
 		}
 		select {
 		case <-changed:
-		case <-time.After(again):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -286,18 +277,14 @@ func (f *flight) until(ctx context.Context, try func() time.Duration) error {
 }
 
 // reader returns a reader of the content as it comes, once its size is known. The error is the flight's, or ctx's.
-func (f *flight) reader(ctx context.Context) (r *reader, err error) {
-	r = &reader{f: f, ctx: ctx, round: -1}
-	waited := f.until(ctx, func() time.Duration {
-		if err = f.err; err == nil && f.size < 0 {
-			return atNews
-		}
-		if err == nil {
+func (f *flight) reader(ctx context.Context) (*reader, error) {
+	r := &reader{f: f, ctx: ctx, round: -1}
+	return r, f.until(ctx, func() (bool, error) {
+		if f.err == nil && f.size >= 0 {
 			r.SectionReader = io.NewSectionReader(f.file.f, 0, f.size)
 		}
-		return settled
+		return r.SectionReader != nil, f.err
 	})
-	return r, cmp.Or(waited, err)
 }
 
 // reader reads a flight's content as it comes. It is for http.ServeContent. Its section is the whole of the file: it has
@@ -317,13 +304,11 @@ func (r *reader) at() int64 {
 
 // Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
 func (r *reader) Read(p []byte) (n int, err error) {
-	waited := r.f.until(r.ctx, func() time.Duration {
-		if n, err = r.read(p); n == 0 && err == nil {
-			return atNews
-		}
-		return settled
+	err = r.f.until(r.ctx, func() (bool, error) {
+		n, err = r.read(p)
+		return n > 0, err
 	})
-	return n, cmp.Or(waited, err)
+	return n, err
 }
 
 // read reads the bytes that may be read now. f.mu is held.

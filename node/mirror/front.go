@@ -200,13 +200,12 @@ func (r *rescued) Read(p []byte) (int, error) {
 		if !errors.Is(err, errDisk) {
 			return n, err
 		}
-		rest := span{r.at(), -1}
-		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, rest)
+		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{r.at(), -1})
 		if err != nil {
 			return 0, err
 		}
 		context.AfterFunc(r.ctx, func() { _ = resp.Body.Close() })
-		if size, err := begin(resp, rest); err != nil || size >= 0 && size != r.Size() {
+		if size, err := begin(resp, r.at()); err != nil || size >= 0 && size != r.Size() {
 			return 0, errors.Join(err, errSize)
 		}
 		r.rest = resp.Body

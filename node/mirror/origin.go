@@ -140,6 +140,11 @@ func (e *originError) Error() string {
 	return fmt.Sprintf("mirror: the origin answers with status %d", e.status)
 }
 
+// Is takes it for another size than peers say that the origin does not have the range that is missing.
+func (e *originError) Is(target error) bool {
+	return target == error(errSize) && e.status == http.StatusRequestedRangeNotSatisfiable
+}
+
 // down reports whether the origin could not answer, or not now.
 func down(err error) bool {
 	var e *originError
