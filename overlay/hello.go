@@ -42,17 +42,14 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 // onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns
 // of the peer, so that others hear of it.
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
-	names := wire.Names{Depth: o.region.Vouched()}
-	if o.exchange.Spare() {
-		names.Peers = o.roomy(in.From)
-		for _, r := range h.Records[:min(len(h.Records), 1)] {
-			if r.Peer == in.From {
-				o.region.Learned(o.learnPeer(now, in.From, wire.Named{Record: r, Depth: h.Depth}))
-			}
+	if !o.answer(now, in, wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From)}) {
+		return
+	}
+	for _, r := range h.Records[:min(len(h.Records), 1)] {
+		if r.Peer == in.From {
+			o.region.Learned(o.learnPeer(now, in.From, wire.Named{Record: r, Depth: h.Depth}))
 		}
 	}
-	o.effects.Emit(event.Answer{Request: in.Request, Answer: names})
-	o.exchange.Spend(in.From, exchange.Cost(names))
 }
 
 // roomy returns peers that may have room for a link with p: linked ones that have not declared that they are full, then

@@ -25,20 +25,26 @@ func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 
 // onInquiry answers an inquiry.
 func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
-	if !o.exchange.Serves(now, in) {
-		o.effects.Emit(event.Answer{Request: in.Request, Answer: wire.Names{Depth: o.region.Vouched()}})
+	if !o.answer(now, in, o.region.Answer(in.From, q)) {
 		return
 	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
 		o.introduce(now, in.From, i)
 	}
-	names := o.region.Answer(in.From, q)
 	if q.Meet != 0 {
 		o.region.Visit(now, in.From)
 		o.directory.Beside(o.region.VisitorBytes())
 	}
+}
+
+// answer sends an asker names, and reports whether it had a share of our line left: else it gets none.
+func (o *Overlay) answer(now time.Duration, in event.Asked, names wire.Names) bool {
+	had := o.exchange.Serve(now, in, exchange.Cost(names))
+	if !had {
+		names = wire.Names{Depth: o.region.Vouched()}
+	}
 	o.effects.Emit(event.Answer{Request: in.Request, Answer: names})
-	o.exchange.Serve(now, in, exchange.Cost(names))
+	return had
 }
 
 // onNames takes in an answer to an inquiry.

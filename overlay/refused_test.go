@@ -28,9 +28,16 @@ func names(t *testing.T, o *Overlay, now time.Duration, p wire.PeerID) (named []
 }
 
 // TestRefusedHello: a peer that finds no room hears of linked ones that are not full, and of those refused before it.
-// Its own record is learned, and no other that it brings.
+// Its own record is learned, and no other that it brings. So it is on a line that summaries have used up, too.
 func TestRefusedHello(t *testing.T) {
+	for _, used := range []int{0, 1 << 30} {
+		t.Run(fmt.Sprint(used, " bytes used"), func(t *testing.T) { refusedHello(t, used) })
+	}
+}
+
+func refusedHello(t *testing.T, used int) {
 	o := alone(t, rand.New(rand.NewPCG(1, 9)), Config{Up: 100_000_000, Down: 100_000_000})
+	o.exchange.Spend("linked", used)
 	for _, p := range []wire.PeerID{"free", "full", "open"} {
 		hears(o, p, wire.Hello{Full: p == "full", Records: []wire.Record{{Peer: p, Envelope: []byte(p)}}})
 	}

@@ -103,10 +103,9 @@ func (x *Exchange) measured(l *link) uint64 {
 	return l.inTrain.measured()
 }
 
-// RecordRoom returns the number of bytes of other peers' records that the next hello may carry.
-func (x *Exchange) RecordRoom() int {
-	return int(helloShare * min(Burst(x.up.rate), x.up.tokens-reserve))
-}
+// RecordRoom returns the number of bytes of other peers' records that a hello, or the refusal of one, may carry. They
+// come before summaries: without them a newcomer finds nobody.
+func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) }
 
 // HelloDue reports whether a hello to a peer is due again, and with which records: something that the peer acts upon
 // has changed. The last arguments are the contents of the hello, and whether our range is far wider than those of

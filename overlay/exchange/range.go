@@ -119,9 +119,6 @@ func (x *Exchange) Spend(p wire.PeerID, n int) {
 	x.sent += uint64(n)
 }
 
-// Spare reports whether our own line can send more now.
-func (x *Exchange) Spare() bool { return x.up.allows(0) }
-
 // Knows reports whether a linked peer has announced our own newest epoch.
 func (x *Exchange) Knows(p wire.PeerID) bool {
 	l, ok := x.links[p]
