@@ -20,53 +20,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategies"
 )
 
-const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures. Every number in the papers
-is compared with the one computed or measured here.
-
-Also runs experiments on simulated networks: ways of finding who holds a key side by side, in virtual time, with the
-wire's sizes.
-
-   venn experiment list                             what there is
-   venn experiment run compressed                   one of them
-   venn experiment run papers --out figures         all, with tables (CSV) and figures (SVG, CSV) in a folder
-   venn experiment run papers --json | jq '.rows[] | select(.verdict != "agrees")'
-
-   venn experiment run routing --peers 500          strategies side by side
-   venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
-   venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512 --sweep loss=0,0.1
-   venn experiment run routing --strategy qrp --trials 1 --trace made && venn experiment trace made/*.trace | jq -c .
-   venn experiment run scale                        how costs and recall grow with the network, beside attenuated filters, QRP, PlanetP and a DHT
-   venn experiment run scale --peers 10000 --strategy venn --links 1mbit:99,100mbit:1 --json
-   venn experiment run scale --record run.ndjson    record a run of 1,000 peers, for venn view run.ndjson
-   venn experiment run neighbours --sweep slots=4,8,16
-   venn experiment run scenarios                    what networks go through: partitions, crowds, liars
-   venn experiment run mixed-lines                  one of them, by name or file
-   venn experiment run my.toml --strategy venn,flooding --out made
-   venn experiment run overlap --sweep bytes=256,1024,4096 --out made
-   venn experiment run budget --peers 500
-
-   venn experiment run threats                      attacks, each with its defence on and off
-
-   venn experiment compare before after             what two folders of --out hold, with the differences
-
-   venn experiment run routing --out made --part 0/4    a quarter of the runs, beside 1/4, 2/4 and 3/4 elsewhere
-   venn experiment run routing --out made               what they found, and what is missing
-
-Figures are means over the trials, five if nothing else is said, ± the half of their 95 %% interval. Two sweeps make a grid.
-The variables of --sweep follow, with the strategies that heed each. To sweep one that a strategy ignores is an error.
-%s
-A run on a network follows from its seed: the same seed gives the same trace_hash. --out writes tables (CSV), figures
-(SVG) and report.html, which holds all of them, to a folder. The same command continues an interrupted run from there.
-All processors are used, by several runs at a time while networks are small.
-
-The verdict on a number is "agrees" when ours is within the tolerance. It is "paper misprints" when the paper's number is
-known to be wrong and ours is right, with the reason. Else it is "differs", and the exit code is 1.`
-
 func experimentCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "experiment",
 		Usage:       "repeat the experiments of the papers, and compare ways of routing",
-		Description: fmt.Sprintf(experimentHelp, sweepHelp()),
+		Description: strings.Replace(helpText("experiment"), "{sweeps}", sweepHelp(), 1),
 		Action:      group,
 		Commands: []*cli.Command{
 			command.Scenario(),

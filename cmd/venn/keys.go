@@ -20,16 +20,6 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-const addHelp = keyHelp + "\n\n" +
-	"--from dir adds the SHA-256 multihash of every file below the folders given. Symbolic links are not followed. Files\n" +
-	"that have not changed since the last time are not read again. Keys of files that are gone stay, except with --follow.\n" +
-	"--from kubo adds what the IPFS nodes at the URLs of their APIs hold. Peers are sent to this peer for the content, or to\n" +
-	"those that content.served_by names, or, with --follow, to the nodes.\n\n" +
-	"--follow keeps the peer in step with folders or nodes until Ctrl-C. What is new is added. What it has added itself is\n" +
-	"removed when two looks in a row miss it and nothing else that is followed has it. A folder that is not there, or a node\n" +
-	"that does not answer, counts as empty: its keys come back with it. Each look lists all blocks of a node, or all names\n" +
-	"below a folder, and waits at least as long as it took: for millions of them, choose a longer --every."
-
 const keyHelp = "A KEY is a CID, hex: and hexadecimal digits, or any other text. A CID stands for its multihash, a text for its\n" +
 	"bytes. - reads one KEY a line from standard input."
 
@@ -39,7 +29,7 @@ func keysCommand() *cli.Command {
 		Action: group,
 		Commands: []*cli.Command{
 			{
-				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: addHelp,
+				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp + "\n\n" + helpText("keys-add"),
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep the keys out of the summary: only bootstrap peers that are linked find them"},

@@ -12,23 +12,6 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-const summaryHelp = `A summary is a small signed file that stands for a collection of keys. It says of any key whether the collection may
-hold it, and never denies a key of the collection. From two summaries venn estimates how much their collections have in
-common. Cut after any part, a summary is a smaller, coarser summary, as valid as the whole.
-
-   venn summary build -o all.venn keys.txt          one key a line; or from a pipe
-   venn summary build --rate 1e-6 < keys.txt | venn summary inspect -
-   venn summary cut --bytes 50000 all.venn -o small.venn
-   venn summary test small.venn < asked.txt         the keys that it may hold
-   venn summary overlap mine.venn theirs.venn       how many keys both have
-   venn summary delta old.venn new.venn -o change.venn
-   venn summary apply old.venn change.venn -o new.venn
-   venn summary sizes --keys 100000                 what a budget buys
-
-FILE is "-" for stdin or stdout, where summaries and deltas go without -o. Keys are lines of any bytes; blank lines are
-skipped. A file that is no summary, is corrupt, or has the wrong seed or signer ends the command with exit code 1.
-Nothing is written then.`
-
 const (
 	seedHelp = "`NUMBER` of the hash seed, decimal or, after 0x, hexadecimal; a hexadecimal number of more than 8 digits counts as a network of its own"
 	outHelp  = "write to `FILE`, whole or not at all"
@@ -44,7 +27,7 @@ func summaryCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "summary",
 		Usage:       "make, cut, ask and compare summaries of collections",
-		Description: summaryHelp,
+		Description: helpText("summary"),
 		Commands:    commands,
 		Action:      group,
 	}

@@ -23,26 +23,12 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-const buildHelp = `Reads keys, one a line, from a file or stdin, and writes their summary, signed. The same keys, seed, shape, epoch and
-identity give the same bytes on every machine.
-
-By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate chooses the
-shape with the fewest bytes for a rate. --budget chooses the shape with the lowest rate in a number of bytes, the header
-included. --levels gives the level at which each block ends. A block at level L is a filter of 2^L bits with one hash
-function, coded near its entropy.
-
-Without --identity it is signed by a development key that everybody knows: good for trying out, proof of nothing. An
-identity is a file with a libp2p private key: its protobuf form, as "ipfs key export" writes it, or that in base64.
-
-A publisher gives each new summary a later --epoch. It keeps the shape while the number of keys is about the same, so
-that deltas are small. --after OLD does both.`
-
 func buildCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "build",
 		Usage:       "make the summary of the keys in a file or on stdin",
 		ArgsUsage:   "[KEYS]",
-		Description: buildHelp,
+		Description: helpText("summary-build"),
 		Flags: append(seedFlags(),
 			&cli.StringFlag{Name: "levels", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: parses(parseLevels)},
 			bytesFlag("budget", "choose the shape of the lowest false-positive rate for a file of at most `BYTES`, such as 50kB"),

@@ -18,13 +18,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-const inspectHelp = `Tells what a summary is: how many keys it stands for, its shape, what it takes and what it tells, after each part. Bytes and
-bits a key are those of the file cut after the part, header included; "offset" is where the part's own bytes begin. The
-rate is the share of foreign keys that it cannot tell from its own, measured. "entropy ratio" is the size of all parts
-against the entropy of what they say. Ends with exit code 1 if the signature is not valid.`
-
 func inspectCommand() *cli.Command {
-	return &cli.Command{Name: "inspect", Usage: "tell what a summary is, part by part", ArgsUsage: "FILE", Description: inspectHelp, Action: runInspect}
+	return &cli.Command{Name: "inspect", Usage: "tell what a summary is, part by part", ArgsUsage: "FILE", Description: helpText("summary-inspect"), Action: runInspect}
 }
 
 // inspected is the report on a summary.

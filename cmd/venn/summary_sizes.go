@@ -17,16 +17,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
-const sizesHelp = `Shows the best shape of a summary for each budget, how much of it fits, and its predicted false-positive rate. A
-budget is in bits a key, header and signature included. Two other filters stand beside it, in the same bytes without any header. One is a
-plain Bloom filter with the best number of hash functions. The other is a block-partitioned filter (Papapetrou et al.
-2010) cut to whole blocks, each of one hash function and half full. A dash: the budget is too small.`
-
 func sizesCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "sizes",
 		Usage:       "show what false-positive rate a budget of bytes buys",
-		Description: sizesHelp,
+		Description: helpText("summary-sizes"),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "keys", Usage: "for a collection of `N` keys", Required: true, Validator: within(1, 1<<26)},
 			&cli.StringFlag{Name: "plot", Usage: "draw rates over budgets into `FILE`, an SVG"},

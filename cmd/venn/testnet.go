@@ -19,45 +19,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-const testnetHelp = `Runs real libp2p peers in one process, each with a collection of its own. A report on stdout ends the run: the share
-of existing holders that queries found, and the cost, for each kind of link. Progress goes to stderr. Ctrl-C ends the run
-at any time and reports what is known by then.
-
-Without flags: 121 peers, each with the Debian packages of a machine of some role, in chunks of 16 KiB, over TCP on
-loopback.
-
-   venn testnet                                     the default run, about a minute
-   venn testnet --peers 20 --queries 200            a smaller one
-   venn testnet --json | jq .find_one.recall        for scripts
-   venn testnet --data ./lists                      your own collections: a folder with a text file per peer,
-                                                    one key a line
-   venn testnet --data files.tsv.gz                 or a table: lines of SHA-256, name, size and the peers that
-                                                    hold the file, after a line "# peers: NAME NAME …"
-   venn testnet --shape --links 1mbit:1             links that really are as slow as they say; also --transport sim
-   venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
-   venn testnet --adds 1 --minutes 1                each peer adds a new key a second: how soon do others find it
-   venn testnet --part 0/2 & venn testnet --part 1/2
-                                                    the peers in two processes, here on one machine
-   venn testnet --hold                              leave the peers running, and print how to reach them
-   venn testnet --view                              look at it in a browser while it runs
-   venn testnet --record run.ndjson                 record it, for venn view run.ndjson
-   venn testnet --scenario my.toml                  what a file says: lines, partitions, crowds, liars
-   venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
-
-How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
-a key; a false one learns that it doesn't. "false matches" is how many peers without the key have summaries that, as far
-as they are held, do not rule it out.
-
-With --adds, one peer of each class of link waits for a new key of another as find --wait does, for 10 s at most.
-With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
-holder has confirmed the key. A key that is never found counts as longer. "B/change, to" is what was sent meanwhile to
-peers of the class, a change and receiver: summaries and tails, with all that pubsub needs. "budget" is the most of the
-budget of any link to them that was in use.
-
-With --strategy, venn and go-libp2p-kad-dht run as they are. The others are the machines of "venn experiment run routing"
-on real connections, with messages of their real lengths. What announces itself by gossip has --warmup to settle, and a
-query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
-
 // gcPercent returns the percentage by which the heap of many peers may grow between collections. In a small network it
 // is 20, to save memory, which costs a quarter of all processor time. It is 100 where processors are scarcer: where
 // peers keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. The
@@ -74,7 +35,7 @@ func testnetCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "testnet",
 		Usage:       "run a network of peers in this process, and report what they find",
-		Description: testnetHelp,
+		Description: helpText("testnet"),
 		ArgsUsage:   " ",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "peers", Destination: &cfg.Peers, Usage: "run `PEERS` peers; where the data has fewer, it is dealt out anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},

@@ -16,6 +16,20 @@ import (
 //go:embed topics/*.md
 var topics embed.FS
 
+// texts are the long descriptions of commands.
+//
+//go:embed help/*.txt
+var texts embed.FS
+
+// helpText returns a description, by the name of its file.
+func helpText(name string) string {
+	text, err := texts.ReadFile(path.Join("help", name+".txt"))
+	if err != nil {
+		panic(err) // embedded
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
+
 // topicNames returns the names of all topics, in order.
 func topicNames() []string {
 	entries, err := topics.ReadDir("topics")
