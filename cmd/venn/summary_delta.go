@@ -102,7 +102,7 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 		return fail(err)
 	}
 	if d.Delta == nil {
-		next, err := parseSummary(b)
+		next, err := parseSigned(b)
 		if err != nil {
 			return fail(err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/signed"
 
+	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
@@ -93,38 +95,46 @@ func openSummary(c *cli.Command, name string) (*openedSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseSummary(b)
+	f, err := parseSigned(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, nil
 }
 
-func parseSummary(b []byte) (*openedSummary, error) {
-	f, err := summary.ParseFile(b)
-	if err != nil {
-		return nil, err
-	}
-	if f.Delta != nil {
-		return nil, errDelta
-	}
-	h, err := signed.OpenHeader(f.Envelope)
-	if err != nil {
-		return nil, err
-	}
-	return newOpened(f, h)
+// parseSigned parses a summary with a valid signature.
+func parseSigned(b []byte) (*openedSummary, error) {
+	f, signature, err := parseSummary(b)
+	return f, cmp.Or(err, signature)
 }
 
-// newOpened holds the parts of f against its header.
-func newOpened(f summary.File, h summary.Header) (*openedSummary, error) {
+// parseSummary parses a summary. Where all is right but the signature, signature says what is wrong with that.
+func parseSummary(b []byte) (f *openedSummary, signature, err error) {
+	file, err := summary.ParseFile(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if file.Delta != nil {
+		return nil, nil, errDelta
+	}
+	h, signature := signed.OpenHeader(file.Envelope)
+	if signature != nil {
+		e, err := record.UnmarshalEnvelope(file.Envelope)
+		if err != nil {
+			return nil, nil, signature
+		}
+		if h, err = summary.ParseHeader(e.RawPayload); err != nil {
+			return nil, nil, signature
+		}
+	}
 	p, err := summary.NewPrefix(h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if p, err = p.Extend(f.Run); err != nil {
-		return nil, err
+	if p, err = p.Extend(file.Run); err != nil {
+		return nil, nil, err
 	}
-	return &openedSummary{f, p}, nil
+	return &openedSummary{file, p}, signature, nil
 }
 
 // cut returns f with its first parts only.

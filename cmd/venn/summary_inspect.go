@@ -7,12 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/papers"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/summary"
@@ -63,7 +61,7 @@ func runInspect(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	f, signature, err := openUnsigned(b)
+	f, signature, err := parseSummary(b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
@@ -80,31 +78,6 @@ func runInspect(_ context.Context, c *cli.Command) error {
 		err = fmt.Errorf("%s: %w", args[0], signature)
 	}
 	return err
-}
-
-// openUnsigned parses a summary as parseSummary does, but accepts a header without a valid signature. signature is then
-// the reason.
-func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
-	if f, err = parseSummary(b); err == nil {
-		return f, nil, nil
-	}
-	file, parseErr := summary.ParseFile(b)
-	if parseErr != nil {
-		return nil, nil, err
-	}
-	if _, signature = signed.OpenHeader(file.Envelope); signature == nil {
-		return nil, nil, err // signed, so the parts are at fault
-	}
-	e, envelopeErr := record.UnmarshalEnvelope(file.Envelope)
-	if envelopeErr != nil {
-		return nil, nil, err
-	}
-	h, headerErr := summary.ParseHeader(e.RawPayload)
-	if headerErr != nil {
-		return nil, nil, err
-	}
-	f, err = newOpened(file, h)
-	return f, signature, err
 }
 
 // inspect measures a file of that size in bytes after each of its parts.
