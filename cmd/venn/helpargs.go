@@ -8,53 +8,45 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// helpOf reduces a command line that asks for help to the commands and --help: the arguments between them are not a
-// topic. It refuses help on an unknown command.
-func helpOf(root *cli.Command, args []string) ([]string, error) {
-	if len(args) > 2 && (args[1] == "help" || args[1] == "h") && !strings.HasPrefix(args[2], "-") {
-		return helpWith(root, args)
-	}
-	if !slices.ContainsFunc(beforeDashes(args), func(a string) bool { return a == "--help" || a == "-h" }) {
-		return args, nil
-	}
-	return append(append(args[:1:1], commandOf(root, args)...), "--help"), nil
+// request holds what a command line asks for.
+type request struct {
+	args  []string // for the parser
+	path  []string // of the command that runs, with the program's name
+	topic string   // that is to be printed instead; empty: none
 }
 
-// helpWith returns the command line with --help that `venn help COMMAND…` stands for.
-func helpWith(root *cli.Command, args []string) ([]string, error) {
-	at := root
-	for _, name := range args[2:] {
-		sub := at.Command(name)
-		switch {
-		case sub == nil && at == root: // the parser has commands of its own
-			return args, nil
-		case sub == nil:
-			return nil, usageError(fmt.Errorf("no command %q in venn %s; `venn %s --help` says more", name, at.Name, at.Name))
-		}
-		at = sub
-	}
-	return append(append(args[:1:1], args[2:]...), "--help"), nil
-}
-
-// commandOf returns the path of the command that a command line runs, without the program's name; empty for none.
-func commandOf(root *cli.Command, args []string) (path []string) {
-	at, line := root, beforeDashes(args)
-	for i := 1; i < len(line); i++ {
-		if line[i] == "--repo" {
-			i++ // its value is no command
-			continue
-		}
-		if sub := at.Command(line[i]); sub != nil {
-			path, at = append(path, line[i]), sub
-		}
-	}
-	return path
-}
-
-// beforeDashes returns a command line up to the argument --.
-func beforeDashes(args []string) []string {
+// requestOf reads a command line up to the argument --. One that asks for help, by --help whatever stands before it, or
+// by `help NAME…` of the program or of a group of commands, becomes the names of commands and --help: the parser would
+// take the arguments between them for a topic.
+func requestOf(root *cli.Command, args []string) (r request, err error) {
+	r = request{args: args, path: []string{root.Name}}
+	line := args
 	if i := slices.Index(args, "--"); i >= 0 {
-		return args[:i]
+		line = args[:i]
 	}
-	return args
+	at, help, flagged := root, false, false
+	for i := 1; i < len(line); i++ {
+		sub := at.Command(line[i])
+		switch {
+		case sub != nil:
+			at, r.path = sub, append(r.path, line[i])
+		case line[i] == "--repo":
+			i++ // its value is no command
+		case line[i] == "--help" || line[i] == "-h":
+			flagged = true
+		case len(at.Commands) > 0 && (line[i] == "help" || line[i] == "h"):
+			help = true
+		case help && at == root && isTopic(line[i]):
+			r.topic = line[i]
+		case help && at == root:
+			return r, usageError(fmt.Errorf("no command or topic %q; `venn help` lists them", line[i]))
+		case help:
+			name := strings.Join(r.path, " ")
+			return r, usageError(fmt.Errorf("no command %q in %s; `%s --help` says more", line[i], name, name))
+		}
+	}
+	if help || flagged {
+		r.args = append(r.path[:len(r.path):len(r.path)], "--help")
+	}
+	return r, nil
 }

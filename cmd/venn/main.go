@@ -47,18 +47,16 @@ func mainCode() int {
 // run runs the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := app(stdout, stderr)
-	if printTopic(stdout, root, args) {
-		return exitDone
+	asked, err := requestOf(root, args)
+	switch {
+	case err != nil:
+	case asked.topic != "":
+		err = printTopic(stdout, asked.topic)
+	default:
+		err = root.Run(ctx, asked.args)
 	}
-	line, err := helpOf(root, args)
 	if err == nil {
-		err = root.Run(ctx, line)
-	}
-	if err == nil {
 		return exitDone
-	}
-	if _, is := err.(cli.ExitCoder); is { //nolint:errorlint // of the parser's command help; what wraps one is of another program
-		err = usageError(fmt.Errorf("no command or topic %q; `venn help` lists them", args[len(args)-1]))
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
@@ -66,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == errNone: //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
 	case isUsage(err):
-		complain(stderr, withHelp(err, commandOf(root, args)))
+		complain(stderr, withHelp(err, asked.path))
 	default:
 		complain(stderr, err.Error())
 	}
@@ -94,7 +92,7 @@ func withHelp(err error, path []string) string {
 	if strings.Contains(text, "`") {
 		return text
 	}
-	return fmt.Sprintf("%s; see `%s --help`", text, strings.Join(append([]string{"venn"}, path...), " "))
+	return fmt.Sprintf("%s; see `%s --help`", text, strings.Join(path, " "))
 }
 
 func app(stdout, stderr io.Writer) *cli.Command {

@@ -4,9 +4,8 @@ import (
 	"embed"
 	"io"
 	"path"
+	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/page"
 )
@@ -43,15 +42,12 @@ func topicNames() []string {
 	return names
 }
 
-// printTopic prints a topic. It returns false if the arguments do not ask for one.
-func printTopic(w io.Writer, root *cli.Command, args []string) bool {
-	if len(args) != 3 || args[1] != "help" && args[1] != "h" || root.Command(args[2]) != nil {
-		return false
+func isTopic(name string) bool { return slices.Contains(topicNames(), name) }
+
+func printTopic(w io.Writer, name string) error {
+	text, err := topics.ReadFile(path.Join("topics", name+".md"))
+	if err == nil {
+		_, err = page.On(w).Write(text)
 	}
-	text, err := topics.ReadFile(path.Join("topics", args[2]+".md"))
-	if err != nil {
-		return false
-	}
-	_, _ = page.On(w).Write(text)
-	return true
+	return err
 }
