@@ -93,17 +93,14 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
 	}
-	if slices.Contains(names, threatsInfo.Name) {
-		if len(names) > 1 {
-			return usageError(fmt.Errorf("experiment run %s: threats runs alone", strings.Join(names, " ")))
+	if i := slices.IndexFunc(names, func(name string) bool { return name == threatsInfo.Name || isCollection(name) }); i >= 0 {
+		switch {
+		case len(names) > 1:
+			return usageError(fmt.Errorf("experiment run %s: %s runs alone", strings.Join(names, " "), names[i]))
+		case isCollection(names[i]):
+			return runCollection(ctx, c, names[i])
 		}
 		return runThreats(ctx, c)
-	}
-	if slices.ContainsFunc(names, isCollection) {
-		if len(names) > 1 {
-			return usageError(fmt.Errorf("experiment run %s: experiments on collections run alone", strings.Join(names, " ")))
-		}
-		return runCollection(ctx, c, names[0])
 	}
 	if err := only(c, "experiment run "+strings.Join(names, " "), "trials", "seed", "out", "json", "part", "jobs"); err != nil {
 		return err

@@ -14,19 +14,14 @@ import (
 // workFlags returns the flags that choose which runs of an experiment are done, and how many at a time.
 func workFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, I from 0 to N-1, and note them in --out", Validator: goodPart},
+		&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, I from 0 to N-1, and note them in --out", Validator: parses(runs.ParsePart)},
 		&cli.IntFlag{Name: "jobs", Usage: "do this `NUMBER` of runs at one time (default: as many as processors and memory allow)", HideDefault: true, Validator: within(1, 10_000)},
 	}
 }
 
-func goodPart(text string) error {
-	_, err := runs.ParsePart(text)
-	return err
-}
-
 // partOf returns the part that the flag names; the zero value is all.
 func partOf(c *cli.Command) runs.Part {
-	part, _ := runs.ParsePart(c.String("part")) // goodPart has read it
+	part, _ := runs.ParsePart(c.String("part")) // the flag was checked
 	return part
 }
 

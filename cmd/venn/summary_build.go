@@ -292,11 +292,6 @@ func parseLevels(text string) ([]uint8, error) {
 	return levels, nil
 }
 
-// parses returns the check of a flag that a function parses.
-func parses[T any](parse func(text string) (T, error)) func(string) error {
-	return func(text string) error { _, err := parse(text); return err }
-}
-
 func goodRate(rate float64) error {
 	if !(rate > 0 && rate < 1) {
 		return errors.New("want above 0 and below 1")

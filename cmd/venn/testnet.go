@@ -16,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -43,7 +44,7 @@ func testnetCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "chunk", Destination: &cfg.Chunk, Usage: "one key for every `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[uint64](1, 1<<50)},
 			&cli.IntFlag{Name: "queries", Destination: &cfg.Queries, Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
 			&cli.StringFlag{Name: "queries-like", Destination: &cfg.QueriesLike, Usage: "draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peers and keys", Value: holdings.Uniform},
-			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
+			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: parses(link.ParseMix)},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links with the rates of --links", Value: string(testnet.TCP), Validator: goodTransport},
 			&cli.BoolFlag{Name: "shape", Destination: &cfg.Shape, Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Destination: &cfg.Seed, Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
@@ -58,8 +59,8 @@ func testnetCommand() *cli.Command {
 			&cli.FloatFlag{Name: "minutes", Destination: &cfg.Minutes, Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: above0(1e6)},
 			&cli.IntFlag{Name: "faulty", Destination: &cfg.Faulty, Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Destination: &cfg.Timeout, Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
-			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
-			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: goodPart},
+			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: parses(findSystems)},
+			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: parses(runs.ParsePart)},
 			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.StringFlag{Name: "out", Usage: outUsage, TakesFile: true},
@@ -204,9 +205,9 @@ func above0(most float64) func(float64) error {
 	}
 }
 
-func goodLinks(text string) error {
-	_, err := link.ParseMix(text)
-	return err
+// parses returns the check of a flag that a function parses.
+func parses[T any](parse func(text string) (T, error)) func(string) error {
+	return func(text string) error { _, err := parse(text); return err }
 }
 
 func goodTransport(name string) error { return testnet.Transport(name).Check() }

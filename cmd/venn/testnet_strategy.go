@@ -50,11 +50,6 @@ func findSystems(names string) ([]testnet.System, error) {
 	return out, nil
 }
 
-func goodSystems(names string) error {
-	_, err := findSystems(names)
-	return err
-}
-
 // compareSystems runs systems side by side.
 func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, show *progress, names string) error {
 	chosen, err := findSystems(names)
