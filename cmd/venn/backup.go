@@ -114,8 +114,15 @@ func restoreCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			bar := newProgress(c.Root().ErrWriter, quietTime)
-			keys, err := daemon.Restore(ctx, r, &watched{ReadSeeker: f, progress: bar, what: "checking, kB", total: int(info.Size())}, logTo(c, cfg))
+			bar, read := newProgress(c.Root().ErrWriter, quietTime), 0
+			in := telling{f, func(bytes int) { // twice, to check the file and to take it in
+				read += bytes
+				bar.update(stage{what: "restoring, kB", done: read / 1000, total: int(2 * info.Size() / 1000)})
+			}}
+			keys, err := daemon.Restore(ctx, r, struct {
+				io.Reader
+				io.Seeker
+			}{in, f}, logTo(c, cfg))
 			bar.end()
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -123,24 +130,4 @@ func restoreCommand() *cli.Command {
 			return say(c, backedUp{keys, name}, "%d keys restored", keys)
 		}),
 	}
-}
-
-// watched is a file whose reading is shown. It is read twice: to be checked, and to be taken in.
-type watched struct {
-	io.ReadSeeker
-	progress    *progress
-	what        string
-	done, total int // bytes
-}
-
-func (f *watched) Read(p []byte) (int, error) {
-	n, err := f.ReadSeeker.Read(p)
-	f.done += n
-	f.progress.update(stage{what: f.what, done: f.done / 1000, total: f.total / 1000})
-	return n, err
-}
-
-func (f *watched) Seek(offset int64, whence int) (int64, error) {
-	f.what, f.done = "restoring, kB", 0
-	return f.ReadSeeker.Seek(offset, whence)
 }
