@@ -132,7 +132,7 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 			return err
 		}
 	}
-	words := strings.Fields(editor())
+	words := editor()
 	e := exec.CommandContext(ctx, words[0], append(words[1:], draft)...) //nolint:gosec // the user's own editor
 	e.Stdin, e.Stdout, e.Stderr = c.Root().Reader, c.Root().Writer, c.Root().ErrWriter
 	if err = e.Run(); err != nil {
@@ -150,11 +150,11 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 }
 
 // editor returns the command line of the user's editor.
-func editor() string {
+func editor() []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if strings.TrimSpace(os.Getenv(name)) != "" {
-			return os.Getenv(name)
+		if words := strings.Fields(os.Getenv(name)); len(words) > 0 {
+			return words
 		}
 	}
-	return "vi"
+	return []string{"vi"}
 }

@@ -44,11 +44,7 @@ func initCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			key, err := r.Identity()
-			if err != nil {
-				return err
-			}
-			id, err := peer.IDFromPrivateKey(key)
+			id, err := ownID(r)
 			if err != nil {
 				return err
 			}
@@ -193,10 +189,15 @@ func identity(ctx context.Context, cl *client) (id httpapi.ID, err error) {
 	if id, err = get[httpapi.ID](ctx, cl, "id", nil); !errors.Is(err, errNoDaemon) {
 		return id, err
 	}
-	key, err := cl.repo.Identity()
+	own, err := ownID(cl.repo)
+	return httpapi.ID{ID: own.String(), Addresses: []string{}}, err
+}
+
+// ownID returns the id of a repository's peer.
+func ownID(r repo.Repo) (peer.ID, error) {
+	key, err := r.Identity()
 	if err != nil {
-		return id, err
+		return "", err
 	}
-	p, err := peer.IDFromPrivateKey(key)
-	return httpapi.ID{ID: p.String(), Addresses: []string{}}, err
+	return peer.IDFromPrivateKey(key)
 }

@@ -254,16 +254,12 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 			return err
 		}
 		for batch := range slices.Chunk(missing, requestKeys) {
-			added, err := f.add(ctx, batch, others)
-			did.Added += added
-			if err != nil {
+			if err := f.add(ctx, batch, others, &did.Added); err != nil {
 				return err
 			}
 		}
 		for batch := range slices.Chunk(lost, requestKeys) {
-			removed, err := f.remove(ctx, batch, others)
-			did.Removed += removed
-			if err != nil {
+			if err := f.remove(ctx, batch, others, &did.Removed); err != nil {
 				return err
 			}
 		}
@@ -290,10 +286,11 @@ func (f *follower) list(ctx context.Context, did *followed) (missing []string, e
 	return missing, err
 }
 
-// add claims the keys that the peer lacks or that other followers claim, then adds the keys that the peer lacks.
-func (f *follower) add(ctx context.Context, keys []string, others map[string]bool) (added int, err error) {
+// add claims the keys that the peer lacks or that other followers claim, then adds the keys that the peer lacks, and
+// counts them.
+func (f *follower) add(ctx context.Context, keys []string, others map[string]bool, added *int) error {
 	var lacking, claims []string
-	err = eachHas(ctx, f.cl, lines(keys), func(h httpapi.Has) error {
+	err := eachHas(ctx, f.cl, lines(keys), func(h httpapi.Has) error {
 		s := f.keys[h.Key]
 		if s.held = h.Has; s.held {
 			f.keys[h.Key] = s
@@ -306,17 +303,18 @@ func (f *follower) add(ctx context.Context, keys []string, others map[string]boo
 		return nil
 	})
 	if err != nil || len(lacking)+len(claims) == 0 {
-		return 0, err
+		return err
 	}
 	if err := f.log.Adds(claims); err != nil {
-		return 0, err
+		return err
 	}
 	f.mark(claims, func(s *sight) { s.ours = true })
 	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters, func(int) {})
+	*added += did.Changed
 	if err == nil {
 		f.mark(lacking, func(s *sight) { s.held = true })
 	}
-	return did.Changed, err
+	return err
 }
 
 func (f *follower) mark(keys []string, what func(*sight)) {
@@ -342,17 +340,19 @@ func (f *follower) lost(since uint32) (ours []string) {
 	return ours
 }
 
-// remove takes back the claims of keys, and removes from the peer the keys that no other follower claims.
-func (f *follower) remove(ctx context.Context, keys []string, others map[string]bool) (removed int, err error) {
+// remove takes back the claims of keys, and removes from the peer the keys that no other follower claims, and counts
+// them.
+func (f *follower) remove(ctx context.Context, keys []string, others map[string]bool, removed *int) error {
 	alone := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return others[k] })
 	did, err := sendKeys(ctx, f.cl, lines(alone), "remove", nil, func(int) {})
+	*removed += did.Changed
 	if err != nil {
-		return did.Changed, err
+		return err
 	}
 	for _, k := range keys {
 		delete(f.keys, k)
 	}
-	return did.Changed, f.log.Removed(keys)
+	return f.log.Removed(keys)
 }
 
 func lines(keys []string) io.Reader { return strings.NewReader(strings.Join(keys, "\n")) }
