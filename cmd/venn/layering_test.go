@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -133,15 +131,14 @@ var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "
 var judged = []string{"testnet", "testnet/sim"}
 
 type listed struct {
-	ImportPath, Dir string
-	GoFiles         []string
-	Imports, Deps   []string
+	ImportPath    string
+	Imports, Deps []string
 }
 
 // listedPackages lists this module's packages, as go list sees them. Tests and their imports do not count.
 func listedPackages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -236,16 +233,14 @@ func TestImportsOfNoTestKit(t *testing.T) {
 }
 
 func TestCoresStartNoGoroutines(t *testing.T) {
-	for _, p := range listedPackages(t) {
-		if !matchesAny(cores, strings.TrimPrefix(p.ImportPath, module)) {
+	for _, p := range must(sources()) {
+		if !matchesAny(cores, strings.TrimPrefix(p.PkgPath, module)) {
 			continue
 		}
-		for _, file := range p.GoFiles {
-			fset := token.NewFileSet()
-			tree := must(parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution))
-			ast.Inspect(tree, func(n ast.Node) bool {
+		for _, file := range p.Syntax {
+			ast.Inspect(file, func(n ast.Node) bool {
 				if g, ok := n.(*ast.GoStmt); ok {
-					t.Errorf("%s: a goroutine: the order in which it runs would reach the effects", fset.Position(g.Pos()))
+					t.Errorf("%s: a goroutine: the order in which it runs would reach the effects", p.Fset.Position(g.Pos()))
 				}
 				return true
 			})

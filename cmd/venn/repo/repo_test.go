@@ -94,20 +94,6 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// TestFaultsInOrder: what is wrong with a configuration is said in the same order each time.
-func TestFaultsInOrder(t *testing.T) {
-	c := must(newConfig())
-	c.Addresses.Listen, c.Addresses.Announce, c.Addresses.AnnounceAlso = []string{"a"}, []string{"b"}, []string{"c"}
-	c.Discovery.Bootstrap, c.NAT.Relays, c.Content.ServedBy = []string{"d"}, []string{"e"}, []string{"f"}
-	c.Limits.Up, c.Limits.Down = 1, 2
-	first := c.Check()
-	for range 20 {
-		if again := c.Check(); again.Error() != first.Error() {
-			t.Fatalf("%v\nand then\n%v", first, again)
-		}
-	}
-}
-
 // TestBadConfigs names what is wrong with a configuration. Who mistyped a key is told which ones there are.
 func TestBadConfigs(t *testing.T) {
 	r := newRepo(t)

@@ -46,6 +46,11 @@ func TestAssets(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"vendor", "none.js"} {
+		if got := get(name, "", ""); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", name, got.StatusCode)
+		}
+	}
 	if got := get("main.js", "", "").Header.Get("Content-Type"); got != "text/javascript; charset=utf-8" {
 		t.Errorf("main.js is %s", got)
 	}

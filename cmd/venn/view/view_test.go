@@ -175,48 +175,6 @@ func TestStuckViewer(t *testing.T) {
 	f.Close()
 }
 
-func get(t *testing.T, url, host string, header ...string) (int, string) {
-	t.Helper()
-	r := must(http.NewRequest(http.MethodGet, url, nil))
-	r.Host = host
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	resp := must(http.DefaultClient.Do(r))
-	defer func() { _ = resp.Body.Close() }()
-	b := must(io.ReadAll(resp.Body))
-	return resp.StatusCode, string(b)
-}
-
-func TestForeignRequestsAreRefused(t *testing.T) {
-	f := NewFeed(Header{}, 0)
-	f.Close()
-	s := httptest.NewServer(httpapi.Guard(Handler(Config{Source: f}), "box.lan"))
-	defer s.Close()
-	for _, c := range []struct {
-		path, host string
-		header     []string
-		want       int
-	}{
-		{"/", "127.0.0.1:80", nil, 200},
-		{"/", "[::1]:80", nil, 200},
-		{"/", "LOCALHOST", nil, 200},
-		{"/events", "box.lan:1", nil, 200},
-		{"/", "evil.example", nil, 403},
-		{"/events", "127.0.0.1.evil.example:80", nil, 403},
-		{"/events", "localhost", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"}, 403},
-		{"/main.js", "localhost", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors"}, 403},
-		{"/", "localhost", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200}, // a link
-		{"/events", "localhost", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}, 200},
-		{"/../view_test.go", "localhost", nil, 404},
-		{"/vendor", "localhost", nil, 404},
-	} {
-		if got, body := get(t, s.URL+c.path, c.host, c.header...); got != c.want {
-			t.Errorf("%s of %s with %v: %d %s, want %d", c.path, c.host, c.header, got, strings.TrimSpace(body), c.want)
-		}
-	}
-}
-
 func TestActing(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	changed := 0
