@@ -18,52 +18,57 @@ const (
 	mostSentBytes = 16 << 10
 )
 
-// catalogues holds announcements to linked peers that are not sent yet. The core does not repeat an announcement. So no
-// catalogue is dropped because the outbox is full, or because pubsub cannot send to the peer yet: pubsub sometimes
-// hears of the subscription, and opens its stream, after the link has begun.
-type catalogues struct {
+// peers holds what the mesh keeps of peers. Of announcements to linked peers it keeps the ones that are not sent yet. The
+// core does not repeat an announcement. So no catalogue is dropped because the outbox is full, or because pubsub cannot
+// send to the peer yet: pubsub sometimes hears of the subscription, and opens its stream, after the link has begun.
+type peers struct {
 	wake chan struct{} // has a value while peers are due
 
 	mu  sync.Mutex
-	to  map[peer.ID]*feed
+	of  map[peer.ID]*remote
 	due []peer.ID // peers to which kept catalogues may be sent now, each once
 }
 
-// feed holds the catalogues to one peer. They are there while it is linked, or pubsub has a stream to it.
-type feed struct {
-	open bool     // pubsub has a stream to the peer
-	full bool     // but pubsub's own queue was full
-	kept [][]byte // the newest that wait, in order
-	sent [][]byte // the newest catalogues sent on the present stream, in order; nil: none since the peer was forgotten
+// remote is a peer that is linked, or has a stream of pubsub to or from this node.
+type remote struct {
+	in    *rpcStream // the peer's latest stream to this node; nil: there is none
+	open  bool       // pubsub has a stream to the peer
+	plain bool       // the peer is subscribed to the topic without partial messages
+	mesh  bool       // the peer is in the mesh
+	full  bool       // pubsub's own queue to the peer was full
+	kept  [][]byte   // the newest catalogues that wait, in order
+	sent  [][]byte   // the newest ones sent on the present stream, in order; nil: none since the link ended
 }
 
-func newCatalogues() catalogues {
-	return catalogues{wake: make(chan struct{}, 1), to: make(map[peer.ID]*feed)}
+func newPeers() peers {
+	return peers{wake: make(chan struct{}, 1), of: make(map[peer.ID]*remote)}
 }
 
-// get returns the feed of a peer, for a change. c.mu is held.
-func (c *catalogues) get(p peer.ID) *feed {
-	if c.to[p] == nil {
-		c.to[p] = new(feed)
+// get returns what is kept of a peer, for a change. c.mu is held.
+func (c *peers) get(p peer.ID) *remote {
+	if c.of[p] == nil {
+		c.of[p] = new(remote)
 	}
-	return c.to[p]
+	return c.of[p]
 }
 
-// tidy forgets a peer for which nothing is kept. c.mu is held.
-func (c *catalogues) tidy(p peer.ID) {
-	if o := c.to[p]; o != nil && !o.open && len(o.kept) == 0 && o.sent == nil {
-		delete(c.to, p)
+// tidy forgets a peer that is gone. c.mu is held.
+func (c *peers) tidy(p peer.ID) {
+	if o := c.of[p]; o != nil && o.in == nil && !o.open && !o.plain && len(o.kept) == 0 && o.sent == nil {
+		delete(c.of, p)
 	}
 }
 
-// opened records that pubsub has a stream to a peer, or has it no longer. Catalogues sent on an ended stream may be
-// lost, so they wait again: two ends that dial at once lose a stream that way. Their asks are left out: most of the
-// parts have come, and the core asks again for the rest. It returns the number of catalogues that gave way.
-func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
+// opened records that pubsub has a stream to a peer, or has it no longer, and has forgotten its subscription then.
+// Catalogues sent on an ended stream may be lost, so they wait again: two ends that dial at once lose a stream that way.
+// Their asks are left out: most of the parts have come, and the core asks again for the rest. It returns the number of
+// catalogues that gave way.
+func (c *peers) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.get(p)
-	if o.open, o.full = open, false; !open && len(o.sent) > 0 {
+	o.open, o.full, o.plain = open, false, o.plain && open
+	if !open && len(o.sent) > 0 {
 		for i := range o.sent {
 			o.sent[i] = withoutAsks(o.sent[i])
 		}
@@ -99,15 +104,38 @@ func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 	return slices.Clone(all[first:]), first
 }
 
-// isOpen reports whether pubsub has a stream to a peer.
-func (c *catalogues) isOpen(p peer.ID) bool {
+// is reports whether something holds for a peer.
+func (c *peers) is(p peer.ID, what func(*remote) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.to[p] != nil && c.to[p].open
+	return c.of[p] != nil && what(c.of[p])
+}
+
+// isOpen reports whether pubsub has a stream to a peer.
+func (c *peers) isOpen(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.open }) }
+
+// isPlain reports whether a peer of the topic is one without partial messages.
+func (c *peers) isPlain(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.plain }) }
+
+// meshed records whether a peer is in the topic's mesh, and reports whether it is plain.
+func (c *peers) meshed(p peer.ID, in bool) (plain bool) {
+	return c.is(p, func(o *remote) bool { o.mesh = in; return o.plain })
+}
+
+// anyPlain reports whether a plain peer is in the mesh.
+func (c *peers) anyPlain() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.of {
+		if o.plain && o.mesh {
+			return true
+		}
+	}
+	return false
 }
 
 // keep adds a catalogue to the waiting ones, and returns the number of the oldest that gave way.
-func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
+func (c *peers) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.get(p)
@@ -117,16 +145,16 @@ func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 }
 
 // again makes a peer due, because something may have changed for it.
-func (c *catalogues) again(p peer.ID) {
+func (c *peers) again(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o := c.to[p]; o != nil && len(o.kept) > 0 {
+	if o := c.of[p]; o != nil && len(o.kept) > 0 {
 		c.stir(p)
 	}
 }
 
 // stir makes a peer due. c.mu is held.
-func (c *catalogues) stir(p peer.ID) {
+func (c *peers) stir(p peer.ID) {
 	if !slices.Contains(c.due, p) {
 		c.due = append(c.due, p)
 	}
@@ -134,7 +162,7 @@ func (c *catalogues) stir(p peer.ID) {
 }
 
 // signal wakes the sender. c.mu is held.
-func (c *catalogues) signal() {
+func (c *peers) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -143,7 +171,7 @@ func (c *catalogues) signal() {
 
 // next removes and returns the peer that has been due for the longest. While others are due, it signals again, so that
 // catalogues and other messages take turns.
-func (c *catalogues) next() (p peer.ID, ok bool) {
+func (c *peers) next() (p peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.due) == 0 {
@@ -158,10 +186,10 @@ func (c *catalogues) next() (p peer.ID, ok bool) {
 
 // refused puts back the catalogue that was taken last: pubsub's own queue to the peer is full. No more is taken until
 // retry. It returns how many gave way.
-func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
+func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := c.to[p]
+	o := c.of[p]
 	if o == nil || o.sent == nil { // the peer was forgotten meanwhile
 		return 0
 	}
@@ -174,22 +202,22 @@ func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
 }
 
 // retry makes the peers due for which pubsub's queues were full.
-func (c *catalogues) retry() {
+func (c *peers) retry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range slices.Sorted(maps.Keys(c.to)) {
-		if c.to[p].full {
-			c.to[p].full = false
+	for _, p := range slices.Sorted(maps.Keys(c.of)) {
+		if c.of[p].full {
+			c.of[p].full = false
 			c.stir(p)
 		}
 	}
 }
 
 // take returns the oldest waiting catalogue of a peer, unless pubsub has no stream to the peer or its queue is full.
-func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
+func (c *peers) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := c.to[p]
+	o := c.of[p]
 	if o == nil || !o.open || o.full || len(o.kept) == 0 {
 		return nil, false
 	}
@@ -200,33 +228,33 @@ func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 }
 
 // forget drops the waiting catalogues of a peer, and returns how many there were.
-func (c *catalogues) forget(p peer.ID) int {
+func (c *peers) forget(p peer.ID) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.due = slices.DeleteFunc(c.due, func(q peer.ID) bool { return q == p })
-	o := c.to[p]
+	o := c.of[p]
 	if o == nil {
 		return 0
 	}
 	dropped := len(o.kept)
-	*o = feed{open: o.open}
+	o.kept, o.sent, o.full = nil, nil, false
 	c.tidy(p)
 	return dropped
 }
 
 // waiting returns how many catalogues wait.
-func (c *catalogues) waiting() (n int) {
+func (c *peers) waiting() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, o := range c.to {
+	for _, o := range c.of {
 		n += len(o.kept)
 	}
 	return n
 }
 
 // remembered returns the number of peers for which something is kept.
-func (c *catalogues) remembered() int {
+func (c *peers) remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.to)
+	return len(c.of)
 }

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -13,38 +14,50 @@ import (
 // two seconds later; pubsub's two streams would be half of their cost. So pubsub meets a peer when it is linked, or
 // when it opens a stream of pubsub itself.
 
-// meet lets pubsub open a stream to a peer, unless it has one.
-func (m *Mesh) meet(p peer.ID) {
+// Meet lets pubsub open a stream to a peer, unless it has one.
+func (m *Mesh) Meet(p peer.ID) {
 	m.Updated(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}})
 }
 
-// answer lets pubsub open a stream to each peer that has one to this node, until it succeeds. Pubsub tries once. It
-// does not hear of peers that come before it has subscribed to the host's events.
-func (m *Mesh) answer() {
+// patience is the time after which pubsub is to try again what it tries once.
+const patience = 3 * time.Second
+
+// meetAgain lets pubsub try again to open streams, until it succeeds. It does not by itself: not with a peer that began
+// just when the stream was opened, nor with one that had only a relayed connection then. It does not hear of peers that
+// come before it has subscribed to the host's events.
+func (m *Mesh) meetAgain() {
 	for {
 		select {
 		case <-time.After(patience):
 		case <-m.cfg.Done.Done():
 			return
 		}
-		for _, p := range m.unanswered() {
-			m.meet(p)
+		for _, p := range append(m.unanswered(), m.unknown()...) {
+			m.Meet(p)
 		}
 	}
+}
+
+// unknown returns the linked peers whose subscription pubsub does not know.
+func (m *Mesh) unknown() []peer.ID {
+	known := m.Peers()
+	return slices.DeleteFunc(m.cfg.Host.Network().Peers(), func(p peer.ID) bool { return !m.cfg.Linked(p) || slices.Contains(known, p) })
 }
 
 // unanswered returns the peers with a stream to this node to which pubsub has none and should try again to open one. A
 // peer that refuses is tried ever more rarely.
 func (m *Mesh) unanswered() (out []peer.ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for p, s := range m.incoming {
-		if m.catalogues.isOpen(p) {
+	m.peers.mu.Lock()
+	defer m.peers.mu.Unlock()
+	for p, o := range m.peers.of {
+		switch s := o.in; {
+		case s == nil:
+		case o.open:
 			s.rounds = 0
-			continue
-		}
-		if s.rounds++; s.rounds&(s.rounds-1) == 0 {
-			out = append(out, p)
+		default:
+			if s.rounds++; s.rounds&(s.rounds-1) == 0 {
+				out = append(out, p)
+			}
 		}
 	}
 	return out

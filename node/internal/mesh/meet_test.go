@@ -111,7 +111,7 @@ func TestAnswered(t *testing.T) {
 // TestUnanswered: who refuses our stream is tried ever more rarely, and at once again after having had one.
 func TestUnanswered(t *testing.T) {
 	m, _ := newMesh()
-	m.incoming["p"] = &rpcStream{m: m, pays: payer(1)}
+	m.peers.get("p").in = &rpcStream{m: m, pays: payer(1)}
 	tries := func() (n int) {
 		for range 1000 {
 			n += len(m.unanswered())
@@ -121,11 +121,11 @@ func TestUnanswered(t *testing.T) {
 	if n := tries(); n != 10 {
 		t.Errorf("%d tries in 1,000 rounds, want 10", n)
 	}
-	m.catalogues.opened("p", true)
+	m.peers.opened("p", true)
 	if n := tries(); n != 0 {
 		t.Errorf("%d tries with a stream", n)
 	}
-	m.catalogues.opened("p", false)
+	m.peers.opened("p", false)
 	if len(m.unanswered()) != 1 {
 		t.Error("not tried again")
 	}
@@ -144,7 +144,7 @@ func TestLaggingSubscriber(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 100 {
-			m.meet("peer")
+			m.Meet("peer")
 		}
 	}()
 	select {
@@ -174,7 +174,7 @@ func TestPlainPeerThatLeaves(t *testing.T) {
 		if _, err := s.Write(protowire.AppendBytes(nil, rpc)); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the subscription is known", func() bool { return m.plain.is(far.ID()) })
+		until(t, "the subscription is known", func() bool { return m.peers.isPlain(far.ID()) })
 		_ = far.Network().ClosePeer(h.ID())
 		until(t, "nothing is kept", func() bool { return m.Remembered() == 0 })
 	}

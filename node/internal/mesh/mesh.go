@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -76,19 +74,15 @@ type Config struct {
 // own. When the queue is full the message is dropped and counted. Pubsub's callbacks run on its goroutine: they only
 // post.
 type Mesh struct {
-	cfg        Config
-	ps         *pubsub.PubSub
-	top        *pubsub.Topic
-	sub        *pubsub.Subscription
-	outbox     chan *outgoing
-	plain      plain
-	messages   *admit.Table // of others, that are ordinary, in the time that the line takes for them
-	catalogues catalogues
+	cfg      Config
+	ps       *pubsub.PubSub
+	top      *pubsub.Topic
+	sub      *pubsub.Subscription
+	outbox   chan *outgoing
+	messages *admit.Table // of others, that are ordinary, in the time that the line takes for them
+	peers    peers
 
 	closing atomic.Bool // no stream is opened any more
-
-	mu       sync.Mutex
-	incoming map[peer.ID]*rpcStream // the latest stream of each peer
 
 	bus       event.Bus     // on which pubsub learns of peers
 	protocols event.Emitter // its news of protocols
@@ -107,8 +101,7 @@ const outboxSize = 1024
 
 // New returns a mesh. Messages sent before Start wait.
 func New(cfg Config) *Mesh {
-	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), catalogues: newCatalogues(), incoming: make(map[peer.ID]*rpcStream)}
-	m.plain.peers = make(map[peer.ID]bool)
+	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), peers: newPeers()}
 	m.messages = admit.New(admission.Config{Links: admission.Pool{Work: .5}, Strangers: admission.Pool{Work: .5}}, cfg.Linked)
 	return m
 }
@@ -156,7 +149,7 @@ func (m *Mesh) Start() (err error) {
 	}
 	m.cfg.Tasks.Run(m.deliver)
 	m.cfg.Tasks.Run(m.read)
-	m.cfg.Tasks.Run(m.answer)
+	m.cfg.Tasks.Run(m.meetAgain)
 	return nil
 }
 
@@ -259,11 +252,11 @@ func (m *Mesh) read() {
 // SendCatalogue sends a catalogue to a linked peer as soon as it can be sent. When very many wait, the oldest are
 // dropped and counted. Unlinked must follow.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
-	m.gaveWay(m.catalogues.keep(to, catalogue))
+	m.gaveWay(m.peers.keep(to, catalogue))
 }
 
 // streamEnded puts back the catalogues that were sent on an ended stream.
-func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.catalogues.opened(p, false)) }
+func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.peers.opened(p, false)) }
 
 // gaveWay counts catalogues that were dropped.
 func (m *Mesh) gaveWay(catalogues int) {
@@ -273,7 +266,7 @@ func (m *Mesh) gaveWay(catalogues int) {
 }
 
 // Unlinked drops the catalogues that wait for a peer. The link with it has ended.
-func (m *Mesh) Unlinked(p peer.ID) { m.catalogues.forget(p) }
+func (m *Mesh) Unlinked(p peer.ID) { m.peers.forget(p) }
 
 // SendParts queues parts of a group for a peer, or drops them.
 func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
@@ -293,17 +286,17 @@ func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
 func (m *Mesh) Waiting() int { return len(m.outbox) }
 
 // Catalogues returns how many catalogues wait to be sent.
-func (m *Mesh) Catalogues() int { return m.catalogues.waiting() }
+func (m *Mesh) Catalogues() int { return m.peers.waiting() }
 
 // Retry sends catalogues for which pubsub's queues had no room.
-func (m *Mesh) Retry() { m.catalogues.retry() }
+func (m *Mesh) Retry() { m.peers.retry() }
 
 // Meshed records that a peer of the topic came into the mesh or left it. It reports whether the peer lacks partial
 // messages.
-func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.plain.meshed(p, in) }
+func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.peers.meshed(p, in) }
 
 // AnyPlain reports whether a peer without partial messages is in the mesh.
-func (m *Mesh) AnyPlain() bool { return m.plain.any() }
+func (m *Mesh) AnyPlain() bool { return m.peers.anyPlain() }
 
 // send queues a message, or drops it.
 func (m *Mesh) send(o outgoing) {
@@ -320,8 +313,8 @@ func (m *Mesh) deliver() {
 		select {
 		case <-m.cfg.Done.Done():
 			return
-		case <-m.catalogues.wake:
-			if p, ok := m.catalogues.next(); ok {
+		case <-m.peers.wake:
+			if p, ok := m.peers.next(); ok {
 				m.delivered(p, pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(wire.CatalogueGroup), m.announce(p)))
 			}
 		case o := <-m.outbox:
@@ -366,12 +359,12 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			switch {
-			case m.plain.is(to):
-				for range m.catalogues.forget(to) {
+			case m.peers.isPlain(to):
+				for range m.peers.forget(to) {
 					m.cfg.Counters.Drop("not subscribed")
 				}
 			case requests(to):
-				for c, ok := m.catalogues.take(to); ok; c, ok = m.catalogues.take(to) {
+				for c, ok := m.peers.take(to); ok; c, ok = m.peers.take(to) {
 					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
 						return // the rest waits on
 					}
@@ -393,7 +386,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
-		m.catalogues.again(from)
+		m.peers.again(from)
 	}
 	p := rpc.GetPartial()
 	if p == nil {
@@ -483,39 +476,17 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	size := len(t.m.cfg.Topic) + 20
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
 	t.m.cfg.Inbox.Charged(p, size)
-	t.m.catalogues.opened(p, true)
-	t.m.catalogues.again(p)
+	t.m.peers.opened(p, true)
+	t.m.peers.again(p)
 }
 
 // OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
-	t.m.plain.left(p)
 	t.m.streamEnded(p)
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
 		t.m.repeat(p)
-	}
-}
-
-// patience is the time that pubsub may take to learn a linked peer's subscription before the mesh helps.
-const patience = 3 * time.Second
-
-// unknown waits a little and reports whether pubsub still does not know the subscription of a linked peer.
-func (m *Mesh) unknown(p peer.ID) bool {
-	select {
-	case <-time.After(patience):
-	case <-m.cfg.Done.Done():
-	}
-	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
-}
-
-// Meet makes pubsub open a stream to a linked peer, now and again until it knows of a subscription. Pubsub does not
-// retry with a peer that began just when the stream was opened, nor with one that had only a relayed connection then.
-func (m *Mesh) Meet(p peer.ID) {
-	m.meet(p)
-	for m.unknown(p) {
-		m.meet(p)
 	}
 }
 
@@ -538,7 +509,7 @@ func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
 	}
 	t.m.cfg.Inbox.Lost(p)
 	if string(rpc.Partial.GroupID) == wire.CatalogueGroup {
-		t.m.gaveWay(t.m.catalogues.refused(p, rpc.Partial.PartsMetadata))
+		t.m.gaveWay(t.m.peers.refused(p, rpc.Partial.PartsMetadata))
 		return
 	}
 	t.m.cfg.Counters.Drop("pubsub partial")
@@ -556,10 +527,4 @@ func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
 
 // Remembered returns the number of peers for which something is kept: peers with a stream of RPCs in or out, plain
 // peers, and peers that catalogues wait for.
-func (m *Mesh) Remembered() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.plain.mu.Lock()
-	defer m.plain.mu.Unlock()
-	return len(m.incoming) + len(m.plain.peers) + m.catalogues.remembered()
-}
+func (m *Mesh) Remembered() int { return m.peers.remembered() }

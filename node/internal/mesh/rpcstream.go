@@ -82,8 +82,8 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 			_ = s.Reset()
 			return
 		}
-		if !h.m.catalogues.isOpen(p) {
-			h.m.meet(p)
+		if !h.m.peers.isOpen(p) {
+			h.m.Meet(p)
 		}
 		if before := h.m.cameIn(p, in); before != nil {
 			_ = before.Stream.Reset() // not its own Reset, which blames the peer
@@ -97,44 +97,44 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 
 // cameIn records the latest stream of a peer, and returns the one before.
 func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	before, m.incoming[p] = m.incoming[p], s
+	m.peers.mu.Lock()
+	defer m.peers.mu.Unlock()
+	o := m.peers.get(p)
+	before, o.in = o.in, s
 	return before
 }
 
 // wentOut records that a stream has been handled. A later stream of the peer stays.
 func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.incoming[p] != s {
+	m.peers.mu.Lock()
+	defer m.peers.mu.Unlock()
+	o := m.peers.of[p]
+	if o == nil || o.in != s {
 		return
 	}
-	delete(m.incoming, p)
-	if !m.catalogues.isOpen(p) { // otherwise pubsub reports it when its own stream to the peer ends
-		m.plain.left(p)
-	}
+	o.in, o.plain = nil, o.plain && o.open // pubsub reports the end of its own stream to the peer, if there is one
+	m.peers.tidy(p)
 }
 
 // said records a peer's subscription to the topic.
 func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.incoming[from]
-	if s == nil { // its stream has ended meanwhile
+	m.peers.mu.Lock()
+	defer m.peers.mu.Unlock()
+	o := m.peers.of[from]
+	if o == nil || o.in == nil { // its stream has ended meanwhile
 		return
 	}
-	m.plain.subscribed(from, m.cfg.Topic, subs)
 	for _, sub := range subs {
 		switch {
 		case sub.GetTopicid() != m.cfg.Topic:
 		case sub.GetSubscribe():
-			s.subscribes = &pb.RPC_SubOpts{ // not sub itself: it may carry a mebibyte of unknown fields
+			o.plain = !sub.GetRequestsPartial()
+			o.in.subscribes = &pb.RPC_SubOpts{ // not sub itself: it may carry a mebibyte of unknown fields
 				Topicid: sub.Topicid, Subscribe: sub.Subscribe,
 				RequestsPartial: sub.RequestsPartial, SupportsSendingPartial: sub.SupportsSendingPartial,
 			}
 		default:
-			s.subscribes = nil
+			o.plain, o.in.subscribes = false, nil
 		}
 	}
 }
@@ -142,18 +142,18 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 // repeat makes pubsub read a peer's subscription again. Pubsub forgets it when its stream to the peer ends, and the
 // peer does not repeat it while its own stream lasts.
 func (m *Mesh) repeat(p peer.ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.incoming[p]
-	if s == nil || s.subscribes == nil {
+	m.peers.mu.Lock()
+	defer m.peers.mu.Unlock()
+	o := m.peers.of[p]
+	if o == nil || o.in == nil || o.in.subscribes == nil {
 		return
 	}
-	rpc, err := proto.Marshal(&pb.RPC{Subscriptions: []*pb.RPC_SubOpts{s.subscribes}})
+	rpc, err := proto.Marshal(&pb.RPC{Subscriptions: []*pb.RPC_SubOpts{o.in.subscribes}})
 	if err != nil {
 		m.cfg.Log.Debug("a subscription is lost", "peer", p, "err", err)
 		return
 	}
-	s.insert(protowire.AppendBytes(nil, rpc))
+	o.in.insert(protowire.AppendBytes(nil, rpc))
 }
 
 // rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it, or insert an RPC.
@@ -162,8 +162,8 @@ type rpcStream struct {
 	m          *Mesh
 	pays       *admit.Stream
 	handled    chan struct{}   // closed when pubsub is done with the stream
-	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; m.mu guards it
-	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; m.mu guards it
+	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; Mesh.peers guards it
+	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; Mesh.peers guards it
 	frames     frames
 	reading    []byte                 // unread rest of the inserted bytes
 	next       atomic.Pointer[[]byte] // to be read before the next RPC
