@@ -265,7 +265,6 @@ func (n *Node) newPipes() *pipes.Pipes {
 		Within:  streams.TransferTime, // slow links are behind with tails that wait unread
 		Done:    n.ctx,
 		Tasks:   &n.tasks,
-		Sent:    n.counters.SentTails,
 		Lost:    n.lostTails,
 		Take:    n.takeTails,
 	})

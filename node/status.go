@@ -65,7 +65,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	s.Keys = n.Len() // outside of the loop: it may take a disk
 	s.Refused, s.Dropped = n.counters.Maps()
 	s.Blamed = n.counters.Blamed()
-	s.TailBytes = n.counters.Tails()
+	s.TailBytes = n.counters.Protocols()[TailsID].Sent
 	return s, err
 }
 

@@ -32,7 +32,6 @@ type Counters struct {
 	dropped map[string]uint64 // by queue
 	peers   *simplelru.LRU[peer.ID, *record]
 	totals  map[protocol.ID]*Traffic
-	tails   uint64 // bytes
 	logged  time.Time
 	silent  int // offences since the last one that was logged
 }
@@ -157,20 +156,6 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 		t.Sent += uint64(sent)
 		t.Received += uint64(received)
 	}
-}
-
-// SentTails counts the bytes of a message of tails, with its length.
-func (c *Counters) SentTails(bytes int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tails += uint64(bytes)
-}
-
-// Tails returns the count of SentTails.
-func (c *Counters) Tails() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.tails
 }
 
 // ByPeer returns the traffic with every peer, in the order of their ids and protocols.

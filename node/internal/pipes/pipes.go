@@ -13,7 +13,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -27,7 +26,6 @@ type Config struct {
 	Within  time.Duration   // of one message; longer, and the stream ends
 	Done    context.Context // ends with the node
 	Tasks   *tasks.Group
-	Sent    func(bytes int)                                  // is called when a message went out, with its length
 	Lost    func(to peer.ID)                                 // is called when messages to a peer are lost
 	Take    func(from *streams.Stream, message []byte) error // handles a message; an error ends the stream
 }
@@ -130,9 +128,6 @@ func (p *Pipes) write(to peer.ID, o *pipe) {
 			return
 		}
 		s, err := p.send(to, s, message)
-		if err == nil {
-			p.cfg.Sent(protowire.SizeBytes(len(message)))
-		}
 		if lost := p.wrote(o, s, err == nil); lost {
 			p.cfg.Streams.Log.Debug("stream of messages failed", "protocol", p.cfg.ID, "peer", to, "err", err)
 			p.cfg.Lost(to)

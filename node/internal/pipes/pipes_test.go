@@ -36,7 +36,6 @@ type end struct {
 
 	mu   sync.Mutex
 	got  []string
-	sent int
 	lost int
 	take func() error // nil: at once
 }
@@ -60,7 +59,6 @@ func newEnd(t *testing.T) *end {
 	}
 	e.Pipes = New(Config{
 		Streams: node, ID: testID, Limit: limit, Within: 10 * time.Minute, Done: t.Context(), Tasks: e.tasks,
-		Sent: func(n int) { e.mu.Lock(); defer e.mu.Unlock(); e.sent += n },
 		Lost: func(peer.ID) { e.mu.Lock(); defer e.mu.Unlock(); e.lost++ },
 		Take: func(_ *streams.Stream, b []byte) error {
 			e.mu.Lock()
@@ -146,8 +144,9 @@ func TestMessages(t *testing.T) {
 	b.Send(a.h.ID(), []byte("back"))
 	eventually(t, "all messages come", func() bool { return slices.Equal(b.messages(), want) && slices.Equal(a.messages(), []string{"back"}) })
 	eventually(t, "nothing waits", func() bool { return a.Waiting() == 0 && !a.Busy(b.h.ID()) })
-	if n := open(a.h, b.h.ID()); n != 2 || a.losses() > 0 || a.sent != bytes {
-		t.Errorf("%d streams, %d losses; %d bytes sent, want %d", n, a.losses(), a.sent, bytes)
+	sent := int(a.cfg.Streams.Counters.Protocols()[testID].Sent)
+	if n := open(a.h, b.h.ID()); n != 2 || a.losses() > 0 || sent != bytes {
+		t.Errorf("%d streams, %d losses; %d bytes sent, want %d", n, a.losses(), sent, bytes)
 	}
 }
 
