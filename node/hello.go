@@ -45,9 +45,6 @@ type gotHello struct {
 // vain reports whether the other end has no room and names nobody who may have: it may have soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
-// parting reports that a peer has ended the link.
-type parting struct{ from peer.ID }
-
 // sayHello sends a hello when the one before has arrived.
 func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	link := l.links[p]
@@ -174,6 +171,27 @@ func (n *Node) hello(ctx context.Context, p peer.ID, h wire.Hello) (took tookHel
 	return took, err
 }
 
+// gotHello takes in a peer's hello: the beginning of a link, its end, or news of it.
+func (l *loop) gotHello(h gotHello) {
+	if h.hello.Parted {
+		if l.links[h.from] != nil {
+			l.turnedAway(h.from, wire.Names{})
+		}
+		return
+	}
+	l.n.in.Take(l.stateChanged) // an end of the link before came earlier
+	l.restarted(h)
+	answers := h.hello.Session
+	if !h.hello.New { // the peer's link is an older one: it has to begin again, too
+		answers = 0
+	}
+	if l.linkIn(answers, h.from, false, false) {
+		l.links[h.from].session = h.hello.Session
+		l.greeted(h.from)
+		l.step(event.HelloReceived{Peer: wire.PeerID(h.from), Hello: h.hello})
+	}
+}
+
 // restarted ends our link with a peer that has begun it again. Its session is new, or it says New though we have heard it:
 // it does not know what we exchanged. If the session is new, restarted also abandons the connections opened before: they
 // belong to a process that has ended without a word.
@@ -199,15 +217,16 @@ func (l *loop) restarted(h gotHello) {
 func helloPrice(h wire.Hello) time.Duration { return time.Duration(len(h.Records)) * admit.Signature }
 
 func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
+	got := gotHello{s.Peer, s.Conn(), h}
 	if h.Parted {
-		return n.in.Request(s.Context(), parting{s.Peer})
+		return n.in.Request(s.Context(), got)
 	}
 	linked := n.links.Linked(s.Peer)
 	if !n.admit(s.Peer) {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records...)
-	err := n.in.Request(s.Context(), gotHello{s.Peer, s.Conn(), h})
+	err := n.in.Request(s.Context(), got)
 	if err != nil && !linked {
 		n.links.Unlink(s.Peer)
 	}

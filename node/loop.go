@@ -113,7 +113,7 @@ func (l *loop) run() {
 		case <-l.n.ctx.Done():
 			return
 		case c := <-l.n.in.Commands:
-			l.command(c)
+			c.(view).run(l)
 		case r := <-l.n.in.Results:
 			l.result(r)
 		case r := <-l.n.in.Requests:
@@ -342,21 +342,7 @@ func (l *loop) message(p *inbox.Message) {
 func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
-		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
-		l.restarted(r)
-		answers := r.hello.Session
-		if !r.hello.New { // the peer's link is an older one: it has to begin again, too
-			answers = 0
-		}
-		if l.linkIn(answers, r.from, false, false) {
-			l.links[r.from].session = r.hello.Session
-			l.greeted(r.from)
-			l.step(event.HelloReceived{Peer: wire.PeerID(r.from), Hello: r.hello})
-		}
-	case parting:
-		if l.links[r.from] != nil {
-			l.turnedAway(r.from, wire.Names{})
-		}
+		l.gotHello(r)
 	case asked:
 		l.n.checked = &r.held
 		l.step(event.Asked{From: wire.PeerID(r.from), Group: r.group, Request: l.expect(r.reply), Question: r.question})
@@ -394,24 +380,20 @@ func (l *loop) result(r any) {
 	}
 }
 
-func (l *loop) command(c any) {
-	switch c := c.(type) {
-	case startQuery:
-		l.lastID++
-		c.results.id, c.query.ID = l.lastID, l.lastID
-		l.queries[l.lastID] = c.results
-		l.n.checked = &c.held
-		l.step(routing.Start{Query: c.query})
-		l.n.checked = nil
-	case cancelQuery:
-		if l.queries[c.results.id] == c.results {
-			l.step(routing.Cancel{ID: c.results.id})
-		}
-	case *leave:
-		l.leave(c)
-	case view:
-		c.look(l)
-		close(c.done)
+// start begins a query.
+func (l *loop) start(q routing.Query, held keyCheck, r *Results) {
+	l.lastID++
+	r.id, q.ID = l.lastID, l.lastID
+	l.queries[r.id] = r
+	l.n.checked = &held
+	l.step(routing.Start{Query: q})
+	l.n.checked = nil
+}
+
+// cancel ends a query, unless it is over.
+func (l *loop) cancel(r *Results) {
+	if l.queries[r.id] == r {
+		l.step(routing.Cancel{ID: r.id})
 	}
 }
 
@@ -422,21 +404,6 @@ func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 		r.finish(queryStats(s), queryError(err))
 	}
 }
-
-// The commands of the API.
-type (
-	startQuery struct {
-		query   routing.Query
-		held    keyCheck
-		results *Results
-	}
-	cancelQuery struct{ results *Results }
-	// view reads the core in the loop.
-	view struct {
-		look func(*loop)
-		done chan struct{}
-	}
-)
 
 // forgetReplies drops streams that no longer wait, now and then, so that questions that the core never answers do not
 // add up.

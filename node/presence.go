@@ -23,30 +23,22 @@ const (
 	lostLooks = 3
 )
 
-// leave tells the links that the node closes.
-type leave struct {
-	linked bool // whether there were any
-	done   chan struct{}
-}
-
 // goodbye has the loop tell all links that the node leaves, and waits a little for the word to go out.
 func (n *Node) goodbye() {
 	ctx, cancel := context.WithTimeout(n.ctx, core.GoodbyeTime)
 	defer cancel()
-	c := &leave{done: make(chan struct{})}
-	if n.in.Command(ctx, n.ctx, c) != nil || n.await(c.done) != nil || !c.linked {
+	linked := false
+	err := n.view(ctx, func(l *loop) {
+		l.step(tails.Leaving{})
+		linked = len(l.links) > 0
+	})
+	if err != nil || !linked {
 		return
 	}
 	for n.pipes.Waiting() > 0 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(goodbyeFlush)
-}
-
-func (l *loop) leave(c *leave) {
-	l.step(tails.Leaving{})
-	c.linked = len(l.links) > 0
-	close(c.done)
 }
 
 // seek looks whether a peer whose link was lost can still be reached.

@@ -64,10 +64,10 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 		return nil, err
 	}
 	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
-	if err := n.in.Command(ctx, n.ctx, startQuery{q, holds, r}); err != nil {
+	if err := n.view(ctx, func(l *loop) { l.start(q, holds, r) }); err != nil {
 		return nil, err
 	}
-	r.watch(context.AfterFunc(ctx, func() { _ = n.in.Command(context.Background(), n.ctx, cancelQuery{r}) }))
+	r.watch(context.AfterFunc(ctx, func() { _ = n.view(context.Background(), func(l *loop) { l.cancel(r) }) }))
 	return r, nil
 }
 

@@ -140,24 +140,30 @@ func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error)
 	return summary.EstimateOwnOverlap(fps, held, 0.95)
 }
 
-// view runs look in the loop and waits for it.
+// view is a call of the API that runs in the loop.
+type view struct {
+	look func(*loop)
+	done chan struct{} // closed when look has returned
+}
+
+func (v view) run(l *loop) {
+	v.look(l)
+	close(v.done)
+}
+
+// view runs look in the loop and waits for it. The errors: ctx's, and the one with which the loop ended before.
 func (n *Node) view(ctx context.Context, look func(*loop)) error {
 	v := view{look, make(chan struct{})}
 	if err := n.in.Command(ctx, n.ctx, v); err != nil {
 		return err
 	}
-	return n.await(v.done)
-}
-
-// await waits until the loop has carried out a command. The error is that with which the loop ended before.
-func (n *Node) await(done <-chan struct{}) error {
 	select {
-	case <-done:
+	case <-v.done:
 		return nil
 	case <-n.ended:
 	}
 	select {
-	case <-done:
+	case <-v.done:
 		return nil
 	default:
 		return context.Cause(n.ctx)
