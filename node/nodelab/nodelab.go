@@ -72,6 +72,8 @@ func DialsInVain(hasty bool) (left int) {
 	}
 	for i := range most {
 		t.Dialed(name("ghost", i), hasty, time.Unix(1, 0))
+	}
+	for i := range most {
 		t.Closed(name("ghost", i))
 	}
 	left, _ = t.Counts()

@@ -27,10 +27,8 @@ type Table struct {
 
 // dial describes the dials under way to one peer.
 type dial struct {
-	under   int     // way
-	passing bool    // only to confirm
-	evict   Evicted // the peer that gives way when one succeeds
-	leaving *conn   // its connection; nil: nobody
+	under   int  // way
+	passing bool // only to confirm
 }
 
 // conn is a connection that the node made, or has a link on.
@@ -42,7 +40,6 @@ type conn struct {
 	needed  bool   // of a neighbour
 	mesh    bool   // in pubsub's mesh
 	fresh   bool   // not used yet
-	notice  bool   // it gives way as soon as a dial has succeeded
 	busy    int    // streams open on it
 	used    time.Time
 	linked  time.Time // when it became one of a link
@@ -62,7 +59,7 @@ func New(most int) *Table {
 // worth ranks connections: the least worthy go first. Connections in use, just made, or of a neighbour never go.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
-	case c.notice || c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
+	case c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
 		return 0, false
 	case c.mesh:
 		return 2, true
@@ -78,13 +75,9 @@ func (c *conn) idle(now time.Time, life time.Duration) bool {
 	return mayGo && worth < 2 && now.Sub(c.used) > life
 }
 
-// counts returns the connections made, including ones being made, and the links taken. Connections that give way do not
-// count.
-func (t *Table) counts() (made, taken int) {
+// counts returns the connections made, the ones being made, and the links taken.
+func (t *Table) counts() (made, dialing, taken int) {
 	for _, c := range t.peers {
-		if c.notice {
-			continue
-		}
 		if c.made {
 			made++
 		} else {
@@ -93,18 +86,22 @@ func (t *Table) counts() (made, taken int) {
 	}
 	for p := range t.dialing {
 		if c := t.peers[p]; c == nil || !c.made {
-			made++
+			dialing++
 		}
 	}
-	return made, taken
+	return made, dialing, taken
 }
 
-// Counts returns the connections made, including ones being made, and the links taken.
+// Counts returns the connections made, and the links taken.
 func (t *Table) Counts() (made, taken int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.counts()
+	made, _, taken = t.counts()
+	return made, taken
 }
+
+// excess returns how many of some connections made are too many beside some links taken.
+func (t *Table) excess(made, taken int) int { return made - (t.most - min(taken, t.share)) }
 
 // Evicted names a peer whose connection or link gave way to another.
 type Evicted struct {
@@ -113,10 +110,9 @@ type Evicted struct {
 }
 
 // Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended.
-// The room may be taken from a connection that gives way if the dial succeeds. That is the least worthy connection
-// made, else a link taken that gives way to newcomers. In the other order, the node would make more and more: links
-// taken would replace those that gave way. Connections of other peers take none of this room. Links taken have a share
-// of their own. A link taken beyond that, because this node wants it, counts against that share.
+// There is, too, while as many connections may give way as are being made beyond the limit. Connections of other peers
+// take none of this room. Links taken have a share of their own. A link taken beyond that, because this node wants it,
+// counts against that share.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,27 +121,32 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 		d.passing = d.passing && passing
 		return true
 	}
-	d := &dial{under: 1, passing: passing}
-	made, taken := t.counts()
-	if room := t.most - min(taken, t.share); made >= room {
-		if d.evict.Peer, d.evict.Made = t.least(p, now); !d.evict.Made {
-			var ok bool
-			if d.evict.Peer, ok = t.yielding("", now); !ok || taken > t.share {
-				return false
-			}
-		}
-		d.leaving = t.peers[d.evict.Peer]
-		d.leaving.notice = true
+	made, dialing, taken := t.counts()
+	if more := t.excess(made+dialing+1, taken); more > 0 && more > t.spare(taken, now) {
+		return false
 	}
-	t.dialing[p] = d
+	t.dialing[p] = &dial{under: 1, passing: passing}
 	return true
+}
+
+// spare returns the number of connections that may give way to dials.
+func (t *Table) spare(taken int, now time.Time) (n int) {
+	for _, c := range t.peers {
+		if _, mayGo := c.worth(now); c.made && mayGo {
+			n++
+		}
+	}
+	if _, ok := t.yielding("", now); ok && taken <= t.share {
+		n++
+	}
+	return n
 }
 
 // yielding returns the link taken that gives way to a newcomer from an address group, if any.
 func (t *Table) yielding(group string, now time.Time) (peer.ID, bool) {
 	var taken []core.Taken
 	for q, c := range t.peers {
-		if !c.made && !c.notice {
+		if !c.made {
 			taken = append(taken, core.Taken{
 				Peer: string(q), Group: c.group, Neighbour: c.needed, Mesh: c.mesh, Busy: c.busy > 0, Age: now.Sub(c.linked), Idle: now.Sub(c.used),
 			})
@@ -155,50 +156,49 @@ func (t *Table) yielding(group string, now time.Time) (peer.ID, bool) {
 	return peer.ID(p), ok
 }
 
-// Dialed records that a dial has ended, and whether it made a connection. It returns the connection or link that gave
-// way. None gives way to a failed dial, because an address costs a liar nothing.
-func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
+// Dialed records that a dial has ended, and whether it made a connection. It returns the connection or link that gives
+// way to it, beyond the limit. None gives way to a failed dial, because an address costs a liar nothing.
+func (t *Table) Dialed(p peer.ID, success bool, now time.Time) (evict Evicted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d := t.dialing[p]
 	if d.under--; d.under == 0 {
 		delete(t.dialing, p)
 	}
-	if !made {
-		if d.under == 0 && d.leaving != nil {
-			d.leaving.notice = false
-		}
+	if !success {
 		return Evicted{}
 	}
-	if d.leaving != nil && t.peers[d.evict.Peer] == d.leaving {
-		evict = t.another(d, p, now)
-		delete(t.peers, evict.Peer)
-	}
-	d.leaving = nil
 	if c := t.peers[p]; c != nil {
 		c.made = true // a link came first
 	} else {
 		t.peers[p] = &conn{made: true, passing: d.passing, fresh: true, used: now}
 	}
-	all, taken := t.counts()
-	t.peak = max(t.peak, all+taken)
+	if made, _, taken := t.counts(); t.excess(made, taken) > 0 {
+		evict = t.evicted(p, now)
+		delete(t.peers, evict.Peer)
+	}
+	t.peaks()
 	return evict
 }
 
-// another returns the peer that gives way to a dial to p that has succeeded. That is the one chosen for it, unless its
-// connection came into use meanwhile and another may go.
-func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
-	d.leaving.notice = false
-	if _, mayGo := d.leaving.worth(now); d.evict.Made && mayGo {
-		return d.evict
-	}
-	if q, ok := t.least(p, now); ok {
+// evicted returns the peer that gives way to a new connection to p. That is the least worthy connection made, else a link
+// taken that gives way to newcomers. In the other order, the node would make more and more: links taken would replace
+// the ones that gave way. If all came into use while p was dialled, the one unused for longest goes.
+func (t *Table) evicted(p peer.ID, now time.Time) Evicted {
+	if q, ok := t.least(p, now, false); ok {
 		return Evicted{q, true}
 	}
 	if q, ok := t.yielding("", now); ok {
 		return Evicted{q, false}
 	}
-	return d.evict
+	q, _ := t.least(p, now, true)
+	return Evicted{q, true}
+}
+
+// peaks notes how many connections there are now.
+func (t *Table) peaks() {
+	made, _, taken := t.counts()
+	t.peak = max(t.peak, made+taken)
 }
 
 // Passing reports whether this node made the connection to p only to confirm.
@@ -218,7 +218,7 @@ func (t *Table) room(p peer.ID, group string, now time.Time) (instead peer.ID, o
 	if _, dialing := t.dialing[p]; dialing {
 		return "", true
 	}
-	if _, taken := t.counts(); taken < t.share {
+	if _, _, taken := t.counts(); taken < t.share {
 		return "", true
 	}
 	return t.yielding(group, now)
@@ -245,8 +245,7 @@ func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (inste
 		c.linked = now
 	}
 	c.link, c.group, c.passing, c.fresh = true, group, false, false
-	made, taken := t.counts()
-	t.peak = max(t.peak, made+taken)
+	t.peaks()
 	return instead, true
 }
 
@@ -343,12 +342,12 @@ func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 }
 
 // least returns the peer other than p whose connection, made by this node, goes first: of the least worth, and of
-// equals the longest idle.
-func (t *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
+// equals the longest idle. With inUse, ones in use may go, too.
+func (t *Table) least(p peer.ID, now time.Time, inUse bool) (best peer.ID, ok bool) {
 	least := 0
 	for q, c := range t.peers {
 		worth, mayGo := c.worth(now)
-		if q == p || !c.made || !mayGo || ok && worth > least {
+		if q == p || !c.made || !mayGo && !inUse || ok && worth > least {
 			continue
 		}
 		if !ok || worth < least || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {

@@ -109,6 +109,12 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 	if m, l := c.Counts(); m != 16 || l != 16 || c.Peak() != 32 {
 		t.Errorf("%d made, %d taken, at most %d", m, l, c.Peak())
 	}
+	for i := range 100 {
+		c.Unlink(peer.ID(fmt.Sprint("stranger ", i)))
+	}
+	if m, l := c.Counts(); m != 16 || l != 0 || c.Peak() != 32 {
+		t.Errorf("%d made, %d taken, at most %d before", m, l, c.Peak())
+	}
 }
 
 // TestNewcomers: a newcomer takes the place of a link that has lasted for two seconds, one without streams first. The
@@ -236,19 +242,19 @@ func TestFailedDialsEvictNobody(t *testing.T) {
 }
 
 // TestUsedWhileDialing: what came into use while a dial was under way does not give way to it, as long as something
-// else may.
+// else may. Else the one unused for longest does.
 func TestUsedWhileDialing(t *testing.T) {
 	c := New(3)
 	for i, p := range []peer.ID{"a", "b", "c"} {
 		made(t, c, p, at(i))
 	}
-	for _, want := range []peer.ID{"b", "c"} { // "c": in use too, but the limit stays
+	for _, want := range []peer.ID{"b", "a"} { // "a": in use too, but the limit stays
 		p := "for " + want
 		if !c.Dial(p, true, at(100)) {
 			t.Fatal("no room")
 		}
 		c.Use("a", false)
-		if want == "c" {
+		if want == "a" {
 			c.Use("c", false)
 		}
 		if got := c.Dialed(p, true, at(100)); got.Peer != want {
