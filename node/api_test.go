@@ -26,28 +26,36 @@ func TestAPI(t *testing.T) {
 
 // TestAPIHasNoCores: what is exported speaks in the types of libp2p and of this package, not in those of the cores.
 func TestAPIHasNoCores(t *testing.T) {
-	set := token.NewFileSet()
+	set, all := declarations(t)
+	for _, d := range all {
+		if len(exportedBy(d)) == 0 {
+			continue
+		}
+		if f, ok := d.(*ast.FuncDecl); ok {
+			noCores(t, set, f.Type)
+			continue
+		}
+		for _, s := range d.(*ast.GenDecl).Specs {
+			if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+				noCores(t, set, s.Type)
+			}
+		}
+	}
+}
+
+// declarations returns the declarations of the package in this folder, without its tests.
+func declarations(t *testing.T) (set *token.FileSet, all []ast.Decl) {
+	t.Helper()
+	set = token.NewFileSet()
 	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
 	pkgs, err := parser.ParseDir(set, ".", notTest, 0) //nolint:staticcheck // build tags do not matter here
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range pkgs["node"].Files {
-		for _, d := range f.Decls {
-			if len(exportedBy(d)) == 0 {
-				continue
-			}
-			if f, ok := d.(*ast.FuncDecl); ok {
-				noCores(t, set, f.Type)
-				continue
-			}
-			for _, s := range d.(*ast.GenDecl).Specs {
-				if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
-					noCores(t, set, s.Type)
-				}
-			}
-		}
+		all = append(all, f.Decls...)
 	}
+	return set, all
 }
 
 // noCores looks at the types of a signature, or of a struct's exported fields.
@@ -76,15 +84,9 @@ func noCores(t *testing.T, set *token.FileSet, n ast.Node) {
 // exported returns the functions, types and methods that the package in this folder exports, sorted.
 func exported(t *testing.T) (names []string) {
 	t.Helper()
-	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", notTest, 0) //nolint:staticcheck // build tags do not matter here
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range pkgs["node"].Files {
-		for _, d := range f.Decls {
-			names = append(names, exportedBy(d)...)
-		}
+	_, all := declarations(t)
+	for _, d := range all {
+		names = append(names, exportedBy(d)...)
 	}
 	slices.Sort(names)
 	return names

@@ -18,14 +18,8 @@ func TestRejoin(t *testing.T) {
 	a, b := newNode(t, WithBootstrap(peer.AddrInfo{ID: c.ID()})), newNode(t) // no address of c is known yet
 	<-a.Begun()
 	connect(t, a, b)
-	inLoop := func(look func(*loop)) {
-		t.Helper()
-		if err := a.view(t.Context(), look); err != nil {
-			t.Fatal(err)
-		}
-	}
 	linked := func(p peer.ID) (is bool) {
-		inLoop(func(l *loop) { is = l.links[p] != nil })
+		look(t, a, func(l *loop) { is = l.links[p] != nil })
 		return is
 	}
 	eventually(t, "a link", func() bool { return linked(b.ID()) })
@@ -34,7 +28,7 @@ func TestRejoin(t *testing.T) {
 	eventually(t, "a link with the bootstrap peer", func() bool { return linked(c.ID()) })
 
 	var dials *sync.WaitGroup
-	inLoop(func(l *loop) {
+	look(t, a, func(l *loop) {
 		l.hints = []peer.AddrInfo{{ID: w.ID(), Addrs: w.Addrs()}}
 		dials = l.bootstrap()
 	})
@@ -66,11 +60,9 @@ func TestHint(t *testing.T) {
 	for i := range 2 * maxHints {
 		a.Hint(peer.AddrInfo{ID: peer.ID(strconv.Itoa(i))})
 	}
-	if err := a.view(t.Context(), func(l *loop) {
+	look(t, a, func(l *loop) {
 		if len(l.hints) != maxHints || l.hints[maxHints-1].ID != peer.ID(strconv.Itoa(2*maxHints-1)) {
 			t.Errorf("%d peers are kept in mind, the last is %s", len(l.hints), l.hints[len(l.hints)-1].ID)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }

@@ -196,7 +196,7 @@ func TestCrossingVersions(t *testing.T) {
 	}
 	all("new of ")
 	for name, n := range nodes {
-		eventually(t, name+" has two links", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 2 })
+		eventually(t, name+" has two links", func() bool { return statusOf(t, n).Links == 2 })
 		if got := refusals(t, n); len(got) > 0 {
 			t.Errorf("%s refused %v", name, got)
 		}
@@ -305,8 +305,6 @@ func TestNextVersion(t *testing.T) {
 
 // reads returns the newest format that one node may write to another.
 func reads(t *testing.T, n, to *Node) (f wire.Format) {
-	if err := n.view(t.Context(), func(l *loop) { f = l.core.Overlay.Reads(wire.PeerID(to.ID())) }); err != nil {
-		t.Fatal(err)
-	}
+	look(t, n, func(l *loop) { f = l.core.Overlay.Reads(wire.PeerID(to.ID())) })
 	return f
 }

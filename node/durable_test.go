@@ -95,21 +95,28 @@ func TestStoreThatCannotBeOpened(t *testing.T) {
 	nodeOn(t, h)
 }
 
-// TestNeighbourEvents: a neighbour is announced on the event bus, and when it has gone.
+// TestNeighbourEvents: a neighbour is announced on the event bus, and when it has gone. It is protected meanwhile.
 func TestNeighbourEvents(t *testing.T) {
 	t.Parallel()
-	a, b := newNode(t), newNode(t)
+	h, cm := managed(t)
+	a, b := nodeOn(t, h), newNode(t)
 	events := subscribe(t, a, new(EvtNeighbourChosen), new(EvtNeighbourDropped))
 	add(t, a, keysOf("k", 100)...)
 	add(t, b, keysOf("k", 100)...)
-	connect(t, a, b)
+	if err := a.Connect(t.Context(), info(b)); err != nil {
+		t.Fatal(err)
+	}
 	if ev := <-events; ev != (EvtNeighbourChosen{b.ID()}) {
 		t.Errorf("%#v", ev)
 	}
+	eventually(t, "it is protected, in the mesh", func() bool {
+		return cm.IsProtected(b.ID(), "venn") && cm.IsProtected(b.ID(), "pubsub:"+Topic("venn"))
+	})
 	_, _ = b.Close(), b.host.Close()
 	if ev := <-events; ev != (EvtNeighbourDropped{b.ID()}) {
 		t.Errorf("%#v", ev)
 	}
+	eventually(t, "it is no longer protected", func() bool { return !cm.IsProtected(b.ID(), "") })
 }
 
 // TestSlowSubscriber: who subscribes and does not read keeps the node neither from its work nor from closing.
@@ -120,9 +127,8 @@ func TestSlowSubscriber(t *testing.T) {
 	for range 2 * eventQueue {
 		n.events.emit(EvtSummaryLearned{Origin: n.ID()})
 	}
-	s, err := n.Status(t.Context())
-	if err != nil || s.Dropped["events"] == 0 {
-		t.Errorf("dropped %d, %v", s.Dropped["events"], err)
+	if statusOf(t, n).Dropped["events"] == 0 {
+		t.Error("none is dropped")
 	}
 	if err := n.Close(); err != nil {
 		t.Error(err)

@@ -40,13 +40,8 @@ func TestWaitReady(t *testing.T) {
 		if err := n.WaitReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r, err := n.Query(t.Context(), []byte("nobody's"), QueryOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := r.Stats()
-		if err != nil || s.End != "exhausted" || s.Covered < 1 {
-			t.Errorf("%v, %v", s, err)
+		if s := queried(t, n, []byte("nobody's"), QueryOptions{}); s.End != Exhausted || s.Covered < 1 {
+			t.Error(s)
 		}
 		for i := range nodes {
 			if found := find(t, n, keysOf(fmt.Sprint("old ", i), 1)[0], QueryOptions{}); len(found) != 1 {
@@ -80,9 +75,8 @@ func TestPeerFilter(t *testing.T) {
 		}
 	}
 	eventually(t, "nothing is left of it", func() bool { return !n.reached(out.ID()) })
-	s, err := n.Status(t.Context())
-	if err != nil || s.Links != 1 {
-		t.Errorf("%d links, %v", s.Links, err)
+	if s := statusOf(t, n); s.Links != 1 {
+		t.Errorf("%d links", s.Links)
 	}
 }
 
@@ -160,7 +154,6 @@ func TestOwnEpochs(t *testing.T) {
 	n := newNode(t, WithKeys(new(numbered)))
 	add(t, n, []byte("k"))
 	eventually(t, "published", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Epoch == (summary.Epoch{Generation: 7, Sequence: 1})
+		return statusOf(t, n).Epoch == (summary.Epoch{Generation: 7, Sequence: 1})
 	})
 }

@@ -63,16 +63,13 @@ func TestStoreFails(t *testing.T) {
 	if got := find(t, other, []byte("k"), QueryOptions{}); len(got) > 0 {
 		t.Errorf("%v is found", got)
 	}
-	err := other.view(t.Context(), func(l *loop) {
+	look(t, other, func(l *loop) {
 		for _, c := range l.core.Overlay.Candidates([]byte("k"), other.hasher.Fingerprint([]byte("k"))) {
 			if peer.ID(c.Peer) == n.ID() && c.Misses > 0 {
 				t.Errorf("%d misses count against it", c.Misses)
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := n.Has([]byte("k")); !errors.Is(err, errDisk) {
 		t.Errorf("has: %v", err)
 	}

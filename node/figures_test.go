@@ -13,8 +13,8 @@ func TestStatusCounts(t *testing.T) {
 	n := newNode(t)
 	add(t, n, keysOf("k", 10)...)
 	eventually(t, "an epoch is published", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Epoch.Sequence > 0 && s.Epochs >= 1
+		s := statusOf(t, n)
+		return s.Epoch.Sequence > 0 && s.Epochs >= 1
 	})
 	learned := []event.Learned{
 		{Transport: event.Pubsub, Bytes: 1},
@@ -22,18 +22,12 @@ func TestStatusCounts(t *testing.T) {
 		{Transport: event.Direct, Bytes: 4, Fallback: true},
 		{Transport: event.Direct, Bytes: 100, Delta: 8},
 	}
-	err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		for _, e := range learned {
 			l.learn(e)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := statusOf(t, n)
 	if s.PubsubBytes != 3 || s.DirectBytes != 4 || s.Deltas != 1 || s.DeltaBytes != 8 || s.SparedBytes != 100 || s.Fallbacks != 1 {
 		t.Errorf("%+v of %+v", s, learned)
 	}
@@ -42,8 +36,8 @@ func TestStatusCounts(t *testing.T) {
 	}
 	connect(t, n, newNode(t))
 	eventually(t, "all is known while linked with one that holds nothing", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Links == 1 && s.Origins == 0 && s.Covered == 1
+		s := statusOf(t, n)
+		return s.Links == 1 && s.Origins == 0 && s.Covered == 1
 	})
 }
 

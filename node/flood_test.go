@@ -84,12 +84,8 @@ func TestFlood(t *testing.T) {
 		for i, end := 0, time.Now().Add(lasts); time.Now().Before(end) || i < 20; i++ {
 			began := time.Now()
 			key := keysOf(fmt.Sprint("of ", i%holders, " "), keys)[i%keys]
-			r, err := n.Query(t.Context(), key, QueryOptions{Timeout: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s, err := r.Stats(); err != nil || s.Found != 1 {
-				t.Fatalf("find %d: %+v, %v", i, s, err)
+			if s := queried(t, n, key, QueryOptions{Timeout: time.Minute}); s.Found != 1 {
+				t.Fatalf("find %d: %+v", i, s)
 			}
 			took = append(took, time.Since(began))
 			if i%20 == 0 {

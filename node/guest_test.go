@@ -42,9 +42,7 @@ func managed(t testing.TB) (host.Host, *connmgr.BasicConnMgr) {
 // expire makes all that the node keeps account of idle for too long, and has it look.
 func expire(t testing.TB, n *Node) {
 	t.Helper()
-	if err := n.view(t.Context(), func(l *loop) { l.closeStale(time.Now().Add(time.Minute)) }); err != nil {
-		t.Fatal(err)
-	}
+	look(t, n, func(l *loop) { l.closeStale(time.Now().Add(time.Minute)) })
 }
 
 // TestForeignConnections: the connections of other protocols live on, whoever made them, however many there are and
@@ -257,48 +255,6 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestLostNeighbour: a neighbour that is gone is no longer protected.
-func TestLostNeighbour(t *testing.T) {
-	t.Parallel()
-	h, cm := managed(t)
-	n, m := nodeOn(t, h), newNode(t)
-	add(t, n, keysOf("k", 100)...)
-	add(t, m, keysOf("k", 100)...)
-	if err := n.Connect(t.Context(), info(m)); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a neighbour, in the mesh", func() bool {
-		return cm.IsProtected(m.ID(), "venn") && cm.IsProtected(m.ID(), "pubsub:"+Topic("venn"))
-	})
-	_, _ = m.Close(), m.host.Close()
-	eventually(t, "it is no longer protected", func() bool { return !cm.IsProtected(m.ID(), "") })
-}
-
-// TestTrimmed: a connection that the host's connection manager closes is a link lost, no more.
-func TestTrimmed(t *testing.T) {
-	t.Parallel()
-	n, m := newNode(t), newNode(t)
-	add(t, n, []byte("n"))
-	add(t, m, []byte("m"))
-	connect(t, n, m)
-	eventually(t, "they know each other", func() bool { return knows(n, m) && knows(m, n) })
-	closed := subscribe(t, n, new(EvtLinkClosed))
-	_ = n.host.Network().ClosePeer(m.ID())
-	select {
-	case ev := <-closed:
-		if ev != (EvtLinkClosed{m.ID()}) {
-			t.Errorf("%#v", ev)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("the link does not end with its connection")
-	}
-	connect(t, n, m)
-	eventually(t, "it is back", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
-	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {
-		t.Errorf("found %v", got)
-	}
-}
-
 // onEnd is called with each connection of a host that ends.
 type onEnd struct{ do func(network.Conn) }
 
@@ -313,7 +269,7 @@ func TestBackAtOnce(t *testing.T) {
 	n, m := newNode(t), newNode(t)
 	add(t, m, []byte("m"))
 	connect(t, m, n)
-	linked := func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 }
+	linked := func() bool { return statusOf(t, n).Links == 1 }
 	eventually(t, "they are linked", linked)
 	m.host.Network().Notify(&onEnd{func(network.Conn) {
 		go func() {
@@ -348,7 +304,7 @@ func TestLateNoteOfAnEnd(t *testing.T) {
 	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "they are linked", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
+	eventually(t, "they are linked", func() bool { return statusOf(t, n).Links == 1 })
 	n.links.Closed(m.ID()) // what notifiee.Disconnected does if m comes back while it runs
 	n.in.LinkChanged(m.ID(), inbox.Ended)
 	eventually(t, "the link is in the table again", func() bool { return n.links.Linked(m.ID()) })
@@ -432,40 +388,5 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 		if err != nil || len(a.Records) > 0 || !a.Final {
 			t.Errorf("kind %v is answered %+v, %v", kind, a, err)
 		}
-	}
-}
-
-// TestIdleStreams: strangers that hold streams open, and handshakes that never end, keep nobody from dialling.
-func TestIdleStreams(t *testing.T) {
-	t.Parallel()
-	n := newNode(t, WithMaxConnections(16))
-	for range 20 {
-		x := newHost(t)
-		if err := x.Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := x.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Write([]byte{5}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 20 {
-		halfHandshake(t, n.host)
-	}
-	holder := newNode(t)
-	add(t, holder, []byte("k"))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := n.Connect(ctx, info(holder)); err != nil {
-		t.Fatal(err)
-	}
-	if got := find(t, n, []byte("k"), QueryOptions{}); len(got) != 1 {
-		t.Errorf("found %v", got)
-	}
-	if err := newHost(t).Connect(ctx, info(n)); err != nil {
-		t.Errorf("an honest peer dials: %v", err)
 	}
 }

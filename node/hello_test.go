@@ -81,16 +81,14 @@ func TestHellosThatWait(t *testing.T) {
 	}
 	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
 	records := []wire.Record{{Peer: "p", Envelope: []byte("e")}}
-	if err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		if l.linked(m.ID()).hello == nil {
 			t.Error("no hello is under way")
 		}
 		l.sayHello(m.ID(), wire.Hello{Again: true, Origins: 100})
 		l.sayHello(m.ID(), wire.Hello{Records: records, Origins: 101})
 		l.sayHello(m.ID(), wire.Hello{Origins: 102})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	close(release)
 	for {
 		select {

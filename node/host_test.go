@@ -166,6 +166,38 @@ func find(t testing.TB, n *Node, key []byte, o QueryOptions) []peer.ID {
 	return out
 }
 
+// queried returns what a query has cost and found when it is over.
+func queried(t testing.TB, n *Node, key []byte, o QueryOptions) QueryStats {
+	t.Helper()
+	r, err := n.Query(t.Context(), key, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// look runs f in the loop of a node.
+func look(t testing.TB, n *Node, f func(*loop)) {
+	t.Helper()
+	if err := n.view(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// statusOf returns the status of a node that runs.
+func statusOf(t testing.TB, n *Node) Status {
+	t.Helper()
+	s, err := n.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // must returns v of what cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -32,12 +32,10 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 	r.meshed(n)
 	r.announce(n, items...)
 	eventually(t, "all origins are known", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Origins == origins
+		return statusOf(t, n).Origins == origins
 	})
-	s, err := n.Status(t.Context())
-	if err != nil || len(s.Dropped)+len(s.Refused) > 0 {
-		t.Errorf("dropped %v, refused %v, %v", s.Dropped, s.Refused, err)
+	if s := statusOf(t, n); len(s.Dropped)+len(s.Refused) > 0 {
+		t.Errorf("dropped %v, refused %v", s.Dropped, s.Refused)
 	}
 }
 
@@ -142,13 +140,7 @@ func TestHostile(t *testing.T) {
 	works(t, n)
 }
 
-func refusals(t *testing.T, n *Node) map[string]uint64 {
-	s, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Refused
-}
+func refusals(t *testing.T, n *Node) map[string]uint64 { return statusOf(t, n).Refused }
 
 // asks announces an origin and answers the node's ask with parts that spoil has changed.
 func asks(spoil func(origin, *wire.Parts)) func(*testing.T, *Node, *raw) {

@@ -109,13 +109,7 @@ func follows(t *testing.T, n *Node, r *raw) {
 }
 
 // laters returns how many messages counted as those of a later version.
-func laters(t *testing.T, n *Node) uint64 {
-	s, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Dropped["later"]
-}
+func laters(t *testing.T, n *Node) uint64 { return statusOf(t, n).Dropped["later"] }
 
 // laterTail is the first tail of an epoch, of a later version.
 func laterTail() []byte {

@@ -124,7 +124,7 @@ func TestAlive(t *testing.T) {
 	if err := a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "linked", func() bool { s, err := a.Status(t.Context()); return err == nil && s.Links == 1 })
+	eventually(t, "linked", func() bool { return statusOf(t, a).Links == 1 })
 	conn := a.host.Network().ConnsToPeer(b.ID())[0]
 	eventually(t, "a connection that works is alive", func() bool { return alive(t.Context(), conn) })
 	l.cut.Store(true)

@@ -17,12 +17,8 @@ import (
 // standings returns why a node is not linked with some bootstrap peers.
 func standings(t *testing.T, n *Node, peers ...peer.ID) (out []error) {
 	t.Helper()
-	s, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, p := range peers {
-		out = append(out, s.Bootstrap[p])
+		out = append(out, statusOf(t, n).Bootstrap[p])
 	}
 	return out
 }
@@ -71,14 +67,7 @@ func TestTwoNetworks(t *testing.T) {
 	if got := standings(t, gamma, alpha.ID()); got[0] != nil {
 		t.Errorf("stands %v", got)
 	}
-	seeds := func() int {
-		s, err := gamma.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.OtherSeed
-	}
-	eventually(t, "the other seed is noticed", func() bool { return seeds() == 1 })
+	eventually(t, "the other seed is noticed", func() bool { return statusOf(t, gamma).OtherSeed == 1 })
 	if err := alpha.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +90,7 @@ func TestStandings(t *testing.T) {
 	eventually(t, "two are linked, the third is not", func() bool {
 		return slices.Equal(standings(t, n, friend.ID(), dead.ID, full.ID()), []error{nil, ErrSilent, nil})
 	})
-	if err := n.view(t.Context(), func(l *loop) { l.turnedAway(full.ID(), wire.Names{}) }); err != nil {
-		t.Fatal(err)
-	}
+	look(t, n, func(l *loop) { l.turnedAway(full.ID(), wire.Names{}) })
 	if got := standings(t, n, friend.ID(), dead.ID, full.ID()); !slices.Equal(got, []error{nil, ErrSilent, ErrFull}) {
 		t.Errorf("stands %v", got)
 	}

@@ -104,9 +104,7 @@ func lose(t *testing.T) (slow, doubted int) {
 	back := func() bool {
 		greeted := 0
 		for _, n := range nodes {
-			if err := n.view(t.Context(), func(l *loop) { greeted += l.greetings() }); err != nil {
-				t.Fatal(err)
-			}
+			look(t, n, func(l *loop) { greeted += l.greetings() })
 		}
 		return greeted == 2 && a.reached(b.ID()) && b.reached(a.ID())
 	}
@@ -127,14 +125,11 @@ func lose(t *testing.T) (slow, doubted int) {
 			slow++
 		}
 		for k, n := range nodes {
-			err := n.view(t.Context(), func(l *loop) {
+			look(t, n, func(l *loop) {
 				if l.core.Routing.Suspected(wire.PeerID(nodes[1-k].ID())) {
 					doubted++
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	t.Logf("%d losses, %d dials crossed, the link was back after %v at most; %d times later than %v, %d times one was taken for gone",

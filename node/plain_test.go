@@ -89,7 +89,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	n := newNode(t)
 	keys := keysOf("k", 3000)
 	add(t, n, keys...)
-	eventually(t, "an epoch", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Epoch.Sequence > 0 })
+	eventually(t, "an epoch", func() bool { return statusOf(t, n).Epoch.Sequence > 0 })
 	p := newPlain(t, newOrigin(t, "plain", 10), n)
 	m := p.next(t)
 	if m == nil || m.GetFrom() != n.ID() {
@@ -219,8 +219,8 @@ func TestPlainFlood(t *testing.T) {
 		if err := p.topic.Publish(t.Context(), o.message(t)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := n.Status(t.Context())
-		return err == nil && s.Dropped["messages"] > 10 && s.Origins == 1
+		s := statusOf(t, n)
+		return s.Dropped["messages"] > 10 && s.Origins == 1
 	})
 	fresh := newNode(t, withPubsub(board.option()))
 	bad := newPlain(t, newOrigin(t, "bad", 500), fresh)
@@ -228,22 +228,18 @@ func TestPlainFlood(t *testing.T) {
 		if err := bad.topic.Publish(t.Context(), o.message(t)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := fresh.Status(t.Context())
-		return err == nil && s.Refused["message"] > 2 && s.Origins == 0 && board.of(bad.id) < 0
+		s := statusOf(t, fresh)
+		return s.Refused["message"] > 2 && s.Origins == 0 && board.of(bad.id) < 0
 	})
 }
 
 // TestNoOrdinaryMessagesAmongNodes: pubsub does not send an ordinary message to a peer that takes partial ones.
 func TestNoOrdinaryMessagesAmongNodes(t *testing.T) {
 	t.Parallel()
-	a, b := newNode(t), newNode(t)
-	add(t, a, keysOf("a", 100)...)
-	add(t, b, keysOf("b", 100)...)
-	connect(t, a, b)
-	eventually(t, "they know each other", func() bool { return knows(a, b) && knows(b, a) })
-	a.mesh.Publish([]byte("to nobody"))
+	nodes := meshOf(t, 2, 100)
+	nodes[0].mesh.Publish([]byte("to nobody"))
 	time.Sleep(200 * time.Millisecond)
-	if s, err := b.Status(t.Context()); err != nil || len(s.Refused) > 0 || s.Dropped["messages"] > 0 {
-		t.Errorf("refused %v, dropped %v, %v", s.Refused, s.Dropped, err)
+	if s := statusOf(t, nodes[1]); len(s.Refused) > 0 || s.Dropped["messages"] > 0 {
+		t.Errorf("refused %v, dropped %v", s.Refused, s.Dropped)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -20,14 +18,11 @@ import (
 // matches says whether n's directory and tails name p for a key.
 func matches(t testing.TB, n, p *Node, key []byte) (out bool) {
 	t.Helper()
-	err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		for _, c := range l.core.Candidates(key, n.hasher.Fingerprint(key)) {
 			out = out || c.Peer == wire.PeerID(p.ID())
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return out
 }
 
@@ -66,12 +61,8 @@ func TestNobody(t *testing.T) {
 	var s QueryStats
 	time.Sleep(5 * time.Second) // what was said by then is too old
 	eventually(t, "a knows what all hold", func() bool {
-		r, err := a.Query(t.Context(), key, QueryOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err = r.Stats()
-		return err == nil && s.Messages == 0 && s.AsOf > 0
+		s = queried(t, a, key, QueryOptions{})
+		return s.Messages == 0 && s.AsOf > 0
 	})
 	t.Logf("nobody, by %d messages, as of %v ago", s.Messages, s.AsOf)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -101,20 +92,6 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// TestHiddenKey has a node hold a private key: those linked that may ask for it still ask it.
-func TestHiddenKey(t *testing.T) {
-	t.Parallel()
-	nodes := meshOf(t, 3, 100, WithPrivatePeers(func(peer.ID) bool { return true }))
-	a, b := nodes[0], nodes[1]
-	if _, err := b.AddPrivate(t.Context(), []byte("secret")); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a finds b's private key", func() bool {
-		got := find(t, a, []byte("secret"), QueryOptions{})
-		return len(got) == 1 && got[0] == b.ID()
-	})
-}
-
 // TestChangesThatWait has a node add more keys than a tail takes, while it is too soon for a summary. Its links ask it,
 // because they do not know all of its keys. It is tried again where the summary came before anybody had time to ask.
 func TestChangesThatWait(t *testing.T) {
@@ -123,12 +100,8 @@ func TestChangesThatWait(t *testing.T) {
 	a, b := nodes[0], nodes[1]
 	for try := range 3 {
 		eventually(t, "a goes by what it knows", func() bool {
-			r, err := a.Query(t.Context(), []byte("nobody's"), QueryOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := r.Stats()
-			return err == nil && s.Messages == 0 && s.AsOf > 0
+			s := queried(t, a, []byte("nobody's"), QueryOptions{})
+			return s.Messages == 0 && s.AsOf > 0
 		})
 		many := keysOf(fmt.Sprint("many ", try), 500)
 		before := epochOf(t, b)
@@ -157,19 +130,13 @@ func TestDeath(t *testing.T) {
 	_ = a.host.Close()
 	for _, n := range []*Node{b, c} {
 		eventually(t, "a is in doubt", func() (out bool) {
-			if err := n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(a.ID())) }); err != nil {
-				t.Fatal(err)
-			}
+			look(t, n, func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(a.ID())) })
 			return out
 		})
 	}
 	eventually(t, "nobody but a is asked", func() bool { // b, until it has said what it holds
-		r, err := c.Query(t.Context(), keysOf("0", 1)[0], QueryOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := r.Stats()
-		return err == nil && s.Probes <= 1
+		s := queried(t, c, keysOf("0", 1)[0], QueryOptions{})
+		return s.Probes <= 1
 	})
 }
 

@@ -33,6 +33,10 @@ func TestPrivate(t *testing.T) {
 	if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
 		t.Errorf("found by a linked peer: %v", got)
 	}
+	if n, err := b.AddPrivate(t.Context(), []byte("later")); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	eventually(t, "it finds a later one", func() bool { return slices.Equal(find(t, a, []byte("later"), QueryOptions{}), []peer.ID{b.ID()}) })
 	if !must(b.Has(private)) || b.Len() != 1 {
 		t.Errorf("has it: %v; %d keys", must(b.Has(private)), b.Len())
 	}

@@ -76,13 +76,7 @@ func TestFaultIsTold(t *testing.T) {
 	e.failing.Store(true)
 	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, spaced(core.LeastSpacing))
 	add(t, n, []byte("k"))
-	fault := func() string {
-		s, err := n.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Fault
-	}
+	fault := func() string { return statusOf(t, n).Fault }
 	eventually(t, "the fault is told", func() bool { return fault() == errDisk.Error() })
 	e.failing.Store(false)
 	eventually(t, "it is over", func() bool { return fault() == "" })

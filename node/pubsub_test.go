@@ -18,10 +18,8 @@ import (
 // comes to know that again at once. The other's own stream stays: if it ended, the other would forget in turn.
 func TestStreamLost(t *testing.T) {
 	t.Parallel()
-	a, b := newNode(t), newNode(t)
-	add(t, a, keysOf("a", 100)...)
-	add(t, b, keysOf("b", 100)...)
-	connect(t, a, b)
+	nodes := meshOf(t, 2, 100)
+	a, b := nodes[0], nodes[1]
 	subscribed := func() bool { return slices.Contains(a.mesh.Peers(), b.ID()) && slices.Contains(b.mesh.Peers(), a.ID()) }
 	streams := func(d network.Direction) (all []network.Stream) {
 		for _, c := range a.host.Network().ConnsToPeer(b.ID()) {

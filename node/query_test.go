@@ -10,12 +10,8 @@ import (
 // TestNoTimeLimit: the longest time limit that there is ends no query at once.
 func TestNoTimeLimit(t *testing.T) {
 	n := newNode(t)
-	r, err := n.Query(t.Context(), []byte("k"), QueryOptions{Timeout: math.MaxInt64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, err := r.Stats(); err != nil || s.End != Exhausted {
-		t.Errorf("%+v, %v", s, err)
+	if s := queried(t, n, []byte("k"), QueryOptions{Timeout: math.MaxInt64}); s.End != Exhausted {
+		t.Errorf("%+v", s)
 	}
 }
 

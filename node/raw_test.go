@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"io"
 	"iter"
 	"log/slog"
@@ -20,7 +19,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/record"
 
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -240,11 +238,7 @@ type origin struct {
 
 func newOrigin(t testing.TB, name string, keys int) origin {
 	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return originWith(t, key, name, keys)
+	return originWith(t, newStranger(t).key, name, keys)
 }
 
 // originWith is newOrigin with a key.
@@ -254,15 +248,7 @@ func originWith(t testing.TB, key crypto.PrivKey, name string, keys int) origin 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id}), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec, err := e.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := origin{id: id, key: key, record: rec}
+	o := origin{id: id, key: key, record: stranger{key, id}.record(t, 1).Envelope}
 	return o.of(t, summary.Seed{Network: "venn"}, name, keys, summary.Epoch{Generation: 1, Sequence: 1})
 }
 

@@ -60,7 +60,7 @@ func TestManyAddresses(t *testing.T) {
 	h := hostWith(t, libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.AddrsFactory(func([]ma.Multiaddr) []ma.Multiaddr { return many }))
 	n := nodeOn(t, h)
 	add(t, n, []byte("k"))
-	eventually(t, "a summary", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Epoch.Sequence > 0 })
+	eventually(t, "a summary", func() bool { return statusOf(t, n).Epoch.Sequence > 0 })
 	b, err := signed.OwnRecord(h, n.key, nil)
 	if err != nil || len(b) > wire.MaxRecord {
 		t.Fatalf("%d bytes, %v", len(b), err)
@@ -101,7 +101,7 @@ func TestRelayed(t *testing.T) {
 	eventually(t, "connected by the relay", func() bool {
 		return b.Connect(t.Context(), peer.AddrInfo{ID: hidden.ID(), Addrs: []ma.Multiaddr{circuit}}) == nil
 	})
-	eventually(t, "linked", func() bool { s, err := b.Status(t.Context()); return err == nil && s.Links == 1 })
+	eventually(t, "linked", func() bool { return statusOf(t, b).Links == 1 })
 	if got := seeker.Network().Connectedness(hidden.ID()); got != network.Limited {
 		t.Errorf("connectedness %v", got)
 	}

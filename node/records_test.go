@@ -26,6 +26,15 @@ import (
 // listener returns the address of a listener that takes connections and never answers, and how many it took.
 func listener(t testing.TB) (ma.Multiaddr, *atomic.Int64) {
 	t.Helper()
+	return listenerOf(t, func(c net.Conn) {
+		t.Cleanup(func() { _ = c.Close() })
+		go func() { _, _ = io.Copy(io.Discard, c) }()
+	})
+}
+
+// listenerOf is listener with what it does with a connection.
+func listenerOf(t testing.TB, take func(net.Conn)) (ma.Multiaddr, *atomic.Int64) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +48,7 @@ func listener(t testing.TB) (ma.Multiaddr, *atomic.Int64) {
 				return
 			}
 			taken.Add(1)
-			t.Cleanup(func() { _ = c.Close() })
-			go func() { _, _ = io.Copy(io.Discard, c) }()
+			take(c)
 		}
 	}()
 	a, err := manet.FromNetAddr(l.Addr())
@@ -205,7 +213,7 @@ func TestBlackHoles(t *testing.T) {
 	add(t, holder, []byte("k"))
 	hole, taken := listener(t)
 	other, _ := listener(t)
-	err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		for i := range 64 {
 			at := hole
 			if i%8 == 0 {
@@ -214,9 +222,6 @@ func TestBlackHoles(t *testing.T) {
 			l.confirm(event.Ask{Search: uint64(i), Owner: admission.Principal{Peer: "asker"}, To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	eventually(t, "they are dialled", func() bool { return taken.Load() > 0 })
 	s := stranger{holder.key, holder.ID()}
 	begun := time.Now()
@@ -241,21 +246,15 @@ func TestDialsForOthersAreShared(t *testing.T) {
 		at, _ := listener(t)
 		holes = append(holes, newStranger(t).record(t, 1, at))
 	}
-	err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		for i, hole := range holes {
 			ask(l, admission.Principal{Peer: fmt.Sprint("party ", i), Group: "party"}, hole)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	eventually(t, "all dials are taken", func() bool { return n.dials[otherTurns].Held() == dialsAtOnce[otherTurns] })
 	s := stranger{holder.key, holder.ID()}
-	err = n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		ask(l, admission.Principal{Peer: "honest", Group: "own"}, s.record(t, 1, holder.host.Addrs()...))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	within(t, handshakeTime*3/2, "the holder is asked", func() bool { return n.reached(holder.ID()) })
 }

@@ -28,17 +28,9 @@ func under(n, p *Node, number uint32) bool {
 // matched holds n to finding p, alone, as the holder of key, by the summary of p that it holds.
 func matched(t *testing.T, n, p *Node, key string) {
 	t.Helper()
-	r, err := n.Query(t.Context(), []byte(key), QueryOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []peer.ID
-	for info := range r.Providers() {
-		got = append(got, info.ID)
-	}
-	s, err := r.Stats()
-	if err != nil || !slices.Equal(got, []peer.ID{p.ID()}) || len(s.Explain) != 1 || s.Explain[0].Why != Matched {
-		t.Errorf("%s of %v: found %v, %v, asked %v", key, p.ID(), got, err, s.Explain)
+	s := queried(t, n, []byte(key), QueryOptions{})
+	if s.Found != 1 || len(s.Explain) != 1 || s.Explain[0].Peer != p.ID() || s.Explain[0].Why != Matched {
+		t.Errorf("%s of %v: found %d, asked %v", key, p.ID(), s.Found, s.Explain)
 	}
 }
 
@@ -56,7 +48,7 @@ func again(t *testing.T, n *Node, name string, opts ...Option) *Node {
 // alone waits until a node has noticed that its peer has gone.
 func alone(t *testing.T, n *Node) {
 	t.Helper()
-	eventually(t, "its peer has gone", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 0 && s.Connections == 0 })
+	eventually(t, "its peer has gone", func() bool { s := statusOf(t, n); return s.Links == 0 && s.Connections == 0 })
 }
 
 // TestRotation: two nodes of the old seed number change to a new one, one after the other, and find each other's keys
@@ -102,9 +94,8 @@ func TestRotation(t *testing.T) {
 // nothing.
 func status(t *testing.T, who string, n *Node, origins, unrotated int) {
 	t.Helper()
-	s, err := n.Status(t.Context())
-	if err != nil || s.Origins != origins || s.Unrotated != unrotated || len(s.Refused) > 0 {
-		t.Errorf("%s: %d origins, %d not changed, refused %v, %v", who, s.Origins, s.Unrotated, s.Refused, err)
+	if s := statusOf(t, n); s.Origins != origins || s.Unrotated != unrotated || len(s.Refused) > 0 {
+		t.Errorf("%s: %d origins, %d not changed, refused %v", who, s.Origins, s.Unrotated, s.Refused)
 	}
 }
 
@@ -117,12 +108,10 @@ func TestRotationEnds(t *testing.T) {
 	n := newNode(t, WithNetwork("venn", 8), WithPreviousSeed(0, time.Now().Add(3*time.Second)))
 	add(t, n, keysOf("n", 100)...)
 	connect(t, n, old)
-	eventually(t, "they are linked", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
+	eventually(t, "they are linked", func() bool { return statusOf(t, n).Links == 1 })
 	eventually(t, "the previous seed is gone", func() bool {
 		gone := false
-		if err := n.view(t.Context(), func(l *loop) { gone = l.previous == nil && l.core.Overlay.Unrotated() == 0 }); err != nil {
-			t.Fatal(err)
-		}
+		look(t, n, func(l *loop) { gone = l.previous == nil && l.core.Overlay.Unrotated() == 0 })
 		return gone && !knows(n, old)
 	})
 	status(t, "after the end", n, 0, 0)

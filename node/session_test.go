@@ -45,7 +45,7 @@ func TestLinkBegunAgain(t *testing.T) {
 	connect(t, a, b)
 	knows := func(key string) func() bool {
 		return func() (is bool) {
-			_ = b.view(t.Context(), func(l *loop) { is = l.core.Matches(wire.PeerID(a.ID()), b.hasher.Fingerprint([]byte(key))) })
+			look(t, b, func(l *loop) { is = l.core.Matches(wire.PeerID(a.ID()), b.hasher.Fingerprint([]byte(key))) })
 			return is
 		}
 	}
@@ -53,14 +53,14 @@ func TestLinkBegunAgain(t *testing.T) {
 	closed := subscribe(t, b, new(EvtLinkClosed))
 	for i := range 3 {
 		var hello wire.Hello
-		_ = a.view(t.Context(), func(l *loop) {
+		look(t, a, func(l *loop) {
 			hello = wire.Hello{Session: l.linked(b.ID()).session, Tails: true}
 			if l.unlink(b.ID()); i < 2 {
 				l.link(b.ID(), true, false)
 			}
 		})
 		if i == 2 { // the other end says hello as on any link
-			_ = b.view(t.Context(), func(l *loop) { l.sayHello(a.ID(), hello) })
+			look(t, b, func(l *loop) { l.sayHello(a.ID(), hello) })
 		}
 		began := time.Now()
 		eventually(t, "the link begins again", func() bool { return slices.Contains(waiting(closed), any(EvtLinkClosed{a.ID()})) })
@@ -80,11 +80,11 @@ func TestFailureOlderThanLink(t *testing.T) {
 	before := a.now()
 	connect(t, a, b)
 	eventually(t, "a link", func() (is bool) {
-		_ = a.view(t.Context(), func(l *loop) { is = l.linked(b.ID()).session != 0 })
+		look(t, a, func(l *loop) { is = l.linked(b.ID()).session != 0 })
 		return is
 	})
 	for _, late := range []bool{true, false} {
-		_ = a.view(t.Context(), func(l *loop) {
+		look(t, a, func(l *loop) {
 			begun := before
 			if !late {
 				begun = a.now()

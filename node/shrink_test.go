@@ -21,8 +21,8 @@ func TestMapsShrink(t *testing.T) {
 		visitors = append(visitors, m.host, newRaw(t, n).h, newPlain(t, newOrigin(t, fmt.Sprint("plain ", i), 10), n).host)
 	}
 	eventually(t, "they are all here", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Links >= 8 && n.mesh.Remembered() >= 12
+		s := statusOf(t, n)
+		return s.Links >= 8 && n.mesh.Remembered() >= 12
 	})
 	for _, h := range visitors {
 		_ = h.Close()

@@ -35,7 +35,7 @@ func TestSilentDial(t *testing.T) {
 	begun, done := time.Now(), make(chan error, 1)
 	go func() { done <- n.Connect(t.Context(), hole) }()
 	eventually(t, "it is counted on no more", func() (out bool) {
-		_ = n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(hole.ID)) })
+		look(t, n, func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(hole.ID)) })
 		return out
 	})
 	select {

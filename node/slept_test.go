@@ -12,20 +12,12 @@ func TestSlept(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	add(t, n, []byte("k"))
-	epochs := func() int {
-		s, err := n.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Epochs
-	}
+	epochs := func() int { return statusOf(t, n).Epochs }
 	eventually(t, "the first epoch", func() bool { return epochs() > 0 })
 	before := epochs()
-	if err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		l.wall = func() time.Time { return time.Now().Add(core.Lifetime) }
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	eventually(t, "an epoch after an hour's sleep", func() bool { return epochs() > before })
 }
 

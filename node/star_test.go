@@ -37,11 +37,7 @@ func star(t *testing.T, peers int, gap time.Duration, transport string) []*Node 
 func lone(t *testing.T, nodes []*Node) (count int) {
 	t.Helper()
 	for _, n := range nodes {
-		s, err := n.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Links == 0 {
+		if statusOf(t, n).Links == 0 {
 			count++
 		}
 	}

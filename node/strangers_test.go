@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
@@ -99,50 +98,37 @@ func TestOldRecord(t *testing.T) {
 
 // TestManyDials: a record of a hundred addresses makes few connections, once.
 func TestManyDials(t *testing.T) {
-	dials := func(l limits.Limits) *atomic.Int64 {
-		hits := new(atomic.Int64)
+	dials := func(l limits.Limits) func() (hits int64) {
 		var addrs []ma.Multiaddr
+		var all []*atomic.Int64
 		for range 60 {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = l.Close() })
-			go func() {
-				for {
-					c, err := l.Accept()
-					if err != nil {
-						return
-					}
-					hits.Add(1)
-					_ = c.Close()
-				}
-			}()
-			a, err := manet.FromNetAddr(l.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			addrs = append(addrs, a)
+			at, taken := listenerOf(t, func(c net.Conn) { _ = c.Close() })
+			addrs, all = append(addrs, at), append(all, taken)
 		}
-		n, s := newNode(t, WithLimits(l)), newStranger(t)
-		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
+		n := newNode(t, WithLimits(l))
+		if _, _, err := n.have(t.Context(), newStranger(t).record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
 			t.Error("nobody is there, but answers")
 		}
-		return hits
+		return func() (hits int64) {
+			for _, taken := range all {
+				hits += taken.Load()
+			}
+			return hits
+		}
 	}
 	few := dials(limits.Limits{})
-	eventually(t, "an address is dialled", func() bool { return few.Load() > 0 })
+	eventually(t, "an address is dialled", func() bool { return few() > 0 })
 	all := false
 	for try := 0; !all && try < 3; try++ { // the time of a dial may be over before a busy machine has made them all
 		many := dials(limits.Limits{Addrs: 100, Dials: 100})
 		for end := time.Now().Add(10 * time.Second); !all && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			all = many.Load() >= 60
+			all = many() >= 60
 		}
 	}
 	if !all {
 		t.Error("not all are dialled without the defence")
 	}
-	if got := few.Load(); got > 8 {
+	if got := few(); got > 8 {
 		t.Errorf("%d connections, want at most 8", got)
 	}
 }
@@ -172,7 +158,7 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 		h.Records = append(h.Records, newStranger(t).record(t, 1))
 	}
 	before, said := n.cfg.headers.Opened(), make(chan error, 1)
-	err := n.view(t.Context(), func(*loop) { // the loop stands still meanwhile
+	look(t, n, func(*loop) { // the loop stands still meanwhile
 		go func() {
 			_, err := r.exchange(n, HelloID, frame(h.Append(nil)))
 			said <- err
@@ -184,9 +170,6 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := <-said; err != nil {
 		t.Error(err)
 	}
@@ -272,15 +255,7 @@ func TestQuickRestarts(t *testing.T) {
 // TestSilentPeer: a peer that takes connections and never answers holds a dial for a few seconds, not for ever.
 func TestSilentPeer(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := manet.FromNetAddr(l.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, _ := listener(t)
 	n, s := newNode(t), newStranger(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*dialTime)
 	defer cancel()

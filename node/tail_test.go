@@ -48,27 +48,17 @@ func meshOf(t testing.TB, n, keys int, opts ...Option) []*Node {
 func says(t testing.TB, n, p *Node, key []byte) (out string) {
 	t.Helper()
 	f, id := n.hasher.Fingerprint(key), wire.PeerID(p.ID())
-	err := n.view(t.Context(), func(l *loop) {
+	look(t, n, func(l *loop) {
 		if l.core.Tails.Removed(id, f) {
 			out = "removed"
 		} else if slices.Contains(l.core.Tails.Added(f), id) {
 			out = "added"
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return out
 }
 
-func epochOf(t testing.TB, n *Node) summary.Epoch {
-	t.Helper()
-	s, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Epoch
-}
+func epochOf(t testing.TB, n *Node) summary.Epoch { return statusOf(t, n).Epoch }
 
 // TestTailsTell adds and removes keys after the summaries went round: others hear of it, without a new summary.
 func TestTailsTell(t *testing.T) {
@@ -85,12 +75,8 @@ func TestTailsTell(t *testing.T) {
 	for _, n := range []*Node{a, b} {
 		eventually(t, "an event of the tail", func() bool { return slices.Contains(waiting(events[n]), any(EvtTailLearned{a.ID(), epochs, 1, 1, 0})) })
 	}
-	r, err := b.Query(t.Context(), []byte("new"), QueryOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, err := r.Stats(); err != nil || s.Found != 1 || s.Explain[0].Why != Matched || s.Messages != 2 {
-		t.Errorf("%+v, %v", s, err)
+	if s := queried(t, b, []byte("new"), QueryOptions{}); s.Found != 1 || s.Explain[0].Why != Matched || s.Messages != 2 {
+		t.Errorf("%+v", s)
 	}
 	if _, err := a.Remove(t.Context(), []byte("new"), keysOf("old 0", 1)[0]); err != nil {
 		t.Fatal(err)
@@ -264,14 +250,7 @@ func TestSteadyChanges(t *testing.T) {
 			k, ago := i%peers, min(second, 2+i%min(6, lives-2))
 			asker := nodes[(k+1+i/peers)%peers]
 			key := batch(k, second-ago)[second*7%each]
-			r, err := asker.Query(t.Context(), key, QueryOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := r.Stats()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := queried(t, asker, key, QueryOptions{})
 			finds++
 			messages += s.Messages
 			if s.Found > 0 {
@@ -331,7 +310,7 @@ func TestTailsAreVerifiedOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, known := range []bool{false, true} {
-		err := n.view(t.Context(), func(*loop) {
+		look(t, n, func(*loop) {
 			if err := n.verified(string(n.ID()), message, signature); errors.Is(err, tails.ErrUnverified) == known {
 				t.Errorf("known to be good: %v: %v", known, err)
 			}
@@ -340,9 +319,6 @@ func TestTailsAreVerifiedOutside(t *testing.T) {
 			}
 			n.unverified = inbox.Unverified{}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if err := n.openTails(inbox.Unverified{Signatures: []inbox.Signature{{Origin: string(n.ID()), Message: message, Signature: signature}}}); err != nil {
 			t.Fatal(err)
 		}

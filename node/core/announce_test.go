@@ -1,17 +1,13 @@
 package core
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -32,20 +28,9 @@ type announcing struct {
 
 func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
 	t.Helper()
-	refuse := errors.New("refused")
-	c.Overlay.Self, c.Overlay.Rand = "self", rand.New(rand.NewPCG(1, 1))
-	c.Overlay.OpenHeader = func([]byte) (summary.Header, error) { return summary.Header{}, refuse }
-	if c.Overlay.OpenRecord == nil {
-		c.Overlay.OpenRecord = func([]byte) (wire.PeerID, error) { return "", refuse }
-	}
-	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: fingerprint, Rand: rand.New(rand.NewPCG(1, 2))}
 	c.Tails.Sign = func([]byte) ([]byte, error) { return make([]byte, 64), nil }
 	c.Tails.Verify = func(string, []byte, []byte) error { return nil }
-	m, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &announcing{t: t, m: m, wake: never, keys: keys, building: time.Second, pending: map[time.Duration]event.Input{}}
+	a := &announcing{t: t, m: machine(t, c), wake: never, keys: keys, building: time.Second, pending: map[time.Duration]event.Input{}}
 	a.change(keys)
 	return a
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -16,20 +15,17 @@ import (
 // fingerprint is one for all keys.
 func fingerprint([]byte) summary.Fingerprint { return 1 }
 
-func machine(t *testing.T) *Machine {
+// machine returns a machine of a peer without keys. It opens no header, and no record unless c says how.
+func machine(t *testing.T, c Config) *Machine {
 	t.Helper()
 	refuse := errors.New("refused")
-	m, err := New(Config{Overlay: overlay.Config{
-		Self:       "self",
-		OpenHeader: func([]byte) (summary.Header, error) { return summary.Header{}, refuse },
-		OpenRecord: func([]byte) (wire.PeerID, error) { return "", refuse },
-		Rand:       rand.New(rand.NewPCG(1, 1)),
-	}, Routing: routing.Config{
-		Self:        "self",
-		Has:         func([]byte) bool { return false },
-		Fingerprint: fingerprint,
-		Rand:        rand.New(rand.NewPCG(1, 2)),
-	}})
+	c.Overlay.Self, c.Overlay.Rand = "self", rand.New(rand.NewPCG(1, 1))
+	c.Overlay.OpenHeader = func([]byte) (summary.Header, error) { return summary.Header{}, refuse }
+	if c.Overlay.OpenRecord == nil {
+		c.Overlay.OpenRecord = func([]byte) (wire.PeerID, error) { return "", refuse }
+	}
+	c.Routing = routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: fingerprint, Rand: rand.New(rand.NewPCG(1, 2))}
+	m, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +47,7 @@ func last[T any](t *testing.T, effects []event.Effect) (out T) {
 }
 
 func TestBothAreStepped(t *testing.T) {
-	m := machine(t)
+	m := machine(t, Config{})
 	if hello := last[event.SayHello](t, m.Step(0, event.LinkOpened{Peer: "p"})); hello.To != "p" {
 		t.Errorf("hello to %q", hello.To)
 	}
@@ -63,7 +59,7 @@ func TestBothAreStepped(t *testing.T) {
 
 // TestWake drives a machine by its Wakes alone: it ticks as often as overlay wants, and a query ends at its deadline.
 func TestWake(t *testing.T) {
-	m := machine(t)
+	m := machine(t, Config{})
 	next := last[event.Wake](t, m.Step(0, event.LinkOpened{Peer: "p"})).At
 	effects := m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("k"), Deadline: 3 * time.Second}})
 	now, ended := time.Duration(0), time.Duration(-1)
@@ -102,7 +98,7 @@ func TestUnknownInput(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	machine(t).Step(0, unknown{})
+	machine(t, Config{}).Step(0, unknown{})
 }
 
 // unknown is an input that concerns no machine.

@@ -1,40 +1,25 @@
 package core
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // next is a format that does not exist yet.
 const next = wire.NewestFormat + 1
 
-// nextMachine is a machine of the next version.
-func nextMachine(t *testing.T) *Machine {
-	m, err := New(Config{
-		Overlay: overlay.Config{
-			Self: "self", Format: next, Rand: rand.New(rand.NewPCG(1, 1)),
-			OpenHeader: func([]byte) (h summary.Header, err error) { return h, summary.ErrVersion },
-			OpenRecord: func([]byte) (wire.PeerID, error) { return "", summary.ErrMalformed },
-		},
-		Routing: routing.Config{Self: "self", Has: func([]byte) bool { return false }, Fingerprint: fingerprint, Rand: rand.New(rand.NewPCG(1, 2))},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
+// nextVersion is the configuration of the next version.
+var nextVersion = Config{Overlay: overlay.Config{Format: next}}
 
 // TestFormats: a peer of the next version says so in its hellos. It writes the version before until all linked peers read
 // the next one, and for a minute more. What it writes to one of them is in the newest format that both read.
 func TestFormats(t *testing.T) {
-	m := nextMachine(t)
+	m := machine(t, nextVersion)
 	m.Step(0, event.LinkOpened{Peer: "old"})
 	if hello := last[event.SayHello](t, m.Step(0, event.LinkOpened{Peer: "new"})).Hello; hello.Reads() != next {
 		t.Errorf("its hello says format %d, want %d", hello.Reads(), next)
@@ -67,7 +52,7 @@ func TestFormats(t *testing.T) {
 
 // TestFormatsAlone: a peer without links writes what the version before reads, since it does not know who will come.
 func TestFormatsAlone(t *testing.T) {
-	m := nextMachine(t)
+	m := machine(t, nextVersion)
 	if m.Step(time.Hour, event.Tick{}); m.Writes() != next-1 {
 		t.Errorf("it writes format %d", m.Writes())
 	}
@@ -75,7 +60,7 @@ func TestFormatsAlone(t *testing.T) {
 
 // TestFormatsRenew: a new epoch follows soon after the format of what is written for all changes.
 func TestFormatsRenew(t *testing.T) {
-	m := nextMachine(t)
+	m := machine(t, nextVersion)
 	m.Step(0, Changed{Waiting: 1})
 	last[MakeEpoch](t, m.Step(time.Second, event.Tick{}))
 	st, err := summary.Build([]summary.Fingerprint{1}, summary.Header{Origin: "self", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour})
