@@ -1,8 +1,6 @@
 package signed
 
 import (
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -13,15 +11,7 @@ import (
 // or the /48 of its first public IPv6 address. It is "" without a public address, as in private networks. A peer that
 // claims another's addresses cannot be reached at them, and soon ranks last.
 func AddressGroup(r wire.Record) string {
-	e, err := record.UnmarshalEnvelope(r.Envelope)
-	if err != nil {
-		return ""
-	}
-	var pr peer.PeerRecord
-	if err := e.TypedRecord(&pr); err != nil {
-		return ""
-	}
-	for _, a := range pr.Addrs {
+	for _, a := range read(r.Envelope).Addrs {
 		ip, err := manet.ToIP(a)
 		if err != nil || !manet.IsPublicAddr(a) {
 			continue

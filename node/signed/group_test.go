@@ -1,26 +1,15 @@
 package signed
 
 import (
-	"crypto/rand"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
-	"github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 func TestAddressGroup(t *testing.T) {
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, id := newKey(t, crypto.Ed25519)
 	for _, c := range []struct {
 		addrs []string
 		want  string
@@ -31,19 +20,8 @@ func TestAddressGroup(t *testing.T) {
 		{[]string{"/ip6/2606:4700:1234:5678::1/tcp/1"}, "2606:4700:1234::/48"},
 		{[]string{"/dns4/example.org/tcp/1"}, ""},
 	} {
-		r := peer.PeerRecord{PeerID: id, Seq: 1}
-		for _, a := range c.addrs {
-			r.Addrs = append(r.Addrs, multiaddr.StringCast(a))
-		}
-		e, err := record.Seal(&r, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := e.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := AddressGroup(wire.Record{Peer: wire.PeerID(id), Envelope: b}); got != c.want {
+		r := wire.Record{Peer: wire.PeerID(id), Envelope: recordOf(t, key, c.addrs...)}
+		if got := AddressGroup(r); got != c.want {
 			t.Errorf("%v: group %q, want %q", c.addrs, got, c.want)
 		}
 	}

@@ -2,7 +2,6 @@ package signed
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -16,46 +15,22 @@ import (
 
 // TestOpenHeader: a header counts when its origin has signed it, and nobody else.
 func TestOpenHeader(t *testing.T) {
-	keys, ids := make([]crypto.PrivKey, 2), make([]string, 2)
-	for i := range keys {
-		key, public, err := crypto.GenerateEd25519Key(bytes.NewReader(bytes.Repeat([]byte{byte(i)}, 64)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := peer.IDFromPublicKey(public)
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys[i], ids[i] = key, string(id)
-	}
-	p, err := summary.Build([]summary.Fingerprint{1, 2, 3}, summary.Header{Origin: ids[0], Lifetime: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload, err := p.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seal := func(signer int, payload []byte) []byte {
-		envelope, err := HeaderSigner(keys[signer])(payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return envelope
-	}
-	forged := seal(0, payload)
+	key, id := newKey(t, crypto.Ed25519)
+	other, _ := newKey(t, crypto.Ed25519)
+	p, payload := headerOf(t, id)
+	forged := headerBy(t, key, payload)
 	forged[len(forged)-1] ^= 1
 	for _, c := range []struct {
 		name     string
 		envelope []byte
 		want     error
 	}{
-		{"as it should be", seal(0, payload), nil},
-		{"signed by another", seal(1, payload), ErrSignature},
+		{"as it should be", headerBy(t, key, payload), nil},
+		{"signed by another", headerBy(t, other, payload), ErrSignature},
 		{"signed by nobody", forged, ErrSignature},
 		{"too long", make([]byte, wire.MaxEnvelope+1), summary.ErrLimit},
-		{"something behind it", seal(0, append(bytes.Clone(payload), 0)), summary.ErrMalformed},
-		{"of another version", seal(0, append([]byte{payload[0] + 1}, payload[1:]...)), summary.ErrVersion},
+		{"something behind it", headerBy(t, key, append(bytes.Clone(payload), 0)), summary.ErrMalformed},
+		{"of another version", headerBy(t, key, append([]byte{payload[0] + 1}, payload[1:]...)), summary.ErrVersion},
 	} {
 		h, err := OpenHeader(c.envelope)
 		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err == nil && h.Chain != p.Header().Chain {
@@ -64,20 +39,20 @@ func TestOpenHeader(t *testing.T) {
 	}
 }
 
+// headerOf returns a summary of a peer, and its header as the peer signs it.
+func headerOf(t *testing.T, id peer.ID) (p *summary.Prefix, payload []byte) {
+	t.Helper()
+	p, err := summary.Build([]summary.Fingerprint{1, 2, 3}, summary.Header{Origin: string(id), Lifetime: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, marshalled(t, func() ([]byte, error) { return p.Header().AppendBinary(nil) })
+}
+
 // TestSignedHeader gives every byte of an envelope every other value, and cuts and lengthens it: nothing else verifies.
 func TestSignedHeader(t *testing.T) {
-	key, public, err := crypto.GenerateEd25519Key(bytes.NewReader(make([]byte, 64)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := peer.IDFromPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := HeaderSigner(key)([]byte("header"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, id := newKey(t, crypto.Ed25519)
+	envelope := headerBy(t, key, []byte("header"))
 	payload, signer, err := verifyHeader(envelope)
 	if err != nil || string(payload) != "header" || signer != string(id) {
 		t.Fatalf("payload %q, signer %x, %v", payload, signer, err)
@@ -101,27 +76,9 @@ func TestSignedHeader(t *testing.T) {
 // TestFileHeader opens an envelope with package summary alone, which knows no libp2p.
 func TestFileHeader(t *testing.T) {
 	for _, kind := range []int{crypto.Ed25519, crypto.Secp256k1} {
-		key, public, err := crypto.GenerateKeyPairWithReader(kind, 0, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := peer.IDFromPublicKey(public)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := summary.Build([]summary.Fingerprint{1, 2, 3}, summary.Header{Origin: string(id)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		payload, err := p.Header().AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		envelope, err := HeaderSigner(key)(payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := summary.File{Envelope: envelope}.Header()
+		key, id := newKey(t, kind)
+		p, payload := headerOf(t, id)
+		h, err := summary.File{Envelope: headerBy(t, key, payload)}.Header()
 		if kind == crypto.Ed25519 && (err != nil || h.Origin != string(id) || h.Chain != p.Header().Chain) {
 			t.Errorf("%+v, %v", h, err)
 		}

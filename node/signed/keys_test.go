@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 )
 
 // TestKinds: records and headers signed by keys that are dear to verify are refused, before they are verified.
@@ -25,13 +23,7 @@ func TestKinds(t *testing.T) {
 		}
 		return key
 	}
-	of := func(kind int) crypto.PrivKey {
-		key, _, err := crypto.GenerateKeyPairWithReader(kind, 2048, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return key
-	}
+	of := func(kind int) crypto.PrivKey { key, _ := newKey(t, kind); return key }
 	for name, k := range map[string]struct {
 		key  crypto.PrivKey
 		fine bool
@@ -39,27 +31,11 @@ func TestKinds(t *testing.T) {
 		"Ed25519": {of(crypto.Ed25519), true}, "secp256k1": {of(crypto.Secp256k1), true}, "P-256": {curve(elliptic.P256()), true},
 		"P-384": {curve(elliptic.P384()), false}, "P-521": {curve(elliptic.P521()), false}, "RSA": {of(crypto.RSA), false},
 	} {
-		id, err := peer.IDFromPrivateKey(k.key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id}), k.key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := e.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = OpenRecord(b)
+		_, err := OpenRecord(recordOf(t, k.key))
 		if (err == nil) != k.fine || !k.fine && (!errors.Is(err, ErrKey) || !errors.Is(err, ErrSignature)) {
 			t.Errorf("record by %s: %v", name, err)
 		}
-		header, err := HeaderSigner(k.key)([]byte("payload"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := verifyHeader(header); (err == nil) != k.fine {
+		if _, _, err := verifyHeader(headerBy(t, k.key, []byte("payload"))); (err == nil) != k.fine {
 			t.Errorf("header by %s: %v", name, err)
 		}
 	}

@@ -39,18 +39,16 @@ func OpenRecord(envelope []byte) (Record, error) {
 	return Record{peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, r.Seq}, nil
 }
 
-// Seq returns the Seq of a signed PeerRecord that was verified before; 0 if it is none.
-func Seq(envelope []byte) uint64 {
-	e, err := record.UnmarshalEnvelope(envelope)
-	if err != nil {
-		return 0
+// read returns the content of a signed PeerRecord that was verified before; the zero PeerRecord if it is none.
+func read(envelope []byte) (r peer.PeerRecord) {
+	if e, err := record.UnmarshalEnvelope(envelope); err != nil || e.TypedRecord(&r) != nil {
+		return peer.PeerRecord{}
 	}
-	var r peer.PeerRecord
-	if err := e.TypedRecord(&r); err != nil {
-		return 0
-	}
-	return r.Seq
+	return r
 }
+
+// Seq returns the Seq of a signed PeerRecord that was verified before; 0 if it is none.
+func Seq(envelope []byte) uint64 { return read(envelope).Seq }
 
 // Signer returns the peer by whose key an envelope claims to be signed; the claim is not verified. It is "" without a
 // claim.

@@ -1,13 +1,9 @@
 package signed
 
 import (
-	"crypto/rand"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -15,24 +11,8 @@ import (
 // A record says whose it is, for keys of every type. What is no record says nothing.
 func TestSigner(t *testing.T) {
 	for _, kind := range []int{crypto.Ed25519, crypto.Secp256k1, crypto.ECDSA, crypto.RSA} {
-		key, _, err := crypto.GenerateKeyPairWithReader(kind, 2048, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := peer.IDFromPrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		info := peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/4001")}}
-		e, err := record.Seal(peer.PeerRecordFromAddrInfo(info), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := e.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Signer(b); got != wire.PeerID(id) {
+		key, id := newKey(t, kind)
+		if got := Signer(recordOf(t, key, "/ip4/192.0.2.1/tcp/4001")); got != wire.PeerID(id) {
 			t.Errorf("key of type %d: a record of %q says that it is of %q", kind, id, got)
 		}
 	}

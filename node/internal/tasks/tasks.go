@@ -36,13 +36,11 @@ func (t *Group) Run(f func()) bool {
 	return true
 }
 
-// Close refuses new goroutines, and reports whether it is the first call.
-func (t *Group) Close() bool {
+// Close refuses new goroutines.
+func (t *Group) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !t.closed
 	t.closed = true
-	return first
 }
 
 // Wait waits until every goroutine has left.
