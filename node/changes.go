@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 
-	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -15,8 +14,7 @@ const atOnce = 1 << 14
 // goroutine. Others learn of the keys within a second, by a tail or a new summary, which is made in the background. If
 // a key has another length, none is added. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
-	store := keystore.InBatches(n.keys)
-	return n.change(ctx, keys, func(keys [][]byte) (int, error) { return store.AddMany(keys, n.fingerprintsOf(keys)) })
+	return n.change(ctx, keys, func(keys [][]byte) (int, error) { return n.keys.Add(keys, n.fingerprintsOf(keys)) })
 }
 
 func (n *Node) fingerprintsOf(keys [][]byte) []summary.Fingerprint {
@@ -30,7 +28,7 @@ func (n *Node) fingerprintsOf(keys [][]byte) []summary.Fingerprint {
 // Remove drops keys, private ones too, and returns the number that were there. It is announced to others as Add is. The
 // errors are those of Add.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
-	removed, err = n.change(ctx, keys, keystore.InBatches(n.keys).RemoveMany)
+	removed, err = n.change(ctx, keys, n.keys.Remove)
 	if err != nil {
 		return removed, err
 	}

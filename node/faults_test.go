@@ -33,11 +33,11 @@ func (k *flaky) Has(key []byte) (bool, error) {
 	return k.Memory.Has(key)
 }
 
-func (k *flaky) Add(key []byte, f summary.Fingerprint) (bool, error) {
+func (k *flaky) Add(keys [][]byte, fps []summary.Fingerprint) (int, error) {
 	if err := k.err(); err != nil {
-		return false, err
+		return 0, err
 	}
-	return k.Memory.Add(key, f)
+	return k.Memory.Add(keys, fps)
 }
 
 // TestStoreFails: while the key store fails, nobody is told that a key is not held, and the node says that it fails.

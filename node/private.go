@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -23,7 +22,7 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	if err := n.alive(ctx); err != nil {
 		return 0, err
 	}
-	added, err = keystore.InBatches(n.cfg.private).AddMany(keys, n.fingerprintsOf(keys))
+	added, err = n.cfg.private.Add(keys, n.fingerprintsOf(keys))
 	return added, n.noted(writing, err)
 }
 
@@ -43,7 +42,7 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 	if held, err := n.cfg.private.Len(); held == 0 && err == nil {
 		return 0, nil
 	}
-	removed, err := keystore.InBatches(n.cfg.private).RemoveMany(keys)
+	removed, err := n.cfg.private.Remove(keys)
 	return removed, n.noted(writing, err)
 }
 

@@ -80,19 +80,28 @@ type keys struct {
 
 func (t *truth) keysOf(peer int) *keys { return &keys{t, strategy.ID(peer)} }
 
-// Add adds a key of the data.
-func (k *keys) Add(key []byte, _ summary.Fingerprint) (bool, error) {
-	number, known := k.lookup(key)
-	if !known {
-		return false, errForeign
+// Add adds keys of the data.
+func (k *keys) Add(keys [][]byte, _ []summary.Fingerprint) (added int, err error) {
+	for _, key := range keys {
+		number, known := k.lookup(key)
+		if !known {
+			return added, errForeign
+		}
+		if k.change(k.of, number, true) {
+			added++
+		}
 	}
-	return k.change(k.of, number, true), nil
+	return added, nil
 }
 
-// Remove drops a key; the error is always nil.
-func (k *keys) Remove(key []byte) (bool, error) {
-	number, known := k.lookup(key)
-	return known && k.change(k.of, number, false), nil
+// Remove drops keys; the error is always nil.
+func (k *keys) Remove(keys [][]byte) (removed int, err error) {
+	for _, key := range keys {
+		if number, known := k.lookup(key); known && k.change(k.of, number, false) {
+			removed++
+		}
+	}
+	return removed, nil
 }
 
 // Has reports whether the key is held; the error is always nil.

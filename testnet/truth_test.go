@@ -29,7 +29,7 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	var slow keystore.Memory
 	for _, n := range data.Collection(1) {
 		k := plan.Keys[n]
-		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
+		if _, err := slow.Add([][]byte{k}, []summary.Fingerprint{hasher.Fingerprint(k)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,14 +39,14 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 		if must(fast.Has(key)) != must(slow.Has(key)) {
 			t.Fatalf("has %x: %v", key, must(fast.Has(key)))
 		}
-		var a, b bool
+		var a, b int
 		var err error
-		if rng.IntN(2) == 0 {
-			a, err = fast.Add(key, hasher.Fingerprint(key))
-			b, _ = slow.Add(key, hasher.Fingerprint(key))
+		if one, f := [][]byte{key}, []summary.Fingerprint{hasher.Fingerprint(key)}; rng.IntN(2) == 0 {
+			a, err = fast.Add(one, f)
+			b, _ = slow.Add(one, f)
 		} else {
-			a, err = fast.Remove(key)
-			b, _ = slow.Remove(key)
+			a, err = fast.Remove(one)
+			b, _ = slow.Remove(one)
 		}
 		if a != b || err != nil || must(fast.Len()) != must(slow.Len()) {
 			t.Fatalf("changed %v, %v, %v; %d keys, want %d", a, b, err, must(fast.Len()), must(slow.Len()))
@@ -72,10 +72,10 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	if listed != must(slow.Len()) {
 		t.Errorf("lists %d keys of %d", listed, must(slow.Len()))
 	}
-	if changed, err := fast.Remove([]byte("strange")); changed || err != nil || must(fast.Has([]byte("strange"))) {
+	if removed, err := fast.Remove([][]byte{[]byte("strange")}); removed > 0 || err != nil || must(fast.Has([]byte("strange"))) {
 		t.Errorf("holds a key that the data does not have, %v", err)
 	}
-	if _, err := fast.Add([]byte("strange"), 1); err == nil {
+	if _, err := fast.Add([][]byte{[]byte("strange")}, []summary.Fingerprint{1}); err == nil {
 		t.Error("took in a key that the data does not have")
 	}
 }

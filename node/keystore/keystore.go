@@ -10,10 +10,11 @@ import (
 
 // Keys stores the keys of a node. A node calls it from many goroutines.
 type Keys interface {
-	// Add adds a key with its fingerprint and reports whether it is new. It keeps no reference to key.
-	Add(key []byte, f summary.Fingerprint) (added bool, err error)
-	// Remove drops a key and reports whether it was there.
-	Remove(key []byte) (removed bool, err error)
+	// Add adds keys with their fingerprints and returns the number of new ones. It keeps no reference to the keys. After
+	// an error the keys before the faulty one are held.
+	Add(keys [][]byte, fps []summary.Fingerprint) (added int, err error)
+	// Remove drops keys and returns the number that were there.
+	Remove(keys [][]byte) (removed int, err error)
 	// Has reports whether key is held. After an error the node answers nobody that it is not.
 	Has(key []byte) (bool, error)
 	Len() (int, error)

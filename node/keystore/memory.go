@@ -17,33 +17,38 @@ type Memory struct {
 	mirror Mirror
 }
 
-// Add adds a key. The errors are those of Mirror.Add.
-func (m *Memory) Add(key []byte, f summary.Fingerprint) (bool, error) {
+// Add adds keys. The errors are those of Mirror.Add.
+func (m *Memory) Add(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.keys[string(key)]; ok {
-		return false, nil
-	}
-	if err := m.mirror.Add(f); err != nil {
-		return false, err
-	}
 	if m.keys == nil {
 		m.keys = make(map[string]summary.Fingerprint)
 	}
-	m.keys[string(key)] = f
-	return true, nil
+	for i, key := range keys {
+		if _, ok := m.keys[string(key)]; ok {
+			continue
+		}
+		if err := m.mirror.Add(fps[i]); err != nil {
+			return added, err
+		}
+		m.keys[string(key)] = fps[i]
+		added++
+	}
+	return added, nil
 }
 
-// Remove drops a key; the error is always nil.
-func (m *Memory) Remove(key []byte) (bool, error) {
+// Remove drops keys; the error is always nil.
+func (m *Memory) Remove(keys [][]byte) (removed int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, ok := m.keys[string(key)]
-	if ok {
-		delete(m.keys, string(key))
-		m.mirror.Remove(f)
+	for _, key := range keys {
+		if f, ok := m.keys[string(key)]; ok {
+			delete(m.keys, string(key))
+			m.mirror.Remove(f)
+			removed++
+		}
 	}
-	return ok, nil
+	return removed, nil
 }
 
 // Has reports whether key is held; the error is always nil.

@@ -24,28 +24,16 @@ type change struct {
 	done    chan struct{}
 }
 
-// Add adds a key and reports whether it is new. The key is on disk when Add returns. The errors: ErrClosed, ErrFailed,
-// the datastore's, and package counting's when more than four keys share a fingerprint.
-func (s *Store) Add(key []byte, f summary.Fingerprint) (bool, error) {
-	n, err := s.AddMany([][]byte{key}, []summary.Fingerprint{f})
-	return n > 0, err
-}
-
-// AddMany adds keys with their fingerprints and returns the number of new ones. The errors are those of Add. The keys
-// before the faulty one are then held, unless the datastore failed.
-func (s *Store) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
+// Add adds keys with their fingerprints and returns the number of new ones. The keys are on disk when Add returns. The
+// errors: ErrClosed, ErrFailed, the datastore's, and package counting's when more than four keys share a fingerprint.
+// The keys before the faulty one are then held, unless the datastore failed.
+func (s *Store) Add(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	return s.change(&change{keys: keys, fps: fps})
 }
 
-// Remove drops a key and reports whether it was there. The change is on disk when Remove returns. The errors:
+// Remove drops keys and returns the number that were there. The change is on disk when Remove returns. The errors:
 // ErrClosed, ErrFailed, the datastore's.
-func (s *Store) Remove(key []byte) (bool, error) {
-	n, err := s.RemoveMany([][]byte{key})
-	return n > 0, err
-}
-
-// RemoveMany drops keys and returns the number that were there.
-func (s *Store) RemoveMany(keys [][]byte) (removed int, err error) {
+func (s *Store) Remove(keys [][]byte) (removed int, err error) {
 	fps := make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
 		fps[i] = s.hasher.Fingerprint(k)

@@ -18,7 +18,7 @@ func ExampleOpen() {
 		panic(err)
 	}
 	key := []byte("a key")
-	if _, err := s.Add(key, seed.Hasher().Fingerprint(key)); err != nil {
+	if _, err := s.Add([][]byte{key}, []summary.Fingerprint{seed.Hasher().Fingerprint(key)}); err != nil {
 		panic(err)
 	}
 	// As after a crash: s is not closed.

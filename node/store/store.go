@@ -19,8 +19,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a keystore.Keys and keystore.Batches on a datastore, with the numbers of summaries and the peers that a node
-// knew. It is safe for concurrent use.
+// Store is a keystore.Keys on a datastore, with the numbers of summaries and the peers that a node knew. It is safe for concurrent use.
 type Store struct {
 	ds      ds.Batching
 	tag     summary.SeedTag
@@ -50,9 +49,8 @@ type Store struct {
 }
 
 var (
-	_ keystore.Keys    = (*Store)(nil)
-	_ keystore.Batches = (*Store)(nil)
-	_ keystore.Lists   = (*Store)(nil)
+	_ keystore.Keys  = (*Store)(nil)
+	_ keystore.Lists = (*Store)(nil)
 )
 
 // Option sets one thing of a store.

@@ -91,7 +91,7 @@ func powerFails(ctx context.Context, defended bool) float64 {
 	s := must(store.Open(ctx, v, testSeed))
 	h := testSeed.Hasher()
 	for i := range uint64(200) {
-		must(s.Add(keyOf(i), h.Fingerprint(keyOf(i))))
+		must(s.Add([][]byte{keyOf(i)}, []summary.Fingerprint{h.Fingerprint(keyOf(i))}))
 	}
 	defer func() { _ = s.Close() }() // it writes to a store that is gone
 	again := must(store.Open(ctx, disk, testSeed))

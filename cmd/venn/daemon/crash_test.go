@@ -71,9 +71,9 @@ func writeUntilKilled(dir, random string) error {
 		what := [...]string{"add", "remove"}[rng.IntN(2)]
 		fmt.Printf("%s %d %d\n", what, first, len(keys))
 		if what == "add" {
-			_, err = s.AddMany(keys, fps)
+			_, err = s.Add(keys, fps)
 		} else {
-			_, err = s.RemoveMany(keys)
+			_, err = s.Remove(keys)
 		}
 		if err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // newRepo makes a repository of a daemon that asks no router and finds nobody by itself.
@@ -126,7 +127,7 @@ func TestEndWithoutRoom(t *testing.T) {
 		full = false
 		s := must(store.Open(t.Context(), memory, d.seed(), store.WithRoom(room)))
 		key := []byte("key")
-		if _, err := s.Add(key, d.seed().Hasher().Fingerprint(key)); err != nil || s.Count() != 1 {
+		if _, err := s.Add([][]byte{key}, []summary.Fingerprint{d.seed().Hasher().Fingerprint(key)}); err != nil || s.Count() != 1 {
 			t.Fatalf("%d keys, %v", s.Count(), err)
 		}
 		full = true

@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 	const n = 1000
 	for i := range n {
 		key := fmt.Append(nil, i)
-		must(s.Add(key, seed.Hasher().Fingerprint(key)))
+		must(s.Add([][]byte{key}, []summary.Fingerprint{seed.Hasher().Fingerprint(key)}))
 	}
 	full.Store(true)
 	noErr(t, s.Close())
