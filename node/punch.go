@@ -8,7 +8,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/links"
 )
@@ -49,7 +48,4 @@ func (n *Node) dialAgain(p peer.ID) {
 }
 
 // relayed reports whether a connection goes by a relay.
-func relayed(c network.Conn) bool {
-	_, err := c.RemoteMultiaddr().ValueForProtocol(ma.P_CIRCUIT)
-	return err == nil
-}
+func relayed(c network.Conn) bool { return hasRelay(c.RemoteMultiaddr()) }

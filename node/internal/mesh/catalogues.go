@@ -117,13 +117,13 @@ func (c *peers) isOpen(p peer.ID) bool { return c.is(p, func(o *remote) bool { r
 // isPlain reports whether a peer of the topic is one without partial messages.
 func (c *peers) isPlain(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.plain }) }
 
-// meshed records whether a peer is in the topic's mesh, and reports whether it is plain.
-func (c *peers) meshed(p peer.ID, in bool) (plain bool) {
+// Meshed records whether a peer is in the topic's mesh, and reports whether it is plain.
+func (c *peers) Meshed(p peer.ID, in bool) (plain bool) {
 	return c.is(p, func(o *remote) bool { o.mesh = in; return o.plain })
 }
 
-// anyPlain reports whether a plain peer is in the mesh.
-func (c *peers) anyPlain() bool {
+// AnyPlain reports whether a plain peer is in the mesh.
+func (c *peers) AnyPlain() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, o := range c.of {
@@ -185,7 +185,7 @@ func (c *peers) next() (p peer.ID, ok bool) {
 }
 
 // refused puts back the catalogue that was taken last: pubsub's own queue to the peer is full. No more is taken until
-// retry. It returns how many gave way.
+// Retry. It returns how many gave way.
 func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +201,8 @@ func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 	return dropped
 }
 
-// retry makes the peers due for which pubsub's queues were full.
-func (c *peers) retry() {
+// Retry makes the peers due for which pubsub's queues were full.
+func (c *peers) Retry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range slices.Sorted(maps.Keys(c.of)) {
@@ -242,8 +242,8 @@ func (c *peers) forget(p peer.ID) int {
 	return dropped
 }
 
-// waiting returns how many catalogues wait.
-func (c *peers) waiting() (n int) {
+// Catalogues returns how many catalogues wait.
+func (c *peers) Catalogues() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, o := range c.of {
@@ -252,8 +252,8 @@ func (c *peers) waiting() (n int) {
 	return n
 }
 
-// remembered returns the number of peers for which something is kept.
-func (c *peers) remembered() int {
+// Remembered returns the number of peers for which something is kept.
+func (c *peers) Remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.of)

@@ -158,7 +158,7 @@ func TestLostStream(t *testing.T) {
 	sent(true)
 	m.Unlinked("p")
 	m.peers.opened("p", false)
-	if n, left := m.Catalogues(), m.peers.remembered(); n != 0 || left != 0 {
+	if n, left := m.Catalogues(), m.Remembered(); n != 0 || left != 0 {
 		t.Errorf("%d wait after the end of the link, something is kept of %d peers", n, left)
 	}
 }

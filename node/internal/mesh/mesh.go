@@ -74,13 +74,13 @@ type Config struct {
 // own. When the queue is full the message is dropped and counted. Pubsub's callbacks run on its goroutine: they only
 // post.
 type Mesh struct {
+	peers
 	cfg      Config
 	ps       *pubsub.PubSub
 	top      *pubsub.Topic
 	sub      *pubsub.Subscription
 	outbox   chan *outgoing
 	messages *admit.Table // of others, that are ordinary, in the time that the line takes for them
-	peers    peers
 
 	closing atomic.Bool // no stream is opened any more
 
@@ -284,19 +284,6 @@ func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
 
 // Waiting returns how many messages wait to be sent, without catalogues.
 func (m *Mesh) Waiting() int { return len(m.outbox) }
-
-// Catalogues returns how many catalogues wait to be sent.
-func (m *Mesh) Catalogues() int { return m.peers.waiting() }
-
-// Retry sends catalogues for which pubsub's queues had no room.
-func (m *Mesh) Retry() { m.peers.retry() }
-
-// Meshed records that a peer of the topic came into the mesh or left it. It reports whether the peer lacks partial
-// messages.
-func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.peers.meshed(p, in) }
-
-// AnyPlain reports whether a peer without partial messages is in the mesh.
-func (m *Mesh) AnyPlain() bool { return m.peers.anyPlain() }
 
 // send queues a message, or drops it.
 func (m *Mesh) send(o outgoing) {
@@ -524,7 +511,3 @@ func (t *tracer) DuplicateMessage(*pubsub.Message)      {}
 func (t *tracer) ThrottlePeer(peer.ID)                  {}
 func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
 func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
-
-// Remembered returns the number of peers for which something is kept: peers with a stream of RPCs in or out, plain
-// peers, and peers that catalogues wait for.
-func (m *Mesh) Remembered() int { return m.peers.remembered() }
