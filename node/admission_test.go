@@ -44,12 +44,7 @@ func limitedHost(t *testing.T, gib int) host.Host {
 // hostIn returns a host in an address group of loopback.
 func hostIn(t *testing.T, group int) host.Host {
 	t.Helper()
-	h, err := libp2p.New(libp2p.ListenAddrStrings(fmt.Sprintf("/ip4/127.0.%d.1/tcp/0", group)), libp2p.DisableRelay())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	return h
+	return hostOf(t, libp2p.ListenAddrStrings(fmt.Sprintf("/ip4/127.0.%d.1/tcp/0", group)), libp2p.DisableRelay())
 }
 
 // misbehaviour is what a stranger may do to a node within limits of its own: once, again and again.

@@ -31,12 +31,7 @@ func managed(t testing.TB) (host.Host, *connmgr.BasicConnMgr) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(cm), libp2p.DisableRelay())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	return h, cm
+	return hostOf(t, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(cm), libp2p.DisableRelay()), cm
 }
 
 // expire makes all that the node keeps account of idle for too long, and has it look.

@@ -52,11 +52,17 @@ func hostOn(t testing.TB, transport string, opts ...libp2p.Option) host.Host {
 	if transport != "tcp" {
 		opts = append(opts, libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(libp2pquic.NewTransport))
 	}
-	h, err := libp2p.New(append(opts,
+	return hostOf(t, append(opts,
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
 		libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
 	)...)
+}
+
+// hostOf returns a host with some options, and libp2p's defaults. It is closed with the test.
+func hostOf(t testing.TB, opts ...libp2p.Option) host.Host {
+	t.Helper()
+	h, err := libp2p.New(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,12 +74,7 @@ func TestManyAddresses(t *testing.T) {
 // bare is a host with nothing but the options.
 func bare(t testing.TB, opts ...libp2p.Option) host.Host {
 	t.Helper()
-	h, err := libp2p.New(append(opts, libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.DisableMetrics())...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	return h
+	return hostOf(t, append(opts, libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.DisableMetrics())...)
 }
 
 // TestRelayed: two peers that only a relay connects find each other's keys.

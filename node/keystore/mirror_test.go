@@ -106,17 +106,3 @@ func TestMirrorRefuses(t *testing.T) {
 		t.Error("a refused form changed the mirror")
 	}
 }
-
-func BenchmarkMirrorSnapshot(b *testing.B) {
-	var m Mirror
-	h := summary.Seed{Network: "test"}.Hasher()
-	for i := range 100_000 {
-		if err := m.Add(h.Fingerprint(fmt.Append(nil, i))); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		m.snapshot()
-	}
-}

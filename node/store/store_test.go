@@ -377,24 +377,6 @@ func samePeers(a, b []Peer) bool {
 	return len(x) == len(y)
 }
 
-func BenchmarkAdd(b *testing.B) {
-	s := open(b, memory())
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		keys, fps := make([][]byte, 1024), make([]summary.Fingerprint, 1024)
-		for i := range keys {
-			n++
-			keys[i] = fmt.Appendf(nil, "key %d", n)
-			fps[i] = s.hasher.Fingerprint(keys[i])
-		}
-		if _, err := s.Add(keys, fps); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N)*1024/b.Elapsed().Seconds(), "keys/s")
-}
-
 // TestVersions opens a store as version 1 wrote it, pinned here byte for byte. It opens one of an older version by a
 // step made for the test, twice, as after a crash in between.
 func TestVersions(t *testing.T) {
