@@ -7,12 +7,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// newAdmission gives half of the processors' time to requests of links, and a quarter to strangers'.
+// newAdmission gives a third of the processors' time to requests of links, and a sixth to strangers'. The rest is for
+// the node's own work, and for what costs time before a peer is known: handshakes, and identify.
 func (n *Node) newAdmission() *admit.Table {
 	factor := n.cfg.limits.Work
 	cores := factor * float64(runtime.GOMAXPROCS(0))
 	return admit.New(admission.Config{
-		Links:     admission.Pool{Work: cores / 2, Slots: int(factor * 160)},
-		Strangers: admission.Pool{Work: cores / 4, Slots: int(factor * 80)},
+		Links:     admission.Pool{Work: cores / 3, Slots: int(factor * 160)},
+		Strangers: admission.Pool{Work: cores / 6, Slots: int(factor * 80)},
 	}, n.links.Linked)
 }
