@@ -1,4 +1,7 @@
 // Package signed signs and opens headers of summaries and peer records, both in libp2p's signed envelopes.
+//
+// It opens nothing above its limit of bytes, nothing by a key of another kind than Ed25519, secp256k1 and P-256, and
+// nothing under another domain. To open an envelope costs a signature, some 0.1 ms; a [Cache] remembers those opened.
 package signed
 
 import (

@@ -1,4 +1,7 @@
-// Package cache shares work on summaries among the nodes of one process.
+// Package cache shares work on summaries among the nodes of one process: a testnet, or a program with several nodes.
+//
+// It changes no result. It keeps a bounded number of bytes of what was used last, decoded prefixes and relative runs,
+// and beyond that only what some node still holds. A look-up is O(1), behind one lock.
 package cache
 
 import (

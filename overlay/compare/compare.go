@@ -1,5 +1,8 @@
 // Package compare estimates the part of our collection that each of many peers holds, from the samples that their
-// summaries begin with.
+// summaries begin with, by the AND-merge of Papapetrou, Siberski and Nejdl 2010, section 5.
+//
+// An estimate is an interval at the confidence that the caller asks for. A new sample costs some 3 µs, an estimate a few
+// logarithms; an own summary that has changed costs all samples again.
 package compare
 
 import (

@@ -1,4 +1,5 @@
-// Package fault tells which errors are the fault of a message's sender.
+// Package fault tells which errors are the fault of a message's sender: an error of a codec or of a signature is, one of
+// the network or of this node is not.
 package fault
 
 import (

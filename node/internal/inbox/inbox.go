@@ -1,4 +1,6 @@
-// Package inbox has the queues into the loop that owns a node's core.
+// Package inbox has the queues into the loop that owns a node's core. Each is bounded, and each says what becomes of an
+// item for which there is no room: its giver waits, it replaces the one before, or it is dropped and counted. No peer
+// takes the turns of another. Giving and taking are O(1).
 package inbox
 
 import (

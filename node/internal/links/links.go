@@ -1,5 +1,8 @@
 // Package links keeps account of the connections that a node made on its host, and of the links that it has. The host's
 // other connections are not its business.
+//
+// It guarantees that the node never has more of both than it was given, that peers who connect to it take half of these
+// at most, and that newcomers find room in a quarter of that half. A decision looks at all of them: some ten.
 package links
 
 import (

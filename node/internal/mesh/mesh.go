@@ -1,4 +1,9 @@
-// Package mesh is a node's end of pubsub.
+// Package mesh is a node's end of pubsub: catalogues and parts go to linked peers as partial messages, and as ordinary
+// messages to peers that read no others.
+//
+// It guarantees that pubsub's goroutine never waits for the node: what there is no room for is dropped and counted. What
+// comes is checked in the order of its cost, for size, room and signature, before the loop hears of it. It keeps some
+// state for each peer with a stream of pubsub, and at most 1,024 messages to send.
 package mesh
 
 import (

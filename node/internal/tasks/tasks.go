@@ -1,4 +1,5 @@
-// Package tasks keeps the goroutines of a node, so that its end can wait for them.
+// Package tasks counts the goroutines of a node. Once it is closed none begins, and its owner can wait until all have
+// ended.
 package tasks
 
 import "sync"
