@@ -307,7 +307,7 @@ func TestAdversaries(t *testing.T) {
 	const head = "question=\"?\"\npeers=30\nwarmup=\"20s\"\nasking=\"20s\"\n[collections]\nkeys=40\n[queries]\nnumber=100\n[parameters]\norigins=100\n"
 	quiet := values(t, head, venn.Strategy)
 	for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
-		s := parse(t, head+"[[adversaries]]\nkind=\""+kind+"\"\nnumber=5\n")
+		s := parse(t, head+"[[adversaries]]\nkind=\""+kind+"\"\nnumber=10\n")
 		r := simulate(t, s, venn.Strategy)
 		v := s.Values(r)
 		t.Logf("%s: recall %.3f, %.0f kB, of a quiet network %.0f kB", kind, v["recall"], v["upkeep"], quiet["upkeep"])
