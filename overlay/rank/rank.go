@@ -88,20 +88,15 @@ func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 	return drawn[:min(n, len(drawn))]
 }
 
-// Weakest returns the candidate with the lowest high bound, the first of equals. There must be at least one.
-func Weakest(incumbents []Candidate) Candidate {
-	return slices.MinFunc(incumbents, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Overlap.High, b.Overlap.High), cmp.Compare(a.Index, b.Index))
-	})
-}
-
-// Swap returns the weakest incumbent and the strongest challenger if the challenger is better beyond doubt: its low
+// Swap returns the weakest incumbent, by the high bound, and the strongest challenger if the challenger is better beyond doubt: its low
 // bound is above the incumbent's high bound.
 func Swap(incumbents, challengers []Candidate) (out, in Candidate, ok bool) {
 	if len(incumbents) == 0 {
 		return out, in, false
 	}
-	out = Weakest(incumbents)
+	out = slices.MinFunc(incumbents, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(a.Overlap.High, b.Overlap.High), cmp.Compare(a.Index, b.Index))
+	})
 	for _, c := range challengers {
 		if c.Known && c.Overlap.Low > out.Overlap.High && (!ok || c.Overlap.Low > in.Overlap.Low) {
 			in, ok = c, true

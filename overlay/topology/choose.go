@@ -126,11 +126,7 @@ func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
 // recast turns ranged neighbours that are no longer in our range into random ones. It gives them up if random
 // neighbours already fill all slots.
 func (t *Topology) recast(peers Peers) {
-	for _, p := range slices.Clone(t.linked) {
-		nb, is := t.neighbours[p]
-		if !is || nb.kind != Ranged {
-			continue
-		}
+	for p, nb := range t.linkedOf(Ranged) {
 		if e := peers.Lookup(p); t.within != nil && (e == nil || t.within(e)) {
 			continue
 		}
@@ -138,8 +134,6 @@ func (t *Topology) recast(peers Peers) {
 			t.giveUp(p)
 			continue
 		}
-		t.kinds[Ranged]--
-		t.kinds[Random]++
 		nb.kind = Random
 	}
 }
@@ -148,11 +142,9 @@ func (t *Topology) recast(peers Peers) {
 // half of RangeLinks.
 func (t *Topology) rangedSlots(peers Peers) int {
 	theirs := 0
-	for _, p := range t.linked {
-		if nb, is := t.neighbours[p]; is && nb.kind == Inbound {
-			if e := peers.Lookup(p); e != nil && t.within(e) {
-				theirs++
-			}
+	for p := range t.linkedOf(Inbound) {
+		if e := peers.Lookup(p); e != nil && t.within(e) {
+			theirs++
 		}
 	}
 	return max(region.RangeLinks/2, region.RangeLinks-theirs)
@@ -212,8 +204,6 @@ func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int,
 func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	p := e.Peer()
 	if nb, is := t.neighbours[p]; is {
-		t.kinds[nb.kind]--
-		t.kinds[k]++
 		t.due.By(dueSwap, now+t.keepFor())
 		nb.kind, nb.since = k, now
 		return false
@@ -236,47 +226,22 @@ func (t *Topology) swap(now time.Duration, peers Peers) {
 	t.due.By(dueSwap, now+swapLazily)
 	t.dropRefuted(now, peers)
 	var incumbents []rank.Candidate
-	for _, p := range t.linked {
-		nb, is := t.neighbours[p]
-		if !is || nb.kind != Similar || now-nb.since < t.keepFor() {
-			continue
-		}
-		if e := peers.Lookup(p); e != nil && e.Judged() {
+	for p, nb := range t.linkedOf(Similar) {
+		if e := peers.Lookup(p); e != nil && e.Judged() && now-nb.since >= t.keepFor() {
 			incumbents = append(incumbents, candidate(e))
 		}
 	}
-	if len(incumbents) == 0 {
-		return
-	}
-	if out, in, ok := rank.Swap(incumbents, t.challengers(now, peers, rank.Weakest(incumbents).Overlap.High)); ok {
+	challengers := t.candidates(now, peers, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
+	if out, in, ok := rank.Swap(incumbents, challengers); ok {
 		t.giveUp(peers.Entry(out.Index).Peer())
 		t.choose(now, peers.Entry(in.Index), Similar)
 		t.due.By(dueSwap, now)
 	}
 }
 
-// challengers lists the candidates for a slot by overlap whose low bound is above high. Few entries are.
-func (t *Topology) challengers(now time.Duration, peers Peers, high float64) []rank.Candidate {
-	var out []rank.Candidate
-	for _, e := range peers.Others() {
-		if e == nil || !e.Judged() {
-			continue
-		}
-		c := candidate(e)
-		if c.Overlap.Low > high && t.eligible(now, e, Similar, func(nb *neighbour) bool { return nb.kind != Similar }) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // dropRefuted gives up neighbours by overlap that do not hold what they claim. One that comes back is audited at once.
 func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
-	for _, p := range slices.Clone(t.linked) {
-		nb, is := t.neighbours[p]
-		if !is || nb.kind != Similar {
-			continue
-		}
+	for p := range t.linkedOf(Similar) {
 		if e := peers.Lookup(p); e != nil && e.Refuted() {
 			t.rest(now, e)
 			delete(t.audits, e.Index())
@@ -303,11 +268,7 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 // audit has each neighbour by overlap show that it holds what it claims. It begins once enough of the neighbour's
 // summary is known, and repeats from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
-	for _, p := range t.linked {
-		nb, is := t.neighbours[p]
-		if !is || nb.kind != Similar {
-			continue
-		}
+	for p := range t.linkedOf(Similar) {
 		if e := peers.Lookup(p); e != nil {
 			t.auditOf(now, e)
 		}
@@ -349,8 +310,8 @@ func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 		return
 	}
 	var all []wire.PeerID
-	for _, p := range t.linked {
-		if nb, is := t.neighbours[p]; is && nb.kind == Random && idle(p) {
+	for p := range t.linkedOf(Random) {
+		if idle(p) {
 			all = append(all, p)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -587,56 +586,4 @@ func TestChooseAgainstSlowTwin(t *testing.T) {
 			t.Errorf("the twin %s %d times: the test says little of that", what, did[what])
 		}
 	}
-}
-
-// TestSettledAsRanked: over peers that stay as they are, slots become those of the rules of package rank, with which the
-// experiment on neighbours measures.
-func TestSettledAsRanked(t *testing.T) {
-	for seed := range uint64(50) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		cfg := Config{Overlap: rank.SimilarSlots, Near: rank.NearSlots, Random: rank.RandomSlots, MaxLinks: 20}
-		if seed%2 == 1 {
-			cfg.Overlap, cfg.Near, cfg.Random = rng.IntN(4), rng.IntN(4), 1+rng.IntN(4)
-		}
-		w := newTown(t, seed, cfg, 30+rng.IntN(50), false)
-		for range 90 {
-			w.second()
-		}
-
-		var all []rank.Candidate
-		for _, e := range w.d.Others() {
-			all = append(all, candidate(e))
-		}
-		similar := rank.Similar(all, cfg.Overlap)
-		rest := slices.DeleteFunc(all, func(c rank.Candidate) bool {
-			return slices.ContainsFunc(similar, func(s rank.Candidate) bool { return s.Index == c.Index })
-		})
-		for k, want := range map[Kind][]rank.Candidate{Similar: similar, Near: rank.Near(rest, cfg.Near)} {
-			if got, want := w.indexes(k), sortedIndexes(want); !slices.Equal(got, want) {
-				t.Errorf("seed %d: %v neighbours %v, want %v of %+v", seed, k, got, want, cfg)
-			}
-		}
-		if n := w.top.count(Random); n != cfg.Random {
-			t.Errorf("seed %d: %d random neighbours of %+v", seed, n, cfg)
-		}
-	}
-}
-
-// indexes are those of the neighbours of a kind, sorted.
-func (w *town) indexes(k Kind) (out []int) {
-	for p, nb := range w.top.neighbours {
-		if nb.kind == k {
-			out = append(out, w.d.Lookup(p).Index())
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func sortedIndexes(all []rank.Candidate) (out []int) {
-	for _, c := range all {
-		out = append(out, c.Index)
-	}
-	slices.Sort(out)
-	return out
 }

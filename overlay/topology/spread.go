@@ -52,12 +52,9 @@ func (t *Topology) refused(p wire.PeerID) {
 // dropSpread gives up a spread neighbour that is of no more use: our range is no longer far wider than others, or the
 // neighbour is outside of it. It spares peers that are about to send something.
 func (t *Topology) dropSpread(now time.Duration, known Known) {
-	for _, p := range t.linked {
-		nb, is := t.neighbours[p]
-		if !is || nb.kind != Spread || now-nb.since < keepSpread || !known.Idle(p) {
-			continue
-		}
-		if e := known.Peers.Lookup(p); known.Parts == 0 || e != nil && !known.own(e) {
+	for p, nb := range t.linkedOf(Spread) {
+		e := known.Peers.Lookup(p)
+		if now-nb.since >= keepSpread && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
 			t.giveUp(p)
 			return
 		}

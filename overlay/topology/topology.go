@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -30,8 +31,6 @@ const (
 	Ranged
 	// Spread neighbours are drawn from all parts of our range, where it is far wider than those of other peers.
 	Spread
-
-	kinds // number of kinds
 )
 
 // String returns the name of the kind.
@@ -71,7 +70,6 @@ type Peers interface {
 type Topology struct {
 	cfg        Config
 	neighbours map[wire.PeerID]*neighbour
-	kinds      [kinds]int    // number of neighbours of each kind
 	linked     []wire.PeerID // sorted
 	meshed     map[wire.PeerID]bool
 	retry      map[int]agenda.Pause // by directory index: pause in which a peer is not chosen
@@ -188,8 +186,9 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 // than p's group. It reports whether it did. The neighbour is drawn at random from the largest group.
 func (t *Topology) makeRoom(p wire.PeerID) bool {
 	of := map[string]int{}
-	inbound := slices.DeleteFunc(slices.Clone(t.linked), func(q wire.PeerID) bool { k, is := t.KindOf(q); return !is || k != Inbound })
-	for _, q := range inbound {
+	var inbound []wire.PeerID
+	for q := range t.linkedOf(Inbound) {
+		inbound = append(inbound, q)
 		of[t.group(q)]++
 	}
 	most, crowded := admission.Crowded(of, t.group(p))
@@ -266,17 +265,11 @@ func (t *Topology) Removed(index int) {
 
 func (t *Topology) add(now time.Duration, p wire.PeerID, nb neighbour) {
 	t.neighbours[p] = &nb
-	t.kinds[nb.kind]++
 	t.due.By(dueSwap, now+keepFor)
 }
 
 // lose forgets a neighbour, if it is one.
-func (t *Topology) lose(p wire.PeerID) {
-	if nb, is := t.neighbours[p]; is {
-		t.kinds[nb.kind]--
-		delete(t.neighbours, p)
-	}
-}
+func (t *Topology) lose(p wire.PeerID) { delete(t.neighbours, p) }
 
 // giveUp ends a neighbourhood from our side.
 func (t *Topology) giveUp(p wire.PeerID) {
@@ -305,4 +298,23 @@ func (t *Topology) KindOf(p wire.PeerID) (k Kind, ok bool) {
 // Full reports whether no more peers may choose us. Room for our own choices is kept.
 func (t *Topology) Full() bool { return t.count(Inbound) >= t.cfg.MaxLinks-t.cfg.slots() }
 
-func (t *Topology) count(k Kind) int { return t.kinds[k] }
+// count returns the number of neighbours of a kind.
+func (t *Topology) count(k Kind) (n int) {
+	for _, nb := range t.neighbours {
+		if nb.kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// linkedOf yields the linked neighbours of a kind, in the order of peers. They may be given up meanwhile.
+func (t *Topology) linkedOf(k Kind) iter.Seq2[wire.PeerID, *neighbour] {
+	return func(yield func(wire.PeerID, *neighbour) bool) {
+		for _, p := range slices.Clone(t.linked) {
+			if nb, is := t.neighbours[p]; is && nb.kind == k && !yield(p, nb) {
+				return
+			}
+		}
+	}
+}
