@@ -128,32 +128,3 @@ func TestKeepShares(t *testing.T) {
 		t.Errorf("kept %v of %d", counts, n)
 	}
 }
-
-// TestKeepFillsTheRoom: where there are more of each class than it has room for, no place stays empty, whatever the room.
-func TestKeepFillsTheRoom(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 1))
-	self := space.Place(rng.Uint64())
-	own := space.Around(self, 1)
-	all := make([]Candidate, 1200)
-	for i := range all {
-		all[i] = Candidate{Place: space.Place(rng.Uint64())}
-		if !own.Contains(all[i].Place) {
-			all[i].Overlap, all[i].Hits = float64(i%2), i+1
-		}
-	}
-	for room := range 200 {
-		kept, inside := 0, 0
-		for i, keep := range Keep(own, self, room, all) {
-			if keep {
-				kept++
-				if own.Contains(all[i].Place) {
-					inside++
-				}
-			}
-		}
-		others := room*22/100 + room*6/100
-		if kept != room || inside != room-others {
-			t.Errorf("%d places of %d are taken, %d by the range, want %d", kept, room, inside, room-others)
-		}
-	}
-}

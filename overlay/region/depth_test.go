@@ -3,10 +3,8 @@ package region
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -51,33 +49,5 @@ func TestDepth(t *testing.T) {
 	}
 	if d := Depth(0, Means{}, 1e12); d != 0 {
 		t.Errorf("depth %d without bounds", d)
-	}
-}
-
-// TestKeepIsFair: in a network that nobody can know whole, every origin is in about as many directories as any other.
-func TestKeepIsFair(t *testing.T) {
-	const peers, room = 1000, 64
-	rng := rand.New(rand.NewPCG(3, 3))
-	places := make([]space.Place, peers)
-	for i := range places {
-		places[i] = space.Place(rng.Uint64())
-	}
-	depth := Depth(0, Means{Most: room}, peers)
-	holders := make([]int, peers)
-	all := make([]directory.Candidate, peers)
-	for _, self := range places[:peers] {
-		for i, p := range places {
-			all[i] = directory.Candidate{Place: p, Linked: p == self}
-		}
-		for i, keep := range directory.Keep(space.Around(self, depth), self, room, all) {
-			if keep {
-				holders[i]++
-			}
-		}
-	}
-	slices.Sort(holders)
-	least, median, p99 := holders[0], holders[peers/2], holders[peers*99/100]
-	if 2*least < median || p99 > 3*median {
-		t.Errorf("directories that an origin is in: least %d, median %d, p99 %d", least, median, p99)
 	}
 }

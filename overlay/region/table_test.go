@@ -278,30 +278,10 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestDenialsAreKept: a contact caught denying has its denials still when it has left the table, when it denies outside of
-// it, and when it comes back. Those of a bounded number of peers are kept.
-func TestDenialsAreKept(t *testing.T) {
+// TestCaughtAreBounded: the denials of a bounded number of peers outside of the table are kept, the latest.
+func TestCaughtAreBounded(t *testing.T) {
 	c := NewContacts(0)
 	c.SetDepth(1)
-	at := func(peer string, i uint64) Contact {
-		return Contact{Peer: peer, Place: space.Place(1<<63 | i<<40), Depth: 1}
-	}
-	liar, other := at("liar", 1), at("a", 2)
-	c.Add(liar)
-	c.Denied(liar.Place, "liar")
-	c.Add(other)
-	c.Add(at("b", 3))
-	_, in := c.Get(liar.Place, "liar")
-	if denials, _ := c.Conduct(liar.Place, "liar"); in || denials != 1 {
-		t.Fatalf("%d denials, want 1 of a peer outside of the table", denials)
-	}
-	c.Denied(liar.Place, "liar")
-	c.Failed(other.Place, "a")
-	c.Failed(other.Place, "a")
-	c.Add(liar)
-	if got, in := c.Get(liar.Place, "liar"); !in || got.Denials != 2 || !got.Refuted() {
-		t.Errorf("it comes back with %d denials, want 2", got.Denials)
-	}
 	for i := range MaxContacts + 10 {
 		c.Denied(0, fmt.Sprint(i))
 	}
