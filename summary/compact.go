@@ -63,9 +63,8 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 	}
 	r := Run{First: parts, Parts: dropped, Next: p.last()}
 	q := *p
-	q.held, q.bytes = parts, p.bytes-r.EncodedBytes()
-	q.tries = p.truncateTries(parts)
-	q.rate = rateOf(q.tries)
+	q.held, q.bytes = int32(parts), p.bytes-int32(r.EncodedBytes())
+	q.know(p.truncateTries(parts))
 	q.chain = []digest{p.chain[0], chainOf(r)[0]}
 	return &q
 }

@@ -10,14 +10,15 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it. The zero value holds no part, so it denies no key.
 type Prefix struct {
-	header Header
-	plan   *Plan         // it has the number of keys and the shape
-	held   int           // number of parts
-	bytes  int           // of these parts
-	rate   float64       // the false-positive rate
+	front  *trie.Set     // block 0, if it is known as one set; else nil
 	tries  []*trie.Block // of the blocks begun
-	parts  [][]byte      // nil: compact
-	chain  []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
+	rate   float64       // the false-positive rate
+	header Header
+	plan   *Plan    // it has the number of keys and the shape
+	held   int32    // number of parts
+	bytes  int32    // of these parts
+	parts  [][]byte // nil: compact
+	chain  []digest // h_0 to h_held; of a compact prefix h_1 and h_held
 }
 
 // NewPrefix returns the prefix of no parts, which knows only the header. The caller has verified the header's
@@ -36,9 +37,19 @@ func NewPrefix(h Header) (*Prefix, error) {
 // newPrefix returns the prefix of some parts, which are decoded to tries. It keeps the plan's shape, not the header's.
 func newPrefix(h Header, plan *Plan, parts [][]byte, chain []digest, tries []*trie.Block) *Prefix {
 	h.Shape = plan.shape
-	return &Prefix{
-		header: h, plan: plan, held: len(parts), bytes: Run{Parts: parts}.EncodedBytes(),
-		rate: rateOf(tries), tries: tries, parts: parts, chain: chain,
+	p := &Prefix{
+		header: h, plan: plan, held: int32(len(parts)), bytes: int32(Run{Parts: parts}.EncodedBytes()),
+		parts: parts, chain: chain,
+	}
+	p.know(tries)
+	return p
+}
+
+// know sets the tries of p and what follows from them.
+func (p *Prefix) know(tries []*trie.Block) {
+	p.front, p.tries, p.rate = nil, tries, rateOf(tries)
+	if len(tries) > 0 {
+		p.front = tries[0].Whole()
 	}
 }
 
@@ -51,9 +62,9 @@ func rateOf(tries []*trie.Block) float64 {
 	return rate
 }
 
-// Inside returns the nodes that p knows, of each block begun. It is for package inside: the type is internal. O(1), no
-// allocation.
-func (p *Prefix) Inside() []*trie.Block { return p.tries }
+// Inside returns the nodes that p knows, of each block begun. front is block 0 if p knows it as one set, else nil. It is
+// for package inside: the types are internal. O(1), no allocation.
+func (p *Prefix) Inside() (front *trie.Set, blocks []*trie.Block) { return p.front, p.tries }
 
 // Header returns the header that the parts are verified against. The levels of its shape are not to be changed. O(1),
 // no allocation.
@@ -63,17 +74,17 @@ func (p *Prefix) Header() Header { return p.header }
 func (p *Prefix) Plan() *Plan { return p.plan }
 
 // Parts returns the number of parts held. O(1).
-func (p *Prefix) Parts() int { return p.held }
+func (p *Prefix) Parts() int { return int(p.held) }
 
 // EncodedBytes returns the size of the parts held. O(1).
-func (p *Prefix) EncodedBytes() int { return p.bytes }
+func (p *Prefix) EncodedBytes() int { return int(p.bytes) }
 
 // SizeBytes returns about the bytes that p takes, including memory that it shares with other prefixes. Not counted is
 // its plan, which all prefixes with the same number of keys and the same shape share. O(pieces).
 func (p *Prefix) SizeBytes() int {
 	size := prefixBytes + len(p.header.Origin) + 8*len(p.tries) + 24*len(p.parts) + 32*len(p.chain)
 	if !p.compact() {
-		size += p.bytes
+		size += int(p.bytes)
 	}
 	for _, t := range p.tries {
 		size += t.SizeBytes()

@@ -14,7 +14,11 @@ func Holders(dst []int, prefixes []*summary.Prefix, f summary.Fingerprint) []int
 	for base := 0; base < len(prefixes); base += len(probes) {
 		some := prefixes[base:min(len(prefixes), base+len(probes))]
 		for i, p := range some {
-			probes[i] = p.Inside()[0].Probe(x)
+			if front, tries := p.Inside(); front != nil { // less memory to wait for
+				probes[i] = front.Probe(x)
+			} else {
+				probes[i] = tries[0].Probe(x)
+			}
 		}
 		for i := range some {
 			probes[i].LoadAll()

@@ -21,7 +21,7 @@ func Position(f summary.Fingerprint, block int) uint64 { return trie.Position(ui
 // Known returns the regions of a block that p knows, in the order of hash space. It returns none if p lacks the first
 // part of the block. Outside of its known regions every key matches. O(regions).
 func Known(p *summary.Prefix, block int) []Region {
-	tries := p.Inside()
+	_, tries := p.Inside()
 	if block >= len(tries) {
 		return nil
 	}
@@ -50,7 +50,8 @@ type Walker struct{ w trie.Walker }
 // Reset goes to the first node of a block at a level, in hash space begin to end-1 in the units of [Region]. The level
 // is at most the least level of the regions known there. It panics if p knows nothing of the block. O(pieces).
 func (w *Walker) Reset(p *summary.Prefix, block, level int, begin, end uint64) {
-	w.w.Reset(p.Inside()[block], spanOf(begin, end, level), level)
+	_, tries := p.Inside()
+	w.w.Reset(tries[block], spanOf(begin, end, level), level)
 }
 
 // Next returns the next nodes, some at a time; nil at the end. They are valid until the next call. O(1) a node.

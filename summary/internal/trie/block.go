@@ -124,6 +124,14 @@ func (b *Block) Shared(begin, end, level int) *Set {
 	return nil
 }
 
+// Whole returns the set that has all cells; nil if there is none.
+func (b *Block) Whole() *Set {
+	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin() == 0 {
+		return b.pieces[0].Set
+	}
+	return nil
+}
+
 // find returns the set that knows a cell, nil if none does. Pieces are most often of one size, so that the first guess
 // is right, or one too high or low.
 func (b *Block) find(cell int) *Set {

@@ -1,5 +1,7 @@
 package trie
 
+import "math/bits"
+
 // Probe asks a block, step by step, whether it contains a position. A step loads the memory that the next step needs,
 // and has no branch that depends on it: a wrong guess would make the processor drop the loads behind it. To ask many
 // blocks, take one step with all of them before the next.
@@ -9,6 +11,12 @@ type Probe struct {
 	level uint
 	at    uint   // a bit in unary: first the start of a cell at or before this one, then the start of this cell
 	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
+}
+
+// Probe returns a probe of s, a set of all cells, at position x.
+func (s *Set) Probe(x uint64) Probe {
+	start := uint(bits.TrailingZeros32(uint32(s.end)))
+	return Probe{set: s, cell: uint(x >> (64 - start)), level: start + uint(s.depth)}
 }
 
 // Probe returns a probe of b at position x.
