@@ -36,9 +36,9 @@ func (d *Directory) Check(now time.Duration) error {
 		if e.answer() != nil {
 			origins++
 		}
-		if e.group != nil {
+		if e.group != "" {
 			want(d.links[e.peer] == nil, "%v is linked, and in a group", e)
-			groups[e.group.name]++
+			groups[e.group]++
 		}
 	}
 	want(held == d.held && signed == d.signed, "%d bytes of prefixes and %d signed, counted %d and %d", held, signed, d.held, d.signed)
@@ -48,7 +48,7 @@ func (d *Directory) Check(now time.Duration) error {
 	}
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {
-		want(d.groups[g] != nil && n == d.groups[g].entries, "group %q has %d entries, counted %v", g, n, d.groups[g])
+		want(n == d.groups[g], "group %q has %d entries, counted %d", g, n, d.groups[g])
 	}
 	for _, i := range d.named {
 		want(d.entries[i] != nil && d.entries[i].state == Named, "index %d is queued as named", i)
@@ -80,7 +80,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
 	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")
-	want(e.sibling == nil || e.group == nil || e.sibling.group == nil, "its peer is in a group twice")
+	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
 	want(d.links[e.peer] != nil || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+lookEvery), "it never goes")

@@ -23,14 +23,14 @@ type Directory struct {
 	opened  uint32 // links so far
 	changes []Change
 
-	pending int // entries without a summary yet
-	origins int // peers with at least a sample held
-	held    int // bytes of prefixes of others
-	signed  int // bytes of what is signed about others: records and envelopes
-	beside  int // bytes that the caller keeps beside the directory
-	groups  map[string]*addressGroup
-	ignored int   // lines not taken in because there was no room
-	named   []int // entries known by their record alone, the oldest first
+	pending int            // entries without a summary yet
+	origins int            // peers with at least a sample held
+	held    int            // bytes of prefixes of others
+	signed  int            // bytes of what is signed about others: records and envelopes
+	beside  int            // bytes that the caller keeps beside the directory
+	groups  map[string]int // entries of each address group; see Config.Group
+	ignored int            // lines not taken in because there was no room
+	named   []int          // entries known by their record alone, the oldest first
 	bans    bans
 
 	within  space.Range   // the places that are wanted
@@ -87,7 +87,7 @@ func New(cfg Config) *Directory {
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
 		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{}, links: map[wire.PeerID]*link{},
-		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
+		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 		fits: math.MaxInt,
 	}
 	d.byTag[own.tag] = own

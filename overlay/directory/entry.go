@@ -44,8 +44,8 @@ func (s State) gone() bool { return s == Foreign || s == Expired }
 type Entry struct {
 	index  int32
 	tag    uint64
-	peer   wire.PeerID   // empty until a record or header came
-	group  *addressGroup // nil: none
+	peer   wire.PeerID // empty until a record or header came
+	group  string      // of addresses; "": none
 	state  State
 	old    bool            // its summary is under the previous seed
 	cur    *summary.Prefix // answers queries

@@ -6,27 +6,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// addressGroup is an address group and the number of entries in it; see Config.Group. nil means no group.
-type addressGroup struct {
-	name    string
-	entries int
-}
-
-// String returns the name of the group; "" for none.
-func (g *addressGroup) String() string {
-	if g == nil {
-		return ""
-	}
-	return g.name
-}
-
-func (g *addressGroup) size() int {
-	if g == nil {
-		return 0
-	}
-	return g.entries
-}
-
 // joinGroup counts an entry in the address group of its record, and returns false if the group is full. If there is no
 // room for an entry with a summary (proven), the origin is left alone for namedFor.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
@@ -52,25 +31,20 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 	if d.links[r.Peer] != nil {
 		group = ""
 	}
-	if group == e.group.String() {
+	if group == e.group {
 		return true
 	}
-	if s := e.sibling; s != nil && group != "" && s.group.String() == group { // counts a peer once
+	if s := e.sibling; s != nil && group != "" && s.group == group { // counts a peer once
 		d.leaveGroup(e)
 		return true
 	}
-	full := group != "" && d.groups[group].size() >= d.groupLimit(group, proven)
+	full := group != "" && d.groups[group] >= d.groupLimit(group, proven)
 	if full && (!proven || !d.makeGroupRoom(group, r.Peer)) {
 		return false
 	}
 	d.leaveGroup(e)
-	if group != "" {
-		e.group = d.groups[group]
-		if e.group == nil {
-			e.group = &addressGroup{name: group}
-			d.groups[group] = e.group
-		}
-		e.group.entries++
+	if e.group = group; group != "" {
+		d.groups[group]++
 	}
 	return true
 }
@@ -86,7 +60,7 @@ func (d *Directory) groupLimit(group string, proven bool) int {
 // makeGroupRoom forgets a peer of a full group without a summary, and reports whether there was one.
 func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 	for _, e := range d.Others() {
-		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p {
+		if e != nil && e.group == group && e.cur == nil && e.peer != p {
 			d.Remove(e.Index())
 			return true
 		}
@@ -96,29 +70,29 @@ func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 
 // leaveGroups takes an entry and its sibling out of their group, because their peer is linked.
 func (d *Directory) leaveGroups(e *Entry) {
-	if s := e.sibling; s != nil && s.group != nil {
+	if s := e.sibling; s != nil && s.group != "" {
 		e = s
 	}
-	if e.group != nil {
+	if e.group != "" {
 		d.shrinkGroup(e)
 	}
 }
 
 // leaveGroup takes an entry out of its group. Its place goes to its sibling, if it has one.
 func (d *Directory) leaveGroup(e *Entry) {
-	if e.group == nil {
+	if e.group == "" {
 		return
 	}
-	if s := e.sibling; s != nil && s.group == nil && s.peer == e.peer {
-		s.group, e.group = e.group, nil
+	if s := e.sibling; s != nil && s.group == "" && s.peer == e.peer {
+		s.group, e.group = e.group, ""
 		return
 	}
 	d.shrinkGroup(e)
 }
 
 func (d *Directory) shrinkGroup(e *Entry) {
-	if e.group.entries--; e.group.entries == 0 {
-		delete(d.groups, e.group.name)
+	if d.groups[e.group]--; d.groups[e.group] == 0 {
+		delete(d.groups, e.group)
 	}
-	e.group = nil
+	e.group = ""
 }

@@ -51,7 +51,7 @@ func TestStrangersOfOneGroup(t *testing.T) {
 		hear(d, 0, "linked", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 		d.LearnRecord(0, "linked", record(wire.PeerID(fmt.Sprint("self", i))))
 	}
-	if away, site := d.groups["away"].size(), d.groups["self"].size(); d.Origins() != 5 || away != 5 || site != 5 {
+	if away, site := d.groups["away"], d.groups["self"]; d.Origins() != 5 || away != 5 || site != 5 {
 		t.Errorf("%d summaries of strangers, %d and %d in their groups, want 5 each", d.Origins(), away, site)
 	}
 }
@@ -70,12 +70,12 @@ func TestLinkedInNoGroup(t *testing.T) {
 	for i := range 20 {
 		d.Close(wire.PeerID(fmt.Sprint("away", i)))
 	}
-	if d.Origins() != 5 || d.groups["away"].size() != 5 {
-		t.Errorf("%d are known without links, %d in their group, want 5", d.Origins(), d.groups["away"].size())
+	if d.Origins() != 5 || d.groups["away"] != 5 {
+		t.Errorf("%d are known without links, %d in their group, want 5", d.Origins(), d.groups["away"])
 	}
 	d.Open("away0", "")
-	if d.groups["away"].size() != 4 {
-		t.Errorf("%d in the group of which one is linked again", d.groups["away"].size())
+	if d.groups["away"] != 4 {
+		t.Errorf("%d in the group of which one is linked again", d.groups["away"])
 	}
 }
 
