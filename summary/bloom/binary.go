@@ -81,6 +81,13 @@ func readWords(words []uint64, b []byte) {
 	}
 }
 
+// wordsIn returns the words in b.
+func wordsIn(b []byte) []uint64 {
+	words := make([]uint64, len(b)/8)
+	readWords(words, b)
+	return words
+}
+
 // checkPadding refuses bits set after the first n.
 func checkPadding(words []uint64, n uint64) error {
 	if words[len(words)-1]&^lowMask(n) != 0 {
@@ -103,26 +110,14 @@ func (f *View) MarshalBinary() ([]byte, error) {
 // unchanged. It allocates no more than len(data) and the table of hash functions, at most 16 KiB. It implements
 // encoding.BinaryUnmarshaler. O(m).
 func (f *Filter) UnmarshalBinary(data []byte) error {
-	body, err := checkEnvelope(data, filterMagic, headerBytes)
-	if err != nil {
+	if _, err := checkEnvelope(data, filterMagic, headerBytes); err != nil {
 		return err
 	}
-	p, err := readHead(body)
-	if err != nil {
-		return err
+	v, err := openView(data, wordsIn)
+	if err == nil {
+		*f = Filter{*v}
 	}
-	body = body[headerBytes:]
-	n := wordsFor(p.Bits())
-	if len(body) != 8*n {
-		return fmt.Errorf("%w: %d bytes for a filter of %d bits, not %d", ErrMalformed, len(body), p.Bits(), 8*n)
-	}
-	words := make([]uint64, n)
-	readWords(words, body)
-	if err := checkPadding(words, p.Bits()); err != nil {
-		return err
-	}
-	*f = *newFilter(p, words)
-	return nil
+	return err
 }
 
 // checkEnvelope checks length, magic and checksum, and returns data without the checksum.

@@ -75,8 +75,7 @@ func (d *Dynamic) UnmarshalBinary(data []byte) error {
 	}
 	got := &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}}
 	for len(body) > 0 {
-		words := make([]uint64, n)
-		readWords(words, body)
+		words := wordsIn(body[:8*n])
 		if err := checkPadding(words, p.Bits()); err != nil {
 			return err
 		}
