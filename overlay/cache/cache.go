@@ -93,9 +93,8 @@ func extends(q, p *summary.Prefix, r summary.Run) bool {
 // heads reports whether a header has the same bytes as that of p.
 func heads(h summary.Header, p *summary.Prefix) bool {
 	o := p.Header()
-	return h.Seed == o.Seed && h.Origin == o.Origin && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime && h.N == o.N && h.Chain == o.Chain &&
-		h.Shape.Keys == o.Shape.Keys && h.Shape.SampleBytes == o.Shape.SampleBytes && h.Shape.SampleLevel == o.Shape.SampleLevel &&
-		slices.Equal(h.Shape.Levels, o.Shape.Levels)
+	_, err := p.Under(h)
+	return err == nil && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime
 }
 
 func (c *Cache) get(key cacheKey) *summary.Prefix {

@@ -19,17 +19,17 @@ func Least(p *summary.Prefix, hash int) (least uint64, ok bool) {
 	}
 	level, _ := (&compared{prefix: p}).sample()
 	drop := (level + hash) & 1
-	salt := mix(uint64(2*(level-drop) + hash))
+	salt := Mix(uint64(2*(level-drop) + hash))
 	for i, node := range nodes {
-		if h := mix(salt ^ uint64(node)>>drop); i == 0 || h < least {
+		if h := Mix(salt ^ uint64(node)>>drop); i == 0 || h < least {
 			least = h
 		}
 	}
-	return mix(least), true
+	return Mix(least), true
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
-func mix(x uint64) uint64 {
+// Mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+func Mix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB

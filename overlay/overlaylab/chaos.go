@@ -20,8 +20,7 @@ type Chaos struct {
 	data    []byte
 	origins []Origin
 	asked   []event.Input // answers of honest peers to the overlay's questions
-	linked  map[wire.PeerID]bool
-	made    uint64 // origins made up so far
+	made    uint64        // origins made up so far
 }
 
 const (
@@ -61,7 +60,7 @@ func chaosPeer(i int) wire.PeerID { return wire.PeerID(fmt.Sprint("p", i)) }
 // NewChaos returns the chaos that the bytes decide, and a configuration for the overlay: with address groups, a seed
 // that is being replaced, and little memory if the bytes say so.
 func NewChaos(data []byte) (*Chaos, overlay.Config) {
-	c := &Chaos{data: data, origins: chaosOrigins(), linked: map[wire.PeerID]bool{}}
+	c := &Chaos{data: data, origins: chaosOrigins()}
 	cfg := Alone(overlay.Config{
 		MaxGroup: 1 + c.n(5), MaxOrigins: []int{0, 0, 4, 8}[c.n(4)], Memory: []int{0, 0, 6_000, 20_000}[c.n(4)], Loop: c.n(4) == 0,
 	})
@@ -148,10 +147,8 @@ func (c *Chaos) input() event.Input {
 	p := c.peer()
 	switch c.n(32) {
 	case 0, 1, 2, 3:
-		c.linked[p] = true
 		return event.LinkOpened{Peer: p, Outbound: c.n(2) > 0}
 	case 4:
-		delete(c.linked, p)
 		return event.LinkClosed{Peer: p}
 	case 5, 6:
 		return event.Grafted{Peer: p}
@@ -256,7 +253,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 // parts returns some parts, or a delta, asked for or not, whole or spoiled.
 func (c *Chaos) parts(p wire.PeerID) event.Input {
 	o := c.Origin()
-	in := c.bring(p, o, c.n(o.Parts()), o.Parts())
+	in := o.Sent(p, c.n(o.Parts()), o.Parts())
 	in.Transport = []event.Transport{event.Pubsub, event.Direct, event.Message}[c.n(3)]
 	switch c.n(12) {
 	case 0:
@@ -300,11 +297,6 @@ func (c *Chaos) before(o *Origin) *Origin {
 	return nil
 }
 
-// bring returns the parts that an honest peer sends of a summary.
-func (c *Chaos) bring(p wire.PeerID, o *Origin, first, end int) event.PartsReceived {
-	return o.Sent(p, first, min(end, o.Parts()))
-}
-
 func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 	q := wire.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
 	if c.n(2) > 0 {
@@ -324,7 +316,7 @@ func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 
 func (c *Chaos) introduction() wire.Parts {
 	o := c.Origin()
-	in := c.bring("", o, 0, 1+c.n(3))
+	in := o.Sent("", 0, min(1+c.n(3), o.Parts()))
 	return wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 }
 
@@ -389,7 +381,7 @@ func (c *Chaos) answerTo(e event.Ask) event.Input {
 func (c *Chaos) held(from wire.PeerID, g group.ID, first, end int) (in event.PartsReceived, ok bool) {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
-			return c.bring(from, o, first, end), true
+			return o.Sent(from, first, min(end, o.Parts())), true
 		}
 	}
 	return in, false

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -241,14 +242,8 @@ func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 // Refuted reports whether a contact has denied too many existing holders to be asked again.
 func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
 
-func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
-
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
+func (t *Contacts) tie(c Contact) uint64 {
+	return compare.Mix(uint64(t.self) ^ compare.Mix(uint64(c.Place)))
 }
 
 // Empty reports whether a range has no contact.
@@ -431,7 +426,7 @@ func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth 
 		if adds <= 0 || adds < most && (c.Role == Spare) == spare {
 			continue
 		}
-		h, w := mix(key^mix(uint64(c.Place))), 0.0
+		h, w := compare.Mix(key^compare.Mix(uint64(c.Place))), 0.0
 		if worth != nil {
 			w = worth(i)
 		}
