@@ -45,17 +45,6 @@ func TestFewWideNeighbours(t *testing.T) {
 	}
 }
 
-// TestUsualDepth: a peer knows that its range is far wider than others by what most of its links say, once a few say it.
-func TestUsualDepth(t *testing.T) {
-	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
-	for i, c := range []struct{ says, usual int }{{7, 0}, {7, 0}, {0, 7}, {0, 0}, {6, 6}, {32, 6}} {
-		hears(o, wire.PeerID(fmt.Sprint("link", i)), wire.Hello{Depth: c.says})
-		if got := o.exchange.UsualDepth(); got != c.usual {
-			t.Errorf("after link %d: usual depth %d, want %d", i, got, c.usual)
-		}
-	}
-}
-
 // TestFarWiderSaysWhatItKnows: a peer that others ask about far more than their ranges repeats its hello when it knows a
 // third more, and any peer within a minute when it knows more or fewer at all.
 func TestFarWiderSaysWhatItKnows(t *testing.T) {

@@ -25,10 +25,7 @@ func published(t testing.TB, under summary.SeedTag, name string) (all [randomPee
 	rng := rand.New(rand.NewPCG(1, 11))
 	for i := range all {
 		for j := range all[i] {
-			keys := make([]summary.Fingerprint, 100*(1+i%4))
-			for k := range keys {
-				keys[k] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-			}
+			keys := randomKeys(rng, 100*(1+i%4))
 			s, err := summary.Build(keys, summary.Header{
 				Seed: under, Origin: fmt.Sprint(name, i), Epoch: summary.Epoch{Generation: 1, Sequence: uint32(j + 1)}, Lifetime: time.Minute,
 			})

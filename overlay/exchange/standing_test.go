@@ -112,12 +112,11 @@ func TestWellKnown(t *testing.T) {
 
 // TestUsualDepth: what links say of their depths counts from three of them on.
 func TestUsualDepth(t *testing.T) {
-	for links, want := range []int{1: 0, 2: 0, 3: 2, 4: 2} {
-		if links == 0 {
-			continue
-		}
-		if w, _ := fewLinks(t, links, 2); w.x.UsualDepth() != want {
-			t.Errorf("%d links: %d, want %d", links, w.x.UsualDepth(), want)
+	w := lone(rand.New(rand.NewPCG(1, 9)), 1e7)
+	for i, c := range []struct{ says, usual int }{{7, 0}, {7, 0}, {0, 7}, {0, 0}, {6, 6}, {32, 6}} {
+		w.meet(wire.Hello{Depth: c.says}, wire.PeerID(fmt.Sprint("link", i)))
+		if got := w.x.UsualDepth(); got != c.usual {
+			t.Errorf("after link %d: usual depth %d, want %d", i, got, c.usual)
 		}
 	}
 }

@@ -20,8 +20,7 @@ func TestReckoned(t *testing.T) {
 		t.Errorf("without links %v", got)
 	}
 	says := func(p wire.PeerID, network int) {
-		step(t, o, 0, event.LinkOpened{Peer: p})
-		step(t, o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Network: network}})
+		hears(t, o, p, wire.Hello{Network: network})
 	}
 	for i := range 3 {
 		says(wire.PeerID(fmt.Sprint("link", i)), 800)
