@@ -83,9 +83,9 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.LinkClosed:
 		o.closeLink(now, in)
 	case event.Grafted:
-		o.mesh(in.Peer, true)
+		o.exchange.Mesh(in.Peer, true)
 	case event.Pruned:
-		o.mesh(in.Peer, false)
+		o.exchange.Mesh(in.Peer, false)
 	case event.HelloReceived:
 		o.onHello(now, in)
 	case event.LinkRefused:
@@ -202,7 +202,7 @@ func (o *Overlay) publish(now time.Duration, in event.Published) {
 }
 
 func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
-	if !o.exchange.Open(now, in.Peer, o.topology.IsMeshed(in.Peer)) {
+	if !o.exchange.Open(now, in.Peer) {
 		return
 	}
 	o.directory.Open(in.Peer, in.Group)
@@ -222,11 +222,6 @@ func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
 	o.region.Close(in.Peer)
 	o.pass()
 	o.topology.Close(in.Peer)
-}
-
-func (o *Overlay) mesh(p wire.PeerID, in bool) {
-	o.topology.Mesh(p, in)
-	o.exchange.Mesh(p, in)
 }
 
 // onCatalogue takes in the lines of a linked peer's catalogue.

@@ -78,7 +78,7 @@ func (x *Exchange) String() string {
 	fmt.Fprintf(&b, "up %.0f of %.0f B/s, down %.0f of %.0f B/s, %d direct, %d requests\n", x.up.tokens, x.up.rate, x.down.tokens, x.down.rate, x.direct, len(x.requests))
 	for _, l := range x.order {
 		fmt.Fprintf(&b, "%q mesh %v heard %v, out %.0f of %.0f B/s, in %.0f B/s, %d in flight, %d wants, %d matters\n",
-			l.peer, l.mesh, l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.about))
+			l.peer, x.meshed[l.peer], l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.about))
 	}
 	return b.String()
 }

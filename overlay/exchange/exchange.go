@@ -30,6 +30,8 @@ type Exchange struct {
 	links map[wire.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
+	meshed map[wire.PeerID]bool // in the pubsub mesh: announcements go to them
+
 	up, down  budget          // the node's own line, all links together
 	uninvited budget          // the part of down that messages without an ask may use
 	sent      uint64          // bytes charged to up
@@ -101,7 +103,7 @@ type Rand interface {
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	cfg.Limits.defaults()
 	x := &Exchange{
-		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, owns: len(own), due: agenda.New(dueTasks),
+		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, meshed: map[wire.PeerID]bool{}, owns: len(own), due: agenda.New(dueTasks),
 		up: newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		served: admission.New(admission.Config{
 			Links:     admission.Pool{Work: cfg.Limits.Served / 2, Slots: int(cfg.Limits.Served * maxRequests)},

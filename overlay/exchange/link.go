@@ -14,7 +14,6 @@ import (
 // link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
 type link struct {
 	*standing
-	mesh   bool        // in the pubsub mesh: announcements go to it
 	heard  bool        // it has said hello: its rates are known, and parts may be traded
 	cursor int32       // directory index last looked at for announcements
 	trades []trade     // by directory index
@@ -65,6 +64,30 @@ const (
 	staleWant = 2 * patience
 )
 
+// trade has the announcements about one origin that one link and this node have made to each other. It takes 24 bytes.
+type trade struct {
+	theirs   summary.Epoch // newest epoch that the peer claims to hold
+	have     uint16        // number of its parts that the peer claims to hold
+	toldHave uint16        // parts of the newest epoch held here, as last announced to the peer; 0: none
+	toldAt   time.Duration // when toldHave was announced
+}
+
+// claims notes that the peer claims to hold parts of an epoch. It reports whether that is more than was known.
+func (t *trade) claims(e summary.Epoch, have uint16) bool {
+	switch {
+	case e.After(t.theirs):
+		t.theirs, t.have = e, have
+	case e == t.theirs && have > t.have:
+		t.have = have
+	default:
+		return false
+	}
+	return true
+}
+
+// tells notes that we announced to the peer the number of parts that we hold of the newest epoch.
+func (t *trade) tells(have int, now time.Duration) { t.toldHave, t.toldAt = uint16(have), now }
+
 // trade returns the link's trade about a directory index, to be changed until the next call of trade.
 func (l *link) trade(i int) *trade {
 	for len(l.trades) <= i {
@@ -79,13 +102,13 @@ func (l *link) forget(i int) {
 	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 
-// Open notes a connection to a peer, in the pubsub mesh or not. It reports whether that is new.
-func (x *Exchange) Open(now time.Duration, p wire.PeerID, mesh bool) bool {
+// Open notes a connection to a peer. It reports whether that is new.
+func (x *Exchange) Open(now time.Duration, p wire.PeerID) bool {
 	if _, ok := x.links[p]; ok || p == x.cfg.Self {
 		return false
 	}
 	x.at(now)
-	l := &link{standing: x.recall(now, p), place: PlaceOf(p), mesh: mesh, pace: newPace(), inPace: newPace()}
+	l := &link{standing: x.recall(now, p), place: PlaceOf(p), pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, int32(x.cfg.Rand.IntN(len(x.origins)))
 	l.theirs = notices{Burst(0), now}
@@ -103,6 +126,7 @@ func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 		return false
 	}
 	delete(x.links, p)
+	delete(x.meshed, p)
 	x.part(now, l.standing)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
@@ -116,10 +140,12 @@ func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 
 func byPeer(a, b *link) int { return cmp.Compare(a.peer, b.peer) }
 
-// Mesh notes that a peer entered or left the pubsub mesh.
+// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may report it before the connection is known here.
 func (x *Exchange) Mesh(p wire.PeerID, in bool) {
-	if l, ok := x.links[p]; ok {
-		l.mesh = in
+	if in {
+		x.meshed[p] = true
+	} else {
+		delete(x.meshed, p)
 	}
 }
 

@@ -34,7 +34,7 @@ func (x *Exchange) meets(l *link) bool {
 
 // tells reports whether a link gets announcements of what is held here.
 func (x *Exchange) tells(l *link) bool {
-	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
+	return l.heard && (x.meshed[l.peer] || x.within.Depth() > 0 && x.meets(l))
 }
 
 // fewVoices is the number of links that must declare a range, or the network's size, before these count.

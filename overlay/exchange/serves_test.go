@@ -21,7 +21,7 @@ func TestAskersLeaveHalf(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			cfg := Config{Self: "self", Up: 10_000_000, Down: 10_000_000, Share: 1. / 3, Rand: rng, Limits: Limits{Served: served}}
 			x := New(cfg, new(event.Effects), emptyDirectory(rng).Owned()...)
-			x.Open(0, "link", false)
+			x.Open(0, "link")
 			strangers, honest, link, announced := 0, 0, 0, 0
 			for tick := range seconds * ticks {
 				now := time.Duration(tick) * time.Second / ticks

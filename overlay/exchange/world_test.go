@@ -187,7 +187,8 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 	case event.Published:
 		w.x.Published(now, w.d.Publish(now, in).Index())
 	case event.LinkOpened:
-		w.x.Open(now, in.Peer, true)
+		w.x.Open(now, in.Peer)
+		w.x.Mesh(in.Peer, true)
 		w.d.Open(in.Peer, in.Group)
 	case event.HelloReceived:
 		w.x.Hear(now, in.Peer, in.Hello)

@@ -15,7 +15,7 @@ func aware(t testing.TB, n int) *world {
 	for i := range n {
 		id, link := wire.PeerID(fmt.Sprint("peer ", i)), wire.PeerID(fmt.Sprint("link ", i/32))
 		w.directory.Open(link, "")
-		w.exchange.Open(0, link, false)
+		w.exchange.Open(0, link)
 		w.directory.LearnRecord(0, link, wire.Record{Peer: id, Envelope: []byte(id)})
 	}
 	w.pass()

@@ -98,7 +98,7 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.exchange.Published(now, o.directory.Publish(now, in).Index())
 		o.Published(now)
 	case event.LinkOpened:
-		o.exchange.Open(now, in.Peer, false)
+		o.exchange.Open(now, in.Peer)
 		o.directory.Open(in.Peer, in.Group)
 	case event.LinkClosed:
 		o.exchange.Close(now, in.Peer)

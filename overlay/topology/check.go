@@ -44,7 +44,7 @@ func (t *Topology) Check(peers Peers) error {
 // String describes the topology in a line, and one for each neighbour in the order of peers.
 func (t *Topology) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d linked, %d in the mesh, full %v\n", len(t.linked), len(t.meshed), t.Full())
+	fmt.Fprintf(&b, "%d linked, full %v\n", len(t.linked), t.Full())
 	for _, p := range slices.Sorted(maps.Keys(t.neighbours)) {
 		nb := t.neighbours[p]
 		fmt.Fprintf(&b, "%q %v since %v, accepted %v\n", p, nb.kind, nb.since, nb.accepted)

@@ -70,8 +70,7 @@ type Peers interface {
 type Topology struct {
 	cfg        Config
 	neighbours map[wire.PeerID]*neighbour
-	linked     []wire.PeerID // sorted
-	meshed     map[wire.PeerID]bool
+	linked     []wire.PeerID        // sorted
 	retry      map[int]agenda.Pause // by directory index: pause in which a peer is not chosen
 	audits     map[int]agenda.Pause // by directory index: pause in which a peer is not audited
 	due        agenda.Agenda
@@ -98,7 +97,7 @@ type neighbour struct {
 func New(cfg Config) *Topology {
 	cfg.Accept = cmp.Or(cfg.Accept, acceptWithin)
 	return &Topology{
-		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{}, meshed: map[wire.PeerID]bool{},
+		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{},
 		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(dueTasks),
 	}
 }
@@ -127,15 +126,11 @@ func (t *Topology) Open(p wire.PeerID) {
 	}
 }
 
-// IsMeshed reports whether a peer is in the mesh.
-func (t *Topology) IsMeshed(p wire.PeerID) bool { return t.meshed[p] }
-
 // Close notes that there is no connection to a peer any more: it is no neighbour then.
 func (t *Topology) Close(p wire.PeerID) {
 	if at, ok := slices.BinarySearch(t.linked, p); ok {
 		t.linked = slices.Delete(t.linked, at, at+1)
 	}
-	delete(t.meshed, p)
 	t.refused(p) // a peer without room for connections refuses so, too
 	t.lose(p)
 }
@@ -143,15 +138,6 @@ func (t *Topology) Close(p wire.PeerID) {
 func (t *Topology) isLinked(p wire.PeerID) bool {
 	_, ok := slices.BinarySearch(t.linked, p)
 	return ok
-}
-
-// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may report it before the connection is known here.
-func (t *Topology) Mesh(p wire.PeerID, in bool) {
-	if in {
-		t.meshed[p] = true
-	} else {
-		delete(t.meshed, p)
-	}
 }
 
 // Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. With refuse,
