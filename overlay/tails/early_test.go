@@ -11,17 +11,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestPrefixes: the first and the last tag of a prefix begin with it, and the ones beside them do not.
-func TestPrefixes(t *testing.T) {
-	for _, tag := range []uint64{1 << 40, 5<<40 + 7, 0xabcdef<<40 + 1<<39} {
-		p := prefixOf(tag)
-		first, last := p.tags()
-		if prefixOf(first) != p || prefixOf(last) != p || prefixOf(first-1) == p || prefixOf(last+1) == p || tag < first || tag > last {
-			t.Errorf("the prefix of %x begins %x to %x", tag, first, last)
-		}
-	}
-}
-
 // TestEarlyIsCheap: while there is room for early items, from whichever links, it makes nothing to keep one.
 func TestEarlyIsCheap(t *testing.T) {
 	m := &Machine{now: time.Second, early: make([]early, 0, maxTold)}

@@ -1,26 +1,14 @@
 package tails
 
 import (
-	"encoding/binary"
-
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// prefix is the part of a tag that an abbreviated group keeps.
-type prefix [3]byte
-
-func prefixOf(tag uint64) (p prefix) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], tag)
-	copy(p[:], b[:])
-	return p
-}
-
-// tags returns the first and the last tag that begin with a prefix.
-func (p prefix) tags() (first, last uint64) {
-	first = uint64(p[0])<<56 | uint64(p[1])<<48 | uint64(p[2])<<40
-	return first, first | (1<<40 - 1)
+// alike returns the first and the last tag that an abbreviated group with a tag may stand for: it keeps three bytes.
+func alike(tag uint64) (first, last uint64) {
+	const rest = 1<<40 - 1
+	return tag &^ rest, tag | rest
 }
 
 // fitting appends to out the origins whose known epoch an item may be about: nearly always one or none.
@@ -34,7 +22,7 @@ func (m *Machine) fitting(out []*origin, it *wire.TailItem) []*origin {
 		}
 		return out
 	}
-	some := m.origins.between(prefix(it.Group[:3]).tags())
+	some := m.origins.between(alike(it.Group.OriginTag()))
 	for i := range some {
 		if o := &some[i]; it.Names(o.group()) {
 			out = append(out, o)
