@@ -62,7 +62,7 @@ const fewEntries = 128
 func step(t testing.TB, o *Overlay, now time.Duration, in event.Input) []event.Effect {
 	t.Helper()
 	effects := o.Step(now, in)
-	if o.directory.Len() <= fewEntries {
+	if len(o.directory.Others()) <= fewEntries {
 		if err := o.Check(); err != nil {
 			t.Fatalf("at %v, after %T: %v", now, in, err)
 		}

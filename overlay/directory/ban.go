@@ -52,6 +52,3 @@ func (d *Directory) ban(now time.Duration, e *Entry) {
 		}
 	}
 }
-
-// Bans returns the number of banned origins.
-func (d *Directory) Bans() int { return len(d.bans.order) }

@@ -118,7 +118,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 		}
 		d.Shed(0, nobody)
 	}
-	banned = d.Bans()
+	banned = len(d.bans.order)
 	d.Close("sybil")
 	keep(d, later)
 	d.Open("honest", "")

@@ -94,9 +94,6 @@ func (d *Directory) Origins() int { return d.origins }
 // LastLearned returns when the first part of a new origin last came.
 func (d *Directory) LastLearned() time.Duration { return d.lastLearned }
 
-// Len returns the largest index of any entry so far, plus one.
-func (d *Directory) Len() int { return len(d.entries) }
-
 // Pending returns the number of entries without a summary, including entries known by their record alone.
 func (d *Directory) Pending() int { return d.pending + len(d.named) }
 
