@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // venn is the program under test.
@@ -208,13 +210,22 @@ func (p *peer) at(address string) string { return p.by(address, "tcp") }
 // by is the daemon's multiaddr of a transport at an address.
 func (p *peer) by(address, transport string) string {
 	p.l.t.Helper()
-	for line := range strings.Lines(p.venn("id")) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "/ip4/"+address+"/") && strings.Contains(line, "/"+transport+"/") {
-			return line
+	for _, a := range p.identity().Addresses {
+		if strings.HasPrefix(a, "/ip4/"+address+"/") && strings.Contains(a, "/"+transport+"/") {
+			return a
 		}
 	}
-	p.l.t.Fatalf("%s does not listen at %s by %s:\n%s", p.space, address, transport, p.venn("id"))
+	p.l.t.Fatalf("%s does not listen at %s by %s: %q", p.space, address, transport, p.identity().Addresses)
 	return ""
+}
+
+// identity is what the daemon says of itself.
+func (p *peer) identity() (id httpapi.ID) {
+	p.l.t.Helper()
+	if err := json.Unmarshal([]byte(p.venn("id", "--json")), &id); err != nil {
+		p.l.t.Fatal(err)
+	}
+	return id
 }
 
 // known is what a daemon says of another peer.
@@ -228,7 +239,7 @@ type known struct {
 // knows is what the daemon says of another.
 func (p *peer) knows(other *peer) (k known) {
 	p.l.t.Helper()
-	id := other.id()
+	id := other.identity().ID
 	var peers []known
 	if err := json.Unmarshal([]byte(p.venn("peers", "--json")), &peers); err != nil {
 		p.l.t.Fatal(err)
@@ -246,18 +257,6 @@ func (p *peer) knows(other *peer) (k known) {
 		}
 	}
 	return k
-}
-
-// id is the daemon's peer id.
-func (p *peer) id() string {
-	p.l.t.Helper()
-	for line := range strings.Lines(p.venn("id")) {
-		if _, id, ok := strings.Cut(strings.TrimSpace(line), "/p2p/"); ok && !strings.Contains(line, "/p2p-circuit") {
-			return id
-		}
-	}
-	p.l.t.Fatalf("no id of %s:\n%s", p.space, p.venn("id"))
-	return ""
 }
 
 // finds says whether the daemon finds who has a key.
