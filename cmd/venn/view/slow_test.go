@@ -3,7 +3,9 @@ package view
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -166,6 +168,22 @@ func TestQuickViewerGetsHistory(t *testing.T) {
 		})
 		if err != nil || headers != 1 || bytes != f.bytes {
 			t.Errorf("%d headers and %d of %d bytes, %v", headers, bytes, f.bytes, err)
+		}
+	})
+}
+
+// Where nothing happens, a browser gets a comment every 15 s, by which both ends learn that the other is there.
+func TestSignsOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		ctx, end := context.WithTimeout(t.Context(), 2*keepAlive+time.Second)
+		defer end()
+		err := NewFeed(Header{}, 0).Follow(ctx, func(lines [][]byte) error {
+			got = append(got, string(message(lines)))
+			return nil
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || len(got) != 3 || got[1] != ": still here\n\n" || got[2] != got[1] {
+			t.Errorf("%q, %v: want the header and two comments", got, err)
 		}
 	})
 }
