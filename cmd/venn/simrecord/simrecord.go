@@ -16,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
@@ -77,24 +78,11 @@ func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 // simulatedPeer returns the fixed properties of a peer. Peers of one interest are a group.
 func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	up, _ := s.Rates(strategy.ID(i))
-	p := view.Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: rateName(up), Rate: up, Self: true}
+	p := view.Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: scenario.Rate(up).String(), Rate: up, Self: true}
 	if like := s.Data().Alike(strategy.ID(i)); len(like) > 0 {
 		p.Group = fmt.Sprint("interest-", like[0])
 	}
 	return p
-}
-
-// rateName returns a rate in the form of names of classes of lines.
-func rateName(rate uint64) string {
-	for _, unit := range []struct {
-		bits uint64
-		name string
-	}{{1e9, "gbit"}, {1e6, "mbit"}, {1e3, "kbit"}} {
-		if rate >= unit.bits && rate%unit.bits == 0 {
-			return fmt.Sprint(rate/unit.bits, unit.name)
-		}
-	}
-	return fmt.Sprint(rate, "bit")
 }
 
 // noted is an event of a time of its own.
