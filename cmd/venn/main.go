@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"syscall"
 
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err != nil:
 	case asked.topic != "":
-		err = printTopic(stdout, asked.topic)
+		_, err = io.WriteString(page.On(stdout), textOf(path.Join("topics", asked.topic+".md")))
 	default:
 		err = root.Run(ctx, asked.args)
 	}

@@ -2,52 +2,39 @@ package main
 
 import (
 	"embed"
-	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/venn-p2p/venn/testnet/page"
 )
 
-// topics are texts that belong to no one command: `venn help TOPIC` prints topics/TOPIC.md.
+// texts are topics, which belong to no one command, and long descriptions of commands: `venn help TOPIC` prints
+// topics/TOPIC.md.
 //
-//go:embed topics/*.md
-var topics embed.FS
-
-// texts are the long descriptions of commands.
-//
-//go:embed help/*.txt
+//go:embed topics/*.md help/*.txt
 var texts embed.FS
 
-// helpText returns a description, by the name of its file.
-func helpText(name string) string {
-	text, err := texts.ReadFile(path.Join("help", name+".txt"))
+// textOf returns one of the texts.
+func textOf(file string) string {
+	b, err := texts.ReadFile(file)
 	if err != nil {
 		panic(err) // embedded
 	}
-	return strings.TrimSuffix(string(text), "\n")
+	return string(b)
+}
+
+// helpText returns a description.
+func helpText(name string) string {
+	return strings.TrimSuffix(textOf(path.Join("help", name+".txt")), "\n")
 }
 
 // topicNames returns the names of all topics, in order.
-func topicNames() []string {
-	entries, err := topics.ReadDir("topics")
-	if err != nil {
-		panic(err) // embedded
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
+func topicNames() (names []string) {
+	files, _ := fs.Glob(texts, "topics/*.md") // the pattern is right
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(path.Base(f), ".md"))
 	}
 	return names
 }
 
 func isTopic(name string) bool { return slices.Contains(topicNames(), name) }
-
-func printTopic(w io.Writer, name string) error {
-	text, err := topics.ReadFile(path.Join("topics", name+".md"))
-	if err == nil {
-		_, err = page.On(w).Write(text)
-	}
-	return err
-}
