@@ -130,3 +130,19 @@ func TestTreeFollowsALinkToTheFolder(t *testing.T) {
 		t.Errorf("%d keys, want 1", len(got))
 	}
 }
+
+// A folder that is gone, or has a file in its place, is not there: that is no fault of the look, and may change.
+func TestTreeIsGone(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "tree")
+	noErr(t, os.Mkdir(root, 0o700))
+	d := must(openTree(repo.Repo{Dir: t.TempDir()}, root))
+	for what, change := range map[string]func() error{
+		"no folder": func() error { return os.RemoveAll(root) },
+		"a file":    func() error { return errors.Join(os.RemoveAll(root), os.WriteFile(root, nil, 0o600)) },
+	} {
+		noErr(t, change())
+		if err := d.each(t.Context(), func(repo.File, bool) error { return nil }, ungiven); !errors.As(err, new(goneError)) {
+			t.Errorf("%s: %v, want that it is gone", what, err)
+		}
+	}
+}
