@@ -297,7 +297,7 @@ func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	running := sha256.New()
 	size, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(in, 0), running), io.LimitReader(r, limit+1))
 	if s == "" {
-		s = sumOf(kindPlain, running)
+		s = sumOf(kindPlain, [sha256.Size]byte(running.Sum(nil)))
 	}
 	switch {
 	case err != nil:

@@ -90,11 +90,14 @@ func (f *flight) fetch() error {
 		}
 		f.mu.Lock()
 		f.blameAll()
-		lost := f.alone || f.tally[fromPeers] == 0
-		err = errors.Join(err, f.restart())
+		if f.alone || f.tally[fromPeers] == 0 {
+			err = fmt.Errorf("the origin's %w", err)
+		} else {
+			err = f.restart()
+		}
 		f.mu.Unlock()
-		if lost || errors.Is(err, errDisk) {
-			return fmt.Errorf("the origin's %w", err)
+		if err != nil {
+			return err
 		}
 		f.m.metrics.failures.WithLabelValues(errWrong.reason).Inc()
 	}
@@ -393,11 +396,13 @@ func begin(resp *http.Response, at int64) (size int64, err error) {
 		}
 		return resp.ContentLength, nil
 	}
-	got, size, err := contentRange(resp)
-	if err == nil && got.begin != at {
-		err = fmt.Errorf("%w: bytes from %d on", errRange, got.begin)
+	var first, last int64
+	text := resp.Header.Get("Content-Range")
+	_, err = fmt.Sscanf(text, "bytes %d-%d/%d", &first, &last, &size)
+	if err != nil || first != at || last < first || size <= last {
+		return 0, fmt.Errorf("%w: %.80q", errRange, text)
 	}
-	return size, err
+	return size, nil
 }
 
 // accept takes in the head of an answer. A peer's has its state.

@@ -65,8 +65,13 @@ type flight struct {
 func (m *Mirror) join(want wanted) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.flights[want.sum]; f != nil && f.enter() {
-		return f
+	if f := m.flights[want.sum]; f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.err == nil {
+			f.users++
+			return f
+		}
 	}
 	if want.origin == nil {
 		return nil
@@ -82,16 +87,6 @@ func (m *Mirror) join(want wanted) *flight {
 		f.over, f.err = true, errClosed
 	}
 	return f
-}
-
-// enter counts a user, unless the flight has failed.
-func (f *flight) enter() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.users++
-	}
-	return f.err == nil
 }
 
 // leave takes a user back.

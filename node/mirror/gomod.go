@@ -29,7 +29,6 @@ type gomod struct {
 // Times for which the proxy's word holds without asking again.
 const (
 	forEver  = 365 * 24 * time.Hour // for content that never changes
-	shortly  = 10 * time.Second     // lists of versions
 	hashTime = 10 * time.Second
 )
 
@@ -38,7 +37,7 @@ func newGo(m *Mirror, bases []*url.URL) adapter {
 	db, _, _ = strings.Cut(db, " ")
 	g := &gomod{m, bases[0], db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
 	return func(q *request) error {
-		q.known, q.fresh = func() (record, bool) { return g.known(q) }, shortly
+		q.known = func() (record, bool) { return g.known(q) }
 		if _, suffix, ok := versionOf(q.path); ok && suffix != "" || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
 			q.fresh = forEver
 		}
@@ -90,7 +89,7 @@ func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path 
 // supported reports whether the proxy passes the database on.
 func (g *gomod) supported(ctx context.Context) bool {
 	return g.db != "off" && g.m.opens(g.sumdb("supported"), func() error {
-		_, err := g.read(ctx, g.sumdb("supported"), shortly)
+		_, err := g.read(ctx, g.sumdb("supported"), 0)
 		return err
 	})
 }

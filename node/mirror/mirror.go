@@ -112,7 +112,7 @@ func (c Config) check() (origins, error) {
 
 // meeting is the sum whose key all mirrors advertise. Peers that hold nothing are told to nobody, so a mirror without
 // content would not be known when others begin to fetch what it has just begun to fetch.
-var meeting = Sum(fmt.Sprintf("%s-%x", kindPlain, sha256.Sum256([]byte("venn mirror"))))
+var meeting = sumOf(kindPlain, sha256.Sum256([]byte("venn mirror")))
 
 // start opens the cache, tells peers of it, and serves them.
 func (m *Mirror) start() error {

@@ -54,11 +54,7 @@ const (
 )
 
 // sum returns the sum of the record's own file.
-func (r record) sum() Sum {
-	h := sha256.New()
-	_, _ = h.Write([]byte(r.Name))
-	return sumOf(kindName, h)
-}
+func (r record) sum() Sum { return sumOf(kindName, sha256.Sum256([]byte(r.Name))) }
 
 func readRecord(from io.Reader) (r record, err error) {
 	if err = json.NewDecoder(io.LimitReader(from, maxRecord)).Decode(&r); err == nil {
@@ -69,17 +65,13 @@ func readRecord(from io.Reader) (r record, err error) {
 
 // recall returns the record of a name. One that is damaged is none.
 func (m *Mirror) recall(name string) (r record, ok bool) {
-	r.Name = name
-	f, _, ok := m.cache.open(r.sum())
+	f, _, ok := m.cache.open(record{Name: name}.sum())
 	if !ok {
 		return r, false
 	}
 	defer func() { _ = f.Close() }()
-	read, err := readRecord(f)
-	if err != nil {
-		return r, false
-	}
-	return read, true
+	r, err := readRecord(f)
+	return r, err == nil
 }
 
 // remember keeps a record, and logs if it cannot. A crash leaves the old one or the new one.

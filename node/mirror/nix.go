@@ -11,9 +11,6 @@ import (
 	"github.com/nix-community/go-nix/pkg/nixhash"
 )
 
-// pathTime is the time for which the cache's word on a store path holds: it hardly ever changes.
-const pathTime = time.Hour
-
 // newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the
 // client checks. The archive that it names comes from peers, by the hash that stands there.
 func newNix(m *Mirror, _ []*url.URL) adapter {
@@ -23,9 +20,9 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 		}
 	}
 	return func(q *request) error {
-		q.learn, q.fresh = learn, unkept
-		if strings.HasSuffix(q.path, ".narinfo") || q.path == "nix-cache-info" {
-			q.fresh = pathTime
+		q.learn = learn
+		if !strings.HasSuffix(q.path, ".narinfo") && q.path != "nix-cache-info" {
+			q.fresh = unkept
 		}
 		q.known = func() (record, bool) {
 			rec, ok := m.recall(archive(q.path))

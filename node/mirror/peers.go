@@ -65,10 +65,7 @@ type holder struct {
 }
 
 func (s state) write(h http.Header) {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // numbers and a text
-	}
+	b, _ := json.Marshal(s) // numbers and a text
 	h.Set(headerState, string(b))
 }
 
@@ -77,19 +74,6 @@ func parseState(h http.Header) (s state, err error) {
 	err = json.Unmarshal([]byte(h.Get(headerState)), &s)
 	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), maxPlace)]
 	return s, err
-}
-
-// contentRange returns the range that an answer has, and the size of the whole.
-func contentRange(resp *http.Response) (got span, size int64, err error) {
-	const form = "bytes %d-%d/%d"
-	text := resp.Header.Get("Content-Range")
-	_, err = fmt.Sscanf(text, form, &got.begin, &got.end, &size)
-	whole := err == nil && resp.StatusCode == http.StatusPartialContent && fmt.Sprintf(form, got.begin, got.end, size) == text
-	got.end++
-	if length := resp.ContentLength; !whole || got.begin < 0 || got.end <= got.begin || got.end > size || length >= 0 && length != got.end-got.begin {
-		return got, 0, fmt.Errorf("%w: status %d, %.80q, %d bytes", errRange, resp.StatusCode, text, length)
-	}
-	return got, size, nil
 }
 
 // header returns the header that asks for a range.
@@ -106,10 +90,7 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, m.times.late)
 			defer cancel()
-			name, _, err := net.SplitHostPort(addr)
-			if err != nil {
-				return nil, err
-			}
+			name, _, _ := strings.Cut(addr, ":")
 			p, err := peer.Decode(name)
 			if err != nil {
 				return nil, err

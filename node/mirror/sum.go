@@ -83,7 +83,7 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 			running = sha256.New()
 			_, err = io.Copy(running, all)
 		}
-		found = sumOf(kindPlain, running)
+		found = sumOf(kindPlain, [sha256.Size]byte(running.Sum(nil)))
 	case kindName:
 		var r record
 		r, err = readRecord(all)
@@ -103,8 +103,9 @@ func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 	return nil
 }
 
-// sumOf returns the sum of what was written into a hash.
-func sumOf(kind string, h hash.Hash) Sum { return Sum(kind + "-" + hex.EncodeToString(h.Sum(nil))) }
+func sumOf(kind string, hash [sha256.Size]byte) Sum {
+	return Sum(kind + "-" + hex.EncodeToString(hash[:]))
+}
 
 // maxGoZip bounds the unpacked size of a module: the go command's limit.
 const maxGoZip = 500 << 20
