@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -289,7 +290,7 @@ func (in *incoming) end() {
 
 // put keeps what a reader gives, up to a limit, and returns its size. The sum is that of the bytes if none is given.
 func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
-	in, err := c.create(s)
+	in, err := c.create(cmp.Or(s, record{}.sum())) // until it has a sum, its file is called after no name
 	if err != nil {
 		return s, 0, err
 	}

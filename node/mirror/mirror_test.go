@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -563,7 +564,8 @@ func TestTwoMirrorsOnOneFolder(t *testing.T) {
 	}
 }
 
-// TestCrash looks at a folder as a crash leaves it: with whole content, and some that was being fetched.
+// TestCrash looks at a folder as a crash leaves it: with whole content, and some that was being fetched, by its hash and by
+// a name.
 func TestCrash(t *testing.T) {
 	o, b := newRegistry(t), newBoard()
 	content := some(100_000, 14)
@@ -578,6 +580,10 @@ func TestCrash(t *testing.T) {
 	}
 	_, _ = f.WriteAt(make([]byte, 5000), 0)
 	_ = f.f.Close()
+	named, origin := io.Pipe()
+	defer func() { _ = origin.Close() }()
+	go func() { _, _, _ = p.cache.put("", named, 1) }()
+	_, _ = origin.Write([]byte{0})
 	_ = p.Advertise(t.Context(), half.Key())
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
