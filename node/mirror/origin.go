@@ -121,7 +121,6 @@ func redirected(req *http.Request, via []*http.Request) error {
 	}
 	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
 		req.Header.Del("Authorization")
-		req.Header.Del("Cookie")
 	}
 	return nil
 }
