@@ -188,6 +188,8 @@ type Interval struct {
 	Confidence float64 `json:"confidence"`
 }
 
+func interval(i estimate.Interval) Interval { return Interval{i.Value, i.Low, i.High, i.Confidence} }
+
 func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.Node.Neighbours(r.Context())
 	if err != nil {
@@ -197,7 +199,7 @@ func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	for i, n := range all {
 		out[i] = Neighbour{ID: n.Peer.String(), Kind: n.Kind}
 		if n.Share.Confidence > 0 {
-			out[i].Share = &Interval{n.Share.Value, n.Share.Low, n.Share.High, n.Share.Confidence}
+			out[i].Share = new(interval(n.Share))
 		}
 	}
 	return writeJSON(w, out)
@@ -222,7 +224,7 @@ func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]Similar, len(all))
 	for i, s := range all {
-		out[i] = Similar{s.Peer.String(), Interval{s.Share.Value, s.Share.Low, s.Share.High, s.Share.Confidence}, s.Keys}
+		out[i] = Similar{s.Peer.String(), interval(s.Share), s.Keys}
 	}
 	return writeJSON(w, out)
 }
@@ -257,9 +259,8 @@ func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	i := o.Intersection
 	return writeJSON(w, Overlap{
-		[2]float64{o.N1, o.N2}, Interval{i.Value, i.Low, i.High, i.Confidence}, o.Jaccard, o.Containment, i.Saturated, o.Method,
+		[2]float64{o.N1, o.N2}, interval(o.Intersection), o.Jaccard, o.Containment, o.Intersection.Saturated, o.Method,
 	})
 }
 

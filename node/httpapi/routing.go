@@ -37,7 +37,7 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	it := &providers{cancel: cancel, seen: make(map[peer.ID]bool), found: make(chan []peer.AddrInfo)}
+	it := &providers{cancel: cancel, seen: make(map[peer.ID]bool), found: make(chan peer.AddrInfo)}
 	go d.look(ctx, c, limit, own, it.found)
 	return it, nil
 }
@@ -47,7 +47,7 @@ const atOnce = 16
 
 // look sends to found, for each holder, the peers that serve its content, as they come: a holder that does not answer
 // delays no other. This node is the first if own is set: it holds the key.
-func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, found chan<- []peer.AddrInfo) {
+func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, found chan<- peer.AddrInfo) {
 	defer close(found)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -60,9 +60,11 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, fou
 			if d.servers != nil {
 				all = d.servers(ctx, holder)
 			}
-			select {
-			case found <- all:
-			case <-ctx.Done():
+			for _, server := range all {
+				select {
+				case found <- server:
+				case <-ctx.Done():
+				}
 			}
 		})
 	}
@@ -77,28 +79,21 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, fou
 // providers are the answers to FindProviders, as they come.
 type providers struct {
 	cancel context.CancelFunc
-	found  chan []peer.AddrInfo
-	next   []peer.AddrInfo
+	found  chan peer.AddrInfo
 	seen   map[peer.ID]bool
 	val    types.Record
 }
 
 func (p *providers) Next() bool {
-	for len(p.next) == 0 {
-		all, ok := <-p.found
-		if !ok {
-			p.cancel()
-			return false
-		}
-		for _, s := range all {
-			if !p.seen[s.ID] {
-				p.seen[s.ID] = true
-				p.next = append(p.next, s)
-			}
+	for server := range p.found {
+		if !p.seen[server.ID] {
+			p.seen[server.ID] = true
+			p.val = record(server)
+			return true
 		}
 	}
-	p.val, p.next = record(p.next[0]), p.next[1:]
-	return true
+	p.cancel()
+	return false
 }
 
 func (p *providers) Val() iter.Result[types.Record] { return iter.Result[types.Record]{Val: p.val} }
