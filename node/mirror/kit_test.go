@@ -362,3 +362,20 @@ func (p peerOf) tried(t testing.TB, what string) {
 	}
 	t.Fatalf("nothing about %q in %v", what, fmt.Sprint(p.Status().Recent))
 }
+
+// counter returns the value of a counter with a label.
+func counter(t testing.TB, p peerOf, name, label string) float64 {
+	t.Helper()
+	all, err := p.metrics.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && m.GetLabel()[0].GetValue() == label {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}

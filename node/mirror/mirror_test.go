@@ -432,11 +432,15 @@ func TestRecordsEvictNothing(t *testing.T) {
 	if _, there := p.cache.size(sum); !there {
 		t.Error("20 tags evicted a layer")
 	}
-	if s := p.Status(); s.Files != 2 || p.has(record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum()) {
+	tag := record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum()
+	if _, there := p.cache.size(tag); !there || p.has(tag) {
+		t.Errorf("the record of a tag: there %v, advertised %v", there, p.has(tag))
+	}
+	if s := p.Status(); s.Files != 2 {
 		t.Errorf("%d contents", s.Files)
 	}
 	status := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+string(record{Name: "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"}.sum()), nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+string(tag), nil)
 	r.RemoteAddr = test.RandPeerIDFatal(t).String()
 	if p.servePeer(status, r); status.Code != http.StatusBadRequest {
 		t.Errorf("a peer asks for a record: status %d", status.Code)
@@ -599,11 +603,6 @@ func TestCrash(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Name() != string(sum) {
 		t.Errorf("left: %v, %v", left, err)
 	}
-}
-
-func counter(t *testing.T, p peerOf, name, label string) float64 {
-	t.Helper()
-	return counted(t, p.metrics.registry, name, label)
 }
 
 // TestTheFirstKeepsTheOrigin has a mirror ask the origin before it hears of one that has much already. It leaves the
