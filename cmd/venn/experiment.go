@@ -112,7 +112,7 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	show := newProgress(c.Root().ErrWriter, 0)
 	result, err := experiment.Run(ctx, names, experiment.Options{
 		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Work: work,
-		Progress: func(p experiment.Progress) { show.update(stage{what: p.Experiment, share: p.Done, whole: true}) },
+		Progress: func(p experiment.Progress) { show.update(stage{what: p.What, share: p.Done, whole: true}) },
 	})
 	show.end()
 	if errors.Is(err, experiment.ErrUnknown) {

@@ -34,14 +34,10 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 		return err
 	}
 	show := newProgress(c.Root().ErrWriter, 0)
-	options := experiment.CollectionOptions{
+	options := experiment.Options{
 		Peers: c.Int("peers"), Sweep: sweep, Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
 		Data: c.String("data"), Version: buildVersion().Version,
-		Progress: func(s experiment.CollectionStatus) {
-			if s.Begun != "" {
-				show.update(stage{what: s.Begun, share: s.Done, whole: true})
-			}
-		},
+		Progress: func(p experiment.Progress) { show.update(stage{what: p.What, share: p.Done, whole: true}) },
 	}
 	result, err := experiment.RunCollection(ctx, name, options)
 	show.end()

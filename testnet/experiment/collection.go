@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
@@ -28,25 +27,6 @@ func Collections() []Info {
 		{Name: Overlaps, Title: "estimates of overlap against truth by bytes, beside theta, HyperLogLog and MinHash", Paper: "none"},
 		{Name: Budget, Title: "recall and wasted probes by the bytes of summaries known", Paper: "none"},
 	}
-}
-
-// CollectionOptions choose what RunCollection runs. Zero values mean the stated defaults.
-type CollectionOptions struct {
-	Peers    int    // 0: all of the data; more are dealt its files again
-	Data     string // "" or "debian", or a table or folder as package workload reads
-	Sweep    string // "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share, else none
-	Trials   int    // 0: 3
-	Seed     uint64
-	Out      string                 // folder for the rows, plots and report, made when missing; empty for none
-	Version  string                 // of the program, for the report
-	Progress func(CollectionStatus) // called before and after each run, never by two goroutines at once; may be nil
-	runs.Work
-}
-
-// CollectionStatus is the progress of an experiment.
-type CollectionStatus struct {
-	Begun string  // the run that has just begun; empty when one has ended
-	Done  float64 // part of all runs that is done
 }
 
 // CollectionRow is one number found: the mean of the trials.
@@ -134,28 +114,18 @@ var collectionKinds = map[string]collectionKind{
 // package workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows
 // of the trials done by then. With a folder, a later call of the same program with the same options and data goes on
 // from there.
-func RunCollection(ctx context.Context, name string, o CollectionOptions) (CollectionResult, error) {
+func RunCollection(ctx context.Context, name string, o Options) (CollectionResult, error) {
 	result := CollectionResult{Experiment: name, Version: o.Version}
 	settings, err := o.settings(name)
 	if err != nil {
 		return result, err
 	}
-	ids := make([]string, len(settings))
-	for i, s := range settings {
-		ids[i] = runs.ID(s)
+	all := collectionRuns{settings: settings, data: runs.Recent[*collections]{Keep: o.Workers()}}
+	var of []piece
+	for _, s := range settings {
+		of = append(of, piece{runs.ID(s), s.String(), 1})
 	}
-	known, err := runs.Open[[]measure](o.Out, name, o.Work, ids)
-	if err != nil {
-		return result, err
-	}
-	defer known.Close()
-	all := collectionRuns{settings: settings, progress: o.Progress, data: runs.Recent[*collections]{Keep: o.Workers()}}
-	for i, id := range ids {
-		if !known.Todo(i, id) {
-			all.done++
-		}
-	}
-	found, err := runs.Each(ctx, ids, o.Workers(), known, all.run)
+	found, err := pieces(ctx, name, o, of, o.Workers(), &progress{tell: o.Progress}, all.run)
 	result.Rows = collectionRows(settings, found)
 	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
@@ -167,7 +137,7 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 }
 
 // settings checks the options and lists the runs.
-func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
+func (o *Options) settings(name string) ([]collectionSetting, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -214,36 +184,18 @@ func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
 type collectionRuns struct {
 	settings []collectionSetting
 	data     runs.Recent[*collections]
-
-	mu       sync.Mutex
-	done     int
-	progress func(CollectionStatus)
 }
 
 // run does one run.
 func (c *collectionRuns) run(ctx context.Context, i int) ([]measure, error) {
 	s := c.settings[i]
-	c.tell(s.String(), 0)
 	data, err := c.data.Get(fmt.Sprint(s.Peers), func() (*collections, error) { return loadCollections(s.Data, s.Peers, s.Seed) })
 	if err != nil {
 		return nil, err
 	}
 	run := collectionRun{collections: data, collectionSetting: s, ctx: ctx, rng: rand.New(rand.NewPCG(s.Seed, uint64(s.Trial)+1))}
 	collectionKinds[s.Experiment].do(&run)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	c.tell("", 1)
 	return run.found, nil
-}
-
-func (c *collectionRuns) tell(begun string, ended int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done += ended
-	if c.progress != nil {
-		c.progress(CollectionStatus{begun, float64(c.done) / float64(len(c.settings))})
-	}
 }
 
 // collectionRun is one run. All that it draws follows from the seed and the trial: points of a sweep are compared on

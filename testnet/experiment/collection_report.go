@@ -135,7 +135,7 @@ func (r CollectionRow) cell(decimals int) string {
 
 // write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of
 // them.
-func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
+func (o *Options) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
 	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
 	for _, r := range rows {
@@ -168,7 +168,7 @@ func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 // mean returns the value with its interval.
 func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
-func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]string {
+func (o *Options) parameters(name string, rows []CollectionRow) [][2]string {
 	peers := "as many as the data has"
 	if o.Peers > 0 {
 		peers = strconv.Itoa(o.Peers)

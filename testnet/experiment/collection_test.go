@@ -28,7 +28,7 @@ func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string
 
 // TestNeighbours holds the policies to what the documentation of package rank says of them.
 func TestNeighbours(t *testing.T) {
-	r, err := RunCollection(context.Background(), Neighbours, CollectionOptions{Trials: 2})
+	r, err := RunCollection(context.Background(), Neighbours, Options{Trials: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestNeighbours(t *testing.T) {
 
 func TestOverlapsAndBudget(t *testing.T) {
 	out := t.TempDir()
-	r, err := RunCollection(context.Background(), Overlaps, CollectionOptions{Trials: 1, Out: out})
+	r, err := RunCollection(context.Background(), Overlaps, Options{Trials: 1, Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestOverlapsAndBudget(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	r, err = RunCollection(context.Background(), Budget, CollectionOptions{Trials: 1})
+	r, err = RunCollection(context.Background(), Budget, Options{Trials: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := RunCollection(context.Background(), Budget, CollectionOptions{Trials: 1})
+	again, err := RunCollection(context.Background(), Budget, Options{Trials: 1})
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("the same seed gave other rows (%v)", err)
 	}
@@ -89,21 +89,21 @@ func TestOverlapsAndBudget(t *testing.T) {
 	}
 }
 
-func TestCollectionOptions(t *testing.T) {
-	for _, o := range []CollectionOptions{
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{
 		{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}, {Sweep: "share="}, {Sweep: "slots=8"}, {Sweep: "share=2"}, {Sweep: "bytes=many"},
 	} {
-		o.Progress = func(s CollectionStatus) { t.Errorf("%+v began", s) }
+		o.Progress = func(s Progress) { t.Errorf("%+v began", s) }
 		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, runs.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := RunCollection(context.Background(), "nonsense", CollectionOptions{}); !errors.Is(err, runs.ErrOptions) {
+	if _, err := RunCollection(context.Background(), "nonsense", Options{}); !errors.Is(err, runs.ErrOptions) {
 		t.Errorf("nonsense: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := RunCollection(ctx, Budget, CollectionOptions{}); !errors.Is(err, context.Canceled) || len(r.Rows) > 0 {
+	if r, err := RunCollection(ctx, Budget, Options{}); !errors.Is(err, context.Canceled) || len(r.Rows) > 0 {
 		t.Errorf("cancelled: %d rows, %v", len(r.Rows), err)
 	}
 }
@@ -111,10 +111,10 @@ func TestCollectionOptions(t *testing.T) {
 // An experiment that was interrupted goes on, also after what a crash left of the last line, and comes to the same
 // rows.
 func TestCollectionResumes(t *testing.T) {
-	o := CollectionOptions{Peers: 5, Sweep: "share=0.25,1", Trials: 2, Out: t.TempDir()}
+	o := Options{Peers: 5, Sweep: "share=0.25,1", Trials: 2, Out: t.TempDir()}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o.Progress = func(s CollectionStatus) {
+	o.Progress = func(s Progress) {
 		if s.Done >= 0.5 {
 			cancel()
 		}
@@ -132,10 +132,8 @@ func TestCollectionResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := 0
-	o.Progress = func(s CollectionStatus) {
-		if s.Begun != "" {
-			begun++
-		}
+	o.Progress = func(s Progress) {
+		begun++
 	}
 	got, err := RunCollection(t.Context(), Budget, o)
 	if err != nil || begun == 0 || begun > 2 {
@@ -171,10 +169,8 @@ func TestDataChanges(t *testing.T) {
 	} {
 		write(step.name, step.keys)
 		collection := 0
-		_, err := RunCollection(t.Context(), Neighbours, CollectionOptions{Data: data, Trials: 1, Out: out, Progress: func(s CollectionStatus) {
-			if s.Begun != "" {
-				collection++
-			}
+		_, err := RunCollection(t.Context(), Neighbours, Options{Data: data, Trials: 1, Out: out, Progress: func(s Progress) {
+			collection++
 		}})
 		if err != nil {
 			t.Fatal(err)

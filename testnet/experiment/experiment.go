@@ -47,20 +47,23 @@ type Info struct {
 	Paper string `json:"paper"`
 }
 
-// Options of Run. The zero value runs the default trials with seed 0 and writes no files.
+// Options of Run and RunCollection. The zero value runs the default trials with seed 0 and writes no files.
 type Options struct {
-	Trials   int            // for every number measured; 0 means each one's default, in all some minutes; below 5 means 5
+	Trials   int            // 0: each number's own, in all some minutes, or 3 of a collection's; below 5 of a paper's means 5
 	Seed     uint64         // of all random keys: the same seed and trials give the same rows
 	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
 	Version  string         // of the program, for the report
-	Progress func(Progress) // called after each trial or so, never by two goroutines at once; may be nil
+	Peers    int            // of a collection's: 0: all of the data; more are dealt its files again
+	Data     string         // of a collection's: "" or "debian", or a table or folder as package workload reads
+	Sweep    string         // of a collection's: "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share
+	Progress func(Progress) // called when a run begins and after each trial or so, never by two goroutines at once; may be nil
 	runs.Work
 }
 
-// Progress of a run.
+// Progress of an experiment.
 type Progress struct {
-	Experiment string
-	Done       float64 // part of the whole run that is done, 0 to 1
+	What string  // is done now
+	Done float64 // part of the whole that is done, 0 to 1
 }
 
 // Verdict on a number printed.
@@ -147,17 +150,15 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	r := newRun(ctx, o, chosen)
-	if r.known, err = runs.Open[taskFound](o.Out, All, o.Work, r.ids()); err != nil {
-		return Result{}, err
-	}
-	defer r.known.Close()
+	found, err := pieces(ctx, All, o, r.ids(), 1, &r.progress, r.do)
 	var result Result
-	for _, s := range r.sessions {
-		err = s.work()
-		result.Rows = append(result.Rows, s.rows...)
-		if err != nil {
-			break
+	for i, f := range found {
+		if f != nil {
+			r.tasks[i].take(f)
 		}
+	}
+	for _, s := range r.sessions {
+		result.Rows = append(result.Rows, s.rows...)
 	}
 	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error

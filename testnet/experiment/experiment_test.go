@@ -90,7 +90,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("progress %v after %v", p.Done, last)
 		}
 		last = p.Done
-		if p.Experiment == "dleft" {
+		if p.What == "countmin" {
 			cancel()
 		}
 	}})

@@ -24,11 +24,11 @@ func (r *run) write() ([]string, error) {
 		{"seed", strconv.FormatUint(r.options.Seed, 10)},
 		{"program", runs.Program()},
 	}}
-	ended, tasks := 0, 0
+	left := 0
 	for _, s := range r.sessions {
-		ended, tasks = ended+s.ended, tasks+len(s.todo)
+		left += s.unfinished
 	}
-	page.Parameters = append(page.Parameters, report.Unfinished(ended, tasks)...)
+	page.Parameters = append(page.Parameters, report.Unfinished(len(r.tasks)-left, len(r.tasks))...)
 	if len(r.sessions) == 1 {
 		page.Name, page.Title = r.sessions[0].Name, r.sessions[0].Paper
 	}
@@ -38,7 +38,7 @@ func (r *run) write() ([]string, error) {
 		}
 		out.CSV(s.Name+".csv", rowRecords(s.rows))
 		part := report.Section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Title), Table: rowTable(s.rows)}
-		if s.figures != nil && s.whole() {
+		if s.figures != nil && s.unfinished == 0 {
 			for _, f := range s.figures(s) {
 				out.CSV(f.Name+".csv", f.Records())
 				part.Drawings = append(part.Drawings, f)

@@ -11,7 +11,7 @@ import (
 
 // Collections and papers have parts, too.
 func TestPartsOfOtherExperiments(t *testing.T) {
-	whole := CollectionOptions{Peers: 4, Trials: 2, Sweep: "share=0.5,1"}
+	whole := Options{Peers: 4, Trials: 2, Sweep: "share=0.5,1"}
 	want, err := RunCollection(t.Context(), Budget, whole)
 	if err != nil {
 		t.Fatal(err)
@@ -25,10 +25,8 @@ func TestPartsOfOtherExperiments(t *testing.T) {
 		}
 	}
 	begun := 0
-	o.Part, o.Progress = runs.Part{}, func(s CollectionStatus) {
-		if s.Begun != "" {
-			begun++
-		}
+	o.Part, o.Progress = runs.Part{}, func(s Progress) {
+		begun++
 	}
 	if got, err := RunCollection(t.Context(), Budget, o); err != nil || begun > 0 || !reflect.DeepEqual(got.Rows, want.Rows) {
 		t.Errorf("%d runs missing, %v, rows\n%v\n%v", begun, err, got.Rows, want.Rows)

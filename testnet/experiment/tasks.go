@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
@@ -17,26 +16,25 @@ import (
 type run struct {
 	ctx      context.Context
 	options  Options
-	known    *runs.Ledger[taskFound]
 	sessions []*session
-
-	total float64 // cost of all tasks
-	done  float64 // cost of the finished ones
-
-	mu   sync.Mutex
-	told float64 // last progress reported: trials end in any order
+	tasks    []sessionTask // of all sessions
+	progress progress
 }
 
 // session is one experiment being run.
 type session struct {
 	*run
 	experiment
-	todo    []task
-	first   int // number of its first task among the tasks of all sessions
-	rows    []Row
-	curves  map[string]*report.Line // of the figures, by name
-	current float64                 // cost of the task that runs
-	ended   int                     // tasks
+	rows       []Row
+	curves     map[string]*report.Line // of the figures, by name
+	unfinished int                     // tasks
+}
+
+// sessionTask is a task of a session.
+type sessionTask struct {
+	*session
+	task
+	number int // in the session
 }
 
 // taskFound is the result of a task.
@@ -46,14 +44,12 @@ type taskFound struct {
 }
 
 func newRun(ctx context.Context, o Options, chosen []experiment) *run {
-	r := &run{ctx: ctx, options: o}
-	first := 0
+	r := &run{ctx: ctx, options: o, progress: progress{tell: o.Progress}}
 	for _, e := range chosen {
-		s := &session{run: r, experiment: e, curves: map[string]*report.Line{}, first: first}
-		s.todo = e.tasks(s)
-		first += len(s.todo)
-		for _, t := range s.todo {
-			r.total += t.cost
+		s := &session{run: r, experiment: e, curves: map[string]*report.Line{}}
+		for i, t := range e.tasks(s) {
+			r.tasks = append(r.tasks, sessionTask{s, t, i})
+			s.unfinished++
 		}
 		r.sessions = append(r.sessions, s)
 	}
@@ -61,80 +57,32 @@ func newRun(ctx context.Context, o Options, chosen []experiment) *run {
 }
 
 // ids names the tasks of all sessions by all that they follow from.
-func (r *run) ids() []string {
-	var ids []string
-	for _, s := range r.sessions {
-		for i := range s.todo {
-			ids = append(ids, s.id(i))
-		}
+func (r *run) ids() (ids []piece) {
+	for _, t := range r.tasks {
+		id := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", t.Name, t.number, r.options.Trials, r.options.Seed, runs.Program())
+		ids = append(ids, piece{id, t.Name, t.cost})
 	}
 	return ids
 }
 
-// id names task i.
-func (s *session) id(i int) string {
-	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, runs.Program())
-}
-
-// work does the tasks, except tasks known from before and tasks of other parts. It drops the results of an interrupted
-// task.
-func (s *session) work() error {
-	for i, t := range s.todo {
-		s.current = t.cost
-		name := s.id(i)
-		found, known := s.known.Get(name)
-		if !known && !s.known.Todo(s.first+i, name) {
-			s.done += t.cost
-			continue
-		}
-		if !known {
-			found = s.try(t)
-			if err := s.ctx.Err(); err != nil {
-				return err
-			}
-			if err := s.known.Add(name, found); err != nil {
-				return err
-			}
-		}
-		s.take(found)
-		s.done += t.cost
-		s.ended++
-		s.progress(0)
-	}
-	return nil
-}
-
-// whole reports whether all tasks are done.
-func (s *session) whole() bool { return s.ended == len(s.todo) }
-
-// try does a task and returns the rows and curves that it adds.
-func (s *session) try(t task) taskFound {
-	rows, curves := s.rows, s.curves
-	s.rows, s.curves = nil, map[string]*report.Line{}
-	t.do()
+// do does a task and returns the rows and curves that it adds.
+func (r *run) do(_ context.Context, i int) (taskFound, error) {
+	s := r.tasks[i].session
+	r.tasks[i].do()
 	found := taskFound{s.rows, s.curves}
-	s.rows, s.curves = rows, curves
-	return found
+	s.rows, s.curves = nil, map[string]*report.Line{}
+	return found, nil
 }
 
-func (s *session) take(f taskFound) {
+// take adds a task's result to its session.
+func (s *session) take(f *taskFound) {
+	s.unfinished--
 	s.rows = append(s.rows, f.Rows...)
 	for name, l := range f.Curves {
 		whole := s.curve(name)
 		whole.Dots = l.Dots
 		whole.Points = append(whole.Points, l.Points...)
 	}
-}
-
-// progress reports that a part of the current task is done.
-func (s *session) progress(part float64) {
-	if s.options.Progress == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.told = max(s.told, min(1, (s.done+part*s.current)/s.total))
-	s.options.Progress(Progress{Experiment: s.Name, Done: s.told})
 }
 
 // trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a
@@ -155,7 +103,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 		}
 		results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))
 		if f := finished.Add(1); f%int64(1+n/100) == 0 {
-			s.progress(float64(f) / float64(n))
+			s.progress.at(float64(f) / float64(n))
 		}
 	})
 	return results
