@@ -78,14 +78,15 @@ var layers = []layer{
 	{"testnet/judge", []string{"testnet/holdings"}},
 	{"testnet/link", []string{"summary/...", "node/core", "overlay/wire"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "overlay/wire"}},
-	{"testnet/fault", []string{"summary/...", "overlay/group", "overlay", "routing", "node/core", "overlay/event", "overlay/wire"}},
+	{"testnet/misdeed", []string{"summary/...", "overlay/group", "overlay/wire"}},
+	{"testnet/fault", []string{"summary/...", "testnet/misdeed", "overlay/group", "overlay", "routing", "node/core", "overlay/event", "overlay/wire"}},
 	{"testnet/strategy", []string{"summary/..."}},
 	{"testnet/strategy/upkeep", nil},
 	{"testnet/strategy/visits", []string{"testnet/strategy"}},
 	{"testnet/strategy/links", []string{"testnet/strategy"}},
 	{"testnet/strategy/probe", []string{"testnet/strategy"}},
 	{"testnet/strategy/filters", []string{"summary/...", "testnet/strategy"}},
-	{"testnet/strategy/venn", []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy"}},
+	{"testnet/strategy/venn", []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy", "testnet/misdeed"}},
 	{"testnet/strategy/...", []string{"summary/...", "testnet/strategy", "testnet/strategy/upkeep", "testnet/strategy/visits", "testnet/strategy/probe", "testnet/strategy/filters"}},
 	{"testnet/strategies", []string{"testnet/strategy/..."}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy", "testnet/strategy/links", "testnet/holdings", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
@@ -125,7 +126,7 @@ var bans = []struct {
 }
 
 // cores are the packages that take time, randomness and identity as values, and return effects.
-var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy/...", "testnet/sim"}
+var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy/...", "testnet/misdeed", "testnet/sim"}
 
 // judged may import testnet/judge; commands see only reports.
 var judged = []string{"testnet", "testnet/sim"}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 )
 
 // The kinds of misdeeds.
@@ -62,11 +63,11 @@ type Peer struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	claim claim // of Claims
-	twin  claim // of one less
+	claim misdeed.Claim // of Claims
+	twin  misdeed.Claim // of one less
 
-	mu  sync.Mutex
-	bad int // of the answers so far: each is spoiled in another way
+	mu      sync.Mutex
+	spoiler misdeed.Spoiler
 }
 
 // Start starts a faulty peer on a host, which stays the caller's.

@@ -8,14 +8,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 )
 
 const ghostsInHello = 16
 
-// greet says hello with some records: with a fast line, well informed, a neighbour already.
+// greet says hello with some records.
 func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...wire.Record) error {
-	hello := wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
-	return p.send(ctx, to, p.cfg.Hello, frame(hello.Append(nil)))
+	return p.send(ctx, to, p.cfg.Hello, frame(misdeed.Hello(session, records...).Append(nil)))
 }
 
 // some returns n records of made-up peers.

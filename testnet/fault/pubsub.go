@@ -50,7 +50,7 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, it := range items {
-		if it.Want > it.Have && it.Group == p.group() {
+		if it.Want > it.Have && it.Group == p.claim.Item().Group {
 			msg := p.answer(it).Append(nil)
 			go p.publish(from, it.Group[:], nil, msg) // ends with pubsub at the latest
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -25,18 +26,18 @@ var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Pee
 		(*hostile).introduce, (*hostile).offer),
 }
 
-// Which peers of a kind spoil their own summaries, see [hostile.spoiled].
+// Which peers of a kind spoil their own summaries, see [misdeed.Spoiler].
 func nobody(strategy.ID) bool      { return false }
 func everybody(strategy.ID) bool   { return true }
 func oneInFour(p strategy.ID) bool { return p%4 == 3 }
 
-// misdeed is something that is done to a peer with a link.
-type misdeed func(h *hostile, to strategy.ID)
+// deed is something that is done to a peer with a link.
+type deed func(h *hostile, to strategy.ID)
 
 // hostile is a peer that does the same as others and, at intervals, a misdeed to one of its links.
 type hostile struct {
 	*node
-	misdeeds []misdeed
+	misdeeds []deed
 	of       strategy.Invented
 	rng      *rand.Rand
 	every    time.Duration
@@ -44,11 +45,11 @@ type hostile struct {
 	done     int // misdeeds
 	told     int // identities, in turn
 	spoils   bool
-	answered int               // asks for its own summary, with spoiled ones
+	spoiler  misdeed.Spoiler
 	invented map[uint64]*epoch // summaries of its identities, made when they are first spoken of, by the tag of their origin
 }
 
-func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
+func adversary(spoils func(strategy.ID) bool, misdeeds ...deed) func(strategy.Peer, strategy.Invented) strategy.Peer {
 	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
 		v := p.(*node)
 		self := v.host.Self()
@@ -90,7 +91,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 				return true
 			}
 		case wire.PartsRequest:
-			p, mine := h.partsOf(q.Group, q.First, q.End)
+			p, mine := h.partsOf(wire.Item{Group: q.Group, Have: uint16(q.First), Want: uint16(q.End)})
 			if mine {
 				h.reply(s, p.Parts)
 			}
@@ -105,7 +106,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 			if it.Want <= it.Have {
 				continue
 			}
-			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine {
+			if p, mine := h.partsOf(it); mine {
 				h.sendParts(in.From, p)
 			}
 		}
@@ -123,38 +124,10 @@ func (h *hostile) isSpoiled(g group.ID) bool {
 // own returns the last epoch of the peer itself; nil before the first.
 func (h *hostile) own() *epoch { return h.run.origins[h.host.Self()].epoch }
 
-// spoiled returns parts of an epoch. Their signature is wrong, or a part differs from the signed one, or they are of a
-// second summary under the same number, or they are correct.
-func (h *hostile) spoiled(e *epoch, first, end int) parts {
-	p := parts{group: group.Of(e.stream.Header())}
-	if h.answered++; h.answered%2 == 0 {
-		e = h.run.twin(h.host.Self(), e)
-	}
-	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
-	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
-		p.Run = summary.Run{First: first, Parts: [][]byte{{0}}}
-		return p
-	}
-	p.Run = run
-	if first == 0 {
-		p.Envelope, p.Record = e.envelope, e.record
-	}
-	switch {
-	case h.answered%3 == 1 && first == 0:
-		p.Envelope = slices.Clone(p.Envelope)
-		p.Envelope[len(p.Envelope)-1] = wrong
-	case h.answered%3 == 2:
-		part := slices.Clone(run.Parts[0])
-		part[0] ^= 1
-		p.Run.Parts = append([][]byte{part}, run.Parts[1:]...)
-	}
-	return p
-}
-
 // announce offers the peer's own summary.
 func (h *hostile) announce(to strategy.ID) {
 	if own := h.own(); own != nil {
-		h.sendCatalogue(to, []wire.Item{{Group: group.Of(own.stream.Header()), Have: uint16(own.stream.Parts())}})
+		h.sendCatalogue(to, []wire.Item{own.claim().Item()})
 	}
 }
 
@@ -172,25 +145,20 @@ func (h *hostile) garbage(to strategy.ID) {
 	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
 }
 
-// partsOf returns parts of the summary of one of the adversary's identities, or of its own if it spoils that; mine is
-// false if the group is another's.
-func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
-	if h.isSpoiled(g) {
-		return h.spoiled(h.own(), first, end), true
+// partsOf returns parts of the summary of one of the adversary's identities, or spoiled ones of its own if it spoils
+// that; mine is false if the group is another's.
+func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
+	p.group = it.Group
+	if h.isSpoiled(it.Group) {
+		own := h.own()
+		p.Parts = h.spoiler.Parts(own.claim(), func() misdeed.Claim { return h.run.twin(h.host.Self(), own).claim() }, it)
+		return p, true
 	}
-	e := h.invented[g.OriginTag()]
-	if e == nil {
-		return p, false
+	e := h.invented[it.Group.OriginTag()]
+	if e != nil {
+		p.Parts, mine = e.claim().Parts(it)
 	}
-	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
-	if err != nil {
-		return p, false
-	}
-	p = parts{g, wire.Parts{Run: run}}
-	if first == 0 {
-		p.Envelope, p.Record = e.envelope, e.record
-	}
-	return p, true
+	return p, mine
 }
 
 // some returns records of the next n identities made up.
@@ -210,9 +178,7 @@ func (h *hostile) turn() strategy.ID {
 
 // introduce says hello in a new session, claiming a fast line and much knowledge, with records of made-up peers.
 func (h *hostile) introduce(to strategy.ID) {
-	said := wire.Hello{
-		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(wire.MaxHelloRecords),
-	}
+	said := misdeed.Hello(h.rng.Uint64()|1, h.some(wire.MaxHelloRecords)...)
 	h.send(to, hello(said), opens(said), 0)
 }
 
@@ -220,38 +186,28 @@ func (h *hostile) introduce(to strategy.ID) {
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {
-		e := h.invent(h.turn())
-		items = append(items, wire.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
+		items = append(items, h.invent(h.turn()).claim().Item())
 	}
 	h.sendCatalogue(to, items)
 }
 
-// future offers newer epochs of a made-up origin and of all peers, as far as a catalogue goes.
+// future offers newer epochs of a made-up origin and of all peers.
 func (h *hostile) future(to strategy.ID) {
-	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
-	items := []wire.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
-	for p := range strategy.ID(h.run.world.Peers) {
-		if p != to && len(items) < wire.MaxItems {
-			items = append(items, wire.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
+	h.sendCatalogue(to, misdeed.Future(h.rng, func(yield func(string) bool) {
+		for p := range strategy.ID(h.run.world.Peers) {
+			if p != to && !yield(string(peerID(p))) {
+				return
+			}
 		}
-	}
-	h.sendCatalogue(to, items)
+	}))
 }
 
 // unasked sends parts that nobody asked for.
 func (h *hostile) unasked(to strategy.ID) {
-	e := h.own()
-	if e == nil {
-		return
+	if e := h.own(); e != nil {
+		under, p := misdeed.Unasked(h.rng, e.claim())
+		h.sendParts(to, parts{under, p})
 	}
-	run, err := e.stream.Run(0, 1)
-	if err != nil {
-		return
-	}
-	h.sendParts(to, parts{
-		group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}),
-		wire.Parts{Envelope: e.envelope, Record: e.record, Run: run},
-	})
 }
 
 // invent returns the summary of a made-up identity.

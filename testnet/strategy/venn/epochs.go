@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -38,11 +39,13 @@ type epoch struct {
 	twin *epoch // an adversary's second one under the same number; nil: none
 }
 
-// The last byte of an envelope stands for its signature.
-const (
-	right = 0
-	wrong = 1
-)
+// claim returns the epoch as adversaries claim it.
+func (e *epoch) claim() misdeed.Claim {
+	return misdeed.Claim{Stream: e.stream, Envelope: e.envelope, Record: e.record}
+}
+
+// right is the last byte of an envelope: it stands for a signature that is right.
+const right = 0
 
 var errSignature = errors.New("strategy: venn: wrong signature")
 

@@ -1,0 +1,85 @@
+// Package misdeed has what liars say, as values: adversaries of the simulator and package fault's on real hosts say the
+// same.
+package misdeed
+
+import (
+	"bytes"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Claim is a signed summary, and the signed record of its origin.
+type Claim struct {
+	Stream           *summary.Prefix
+	Envelope, Record []byte
+}
+
+// Item offers the claim.
+func (c Claim) Item() wire.Item {
+	return wire.Item{Group: group.Of(c.Stream.Header()), Have: uint16(c.Stream.Parts())}
+}
+
+// Parts returns the parts that are asked for, as an honest holder does; ok is false if there are none.
+func (c Claim) Parts(it wire.Item) (a wire.Parts, ok bool) {
+	run, err := c.Stream.Run(int(it.Have), min(int(it.Want), c.Stream.Parts()))
+	if err != nil || len(run.Parts) == 0 {
+		return a, false
+	}
+	a.Run = run
+	if it.Have == 0 {
+		a.Envelope, a.Record = c.Envelope, c.Record
+	}
+	return a, true
+}
+
+// Spoiler spoils answers, each in another way than the last one.
+type Spoiler struct{ answered int }
+
+// Parts returns the parts of a claim that are asked for. Their signature is wrong, or a part differs from the signed
+// one, or they are correct. Every second answer is of the twin, a second claim under the same number, if there is one.
+func (s *Spoiler) Parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
+	if s.answered++; twin != nil && s.answered%2 == 0 {
+		c = twin()
+	}
+	a, ok := c.Parts(it)
+	switch {
+	case !ok: // a twin may have fewer parts than are asked for
+		a.Run = summary.Run{First: int(it.Have), Parts: [][]byte{{0}}}
+	case s.answered%3 == 1 && len(a.Envelope) > 0:
+		a.Envelope = bytes.Clone(a.Envelope)
+		a.Envelope[len(a.Envelope)-1] ^= 1
+	case s.answered%3 == 2:
+		part := bytes.Clone(a.Run.Parts[0])
+		part[0] ^= 1
+		a.Run.Parts = append([][]byte{part}, a.Run.Parts[1:]...)
+	}
+	return a
+}
+
+// Unasked returns parts of a claim under a group that nobody has asked for.
+func Unasked(rng *rand.Rand, c Claim) (group.ID, wire.Parts) {
+	a, _ := c.Parts(wire.Item{Want: 1})
+	return group.New(rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), a
+}
+
+// Future offers newer epochs of a made-up origin and of others, as far as a catalogue goes.
+func Future(rng *rand.Rand, others iter.Seq[string]) []wire.Item {
+	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: rng.Uint32()}
+	items := []wire.Item{{Group: group.New(rng.Uint64(), e), Have: 20}}
+	for name := range others {
+		if len(items) == wire.MaxItems {
+			break
+		}
+		items = append(items, wire.Item{Group: group.New(group.OriginTag(name), e), Have: 20})
+	}
+	return items
+}
+
+// Hello claims a fast line and much knowledge, and to be a neighbour already.
+func Hello(session uint64, records ...wire.Record) wire.Hello {
+	return wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
+}
