@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/testnet/papers"
-	"github.com/venn-p2p/venn/testnet/papers/frequency"
 )
 
 var countmin = experiment{
@@ -27,14 +26,12 @@ func countminTasks(s *session) []task {
 // countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps.
 // The stream is Zipf's. It asks for keys that never came: collisions raise their estimates the most.
 func (s *session) countMin(eps float64) {
-	p := must(frequency.ParamsForError(eps, eps))
+	p := papers.CountMinFor(eps, eps)
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)
 	type outcome struct{ low, exceeded float64 }
 	all := trials(s, fmt.Sprint("stream ", eps), 400, func(rng *rand.Rand) outcome {
 		const keys, asked = 5000, 500
-		p := p
-		p.Seed = rng.Uint64()
-		sketch := must(frequency.New(p))
+		sketch := papers.NewCountMin(p, rng.Uint64())
 		names, counts := make([]uint64, keys), make([]uint32, keys)
 		for i := range keys {
 			names[i], counts[i] = rng.Uint64(), uint32(keys/(i+1))
@@ -47,7 +44,7 @@ func (s *session) countMin(eps float64) {
 			}
 		}
 		for range asked {
-			if float64(sketch.Estimate(rng.Uint64())) > eps*float64(sketch.Total()) {
+			if float64(sketch.Estimate(rng.Uint64())) > eps*float64(sketch.Total) {
 				o.exceeded += 1.0 / asked
 			}
 		}
@@ -79,7 +76,7 @@ func (s *session) atMost(row, quantity string, bound, measured, tolerance float6
 // gives.
 func (s *session) copies() {
 	for _, form := range []struct{ eps, delta float64 }{{0.01, 1e-6}, {0.001, 1e-6}, {0.1, 1e-3}} {
-		p := must(frequency.ParamsForError(form.eps, form.delta))
+		p := papers.CountMinFor(form.eps, form.delta)
 		row := fmt.Sprintf("eps=%v, delta=%v", form.eps, form.delta)
 		s.note(Row{
 			Paper: s.Paper, Table: "section 9.2", Row: row, Quantity: "hash functions",
