@@ -108,44 +108,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An experiment that was interrupted goes on, also after what a crash left of the last line, and comes to the same
-// rows.
-func TestCollectionResumes(t *testing.T) {
-	o := Options{Peers: 5, Sweep: "share=0.25,1", Trials: 2, Out: t.TempDir()}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	o.Progress = func(s Progress) {
-		if s.Done >= 0.5 {
-			cancel()
-		}
-	}
-	first, err := RunCollection(ctx, Budget, o)
-	if !errors.Is(err, context.Canceled) || len(first.Rows) == 0 {
-		t.Fatalf("%d rows, %v", len(first.Rows), err)
-	}
-	f, err := os.OpenFile(filepath.Join(o.Out, "budget.runs.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteString(`{"run":"{Exp`)
-	if err = errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	begun := 0
-	o.Progress = func(s Progress) {
-		begun++
-	}
-	got, err := RunCollection(t.Context(), Budget, o)
-	if err != nil || begun == 0 || begun > 2 {
-		t.Fatalf("went on with %d of 4 runs, %v", begun, err)
-	}
-	o.Out = ""
-	want, err := RunCollection(t.Context(), Budget, o)
-	if err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
-		t.Errorf("rows differ (%v):\n%+v\n%+v", err, got.Rows, want.Rows)
-	}
-}
-
 // An experiment goes on with the data it began with. What was found with another table or folder of the same name is
 // not its own.
 func TestDataChanges(t *testing.T) {

@@ -9,29 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
-// Collections and papers have parts, too.
-func TestPartsOfOtherExperiments(t *testing.T) {
-	whole := Options{Peers: 4, Trials: 2, Sweep: "share=0.5,1"}
-	want, err := RunCollection(t.Context(), Budget, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := whole
-	o.Out = t.TempDir()
-	for i := range 3 {
-		o.Part = runs.Part{I: i, Of: 3}
-		if _, err := RunCollection(t.Context(), Budget, o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begun := 0
-	o.Part, o.Progress = runs.Part{}, func(s Progress) {
-		begun++
-	}
-	if got, err := RunCollection(t.Context(), Budget, o); err != nil || begun > 0 || !reflect.DeepEqual(got.Rows, want.Rows) {
-		t.Errorf("%d runs missing, %v, rows\n%v\n%v", begun, err, got.Rows, want.Rows)
-	}
-
+// Parts of an experiment are the whole.
+func TestParts(t *testing.T) {
 	names := []string{"countmin", "delta"}
 	papers, err := Run(t.Context(), names, Options{Trials: 5})
 	if err != nil {
