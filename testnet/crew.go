@@ -11,13 +11,13 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -99,16 +99,13 @@ func (c *crew) volumes() map[protocol.ID]volume {
 	return sums
 }
 
-// each does something with every member that has a node, several at one time.
-func (c *crew) each(do func(i int, m *member)) {
-	var group errgroup.Group
-	group.SetLimit(parallel)
-	for i, m := range c.members {
-		if m.node != nil {
-			group.Go(func() error { do(i, m); return nil })
+// each does something with every member that has a node, some at one time.
+func (c *crew) each(atOnce int, do func(i int, m *member)) {
+	runs.Parallel(len(c.members), atOnce, func(i int) {
+		if m := c.members[i]; m.node != nil {
+			do(i, m)
 		}
-	}
-	_ = group.Wait()
+	})
 }
 
 // closing is the number of peers closed at a time: a node mostly waits while its goodbye goes out.
@@ -116,24 +113,12 @@ var closing = 32 * runtime.GOMAXPROCS(0)
 
 // closeNodes ends all nodes. Hosts are closed afterwards: a node that runs makes up for each link that it loses.
 func (c *crew) closeNodes() {
-	var nodes errgroup.Group
-	nodes.SetLimit(closing)
-	for _, m := range c.members {
-		if m.node != nil {
-			nodes.Go(m.node.Close)
-		}
-	}
-	_ = nodes.Wait()
+	c.each(closing, func(_ int, m *member) { _ = m.node.Close() })
 }
 
 // close ends all hosts.
 func (c *crew) close() {
-	var hosts errgroup.Group
-	hosts.SetLimit(4 * runtime.GOMAXPROCS(0))
-	for _, m := range c.members {
-		hosts.Go(m.host.Close)
-	}
-	_ = hosts.Wait()
+	runs.Parallel(len(c.members), 4*runtime.GOMAXPROCS(0), func(i int) { _ = c.members[i].host.Close() })
 	if c.wires != nil {
 		c.wires.close()
 	}

@@ -165,7 +165,7 @@ func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 // neighbours scores the neighbours that the nodes have chosen by overlap, by what all hold now.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	chosen := make([][]int, r.data.Peers())
-	r.each(func(_ int, m *member) {
+	r.each(parallel, func(_ int, m *member) {
 		ids, err := m.similar(ctx)
 		if err != nil {
 			return

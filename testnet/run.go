@@ -194,7 +194,7 @@ func (r *run) spread(ctx context.Context) error {
 // poll asks all nodes for their status; a node that does not answer before ctx ends has an empty one.
 func (r *run) poll(ctx context.Context) []node.Status {
 	all := make([]node.Status, len(r.members))
-	r.each(func(i int, m *member) {
+	r.each(parallel, func(i int, m *member) {
 		if s, err := m.node.Status(ctx); err == nil {
 			all[i] = s
 		}

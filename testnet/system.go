@@ -8,8 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -131,10 +131,5 @@ func (c *company) change(context.Context, sim.Change)      {}
 func (c *company) heal()                                   {}
 
 func (c *company) close() {
-	var group errgroup.Group
-	group.SetLimit(closing)
-	for _, p := range c.peers {
-		group.Go(p.Close)
-	}
-	_ = group.Wait()
+	runs.Parallel(len(c.peers), closing, func(i int) { _ = c.peers[i].Close() })
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -238,22 +239,22 @@ func (s *Scenario) defaults() {
 	if len(s.Strategies) == 0 {
 		s.Strategies = []string{"venn"}
 	}
-	setDefault(&s.Trials, 5)
-	setDefault(&s.Warmup, Duration(time.Minute))
-	setDefault(&s.Asking, Duration(time.Minute))
-	setDefault(&s.Rows, Figures)
-	setDefault(&s.Patience, Duration(10*time.Second))
+	s.Trials = cmp.Or(s.Trials, 5)
+	s.Warmup = cmp.Or(s.Warmup, Duration(time.Minute))
+	s.Asking = cmp.Or(s.Asking, Duration(time.Minute))
+	s.Rows = cmp.Or(s.Rows, Figures)
+	s.Patience = cmp.Or(s.Patience, Duration(10*time.Second))
 	c := &s.Collections
-	setDefault(&c.Data, Clusters)
+	c.Data = cmp.Or(c.Data, Clusters)
 	if c.Data == Clusters {
-		setDefault(&s.Peers, 100)
+		s.Peers = cmp.Or(s.Peers, 100)
 	}
-	setDefault(&c.Keys, 200)
-	setDefault(&c.Size, 50)
-	setDefault(&c.Outside, 0.1)
-	setDefault(&c.Zipf, holdings.ZipfExponent)
-	setDefault(&c.Copies, 5)
-	setDefault(&c.Chunk, 1<<20)
+	c.Keys = cmp.Or(c.Keys, 200)
+	c.Size = cmp.Or(c.Size, 50)
+	c.Outside = cmp.Or(c.Outside, 0.1)
+	c.Zipf = cmp.Or(c.Zipf, holdings.ZipfExponent)
+	c.Copies = cmp.Or(c.Copies, 5)
+	c.Chunk = cmp.Or(c.Chunk, 1<<20)
 	if len(s.Lines) == 0 && s.Strong > 0 {
 		s.Lines = []Line{{Name: strong, Share: s.Strong, Up: 100_000_000, Down: 100_000_000}, {Name: "weak", Share: 1 - s.Strong, Up: 1_000_000, Down: 1_000_000}}
 	}
@@ -261,26 +262,26 @@ func (s *Scenario) defaults() {
 		s.Lines = []Line{{Name: "10mbit", Up: 10_000_000, Down: 10_000_000}}
 	}
 	for i := range s.Lines {
-		setDefault(&s.Lines[i].Share, 1)
-		setDefault(&s.Lines[i].Name, fmt.Sprint(i))
+		s.Lines[i].Share = cmp.Or(s.Lines[i].Share, 1)
+		s.Lines[i].Name = cmp.Or(s.Lines[i].Name, fmt.Sprint(i))
 	}
 	if s.Latency.Matrix == "" {
-		setDefault(&s.Latency.Least, Duration(10*time.Millisecond))
+		s.Latency.Least = cmp.Or(s.Latency.Least, Duration(10*time.Millisecond))
 	}
-	setDefault(&s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
+	s.Latency.Most = cmp.Or(s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
 	for i := range s.Latency.Region {
-		setDefault(&s.Latency.Region[i].Share, 1)
+		s.Latency.Region[i].Share = cmp.Or(s.Latency.Region[i].Share, 1)
 	}
-	setDefault(&s.Links.Kind, "random")
+	s.Links.Kind = cmp.Or(s.Links.Kind, "random")
 	if s.Links.Kind == string(sim.Star) {
-		setDefault(&s.Links.Degree, 1)
+		s.Links.Degree = cmp.Or(s.Links.Degree, 1)
 	}
-	setDefault(&s.Links.Degree, 8)
-	setDefault(&s.Queries.Rule, Interest)
-	setDefault(&s.Queries.Number, 500)
-	setDefault(&s.Queries.Zipf, holdings.ZipfExponent)
-	setDefault(&s.Sessions.Shape, 0.5)
-	setDefault(&s.Sessions.Away, s.Sessions.Median/10)
+	s.Links.Degree = cmp.Or(s.Links.Degree, 8)
+	s.Queries.Rule = cmp.Or(s.Queries.Rule, Interest)
+	s.Queries.Number = cmp.Or(s.Queries.Number, 500)
+	s.Queries.Zipf = cmp.Or(s.Queries.Zipf, holdings.ZipfExponent)
+	s.Sessions.Shape = cmp.Or(s.Sessions.Shape, 0.5)
+	s.Sessions.Away = cmp.Or(s.Sessions.Away, s.Sessions.Median/10)
 	if s.Killed > 0 {
 		at := s.Warmup / 2
 		i := slices.IndexFunc(append(s.Events, Event{At: at + 1}), func(e Event) bool { return e.At > at })
@@ -288,12 +289,12 @@ func (s *Scenario) defaults() {
 	}
 	for i := range s.Events {
 		if e := &s.Events[i]; e.Kind == Partition {
-			setDefault(&e.Parts, 2)
+			e.Parts = cmp.Or(e.Parts, 2)
 		}
 	}
 	for i := range s.Adversaries {
 		if a := &s.Adversaries[i]; a.invents() {
-			setDefault(&a.Identities, ghosts*a.Number)
+			a.Identities = cmp.Or(a.Identities, ghosts*a.Number)
 		}
 	}
 }
@@ -320,13 +321,6 @@ const (
 	Popular  = holdings.Popular
 	Zipf     = holdings.Zipf
 )
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
-}
 
 // End returns the time at which the last query has ended.
 func (s *Scenario) End() time.Duration { return time.Duration(s.Warmup + s.Asking + s.Patience) }

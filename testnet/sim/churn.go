@@ -73,8 +73,8 @@ func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	if of.Median == 0 {
 		return nil
 	}
-	setDefault(&of.Shape, 0.5)
-	setDefault(&of.Away, of.Median/10)
+	of.Shape = cmp.Or(of.Shape, 0.5)
+	of.Away = cmp.Or(of.Away, of.Median/10)
 	var out []Move
 	for p := range strategy.ID(peers) {
 		out = append(out, of.history(p, end, rng)...)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -54,19 +55,12 @@ type Config struct {
 var ErrConfig = errors.New("sim: bad configuration")
 
 func (c *Config) defaults() {
-	setDefault(&c.Least, 10*time.Millisecond)
-	setDefault(&c.GiveUp, 3*time.Second)
-	setDefault(&c.Asking, time.Minute)
-	setDefault(&c.Patience, 30*time.Second)
+	c.Least = cmp.Or(c.Least, 10*time.Millisecond)
+	c.GiveUp = cmp.Or(c.GiveUp, 3*time.Second)
+	c.Asking = cmp.Or(c.Asking, time.Minute)
+	c.Patience = cmp.Or(c.Patience, 30*time.Second)
 	if c.Rates == nil {
 		c.Rates = func(strategy.ID) (up, down uint64) { return 10_000_000, 10_000_000 }
-	}
-}
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
 	}
 }
 

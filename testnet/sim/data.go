@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -90,10 +91,10 @@ type Clusters struct {
 }
 
 func (c *Clusters) defaults() {
-	setDefault(&c.Size, 50)
-	setDefault(&c.Outside, 0.1)
-	setDefault(&c.Zipf, holdings.ZipfExponent)
-	setDefault(&c.Copies, 5)
+	c.Size = cmp.Or(c.Size, 50)
+	c.Outside = cmp.Or(c.Outside, 0.1)
+	c.Zipf = cmp.Or(c.Zipf, holdings.ZipfExponent)
+	c.Copies = cmp.Or(c.Copies, 5)
 }
 
 const (

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -26,12 +27,12 @@ const (
 )
 
 func (t *Topology) defaults() {
-	setDefault(&t.Kind, Random)
+	t.Kind = cmp.Or(t.Kind, Random)
 	if t.Kind == Star {
-		setDefault(&t.Degree, 1)
+		t.Degree = cmp.Or(t.Degree, 1)
 	}
-	setDefault(&t.Degree, 8)
-	setDefault(&t.Rewire, 0.1)
+	t.Degree = cmp.Or(t.Degree, 8)
+	t.Rewire = cmp.Or(t.Rewire, 0.1)
 }
 
 // For returns the topology as peers open it under the strategy's rules: the rules set how many links each peer has. In
