@@ -100,19 +100,3 @@ func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 	delete(p.open, number)
 	return made
 }
-
-// padding is the bytes that frames are made of, the same for all.
-type padding struct {
-	mu    sync.Mutex
-	bytes []byte
-}
-
-// of returns n bytes, which nobody may change.
-func (p *padding) of(n int) []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.bytes) < n {
-		p.bytes = make([]byte, max(n, 2*len(p.bytes)))
-	}
-	return p.bytes[:n]
-}

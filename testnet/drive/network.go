@@ -56,11 +56,10 @@ type Network struct {
 	began   time.Time
 	started atomic.Bool
 
-	pipes   pipes
-	padding padding
-	asks    asks
-	open    atomic.Int64 // inputs and messages that have not been dealt with
-	armed   atomic.Int64 // peers that wait to be woken
+	pipes pipes
+	asks  asks
+	open  atomic.Int64 // inputs and messages that have not been dealt with
+	armed atomic.Int64 // peers that wait to be woken
 
 	ctx    context.Context // of all that runs: it ends by Close, or by a fatal error
 	cancel context.CancelCauseFunc

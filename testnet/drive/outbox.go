@@ -95,9 +95,8 @@ func (o *outbox) carry() error {
 			})
 			return nil
 		}
-		b := n.padding.of(f.bytes())
+		b := make([]byte, f.bytes())
 		if head {
-			b = make([]byte, f.bytes())
 			binary.BigEndian.PutUint32(b, number)
 		}
 		if err := p.write(n, s, f, b); err != nil {
