@@ -115,6 +115,34 @@ type World struct {
 // ErrUnknown is matched when no strategy has a name.
 var ErrUnknown = errors.New("unknown strategy")
 
+// Share returns the share of the peers there of which something is so.
+func (w World) Share(so func(ID) bool) float64 {
+	n, there := 0, 0
+	for p := range ID(w.Peers) {
+		if w.Online(p) {
+			if there++; so(p) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(max(1, there))
+}
+
+// Partner draws one of a number of peers, other than the host's own, of which something is so; where it finds none in
+// some tries, one with a link.
+func Partner(h Host, peers int, so func(ID) bool) (ID, bool) {
+	for range 32 {
+		if p := ID(h.Rand().IntN(peers)); p != h.Self() && so(p) {
+			return p, true
+		}
+	}
+	links := h.Links()
+	if len(links) == 0 {
+		return 0, false
+	}
+	return links[h.Rand().IntN(len(links))], true
+}
+
 // Find picks strategies by name, in the order of the names. Errors match ErrUnknown.
 func Find(from []Strategy, names ...string) ([]Strategy, error) {
 	var out []Strategy

@@ -17,37 +17,23 @@ var Strategy = strategy.Strategy{
 	Model:  "the nearest holder that is online is asked; for find-all, every holder. No upkeep.",
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
-			return &peer{host: h, world: &w, open: map[strategy.QueryID]int{}}
+			return &peer{host: h, world: &w, prober: probe.New(h)}
 		}, nil
 	},
 }
 
 type peer struct {
-	host  strategy.Host
-	world *strategy.World
-	open  map[strategy.QueryID]int // answers to come
+	host   strategy.Host
+	world  *strategy.World
+	prober probe.Prober
 }
 
 func (o *peer) Step(_ time.Duration, in strategy.Input) {
-	switch in := in.(type) {
-	case strategy.Started:
-		o.start(in.Query)
-	case strategy.Received:
-		o.receive(in.From, in.Message)
-	case strategy.Failed:
-		o.close(in.Message.Query)
+	if q, is := in.(strategy.Started); is {
+		o.prober.Start(q.Query, o.holders(q.Query), 1)
+		return
 	}
-}
-
-func (o *peer) start(q strategy.Query) {
-	to := o.holders(q)
-	for _, p := range to {
-		o.host.Send(p, strategy.Message{Body: probe.Ask{Key: q.Key}, Bytes: probe.AskBytes, Query: q.ID})
-	}
-	o.open[q.ID] = len(to)
-	if len(to) == 0 {
-		o.close(q.ID)
-	}
+	o.prober.Step(in)
 }
 
 // holders returns the peers to ask.
@@ -64,25 +50,4 @@ func (o *peer) holders(q strategy.Query) []strategy.ID {
 		}
 	}
 	return out
-}
-
-func (o *peer) receive(from strategy.ID, m strategy.Message) {
-	switch b := m.Body.(type) {
-	case probe.Ask:
-		has := o.host.Look(m.Query, b.Key)
-		o.host.Send(from, strategy.Message{Body: probe.Answer{Has: has}, Bytes: probe.AnswerBytes, Query: m.Query})
-	case probe.Answer:
-		if b.Has {
-			o.host.Found(m.Query, from, 1)
-		}
-		o.close(m.Query)
-	}
-}
-
-// close counts an answer, or none to come.
-func (o *peer) close(q strategy.QueryID) {
-	if o.open[q]--; o.open[q] <= 0 {
-		delete(o.open, q)
-		o.host.Done(q)
-	}
 }

@@ -230,15 +230,7 @@ func (p *peer) start(q strategy.Query) {
 
 // Covers implements [strategy.Measured]: the share of the peers there whose filters are here.
 func (p *peer) Covers() float64 {
-	known, there := 0, 0
-	for i := range p.directory {
-		if p.run.world.Online(strategy.ID(i)) {
-			if there++; p.directory[i].filter {
-				known++
-			}
-		}
-	}
-	return float64(known) / float64(max(1, there))
+	return p.run.world.Share(func(id strategy.ID) bool { return p.directory[id].filter })
 }
 
 // DirectoryBytes implements [strategy.Measured]: the records of all peers known, and their filters as they are sent.
@@ -281,18 +273,9 @@ func (p *peer) round(now time.Duration) {
 
 // partner draws a peer that is known and may be there.
 func (p *peer) partner() (strategy.ID, bool) {
-	rng := p.host.Rand()
-	for range 32 {
-		i := strategy.ID(rng.IntN(len(p.directory)))
-		if e := p.directory[i]; e.version > 0 && !e.away && i != p.host.Self() {
-			return i, true
-		}
-	}
-	links := p.host.Links()
-	if len(links) == 0 {
-		return 0, false
-	}
-	return links[rng.IntN(len(links))], true
+	return strategy.Partner(p.host, len(p.directory), func(id strategy.ID) bool {
+		return p.directory[id].version > 0 && !p.directory[id].away
+	})
 }
 
 func (p *peer) send(to strategy.ID, body strategy.Named, bytes int) {

@@ -179,7 +179,9 @@ func (p *peer) send(to strategy.ID, body any, bytes int) {
 }
 
 func (p *peer) round() {
-	to, drawn := p.draw()
+	to, drawn := strategy.Partner(p.host, len(p.members), func(id strategy.ID) bool {
+		return p.members[id].version > 0 && !p.members[id].dead
+	})
 	if p.rounds++; !drawn {
 		return
 	}
@@ -189,20 +191,6 @@ func (p *peer) round() {
 	}
 	told, bytes := p.news()
 	p.send(to, ping{told, sum}, header+8+bytes)
-}
-
-// draw draws a member that is not known to be dead, or a link.
-func (p *peer) draw() (strategy.ID, bool) {
-	for range 32 {
-		id := strategy.ID(p.host.Rand().IntN(len(p.members)))
-		if m := p.members[id]; m.version > 0 && !m.dead && id != p.host.Self() {
-			return id, true
-		}
-	}
-	if links := p.host.Links(); len(links) > 0 {
-		return links[p.host.Rand().IntN(len(links))], true
-	}
-	return 0, false
 }
 
 // sum returns a hash of the versions of all lists that are here, never 0.
@@ -343,13 +331,5 @@ func (p *peer) DirectoryBytes() (bytes int) {
 
 // Covers implements [strategy.Measured].
 func (p *peer) Covers() float64 {
-	known, there := 0, 0
-	for id, m := range p.members {
-		if p.run.world.Online(strategy.ID(id)) {
-			if there++; m.list != nil {
-				known++
-			}
-		}
-	}
-	return float64(known) / float64(max(1, there))
+	return p.run.world.Share(func(id strategy.ID) bool { return p.members[id].list != nil })
 }
