@@ -2,12 +2,9 @@ package holdings_test
 
 import (
 	"errors"
-	"io"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
 )
@@ -128,55 +125,4 @@ func TestInterest(t *testing.T) {
 	if alike < 1750 || alike > 1850 { // four standard deviations
 		t.Errorf("%d of 2000 are alike, want about 1800", alike)
 	}
-}
-
-func readLog(text string) ([]holdings.Logged[int32], error) {
-	peer := func(name string) (int32, bool) { return 1, name == "a" }
-	key := func(name string) (uint32, bool) { return 2, name == "k" }
-	return holdings.ReadLog(strings.NewReader(text), time.Minute, peer, key)
-}
-
-func TestReadLog(t *testing.T) {
-	got, err := readLog("# a log\n0,a,k\n1.5,a,k\n")
-	if err != nil || !slices.Equal(got, []holdings.Logged[int32]{{0, 1, 2}, {1500 * time.Millisecond, 1, 2}}) {
-		t.Errorf("%v, %v", got, err)
-	}
-	for text, want := range map[string]string{"0,a,k\n61,a,k": "line 2", "-1,a,k": "line 1", "0,b,k": `"b"`, "0,a,x": `"x"`, "0,a": "fields"} {
-		if _, err := readLog(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
-	}
-}
-
-// Whatever a log says, it is refused or its queries are within the time.
-func FuzzReadLog(f *testing.F) {
-	f.Add("0,a,k\n1.5,a,k\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := readLog(text)
-		if err != nil {
-			return
-		}
-		for _, q := range got {
-			if q.At < 0 || q.At > time.Minute {
-				t.Fatalf("%v", q)
-			}
-		}
-	})
-}
-
-// A file that is no table is refused before it fills the memory.
-func TestReadLogWithoutLines(t *testing.T) {
-	known := func(string) (uint32, bool) { return 0, true }
-	peer := func(string) (int32, bool) { return 0, true }
-	_, err := holdings.ReadLog(io.MultiReader(strings.NewReader("1,0,0\n"), zeros{}), time.Minute, peer, known)
-	if err == nil || !strings.Contains(err.Error(), "a line has more than") {
-		t.Error(err)
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }

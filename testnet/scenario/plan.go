@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -39,11 +40,10 @@ type Plan struct {
 	least  time.Duration // latency
 	raised int           // latencies of a matrix that are below the least
 
-	data    *workload.Data           // nil: collections are made up
-	named   func() map[string]uint32 // numbers of the keys that are not in it
-	extra   [][]byte                 // the end of Keys: keys that nobody holds at the start
-	further int                      // of them, keys that no change of the plan adds
-	peers   [][]span                 // when each is there
+	sorted  func() []uint32 // numbers of the keys, in the keys' order
+	extra   [][]byte        // the end of Keys: keys that nobody holds at the start
+	further int             // of them, keys that no change of the plan adds
+	peers   [][]span        // when each is there
 }
 
 // Jump is that a clock jumps ahead.
@@ -140,12 +140,11 @@ func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
 
 // Lookup returns the number of a key. It is safe for concurrent use.
 func (p *Plan) Lookup(key []byte) (number uint32, known bool) {
-	if p.data != nil {
-		if number, known = p.data.Lookup(key); known {
-			return number, known
-		}
+	sorted := p.sorted()
+	at, known := slices.BinarySearchFunc(sorted, key, func(n uint32, key []byte) int { return bytes.Compare(p.Keys[n], key) })
+	if known {
+		number = sorted[at]
 	}
-	number, known = p.named()[string(key)]
 	return number, known
 }
 
@@ -187,7 +186,7 @@ func (p *Plan) take(d *workload.Data) (err error) {
 	for k := range d.Keys() {
 		p.Keys = append(p.Keys, d.Key(uint32(k)))
 	}
-	p.Names, p.data = d.Peers(), d
+	p.Names = d.Peers()
 	if p.Data, err = sim.NewData(make([]summary.Fingerprint, d.Keys()), d.Collections()); err != nil {
 		return p.source.fault("collections.data", "%w", err)
 	}
@@ -213,16 +212,13 @@ func (p *Plan) hash() error {
 		fps[k] = h.Fingerprint(key)
 	}
 	p.Data = p.Data.Under(fps)
-	p.named = sync.OnceValue(func() map[string]uint32 {
-		made := p.Keys
-		if p.data != nil {
-			made = p.extra
+	p.sorted = sync.OnceValue(func() []uint32 {
+		sorted := make([]uint32, len(p.Keys))
+		for k := range sorted {
+			sorted[k] = uint32(k)
 		}
-		numbers, first := make(map[string]uint32, len(made)), len(p.Keys)-len(made)
-		for k, key := range made {
-			numbers[string(key)] = uint32(first + k)
-		}
-		return numbers
+		slices.SortFunc(sorted, func(a, b uint32) int { return bytes.Compare(p.Keys[a], p.Keys[b]) })
+		return sorted
 	})
 	return nil
 }

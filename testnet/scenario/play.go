@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
@@ -150,32 +152,35 @@ func (s *stage) crowd(e Event, rng *rand.Rand) (acts []act) {
 	return acts
 }
 
-// log reads queries from a table of seconds, peer and key. Peers are given by name or number, keys by number where they
-// are made up, else as they are.
+// log reads queries from a table of seconds, peer and key, see keyNamed.
 func (s *stage) log(path string) (acts []act, err error) {
-	const key = "queries.log"
-	f, err := s.open(path)
-	if err != nil {
-		return nil, s.source.fault(key, "%w", err)
-	}
-	defer f.Close()
 	end := s.End()
 	if s.Queries.Untimed {
 		end = math.MaxInt64
 	}
-	logged, err := holdings.ReadLog(f, end, s.peerNamed, holdings.KeyNames(len(s.Keys), s.Lookup))
-	if err != nil {
-		return nil, s.source.fault(key, "%s: %w", path, err)
-	}
-	for _, q := range logged {
-		if s.Queries.Untimed {
-			q.At = time.Duration(s.Warmup)
+	err = s.table("queries.log", path, 3, func(cells []string) error {
+		seconds, err := strconv.ParseFloat(cells[0], 64)
+		if err != nil || !(seconds >= 0 && seconds <= end.Seconds()) {
+			return fmt.Errorf("%q is no time from 0 to %v seconds", cells[0], end.Seconds())
 		}
-		acts = append(acts, act{q.At, func(at time.Duration) {
-			if s.mayAsk(q.Asker, q.Key) {
-				s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: q.Asker, Key: q.Key})
+		asker, known := s.peerNamed(cells[1])
+		if !known {
+			return fmt.Errorf("there is no peer %q", cells[1])
+		}
+		key, known := s.keyNamed(cells[2])
+		if !known {
+			return fmt.Errorf("there is no key %q", cells[2])
+		}
+		at := time.Duration(s.Warmup)
+		if !s.Queries.Untimed {
+			at = time.Duration(seconds * float64(time.Second))
+		}
+		acts = append(acts, act{at, func(at time.Duration) {
+			if s.mayAsk(asker, key) {
+				s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: asker, Key: key})
 			}
 		}})
-	}
-	return acts, nil
+		return nil
+	})
+	return acts, err
 }

@@ -90,11 +90,17 @@ func TestMistakesInFiles(t *testing.T) {
 	write("m.csv", "1,2\n3\n")
 	write("n.csv", "1,2\n3,x\n")
 	write("q.csv", "1,0,0\n2,nobody,0\n")
+	write("k.csv", "1,0,0\n2,0,#99999999\n")
+	write("t.csv", "1e9,0,0\n")
+	write("zeros.csv", "1,0,0\n"+strings.Repeat("\x00", 1<<20)) // no table: refused before it fills the memory
 	for text, want := range map[string]string{
 		"[latency]\nmatrix=\"m.csv\"":         "m.csv: record on line 2",
-		"[latency]\nmatrix=\"n.csv\"":         "n.csv: row 2, column 2: \"x\"",
+		"[latency]\nmatrix=\"n.csv\"":         "n.csv: line 2: column 2: \"x\"",
 		"[latency]\nmatrix=\"gone.csv\"":      "gone.csv",
 		"[queries]\nlog=\"q.csv\"":            "q.csv: line 2: there is no peer \"nobody\"",
+		"[queries]\nlog=\"k.csv\"":            "k.csv: line 2: there is no key \"#99999999\"",
+		"[queries]\nlog=\"t.csv\"":            "t.csv: line 1: \"1e9\" is no time",
+		"[queries]\nlog=\"zeros.csv\"":        "a line has more than 65536 bytes",
 		"[collections]\ndata=\"nothing.tsv\"": "nothing.tsv",
 	} {
 		write("s.toml", "question=\"?\"\npeers=10\n"+text)

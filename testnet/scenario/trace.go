@@ -1,12 +1,15 @@
 package scenario
 
 import (
+	"bytes"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -22,7 +25,7 @@ func (p *Plan) table(key, path string, columns int, row func(cells []string) err
 		return p.source.fault(key, "%w", err)
 	}
 	defer f.Close()
-	r := csv.NewReader(f)
+	r := csv.NewReader(&shortLines{r: f})
 	r.Comment, r.FieldsPerRecord = '#', columns
 	for n := 0; ; n++ {
 		cells, err := r.Read()
@@ -36,9 +39,44 @@ func (p *Plan) table(key, path string, columns int, row func(cells []string) err
 			return p.source.fault(key, "%s: %w", path, err)
 		}
 		if err := row(cells); err != nil {
-			return p.source.fault(key, "%s: row %d, %w", path, n+1, err)
+			line, _ := r.FieldPos(0)
+			return p.source.fault(key, "%s: line %d: %w", path, line, err)
 		}
 	}
+}
+
+// maxLine is the longest line of a table, in bytes.
+const maxLine = 1 << 16
+
+// shortLines passes on its input until a line is too long: a file that is no table may have no end of line at all.
+type shortLines struct {
+	r    io.Reader
+	line int // bytes of the line that has not ended
+}
+
+func (s *shortLines) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p[:min(len(p), maxLine)])
+	if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
+		s.line = n - end - 1
+	} else if s.line += n; s.line > maxLine {
+		return 0, fmt.Errorf("a line has more than %d bytes", maxLine)
+	}
+	return n, err
+}
+
+// keyNamed returns the number of a key as all logs of queries name it: by the key's bytes, their hexadecimal digits
+// after "0x", or "#" and the key's number, from 0; a plain number that is no key stands for a number, too.
+func (p *Plan) keyNamed(text string) (uint32, bool) {
+	if digits, is := strings.CutPrefix(text, "0x"); is {
+		if key, err := hex.DecodeString(digits); err == nil {
+			return p.Lookup(key)
+		}
+	}
+	if k, known := p.Lookup([]byte(text)); known {
+		return k, true
+	}
+	k, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 32)
+	return uint32(k), err == nil && k < uint64(len(p.Keys))
 }
 
 // peerNamed returns the number of a peer that a table names, by its name or by its number.

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -143,7 +144,7 @@ func draw(order []int, k int, rng *rand.Rand) []int {
 }
 
 // check refuses catalogues that would not fit into memory in chunks of the given bytes, and peers that hold nothing.
-func (c *catalog) check(chunk uint64) error {
+func (c *catalog) check(path string, chunk uint64) error {
 	var keys, holdings uint64
 	holds := make([]bool, len(c.peers))
 	for i := range c.files {
@@ -162,7 +163,7 @@ func (c *catalog) check(chunk uint64) error {
 		return tooMany(holdings)
 	}
 	if i := slices.Index(holds, false); i >= 0 {
-		return fmt.Errorf("workload: %w: peer %q holds nothing", ErrEmpty, c.peers[i])
+		return fmt.Errorf("workload: %s: %w: peer %q holds nothing", cmp.Or(path, debianName), ErrEmpty, c.peers[i])
 	}
 	return nil
 }

@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 )
 
 // DefaultChunk is the size in bytes of the chunks that files are held in.
@@ -22,7 +20,6 @@ type Config struct {
 type Data struct {
 	peers       []string
 	keys        keyTable
-	sorted      []uint32 // numbers of the keys in the keys' order
 	collections [][]uint32
 	holdings    int
 }
@@ -47,7 +44,7 @@ func Load(cfg Config) (*Data, error) {
 		}
 		c = c.resize(cfg.Peers, cfg.Rand)
 	}
-	if err := c.check(cfg.Chunk); err != nil {
+	if err := c.check(cfg.Path, cfg.Chunk); err != nil {
 		return nil, err
 	}
 	return c.data(cfg.Chunk), nil
@@ -80,7 +77,6 @@ func (c *catalog) data(chunk uint64) *Data {
 			}
 		}
 	}
-	d.sort()
 	return d
 }
 
@@ -121,22 +117,4 @@ func (t *keyTable) at(i int) []byte {
 		start = t.ends[i-1]
 	}
 	return t.bytes[start:t.ends[i]:t.ends[i]]
-}
-
-// Lookup returns the number of a key. It takes a binary search over all keys.
-func (d *Data) Lookup(key []byte) (number uint32, ok bool) {
-	i, ok := slices.BinarySearchFunc(d.sorted, key, func(n uint32, key []byte) int { return bytes.Compare(d.Key(n), key) })
-	if !ok {
-		return 0, false
-	}
-	return d.sorted[i], true
-}
-
-// sort makes Lookup ready.
-func (d *Data) sort() {
-	d.sorted = make([]uint32, d.Keys())
-	for i := range d.sorted {
-		d.sorted[i] = uint32(i)
-	}
-	slices.SortFunc(d.sorted, func(a, b uint32) int { return bytes.Compare(d.Key(a), d.Key(b)) })
 }

@@ -83,18 +83,6 @@ func TestCollection(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
-	d := load(t, Config{Chunk: 1 << 20})
-	for k := range uint32(d.Keys()) {
-		if got, ok := d.Lookup(d.Key(k)); !ok || got != k {
-			t.Fatalf("key %d is looked up as %d, %v", k, got, ok)
-		}
-	}
-	if k, ok := d.Lookup([]byte("nobody's")); ok {
-		t.Errorf("found a key that is not there as %d", k)
-	}
-}
-
 func TestFewerPeersAreTheFirst(t *testing.T) {
 	all, some := load(t, Config{}), load(t, Config{Peers: 7})
 	if !slices.Equal(some.Peers(), all.Peers()[:7]) {

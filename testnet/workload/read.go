@@ -67,7 +67,7 @@ func readTable(name string, r io.Reader) (*catalog, error) {
 	if len(t.c.peers) == 0 {
 		return nil, fmt.Errorf("workload: %s: %w: no line \"# peers: …\" names the peers", name, ErrMalformed)
 	}
-	return &t.c, t.checkHolders()
+	return &t.c, nil
 }
 
 // table is a .tsv file while it is read.
@@ -160,20 +160,6 @@ func (t *table) holders(column string) ([]int, error) {
 		return nil, errors.New("a holder twice")
 	}
 	return holders, nil
-}
-
-// checkHolders refuses a peer without files, here where the file to name is known.
-func (t *table) checkHolders() error {
-	holds := make([]bool, len(t.c.peers))
-	for i := range t.c.files {
-		for _, p := range t.c.files[i].holders {
-			holds[p] = true
-		}
-	}
-	if i := slices.Index(holds, false); i >= 0 {
-		return fmt.Errorf("workload: %s: %w: peer %q holds no file", t.name, ErrEmpty, t.c.peers[i])
-	}
-	return nil
 }
 
 // readFolder reads a folder of text files: one file a peer, named by the file without its extension, one key a line.
