@@ -3,8 +3,6 @@ package results
 import (
 	"fmt"
 	"slices"
-
-	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // Ahead is a case in which a strategy beats the first one of its scenario. Its recall is higher by more than the 95 %
@@ -38,10 +36,7 @@ func (g group) ahead() (out []Ahead) {
 // beats returns the measure by which a strategy beats another one in the same case: "recall", "cost", or "" for none.
 func (c situation) beats(other situation) string {
 	a, b := other.rows["recall"], c.rows["recall"]
-	m := statistics.Difference(a.Mean, b.Mean)
-	if len(a.Seeds) > 1 && slices.Equal(a.Seeds, b.Seeds) {
-		m = statistics.Paired(a.Values, b.Values)
-	}
+	m, _ := difference(a.Mean, b.Mean, a.Seeds, b.Seeds, a.Values, b.Values)
 	less := func(figure string) bool { return c.rows[figure].Mean.Value < other.rows[figure].Mean.Value }
 	switch {
 	case m.Value > m.Half:

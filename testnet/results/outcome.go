@@ -98,20 +98,20 @@ func Compare(a, b string) (Comparison, error) {
 			continue
 		}
 		d := Difference{Case: x.Case, Quantity: x.Quantity, A: x, B: after[i]}
-		d.between()
+		m, paired := difference(d.A.mean(), d.B.mean(), d.A.Seeds, d.B.Seeds, d.A.Values, d.B.Values)
+		d.Value, d.Half, d.Paired = m.Value, m.Half, paired
 		c.Differences = append(c.Differences, d)
 	}
 	c.OnlyB = len(after) - len(c.Differences)
 	return c, nil
 }
 
-// between sets the difference: in pairs, if both sides have the same seeds.
-func (d *Difference) between() {
-	m := statistics.Difference(d.A.mean(), d.B.mean())
-	if d.Paired = len(d.A.Seeds) > 1 && slices.Equal(d.A.Seeds, d.B.Seeds); d.Paired {
-		m = statistics.Paired(d.A.Values, d.B.Values)
+// difference returns b minus a: of trials with the same seeds in pairs.
+func difference(a, b statistics.Mean, seedsA, seedsB []uint64, valuesA, valuesB []float64) (m statistics.Mean, paired bool) {
+	if len(seedsA) > 1 && slices.Equal(seedsA, seedsB) {
+		return statistics.Paired(valuesA, valuesB), true
 	}
-	d.Value, d.Half = m.Value, m.Half
+	return statistics.Difference(a, b), false
 }
 
 func readOutcomes(dir string) ([]Outcome, error) {

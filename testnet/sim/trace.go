@@ -39,16 +39,6 @@ func (r Record) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(r.Query))
 }
 
-func parseRecord(b []byte) Record {
-	return Record{
-		At: time.Duration(binary.BigEndian.Uint64(b)), Kind: b[8],
-		Peer:  strategy.ID(binary.BigEndian.Uint32(b[9:])),
-		Other: strategy.ID(binary.BigEndian.Uint32(b[13:])),
-		Bytes: binary.BigEndian.Uint32(b[17:]),
-		Query: strategy.QueryID(binary.BigEndian.Uint32(b[21:])),
-	}
-}
-
 var kindNames = [...]string{
 	join: "joins", leave: "leaves", arrive: "sends to", receive: "receives from", bounce: "not delivered", wake: "wakes",
 	start: "asks", dialled: "dials", accepted: "accepts", refused: "refused by", closed: "closes", linked: "linked by", handshake: "connects to",
@@ -114,5 +104,6 @@ func readRecord(r io.Reader) (rec Record, more bool, err error) {
 	case err != nil:
 		return rec, false, err
 	}
-	return parseRecord(b[:]), true, nil
+	_, err = binary.Decode(b[:], binary.BigEndian, &rec)
+	return rec, true, err
 }

@@ -90,6 +90,13 @@ type Folder struct {
 	Err   error
 }
 
+// fail notes the error of making a file, unless there was one before.
+func (o *Folder) fail(name string, err error) {
+	if err != nil && o.Err == nil {
+		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
+	}
+}
+
 // Write writes a file.
 func (o *Folder) Write(name string, b []byte) {
 	if o.Err != nil {
@@ -106,18 +113,14 @@ func (o *Folder) Write(name string, b []byte) {
 // CSV writes a table.
 func (o *Folder) CSV(name string, records [][]string) {
 	var b bytes.Buffer
-	if err := writeCSV(&b, records); err != nil && o.Err == nil {
-		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
-	}
+	o.fail(name, writeCSV(&b, records))
 	o.Write(name, b.Bytes())
 }
 
 // JSON writes a value, indented.
 func (o *Folder) JSON(name string, v any) {
 	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil && o.Err == nil {
-		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
-	}
+	o.fail(name, err)
 	o.Write(name, append(b, '\n'))
 }
 
@@ -128,24 +131,18 @@ func (o *Folder) Report(r Page) {
 		s := &r.Sections[i]
 		for _, d := range s.Drawings {
 			var svg bytes.Buffer
-			if err := d.SVG(&svg); err != nil && o.Err == nil {
-				o.Err = fmt.Errorf("experiment: %s: %w", d.file(), err)
-			}
+			o.fail(d.file(), d.SVG(&svg))
 			o.Write(d.file()+".svg", svg.Bytes())
 			if f, ok := d.(Figure); ok {
 				spec, err := f.vega()
-				if err != nil && o.Err == nil {
-					o.Err = fmt.Errorf("experiment: %s: %w", d.file(), err)
-				}
+				o.fail(d.file(), err)
 				o.Write(d.file()+".vl.json", spec)
 			}
 			s.Plots = append(s.Plots, inline(svg.Bytes()))
 		}
 	}
 	var b bytes.Buffer
-	if err := reportTemplate.Execute(&b, r); err != nil && o.Err == nil {
-		o.Err = fmt.Errorf("experiment: report.html: %w", err)
-	}
+	o.fail("report.html", reportTemplate.Execute(&b, r))
 	o.Write("report.html", b.Bytes())
 }
 
