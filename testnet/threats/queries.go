@@ -307,10 +307,10 @@ func impatient(defended bool) (cfg routing.Config) {
 	return cfg
 }
 
-// sixty returns a place where a knows sixty peers.
-func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
+// knowing returns a place where a knows a number of peers.
+func knowing(cfg routing.Config, number int) (p *place, all []*routinglab.Node) {
 	p = newPlace(cfg, "")
-	for i := range 60 {
+	for i := range number {
 		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		p.node("a").Knows[n.ID] = 0.001
 		all = append(all, n)
@@ -322,7 +322,7 @@ func sixty(cfg routing.Config) (p *place, all []*routinglab.Node) {
 // sixty hold each key.
 func dying(dead int) func(context.Context, bool) float64 {
 	return func(_ context.Context, defended bool) float64 {
-		p, all := sixty(impatient(defended))
+		p, all := knowing(impatient(defended), 60)
 		rng := rand.New(rand.NewPCG(1, uint64(dead)))
 		for _, i := range rng.Perm(len(all))[:dead] {
 			all[i].Mute = true
@@ -347,7 +347,7 @@ func dying(dead int) func(context.Context, bool) float64 {
 // hold each key.
 func losing(_ context.Context, defended bool) float64 {
 	const keys = 200
-	p, all := sixty(impatient(defended))
+	p, all := knowing(impatient(defended), 60)
 	rng := rand.New(rand.NewPCG(1, 30))
 	found := 0
 	for i := range keys {

@@ -27,10 +27,8 @@ var weather = []attack{
 
 // hundred returns a searcher that knows a hundred peers. Each key has the given number of holders.
 func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.PeerID) {
-	p = newPlace(routing.Config{Limits: limits}, "")
-	for i := range 100 {
-		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
-		p.node("a").Knows[n.ID] = 0.001
+	p, all := knowing(routing.Config{Limits: limits}, 100)
+	for _, n := range all {
 		peers = append(peers, n.ID)
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
