@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
-// piece is what an experiment does at a time: a task, or a run.
+// piece is a task, or a run, of an experiment.
 type piece struct {
 	id   string // names it by all that it follows from
 	name string // for people
@@ -50,7 +50,7 @@ func pieces[T any](ctx context.Context, name string, o Options, of []piece, atOn
 	}
 	known, err := runs.Open[T](o.Out, name, o.Work, ids)
 	if err != nil {
-		return nil, err
+		return make([]*T, len(of)), err
 	}
 	defer known.Close()
 	for i := range of {

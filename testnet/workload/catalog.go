@@ -163,7 +163,7 @@ func (c *catalog) check(path string, chunk uint64) error {
 		return tooMany(holdings)
 	}
 	if i := slices.Index(holds, false); i >= 0 {
-		return fmt.Errorf("workload: %s: %w: peer %q holds nothing", cmp.Or(path, debianName), ErrEmpty, c.peers[i])
+		return fmt.Errorf("workload: %s: %w: peer %q holds no file", cmp.Or(path, debianName), ErrEmpty, c.peers[i])
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestBadTables(t *testing.T) {
 		{"peers twice", "# peers: a\n# peers: b\n", ErrMalformed, "d.tsv:2: malformed line: a second list"},
 		{"peers empty", "# peers:\n", ErrMalformed, "d.tsv:1: malformed line: the list of peers is empty"},
 		{"same name", "# peers: a b a\n", ErrDuplicate, `d.tsv:1: duplicate peer name "a"`},
-		{"empty collection", line(hashA, "x", "1", "0"), ErrEmpty, `d.tsv: empty collection: peer "b" holds nothing`},
+		{"empty collection", line(hashA, "x", "1", "0"), ErrEmpty, `d.tsv: empty collection: peer "b" holds no file`},
 		{"too many keys", line(hashA, "x", "1125899906842624", "0,1"), ErrLimit, "choose larger chunks"},
 		{"long line", "#" + strings.Repeat("x", maxLine), ErrMalformed, "d.tsv:1: malformed line: longer than"},
 	} {
