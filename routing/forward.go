@@ -26,7 +26,7 @@ func (r *Router) worthForwarding(q *search) bool {
 	if q.forwarded && !r.worthForwardingAgain(q) {
 		return false
 	}
-	return q.found == 0 || q.Mode == wire.All && r.cfg.Incomplete() && !(q.cover.poor && everybody(&q.cover.once))
+	return q.found == 0 || q.Mode == wire.All && r.cfg.Incomplete() && (!q.cover.poor || !everybody(&q.cover.once))
 }
 
 // worthForwardingAgain reports whether more linked peers may find holders that the first children did not: an own query

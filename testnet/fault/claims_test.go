@@ -21,7 +21,7 @@ func TestTwins(t *testing.T) {
 		for i := range p.cfg.Claims {
 			p.cfg.Claims[i] = summary.Fingerprint(i)
 		}
-		if err := p.sign(); err != nil || int(p.twin.Stream.Header().N) != want {
+		if err := p.sign(); err != nil || p.twin.Stream.Header().N != want {
 			t.Errorf("of %d keys: %d, %v", keys, p.twin.Stream.Header().N, err)
 		}
 	}

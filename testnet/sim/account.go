@@ -13,13 +13,13 @@ type sums struct{ messages, bytes, probes, wasted int }
 // count counts an event of a peer.
 func (t *tally) count(who strategy.ID, e *event) {
 	id := e.msg.Query
-	switch {
-	case e.kind == handshake:
+	switch e.kind {
+	case handshake:
 		if t.sim.churn.online[e.to] { // the other end counts, too, if it is there
 			t.connected(who, e.to, e.at)
 		}
 		return
-	case e.kind == arrive:
+	case arrive:
 		t.watch.sent(e)
 		if id == 0 {
 			t.upkeep[who] += int64(e.msg.Bytes)

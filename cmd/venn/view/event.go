@@ -213,8 +213,8 @@ type Mirror struct {
 
 func (e Mirror) about() subject  { return subject{"mirror", e.N} }
 func (e Peer) about() subject    { return subject{"peer", e.N} }
-func (e Status) about() subject  { return subject{"status", e.N} }
-func (e Links) about() subject   { return subject{"links", e.N} }
+func (s Status) about() subject  { return subject{"status", s.N} }
+func (l Links) about() subject   { return subject{"links", l.N} }
 func (e Held) about() subject    { return subject{"held", e.N} }
 func (e Epoch) about() subject   { return subject{"epoch", e.N} }
 func (e Tail) about() subject    { return subject{"tail", e.N} }

@@ -23,11 +23,11 @@ func newMesh() (m *Mesh, sent func(subscribed bool) []string) {
 	return m, func(subscribed bool) (sent []string) {
 		for {
 			select {
-			case <-m.peers.wake:
+			case <-m.wake:
 			default:
 				return sent
 			}
-			p, ok := m.peers.next()
+			p, ok := m.next()
 			if !ok {
 				continue
 			}
@@ -90,7 +90,7 @@ func TestLate(t *testing.T) {
 	if sent := sent(true); sent != nil || m.Catalogues() != 0 {
 		t.Errorf("kept after the end of the link: %q", sent)
 	}
-	m.peers.get("plain").plain = true
+	m.get("plain").plain = true
 	m.SendCatalogue("plain", []byte("0"))
 	if sent := sent(false); sent != nil || m.Catalogues() != 0 || m.dropped("not subscribed") != 1 {
 		t.Errorf("%q sent to a peer without partial messages, %d wait", sent, m.Catalogues())
@@ -124,7 +124,7 @@ func TestLostStream(t *testing.T) {
 			t.Fatal(sent)
 		}
 	}
-	m.peers.opened("p", false)
+	m.opened("p", false)
 	m.SendCatalogue("p", []byte("c"))
 	stream.OnNewOutboundStream("p", ProtocolID)
 	if sent, want := sent(true), []string{"p:a", "p:b", "p:c"}; !slices.Equal(sent, want) {
@@ -134,7 +134,7 @@ func TestLostStream(t *testing.T) {
 		m.SendCatalogue("p", make([]byte, mostSentBytes/4))
 		sent(true)
 	}
-	m.peers.opened("p", false)
+	m.opened("p", false)
 	if n := m.Catalogues(); n != 4 {
 		t.Errorf("%d wait again, want 4", n)
 	}
@@ -157,7 +157,7 @@ func TestLostStream(t *testing.T) {
 	stream.OnNewOutboundStream("p", ProtocolID)
 	sent(true)
 	m.Unlinked("p")
-	m.peers.opened("p", false)
+	m.opened("p", false)
 	if n, left := m.Catalogues(), m.Remembered(); n != 0 || left != 0 {
 		t.Errorf("%d wait after the end of the link, something is kept of %d peers", n, left)
 	}
@@ -189,7 +189,7 @@ func TestFullPubsub(t *testing.T) {
 	room := 1
 	// drops gives pubsub what waits, and has it drop what is beyond its room.
 	drops := func(after func()) (dropped int) {
-		for p, ok := m.peers.next(); ok; p, ok = m.peers.next() {
+		for p, ok := m.next(); ok; p, ok = m.next() {
 			for _, a := range m.announce(p)(map[peer.ID]struct{}{}, func(peer.ID) bool { return true }) {
 				if room--; room < 0 {
 					dropped++
@@ -268,7 +268,7 @@ func TestLostStreamAsksNothingAgain(t *testing.T) {
 	if got := said(); !slices.Equal(got, wire.Catalogue{one, two}) {
 		t.Fatal(got)
 	}
-	m.peers.opened("p", false)
+	m.opened("p", false)
 	if got, want := said(), (wire.Catalogue{one, {Have: 2}}); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -47,9 +47,9 @@ func (m *Mesh) unknown() []peer.ID {
 // unanswered returns the peers with a stream to this node to which pubsub has none and should try again to open one. A
 // peer that refuses is tried ever more rarely.
 func (m *Mesh) unanswered() (out []peer.ID) {
-	m.peers.mu.Lock()
-	defer m.peers.mu.Unlock()
-	for p, o := range m.peers.of {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p, o := range m.of {
 		switch s := o.in; {
 		case s == nil:
 		case o.open:

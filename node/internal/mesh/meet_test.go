@@ -111,7 +111,7 @@ func TestAnswered(t *testing.T) {
 // TestUnanswered: who refuses our stream is tried ever more rarely, and at once again after having had one.
 func TestUnanswered(t *testing.T) {
 	m, _ := newMesh()
-	m.peers.get("p").in = &rpcStream{m: m, pays: payer(1)}
+	m.get("p").in = &rpcStream{m: m, pays: payer(1)}
 	tries := func() (n int) {
 		for range 1000 {
 			n += len(m.unanswered())
@@ -121,11 +121,11 @@ func TestUnanswered(t *testing.T) {
 	if n := tries(); n != 10 {
 		t.Errorf("%d tries in 1,000 rounds, want 10", n)
 	}
-	m.peers.opened("p", true)
+	m.opened("p", true)
 	if n := tries(); n != 0 {
 		t.Errorf("%d tries with a stream", n)
 	}
-	m.peers.opened("p", false)
+	m.opened("p", false)
 	if len(m.unanswered()) != 1 {
 		t.Error("not tried again")
 	}
@@ -174,7 +174,7 @@ func TestPlainPeerThatLeaves(t *testing.T) {
 		if _, err := s.Write(protowire.AppendBytes(nil, rpc)); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the subscription is known", func() bool { return m.peers.isPlain(far.ID()) })
+		until(t, "the subscription is known", func() bool { return m.isPlain(far.ID()) })
 		_ = far.Network().ClosePeer(h.ID())
 		until(t, "nothing is kept", func() bool { return m.Remembered() == 0 })
 	}

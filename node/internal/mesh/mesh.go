@@ -257,11 +257,11 @@ func (m *Mesh) read() {
 // SendCatalogue sends a catalogue to a linked peer as soon as it can be sent. When very many wait, the oldest are
 // dropped and counted. Unlinked must follow.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
-	m.gaveWay(m.peers.keep(to, catalogue))
+	m.gaveWay(m.keep(to, catalogue))
 }
 
 // streamEnded puts back the catalogues that were sent on an ended stream.
-func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.peers.opened(p, false)) }
+func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.opened(p, false)) }
 
 // gaveWay counts catalogues that were dropped.
 func (m *Mesh) gaveWay(catalogues int) {
@@ -271,7 +271,7 @@ func (m *Mesh) gaveWay(catalogues int) {
 }
 
 // Unlinked drops the catalogues that wait for a peer. The link with it has ended.
-func (m *Mesh) Unlinked(p peer.ID) { m.peers.forget(p) }
+func (m *Mesh) Unlinked(p peer.ID) { m.forget(p) }
 
 // SendParts queues parts of a group for a peer, or drops them.
 func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
@@ -305,8 +305,8 @@ func (m *Mesh) deliver() {
 		select {
 		case <-m.cfg.Done.Done():
 			return
-		case <-m.peers.wake:
-			if p, ok := m.peers.next(); ok {
+		case <-m.wake:
+			if p, ok := m.next(); ok {
 				m.delivered(p, pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(wire.CatalogueGroup), m.announce(p)))
 			}
 		case o := <-m.outbox:
@@ -351,12 +351,12 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			switch {
-			case m.peers.isPlain(to):
-				for range m.peers.forget(to) {
+			case m.isPlain(to):
+				for range m.forget(to) {
 					m.cfg.Counters.Drop("not subscribed")
 				}
 			case requests(to):
-				for c, ok := m.peers.take(to); ok; c, ok = m.peers.take(to) {
+				for c, ok := m.take(to); ok; c, ok = m.take(to) {
 					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
 						return // the rest waits on
 					}
@@ -378,7 +378,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
-		m.peers.again(from)
+		m.again(from)
 	}
 	p := rpc.GetPartial()
 	if p == nil {
@@ -468,8 +468,8 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	size := len(t.m.cfg.Topic) + 20
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
 	t.m.cfg.Inbox.Charged(p, size)
-	t.m.peers.opened(p, true)
-	t.m.peers.again(p)
+	t.m.opened(p, true)
+	t.m.again(p)
 }
 
 // OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
@@ -501,7 +501,7 @@ func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
 	}
 	t.m.cfg.Inbox.Lost(p)
 	if string(rpc.Partial.GroupID) == wire.CatalogueGroup {
-		t.m.gaveWay(t.m.peers.refused(p, rpc.Partial.PartsMetadata))
+		t.m.gaveWay(t.m.refused(p, rpc.Partial.PartsMetadata))
 		return
 	}
 	t.m.cfg.Counters.Drop("pubsub partial")

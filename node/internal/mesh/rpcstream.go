@@ -82,7 +82,7 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 			_ = s.Reset()
 			return
 		}
-		if !h.m.peers.isOpen(p) {
+		if !h.m.isOpen(p) {
 			h.m.Meet(p)
 		}
 		if before := h.m.cameIn(p, in); before != nil {
@@ -97,30 +97,30 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 
 // cameIn records the latest stream of a peer, and returns the one before.
 func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
-	m.peers.mu.Lock()
-	defer m.peers.mu.Unlock()
-	o := m.peers.get(p)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.get(p)
 	before, o.in = o.in, s
 	return before
 }
 
 // wentOut records that a stream has been handled. A later stream of the peer stays.
 func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
-	m.peers.mu.Lock()
-	defer m.peers.mu.Unlock()
-	o := m.peers.of[p]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.of[p]
 	if o == nil || o.in != s {
 		return
 	}
 	o.in, o.plain = nil, o.plain && o.open // pubsub reports the end of its own stream to the peer, if there is one
-	m.peers.tidy(p)
+	m.tidy(p)
 }
 
 // said records a peer's subscription to the topic.
 func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
-	m.peers.mu.Lock()
-	defer m.peers.mu.Unlock()
-	o := m.peers.of[from]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.of[from]
 	if o == nil || o.in == nil { // its stream has ended meanwhile
 		return
 	}
@@ -142,9 +142,9 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 // repeat makes pubsub read a peer's subscription again. Pubsub forgets it when its stream to the peer ends, and the
 // peer does not repeat it while its own stream lasts.
 func (m *Mesh) repeat(p peer.ID) {
-	m.peers.mu.Lock()
-	defer m.peers.mu.Unlock()
-	o := m.peers.of[p]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.of[p]
 	if o == nil || o.in == nil || o.in.subscribes == nil {
 		return
 	}

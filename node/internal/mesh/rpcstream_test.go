@@ -37,7 +37,7 @@ func TestRepeat(t *testing.T) {
 	m, _ := newMesh()
 	far, near := net.Pipe()
 	in := &rpcStream{Stream: piped{conn: near}, m: m, pays: payer(1)}
-	m.peers.get("p").in = in
+	m.get("p").in = in
 	m.repeat("p") // it has said nothing yet
 	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
 	m.said("p", []*pb.RPC_SubOpts{{Topicid: proto.String("other"), Subscribe: proto.Bool(true)}, sub})
@@ -177,7 +177,7 @@ func TestRepeatLater(t *testing.T) {
 func TestStreamAgain(t *testing.T) {
 	near, far := newHost(t), newHost(t)
 	m, _ := newMesh()
-	m.peers.opened(far.ID(), true)
+	m.opened(far.ID(), true)
 	var streams atomic.Int32
 	end, ended, order := make(chan struct{}), make(chan struct{}), make(chan string, 2)
 	watchedHost{near, m}.SetStreamHandler("/again", func(s network.Stream) {
@@ -216,7 +216,7 @@ func TestStreamAgain(t *testing.T) {
 			t.Errorf("%s, want that %s", got, want)
 		}
 	}
-	until(t, "no stream of it is left", func() bool { return m.peers.is(far.ID(), func(o *remote) bool { return o.in == nil }) })
+	until(t, "no stream of it is left", func() bool { return m.is(far.ID(), func(o *remote) bool { return o.in == nil }) })
 }
 
 // TestRepeatEnds: an error of the stream is returned, also to a reader that was woken.
@@ -264,7 +264,7 @@ func TestStrangersRPCs(t *testing.T) {
 func TestSaidIsSmall(t *testing.T) {
 	m, _ := newMesh()
 	in := &rpcStream{m: m, pays: payer(1)}
-	m.peers.get("p").in = in
+	m.get("p").in = in
 	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
 	sub.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType), make([]byte, 1<<19)))
 	m.said("p", []*pb.RPC_SubOpts{sub})
