@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -132,21 +133,28 @@ func (l *loop) rejected(p peer.ID, err error) {
 	}
 }
 
-// helloPauses are the pauses before a hello that failed, or was in vain, is tried again: the other end may not quite
-// have begun, or be busy. Without a hello, nothing is traded on the link.
-var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
+// A hello that failed, or was in vain, is tried again after a pause, which doubles: the other end may not quite have
+// begun, or be busy. Without a hello, nothing is traded on the link. The pauses are drawn, from half to one and a half
+// times as long, so that many who were turned away do not come back at once.
+const (
+	helloPause  = 250 * time.Millisecond // the first
+	helloWithin = 10 * time.Second       // for which hellos are tried
+)
 
 // helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
 func (n *Node) helloAgain(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
-	for _, wait := range helloPauses {
+	for end, wait := time.Now().Add(helloWithin), helloPause; ; wait *= 2 {
 		if took, err = n.hello(ctx, p, h); err == nil && !took.vain() || !n.reached(p) {
 			return took, err
 		}
-		if pause(ctx, wait); ctx.Err() != nil {
+		drawn := wait/2 + rand.N(wait)
+		if time.Now().Add(drawn).After(end) {
+			return took, err
+		}
+		if pause(ctx, drawn); ctx.Err() != nil {
 			return took, err
 		}
 	}
-	return n.hello(ctx, p, h)
 }
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip. If the other end has

@@ -51,7 +51,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 	eventually(t, "n says hello on the next link", func() bool { return count(&taken) == 1 })
 	close(release)
 	<-reset
-	time.Sleep(2 * helloPauses[0])
+	time.Sleep(2 * helloPause)
 	if got := count(&came); got != 2 {
 		t.Errorf("%d hellos on two links", got)
 	}
