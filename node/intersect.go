@@ -31,7 +31,7 @@ func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
 
-// joinTime is the longest time of one join that is served.
+// joinTime is the longest time for which a node serves one join.
 const joinTime = 10 * time.Minute
 
 const (

@@ -21,7 +21,7 @@ type QueryOptions struct {
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
 	Direct  bool          // this node alone asks: nobody forwards the query. It takes a round trip less where nobody has the key
 	Fresh   time.Duration // greatest age of knowledge of linked peers to use without asking; 0: 3 s, negative: always ask
-	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640, and 256 more once contacts for other ranges are asked
+	Budget  int           // messages at most, requests and answers; 0 or less: 128, with All 640, and 256 more once contacts are asked
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }
 

@@ -37,7 +37,7 @@ const handshakeTime = time.Second
 type errand struct {
 	turns   turns
 	within  time.Duration       // that the dial may take
-	passing bool                // the connection is only to confirm
+	passing bool                // the connection is only for questions
 	owner   admission.Principal // whose share of the dials it takes; nobody's: this node's own
 }
 
@@ -318,8 +318,8 @@ func (l *loop) rejoin() {
 }
 
 const (
-	fewLinks = 4  // links below which a peer that may be there is dialled at once
-	maxHints = 16 // of these peers, that are kept in mind
+	fewLinks = 4  // with fewer links, a node dials a newly hinted peer at once
+	maxHints = 16 // hinted peers remembered, the latest
 )
 
 // Hint names a peer that may be there, such as one found on the local network. A node with fewer than four links dials

@@ -103,9 +103,8 @@ func (n *Node) hides(to wire.PeerID) bool {
 	return private > 0 || err != nil
 }
 
-// takeTails takes in a message of tails, some items a turn of the loop, and verifies the signatures that are new to the
-// core. While the peer may not cause more work, or the loop has no room, the message's stream waits. That is the peer's
-// own queue, which proves no delay of the loop: the items come when they find room.
+// takeTails hands the items of a message to the loop in batches, one a turn. It verifies the signatures that the core
+// does not know. The stream waits while the peer lacks credit, or while the loop's queue is full.
 func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 	items, err := wire.ParseTails(b)
 	for err == nil && len(items) > 0 {

@@ -98,7 +98,7 @@ type Config struct {
 type Limits struct {
 	Rest      time.Duration // longest pause of a peer that fails to answer again and again; 0: 4 s, so that peers are found soon after a partition heals
 	NameRests int           // factor of the rest of a peer known by name alone, which may be invented; 0: 32. Below 0: it does not rest
-	Forgive   time.Duration // time after its last failure until a peer counts as any other again; 0: 1 h. Below 0: at once
+	Forgive   time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
 	Fade      time.Duration // half-life of a reputation; 0: 5 min
 	Credit    float64       // right names that each peer counts as having given; 0: none
 	Silent    int           // unanswered names, with no other name, from which a contact is given up; 0: 1

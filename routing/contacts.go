@@ -264,7 +264,8 @@ func (q *search) wantsNoLonger() {
 	}
 }
 
-// contactsNamed resumes the queries that wait for contacts. Contacts named for one query serve all.
+// contactsNamed counts the inquiries that a query caused. When none is under way, it resumes all queries that wait for
+// contacts: contacts named for one query serve all.
 func (r *Router) contactsNamed(in event.ContactsNamed) {
 	if q := r.open[QueryID(in.Search)]; q != nil {
 		q.stats.Inquiries += in.Asked
@@ -312,7 +313,7 @@ func usualDepth(contacts []region.Contact) int {
 	return depths[len(depths)/2]
 }
 
-// hopedOf returns the range that a contact under way is expected to answer for.
+// hopedOf returns the range for which a contact, whose answer is awaited, is expected to answer.
 func (q *search) hopedOf(v *referrer) space.Range {
 	return space.Around(v.contact.Place, q.counted(int(v.contact.Depth), v.contact.Right))
 }

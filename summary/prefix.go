@@ -186,9 +186,9 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps
-// none of the dropped parts in memory, and is compact if p is. It takes time in proportion to the parts dropped, and
-// O(parts).
+// Truncate returns the prefix of p with the given number of parts, or p itself if it has no more. It panics if parts is
+// negative. The result keeps no dropped part in memory, and is compact if p is. It takes time in proportion to the parts
+// of p, kept and dropped.
 func (p *Prefix) Truncate(parts int) *Prefix {
 	switch {
 	case parts < 0:

@@ -182,7 +182,8 @@ func (r *Report) writeAdds(p *page.Page) {
 	}
 }
 
-// time formats a quantile of times to find, in ms.
+// time formats a quantile of the times in which keys were found, in ms: ">" and the limit if too few were found, "–" if
+// there were no keys.
 func (a *Adds) time(f Freshness, ms *float64) string {
 	switch {
 	case f.Keys == 0:

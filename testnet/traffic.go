@@ -34,7 +34,7 @@ func is(id protocol.ID, names ...protocol.ID) bool {
 	return slices.Contains(names, protocolName(id))
 }
 
-// protocolName returns the name of a protocol of nodes that has an id on the wire, or the id itself.
+// protocolName returns the name of the nodes' protocol that has this id on the wire, and any other id unchanged.
 func protocolName(id protocol.ID) protocol.ID {
 	for _, name := range []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID, node.PeersID, node.TailsID, node.JoinID} {
 		if id == protocolID(name) {

@@ -205,8 +205,8 @@ func unserved(r repo.Repo) string {
 		"`venn config set content.served_by MULTIADDR" + r.Option() + "`"
 }
 
-// suspendAfter is the number of looks in a row that must miss a source before its keys are suspended. It is the number
-// that must miss a key before the key is removed.
+// suspendAfter is the number of looks in a row that must find a source gone before its keys are suspended. A key goes
+// after as many complete lists in a row without it.
 const suspendAfter = 2
 
 // note records what is known of the source, for the daemon and for other commands, if that has changed. gone is the

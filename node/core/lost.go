@@ -12,8 +12,8 @@ type LinkLost struct{ Peer wire.PeerID }
 // For returns the core, which decides whether to seek the peer.
 func (LinkLost) For() event.Machines { return event.Core }
 
-// Seek asks for a look whether the peer of a record, whose link was lost, is still there. If no connection to it can be
-// made, the driver answers with tails.Unreachable, and else with nothing.
+// Seek asks the driver to check whether a peer can still be reached after its link was lost. If no connection can be
+// made, the driver answers with tails.Unreachable. Otherwise it does not answer.
 type Seek struct{ Record wire.Record }
 
 // fewLinks is the number of links up to which a peer looks for any that it lost. With more, most end because the other

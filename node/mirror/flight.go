@@ -165,7 +165,8 @@ func (m *Mirror) advertise(s Sum, name string) {
 	}
 }
 
-// write takes in bytes of a transfer, and reports whether its range has come. The error is errDisk.
+// write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The error
+// is errDisk.
 func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -114,8 +114,8 @@ func (q *request) answer(describe adapter) error {
 	return q.serve(rec)
 }
 
-// everybody reports whether anybody may have the content that a client asks for with its credentials: the origin gives
-// it without them, or with a token that it gives to all. All names of one scope have the same answer.
+// everybody reports whether the content needs no credentials of the client's: the origin serves it without them, or with
+// a token that it gives to everybody. A request without credentials is so. All names of one scope share the answer.
 func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true

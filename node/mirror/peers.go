@@ -185,7 +185,7 @@ type look struct {
 	over         bool      // all that were named have answered, or did not in time
 	until        time.Time // from then on nobody is waited for who has not answered
 	others       time.Time // when others as near as the first that answered have answered, too; zero: none has
-	named, asked sync.Once // a peer was, and a question had its stream: the time to wait begins again
+	named, asked sync.Once // at the first peer named, and the first question on its stream: until is set anew
 }
 
 // lookAgain begins to look for holders, and to probe each. It waits longer for the first to be named if the client has

@@ -290,7 +290,8 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 	return replaced
 }
 
-// forgetOld forgets the newer of two epochs, or that there was an older one.
+// forgetOld clears what only state Replaced needs: the newer epoch's prefix, the older one's signed header, and the time
+// from which the older one was outdated. The caller sets the state.
 func (d *Directory) forgetOld(e *Entry) {
 	before := e.signedBytes()
 	e.next, e.oldEnvelope, e.outdated = nil, nil, 0

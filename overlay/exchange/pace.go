@@ -4,10 +4,11 @@ import (
 	"time"
 )
 
-// If a peer declares no rate for what it receives, its links begin at [FirstRate] and follow what arrives. The sender
+// If a peer declares no receiving rate, its links begin at [FirstRate] and then follow the measured rate. The sender
 // marks messages that follow each other at once, a train, and the receiver times them. The receiver reports the
-// measured rate in its hello, and both ends use it. A link is lowered to that at once, and raised to twice its old rate
-// at most. A lost message halves a link's rate, declared or not, until none was lost for a while.
+// measured rate in its hello, and both ends use it. A report may lower a link's rate as far as leastRate, and at most
+// double it. A lost message halves the rate of a link, declared or measured. It doubles again after each regainAfter
+// without a loss.
 const (
 	// FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 	FirstRate = 1_000_000

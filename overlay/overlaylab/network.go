@@ -434,7 +434,7 @@ func (n *Network) sendParts(i int, e event.SendParts) {
 	n.send(i, e.To, size, event.PartsReceived{From: n.Peers[i].ID, Transport: event.Pubsub, Group: e.Group, Parts: e.Parts, Bytes: size})
 }
 
-// audited is the number of keys that an audit asks for; either all claims are true, or none.
+// audited is the number of keys that an audit asks for. A boaster has none of them, any other peer has all.
 const audited = 20
 
 func (n *Network) audit(i int, e event.Audit) {

@@ -55,7 +55,7 @@ func (v *visitor) memory() int {
 }
 
 const (
-	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
+	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From there on
 	// gossip is faster.
 	fewAlike = 16
 	// meetAgain is the time between the first firstLookups lookups: the first to come meet nobody. After each further

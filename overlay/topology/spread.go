@@ -19,8 +19,8 @@ const (
 	spreadAtOnce = 8
 	// spreadAgain is the time until the next look for more, after one that found too few.
 	spreadAgain = 4 * time.Second
-	// spreadSeldom is the longest that time gets: each refusal doubles it. Where many peers cover much, others have no
-	// room for links to all of them. Each neighbour that accepts halves it, and below spreadAtLeast it is 0.
+	// spreadSeldom caps the wait between two looks. Each refusal doubles the wait. Each neighbour that accepts halves it,
+	// and a wait below spreadAtLeast becomes 0. Where many peers cover much, others lack room for so many links.
 	spreadSeldom  = 5 * time.Minute
 	spreadAtLeast = time.Second
 	// keepSpread is the least time that a spread neighbour is kept: the depths of others may change to and fro.

@@ -9,7 +9,7 @@ import (
 const (
 	MaxJoinRequest = 128      // bytes of a JoinRequest
 	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
-	MaxPieceData   = 64 << 10 // bytes of a filter, or about as many of keys, in a JoinPiece
+	MaxPieceData   = 64 << 10 // bytes of the filter, or of the keys with their lengths, in a JoinPiece
 	MaxJoinBits    = 1 << 28  // bits of a filter, whatever sizes the sources claim
 	maxHashes      = 1 << 10  // hash functions of a filter; Params.Check knows the limit
 	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: its bits, and what coding may add

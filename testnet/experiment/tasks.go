@@ -85,8 +85,9 @@ func (s *session) take(f *taskFound) {
 	}
 }
 
-// trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a
-// source of its own, that follows from the seed, the label and the trial's number.
+// trials runs do n times on Options.Workers processors, or Options.Trials times if that is set, but five times at least.
+// It returns the results in order, zero ones where the session ended first. Each trial has a source of its own, that
+// follows from the seed, the label and the trial's number.
 func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
 	const least = 5 // a standard error from fewer means nothing
 	if s.options.Trials > 0 {

@@ -60,7 +60,7 @@ func (s *Spoiler) Parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
 	return a
 }
 
-// Unasked returns parts of a claim under a group that nobody has asked for.
+// Unasked returns the first part of a claim under a random group, for which the receiver cannot have asked.
 func Unasked(rng *rand.Rand, c Claim) (group.ID, wire.Parts) {
 	a, _ := c.Parts(wire.Item{Want: 1})
 	return group.New(rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), a

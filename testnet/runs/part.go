@@ -49,8 +49,7 @@ func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
 // Workers returns the number of trials done at one time, each of which has a processor.
 func (w Work) Workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
 
-// Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value
-// is all runs.
+// Part selects the runs k of an experiment with k mod Of = I. The zero value selects all runs.
 type Part struct{ I, Of int }
 
 // ParsePart reads "I/N", with I from 0 to N-1. Errors match ErrOptions.

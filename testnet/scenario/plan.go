@@ -126,7 +126,7 @@ func (p *Plan) draw() error {
 	return p.play()
 }
 
-// mix returns the classes of lines by their shares.
+// mix returns a class for each line of the scenario, weighted by the line's share in thousandths, at least 1.
 func (s *Scenario) mix() link.Mix {
 	var mix link.Mix
 	for _, l := range s.Lines {

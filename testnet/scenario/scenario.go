@@ -107,7 +107,7 @@ type Links struct {
 	Degree int     `toml:"degree"` // 0: 8; star: the first peers, at which all others begin; 0: 1
 	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
 	Whole  bool    `toml:"whole"`  // links that fall into parts are an error
-	File   string  `toml:"file"`   // CSV of two peers: the links, in place of drawn ones; nodes of venn on real hosts have their own
+	File   string  `toml:"file"`   // CSV of the links at the start, two peers a row, in place of drawn ones; nodes on real hosts choose theirs
 }
 
 // Queries set which keys peers ask for.

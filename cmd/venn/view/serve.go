@@ -46,7 +46,7 @@ const (
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// Errors that Ask and Change may return, besides their own.
+// Errors that Config.Ask and Config.Change may return, among others.
 var (
 	errNoPeer = errors.New("no such peer runs here")
 	// ErrNotNow says that nothing can be changed yet.

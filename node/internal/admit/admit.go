@@ -71,7 +71,8 @@ func (t *Table) Peer(n network.Network, p peer.ID) *Stream {
 	return &Stream{t: t, who: who}
 }
 
-// Principal returns a peer as a principal, by the address of a connection with it, without its standing.
+// Principal returns the principal of a peer, with the address group of a connection to it; "" without a connection.
+// Linked is not set.
 func Principal(n network.Network, p peer.ID) admission.Principal {
 	who := admission.Principal{Peer: string(p)}
 	if conns := n.ConnsToPeer(p); len(conns) > 0 {

@@ -163,7 +163,7 @@ type queue struct {
 	waiting []*Message
 }
 
-// OfferMessage hands over a message of pubsub and reports whether there was room for it. A peer may have as much
+// OfferMessage hands over a message of pubsub or of tails, and reports whether there was room. A peer may have as much
 // waiting as there is room free for all: a single peer gets half of the queue, each of n peers the (n+1)th part. So no
 // peer can fill the queue, and a new one finds room.
 func (b *Inbox) OfferMessage(p Message) bool {

@@ -31,7 +31,7 @@ type Table struct {
 // dial describes the dials under way to one peer.
 type dial struct {
 	under   int  // way
-	passing bool // only to confirm
+	passing bool // only for questions
 }
 
 // conn is a connection that the node made, or has a link on.
@@ -39,7 +39,7 @@ type conn struct {
 	made    bool // by this node
 	link    bool
 	group   string // address group of a link's peer
-	passing bool   // made only to confirm
+	passing bool   // made only for questions
 	needed  bool   // of a neighbour
 	mesh    bool   // in pubsub's mesh
 	fresh   bool   // not used yet
@@ -49,7 +49,7 @@ type conn struct {
 }
 
 const (
-	passLife  = 2 * time.Second        // for a connection made only to confirm to be idle: its other end cannot refuse it
+	passLife  = 2 * time.Second        // for a connection made only for questions to be idle: its other end cannot refuse it
 	freshLife = 500 * time.Millisecond // for a new connection to be used
 )
 
@@ -204,7 +204,7 @@ func (t *Table) peaks() {
 	t.peak = max(t.peak, made+taken)
 }
 
-// Passing reports whether this node made the connection to p only to confirm.
+// Passing reports whether the connection or dial to p, made by this node, serves only questions: no link is made of it.
 func (t *Table) Passing(p peer.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -266,7 +266,7 @@ func (t *Table) Unlink(p peer.ID) {
 	}
 }
 
-// Pass notes that the connection to p, if the node made it, only serves to confirm: its other end takes no link.
+// Pass notes that the connection to p, if the node made it, serves only questions: its other end takes no link.
 func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
 
 // Closed records that there is no connection to p, or that it is no longer the node's.
@@ -328,7 +328,7 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 }
 
 // Stale returns the peers whose connections or links are unneeded and idle for longer than idleLife; for connections
-// made only to confirm, than passLife.
+// made only for questions, than passLife.
 func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -55,8 +55,8 @@ func (a *Array) exact() bool {
 	return 0 < a.Ones && a.Ones < a.N && a.N <= exactMax && choose(a.N, a.Ones).method == exact
 }
 
-// wordLeft reports whether d stands before a whole word, and more zeros are left than it has bits: it cannot use them
-// up.
+// wordLeft reports whether d is at the boundary of a word, and more than 64 zeros are left to decode: the next word
+// cannot contain the last one.
 func (d *exactDecoder) wordLeft() bool {
 	return !d.finished && d.at%64 == 0 && d.n-d.at-d.ones > 64
 }

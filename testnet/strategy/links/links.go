@@ -30,7 +30,7 @@ func (l *Links) Dial(p strategy.ID) bool {
 	return true
 }
 
-// Dialled notes that a link is no longer asked for.
+// Dialled notes that a dial has ended, whether it succeeded or failed.
 func (l *Links) Dialled(p strategy.ID) {
 	if i := slices.Index(l.dialing, p); i >= 0 {
 		l.dialing = slices.Delete(l.dialing, i, i+1)
