@@ -1,8 +1,9 @@
 // Package links keeps account of the connections that a node made on its host, and of the links that it has. The host's
 // other connections are not its business.
 //
-// It guarantees that the node never has more of both than it was given, that peers who connect to it take half of these
-// at most, and that newcomers find room in a quarter of that half. A decision looks at all of them: some ten.
+// It guarantees that the node makes no connection beyond the number that it was given, links taken included, that at most
+// half as many are links taken, and that newcomers find room in a quarter of these. Links that are taken later come on
+// top. A decision looks at all of them: some ten.
 package links
 
 import (
@@ -59,17 +60,17 @@ func New(most int) *Table {
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
-// worth ranks connections: the least worthy go first. Connections in use, just made, or of a neighbour never go.
+// worth ranks connections: the least worthy go first. Connections in use, just made, or of a neighbour may not go.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
-	case c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
-		return 0, false
+	case c.needed:
+		worth = 3
 	case c.mesh:
-		return 2, true
+		worth = 2
 	case c.link:
-		return 1, true
+		worth = 1
 	}
-	return 0, true
+	return worth, !c.needed && c.busy == 0 && (!c.fresh || now.Sub(c.used) >= freshLife)
 }
 
 // idle reports whether nothing needs the connection, and nothing has used it for some time.
@@ -125,7 +126,7 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 		return true
 	}
 	made, dialing, taken := t.counts()
-	if more := t.excess(made+dialing+1, taken); more > 0 && more > t.spare(taken, now) {
+	if over := min(t.excess(made+dialing+1, taken), dialing+1); over > 0 && over > t.spare(taken, now) {
 		return false
 	}
 	t.dialing[p] = &dial{under: 1, passing: passing}

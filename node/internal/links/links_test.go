@@ -267,6 +267,31 @@ func TestUsedWhileDialing(t *testing.T) {
 	}
 }
 
+// TestDialsBesideTakenLinks: neighbours and links taken may be more than the limit. An idle connection gives way to a dial
+// all the same, and if it came into use meanwhile it does before a neighbour that was silent for longer.
+func TestDialsBesideTakenLinks(t *testing.T) {
+	for _, used := range []bool{false, true} {
+		c := New(8)
+		for i := range 6 {
+			p := peer.ID(fmt.Sprint("made ", i))
+			made(t, c, p, at(i))
+			c.Need(p, i < 5)
+		}
+		for i := range 4 {
+			c.Link(peer.ID(fmt.Sprint("taken ", i)), "", false, at(99))
+		}
+		if !c.Dial("x", true, at(100)) {
+			t.Fatal("no room")
+		}
+		if used {
+			c.Use("made 5", false)
+		}
+		if got := c.Dialed("x", true, at(100)); got.Peer != "made 5" {
+			t.Errorf("%v gave way, in use: %v", got, used)
+		}
+	}
+}
+
 // TestMadeStaysBounded: dials and links in turn, all idle soon, leave no more connections than the limit and the share.
 func TestMadeStaysBounded(t *testing.T) {
 	c := New(8)
