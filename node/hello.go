@@ -138,17 +138,17 @@ func (l *loop) rejected(p peer.ID, err error) {
 // times as long, so that many who were turned away do not come back at once.
 const (
 	helloPause  = 250 * time.Millisecond // the first
-	helloWithin = 10 * time.Second       // for which hellos are tried
+	helloWithin = 10 * time.Second       // the most that all pauses take together
 )
 
-// helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
+// helloAgain sends a hello, up to some six times, while the connection and ctx last.
 func (n *Node) helloAgain(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
-	for end, wait := time.Now().Add(helloWithin), helloPause; ; wait *= 2 {
+	for paused, wait := time.Duration(0), helloPause; ; wait *= 2 {
 		if took, err = n.hello(ctx, p, h); err == nil && !took.vain() || !n.reached(p) {
 			return took, err
 		}
 		drawn := wait/2 + rand.N(wait)
-		if time.Now().Add(drawn).After(end) {
+		if paused += drawn; paused > helloWithin {
 			return took, err
 		}
 		if pause(ctx, drawn); ctx.Err() != nil {
@@ -221,8 +221,10 @@ func (l *loop) restarted(h gotHello) {
 	})
 }
 
-// helloPrice is the price of a hello: that of its records.
-func helloPrice(h wire.Hello) time.Duration { return time.Duration(len(h.Records)) * admit.Signature }
+// helloPrice is the price of a hello: that of its records, and of an inquiry, as which a refused one is answered.
+func helloPrice(h wire.Hello) time.Duration {
+	return admit.Inquiry + time.Duration(len(h.Records))*admit.Signature
+}
 
 func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 	got := gotHello{s.Peer, s.Conn(), h}
