@@ -323,6 +323,7 @@ func (f *flight) failPeer(h *holder, err error) {
 	}
 	f.known = slices.DeleteFunc(f.known, func(other *holder) bool { return other == h })
 	f.skip[h.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBusy) && !errors.Is(err, errBehind)
+	f.alone = f.alone || errors.Is(err, errShare) // other holders have as much
 	if f.pause = 0; errors.Is(err, errBehind) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strconv"
@@ -130,6 +131,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer m.tasks.Leave()
 	ctx, cancel := context.WithTimeout(m.ctx, namedTime)
 	defer cancel()
+	rec.Header = maps.Clone(rec.Header) // who has run out of patience reads the last word
 	begun, req := time.Now(), n.origin.Clone(ctx)
 	if tag, since := rec.Header["Etag"], rec.Header["Last-Modified"]; tag != "" {
 		req.Header.Set("If-None-Match", tag)
