@@ -19,7 +19,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a keystore.Keys on a datastore, with the numbers of summaries and the peers that a node knew. It is safe for concurrent use.
+// Store is a keystore.Keys on a datastore, with the numbers of summaries and the peers that a node knew. It is safe for
+// concurrent use.
 type Store struct {
 	ds      ds.Batching
 	tag     summary.SeedTag

@@ -190,7 +190,8 @@ func (x *Index) remove(peer int) {
 	}
 }
 
-// dissolve frees a stripe and inserts its peers again, which takes as long for each as to set a new one.
+// dissolve frees a stripe and inserts its peers again, an eighth of its columns at most, which takes as long for each as
+// to set a new one.
 func (x *Index) dissolve(s *stripe) {
 	s.group.stripes = slices.DeleteFunc(s.group.stripes, func(other *stripe) bool { return other == s })
 	x.bytes -= s.bytes()

@@ -214,7 +214,8 @@ func (w *Watch) flushes(ctx context.Context) {
 }
 
 // tellAfter is the time that news of a version waits. Nodes say what they know side by side, and viewers count the peers
-// that have heard of a version from when its publisher says that it made it: by then it has.
+// that have heard of a version from when its publisher says that it made it: in a second it has, unless no processor is
+// free for it.
 const tellAfter = time.Second
 
 // flush publishes what peers have learned up to a time.
