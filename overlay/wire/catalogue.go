@@ -14,16 +14,17 @@ const (
 	MaxCatalogue = MaxItems*(groupBytes+3+3+givenBytes) + 40 // bytes of a catalogue
 )
 
-// Item is one line of a catalogue. Have is the number of parts of an epoch that the sender holds. Want is the end of
-// the parts that it asks the receiver for: Have to Want-1 (0: it asks for nothing). Given, if it asks, is a summary of
-// any origin that it holds, given which the parts may be coded: an earlier epoch of the same origin, or a similar one.
+// Item is one line of a catalogue, about one epoch of one origin. The sender holds its first Have parts, and asks
+// the receiver for parts Have to Want-1. With Want 0 it asks for nothing. The sender may name a base in Given, if
+// it asks: a summary of any origin that the sender holds, an earlier epoch or a similar one. The receiver may code
+// the parts relative to it.
 type Item struct {
 	Group      group.ID
 	Have, Want uint16
 	Given      Given
 }
 
-// Given names the first parts of a summary that a peer holds; zero: none.
+// Given names a base of a relative run: the first parts of a summary that a peer holds. The zero Given names none.
 type Given struct {
 	Group group.ID
 	Parts uint16
@@ -36,7 +37,7 @@ func (g Given) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint16(append(b, g.Group[:]...), g.Parts)
 }
 
-// givenOf returns the Given that b begins with.
+// givenOf decodes a Given from the start of b.
 func givenOf(b []byte) (g Given) {
 	g.Parts = binary.BigEndian.Uint16(b[copy(g.Group[:], b):])
 	return g
@@ -77,10 +78,10 @@ func (c Catalogue) fields(w *writer) {
 	}
 }
 
-// given reports whether an item asks, and names a base.
+// given reports whether an item asks for parts and names a base.
 func (it *Item) given() bool { return it.Want > 0 && it.Given != Given{} }
 
-// asks returns the number of items that ask.
+// asks returns the number of items that ask for parts.
 func (c Catalogue) asks() (n int) {
 	for i := range c {
 		if c[i].Want > 0 {
@@ -90,7 +91,7 @@ func (c Catalogue) asks() (n int) {
 	return n
 }
 
-// ParseCatalogue reads a whole message.
+// ParseCatalogue decodes a whole message.
 func ParseCatalogue(b []byte) (Catalogue, error) {
 	var groups, have, want, given []byte
 	d := decode("catalogue", b, MaxCatalogue)
@@ -140,7 +141,7 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 	return items, nil
 }
 
-// packed yields the n numbers of a packed field in b, or none if the field was missing.
+// packed yields the n numbers of the packed field b. It yields none if b is nil: the message lacks the field.
 func (d *decoder) packed(b []byte, n int) iter.Seq2[int, uint16] {
 	return func(yield func(int, uint16) bool) {
 		if b == nil {

@@ -13,7 +13,7 @@ var (
 	ErrMalformed = errors.New("wire: malformed")
 	// ErrLimit reports that a message, or a field of it, is above the limit that its Max constant states.
 	ErrLimit = errors.New("wire: over the limit")
-	// ErrLater reports that a message has a form that only a later version knows. That is nobody's fault.
+	// ErrLater reports that a message has a form that only a later version knows. Its sender is not to blame.
 	ErrLater = errors.New("wire: of a later version")
 )
 
@@ -27,10 +27,10 @@ type decoder struct {
 	typ  protowire.Type
 	v    uint64 // value of a varint or fixed64 field
 	data []byte // value of a field of bytes
-	seen uint64 // numbers, below 64, of the singular fields read
+	seen uint64 // numbers of the singular fields read so far, a bit each; all are below 64
 
-	skips bool // the current field has not been read
-	later bool // an earlier field has not been read
+	skips bool // the caller has not read the current field yet
+	later bool // the caller skipped an earlier field
 }
 
 // decode starts to read a message of at most limit bytes.
@@ -42,7 +42,7 @@ func decode(name string, b []byte, limit int) decoder {
 	return d
 }
 
-// next moves to the next field.
+// next moves to the next field. It returns false at the end of the message or after an error.
 func (d *decoder) next() bool {
 	d.later = d.later || d.skips
 	d.skips = false
@@ -120,7 +120,8 @@ func (d *decoder) fail(kind error, format string, args ...any) {
 	}
 }
 
-// lacks reports that a message has none of the forms known here: ErrLater if it has unknown fields, else ErrMalformed.
+// lacks reports that a message has none of the forms known here. The error is ErrLater if it has unknown fields,
+// else ErrMalformed.
 func (d *decoder) lacks(format string, args ...any) {
 	if d.later {
 		d.fail(ErrLater, format, args...)
@@ -128,7 +129,7 @@ func (d *decoder) lacks(format string, args ...any) {
 	d.malformed(format, args...)
 }
 
-// is checks the type of the current field, which is a known one.
+// is checks that the current field, whose number is known, has the given type.
 func (d *decoder) is(typ protowire.Type) bool {
 	d.skips = false
 	if d.err == nil && d.typ != typ {
@@ -137,7 +138,7 @@ func (d *decoder) is(typ protowire.Type) bool {
 	return d.err == nil
 }
 
-// once checks the type of the current field, and that it stands here for the first time.
+// once checks the type of the current field, and that its number did not occur before.
 func (d *decoder) once(typ protowire.Type) bool {
 	if !d.is(typ) {
 		return false
@@ -150,7 +151,7 @@ func (d *decoder) once(typ protowire.Type) bool {
 	return true
 }
 
-// uint returns the value of a singular varint field of at most limit.
+// uint returns the value of a singular varint field. A value above limit is an error.
 func (d *decoder) uint(limit uint64) uint64 {
 	if !d.once(protowire.VarintType) {
 		return 0
@@ -173,7 +174,7 @@ func (d *decoder) fixed64() uint64 {
 	return d.v
 }
 
-// double returns the value of a singular field that holds a finite number of at least zero.
+// double returns the value of a singular field that holds a finite number, at least 0.
 func (d *decoder) double() float64 {
 	f := math.Float64frombits(d.fixed64())
 	if !(f >= 0 && f <= math.MaxFloat64) {
@@ -183,7 +184,7 @@ func (d *decoder) double() float64 {
 	return f
 }
 
-// bytes returns the value of a singular field of least to most bytes.
+// bytes returns the value of a singular field, which must have least to most bytes.
 func (d *decoder) bytes(least, most int) []byte {
 	if !d.once(protowire.BytesType) {
 		return nil
@@ -191,7 +192,8 @@ func (d *decoder) bytes(least, most int) []byte {
 	return d.sized(least, most)
 }
 
-// element returns one element of a repeated field, of which have elements were read and at most allowed may come.
+// element returns one element of a repeated field. have elements were read before, of at most allowed. It must have
+// least to most bytes.
 func (d *decoder) element(have, allowed, least, most int) []byte {
 	if !d.is(protowire.BytesType) {
 		return nil
@@ -215,7 +217,7 @@ func (d *decoder) sized(least, most int) []byte {
 	return d.data
 }
 
-// required checks, at the end of a message, that the singular fields with the given numbers were there.
+// required checks, at the end of a message, that the singular fields with the given numbers occurred.
 func (d *decoder) required(nums ...protowire.Number) {
 	for _, n := range nums {
 		if d.seen&(1<<n) == 0 {

@@ -14,9 +14,9 @@ func WriteFrame(w io.Writer, msg []byte) error {
 	return err
 }
 
-// ReadFrame reads a message of at most limit bytes, preceded by its length. Once the length is known to be within the
-// limit and before anything is allocated it calls reserve, which may refuse (it may be nil). At the end of the stream
-// it returns io.EOF, inside a message io.ErrUnexpectedEOF.
+// ReadFrame reads a length and then a message of that many bytes, at most limit. If reserve is not nil, ReadFrame
+// calls it once the length is checked and before it allocates; an error of reserve ends the read. At the end of the
+// stream ReadFrame returns io.EOF, inside a message io.ErrUnexpectedEOF.
 func ReadFrame(r io.Reader, limit int, reserve func(bytes int) error) ([]byte, error) {
 	n, err := readLength(r)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadFrame(r io.Reader, limit int, reserve func(bytes int) error) ([]byte, e
 	return b, nil
 }
 
-// readLength reads byte by byte, so that it takes nothing of the message.
+// readLength reads a length byte by byte, so that it reads nothing of the message behind it.
 func readLength(r io.Reader) (uint64, error) {
 	var n uint64
 	var b [1]byte

@@ -9,8 +9,8 @@ const (
 	MaxHaveAnswer = 128 + MaxHaveKeys/8 // bytes of a HaveAnswer
 )
 
-// HaveFits returns the number of keys, from the first on, that one HaveRequest carries. It is at least one if the first
-// has at most MaxKey bytes.
+// HaveFits returns the number of keys, from the first on, that fit into one HaveRequest. It is at least one if
+// there are keys and the first has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {
 	size := 0
 	for i, k := range keys {
@@ -37,7 +37,7 @@ func (keys HaveRequest) fields(w *writer) {
 	}
 }
 
-// ParseHaveRequest reads a whole message.
+// ParseHaveRequest decodes a whole message.
 func ParseHaveRequest(b []byte) (keys HaveRequest, err error) {
 	d := decode("have request", b, MaxHave)
 	for d.next() {
@@ -73,7 +73,8 @@ func (has HaveAnswer) fields(w *writer) {
 	w.bytes(1, bitmap)
 }
 
-// ParseHaveAnswer reads the whole answer to a request of the given number of keys.
+// ParseHaveAnswer decodes the whole answer to a request of the given number of keys, which must be 1 to
+// MaxHaveKeys.
 func ParseHaveAnswer(b []byte, keys int) (HaveAnswer, error) {
 	if keys < 1 || keys > MaxHaveKeys {
 		panic(fmt.Sprintf("wire: answer to a request of %d keys", keys))

@@ -8,38 +8,42 @@ import (
 
 const (
 	MaxHello        = 36 << 10 // bytes of a Hello
-	MaxHelloRecords = 16       // records in it
+	MaxHelloRecords = 16       // records in a Hello
 )
 
-// Hello is the message by which the two ends of a link tell each other their state: at its start, and after changes.
+// Hello tells the peer at the other end of a link the sender's state. Both ends send it when the link opens, and
+// after changes.
 type Hello struct {
-	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
-	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
-	FalseMatches float64  // expected false matches of the sender's directory (see Overlay.FalseMatches of package overlay)
-	Origins      int      // peers with at least a sample held by the sender
-	Neighbour    bool     // the sender counts the receiver among its neighbours
-	Full         bool     // the sender takes no further neighbours
-	Tails        bool     // the sender understands tails (package tails), on streams of their own
-	Again        bool     // the sender had no room for some of its range, and has now: announce it all again
-	New          bool     // first hello on a link of which the sender has heard none: earlier exchanges count no more
-	Parted       bool     // the sender has ended the link, for want of room; the rest does not count
-	Session      uint64   // differs after a restart of the sender
-	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
-	Network      int      // origins in the whole network, as the sender estimates; 0: not stated
-	Seed         uint32   // number of the seed of its summaries
-	Format       Format   // newest that the sender reads; less than FirstFormat stands for FirstFormat
-	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
+	Up, Down     uint64  // declared rates of the sender's line, bit/s; 0: not declared
+	Measured     uint64  // rate at which trains of the receiver's messages arrived, bit/s; 0: not measured
+	FalseMatches float64 // expected false matches of the sender's directory, see Overlay.FalseMatches
+	Origins      int     // peers of which the sender holds at least the sample
+	Neighbour    bool    // the sender counts the receiver among its neighbours
+	Full         bool    // the sender accepts no more neighbours
+	Tails        bool    // the sender understands tails (package tails), on streams of their own
+	// the sender had no room for some origins of its range before, and has now: the receiver is to announce all of
+	// them again
+	Again bool
+	// first hello on a link on which the sender has not received any: the receiver forgets earlier exchanges
+	New     bool
+	Parted  bool     // the sender has ended the link, for want of room; the other fields do not count
+	Session uint64   // random number, drawn at each start of the sender
+	Depth   int      // depth of the range around the sender that it wants announced; 0: all places
+	Network int      // the sender's estimate of the number of origins in the whole network; 0: not stated
+	Seed    uint32   // number of the seed of the sender's summaries
+	Format  Format   // newest format that the sender reads; values below FirstFormat mean FirstFormat
+	Records []Record // the sender's own and some of peers that it knows, at most [MaxHelloRecords]
 }
 
 // Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest
-// format and the one before. To one peer it writes the newest format that both read. What all peers get it writes in
-// the format before its newest, until all linked peers have declared that they read its newest.
+// format and the one before. To one peer it writes the newest format that both read. Whatever goes to all peers it
+// writes in the format before its newest, until all linked peers have declared that they read its newest.
 type Format uint8
 
 const (
-	// FirstFormat is the format of peers whose hello names none.
+	// FirstFormat is the format of peers whose hello states none.
 	FirstFormat Format = 2
-	// NewestFormat is the newest format that is read here.
+	// NewestFormat is the newest format that this version reads.
 	NewestFormat = FirstFormat
 )
 
@@ -74,7 +78,7 @@ func (h Hello) fields(w *writer) {
 	}
 }
 
-// ParseHello reads a whole message.
+// ParseHello decodes a whole message.
 func ParseHello(b []byte) (Hello, error) {
 	var h Hello
 	d := decode("hello", b, MaxHello)

@@ -9,17 +9,18 @@ import (
 const (
 	MaxJoinRequest = 128      // bytes of a JoinRequest
 	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
-	MaxPieceData   = 64 << 10 // bytes of the filter, or of the keys with their lengths, in a JoinPiece
-	MaxJoinBits    = 1 << 28  // bits of a filter, whatever sizes the sources claim
-	maxHashes      = 1 << 10  // hash functions of a filter; Params.Check knows the limit
-	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: its bits, and what coding may add
+	MaxPieceData   = 64 << 10 // bytes of data in a JoinPiece: of the filter, or of the keys with their lengths
+	MaxJoinBits    = 1 << 28  // bits of a filter, whatever sizes the sources claim for their sets
+	maxHashes      = 1 << 10  // hash functions of a filter, at most; Params.Check has the exact limit
+	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: the filter's bits, and what the coding may add
 )
 
-// JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. Without
-// Filter it asks for the set's filter. Else it asks for the keys in the filter that follows in pieces.
+// JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. With
+// Params and without Filter it asks for a filter of the set. With both it asks for the keys in the filter that
+// follows in pieces.
 type JoinRequest struct {
 	Params bloom.Params
-	Filter int // bytes of the message of the filter that follows; 0: none follows
+	Filter int // bytes of the filter's message that follows; 0: none follows
 }
 
 // Append appends the request. Its Params must have the default scheme.
@@ -37,7 +38,7 @@ func (r JoinRequest) fields(w *writer) {
 	w.uint(6, uint64(r.Filter))
 }
 
-// ParseJoinRequest reads a whole message. Params other than zero are valid, and within MaxJoinBits.
+// ParseJoinRequest decodes a whole message. Params other than zero are valid, with at most MaxJoinBits bits.
 func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 	d := decode("join request", b, MaxJoinRequest)
 	for d.next() {
@@ -73,19 +74,19 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 // JoinSize is the size of a set.
 type JoinSize struct {
 	Keys  int
-	Bytes int // bytes that carry all keys
+	Bytes int // total length of all keys, with the lengths before them
 }
 
-// JoinPiece is a piece of a filter, or of the answer to a JoinRequest.
+// JoinPiece is a piece of a filter, or a piece of the answer to a JoinRequest.
 type JoinPiece struct {
-	Set    JoinSize // of the answering set
-	Filter []byte   // of the filter's message, from where the last piece ended
-	Keys   [][]byte // of 1 to MaxKey bytes each
+	Set    JoinSize // size of the answering set
+	Filter []byte   // the next bytes of the filter's message
+	Keys   [][]byte // keys of 1 to MaxKey bytes each
 	Final  bool
 }
 
-// Append appends the piece. Its Filter must have at most MaxPieceData bytes, and so must its
-// keys with their lengths.
+// Append appends the piece. The Filter must have at most MaxPieceData bytes, and so must the keys with their
+// lengths.
 func (p JoinPiece) Append(b []byte) []byte { return appendTo(b, p) }
 
 // Size returns the number of bytes that Append appends.
@@ -101,7 +102,7 @@ func (p JoinPiece) fields(w *writer) {
 	w.bool(5, p.Final)
 }
 
-// ParseJoinPiece reads a whole message.
+// ParseJoinPiece decodes a whole message.
 func ParseJoinPiece(b []byte) (p JoinPiece, err error) {
 	d := decode("join piece", b, MaxJoinPiece)
 	for d.next() {

@@ -11,14 +11,14 @@ import (
 type Message interface {
 	// Append appends the bytes of the message to b.
 	Append(b []byte) []byte
-	// Size returns the number of bytes that Append appends, without making them.
+	// Size returns the number of bytes that Append appends, without encoding them.
 	Size() int
 }
 
-// fields is a message that lists its fields.
+// fields is implemented by a message: it writes the message's fields to w.
 type fields interface{ fields(w *writer) }
 
-// writer appends fields, or only counts their bytes. It leaves out zero values.
+// writer appends a message's fields, or only counts their bytes. It leaves out zero values.
 type writer struct {
 	b        []byte
 	size     int
@@ -37,7 +37,7 @@ func appendTo(b []byte, m fields) []byte {
 	return w.b
 }
 
-// head writes the tag of a field, and the varint behind it: a value, or a length.
+// head writes the tag of a field and then a varint: the field's value, or its length.
 func (w *writer) head(num protowire.Number, typ protowire.Type, v uint64) {
 	if w.counting {
 		w.size += protowire.SizeTag(num) + protowire.SizeVarint(v)
@@ -68,7 +68,7 @@ func (w *writer) bytes(num protowire.Number, v []byte) {
 	w.made(num, len(v), func(b []byte) []byte { return append(b, v...) })
 }
 
-// made writes a field of n bytes that f appends.
+// made writes a field of n bytes; f appends them.
 func (w *writer) made(num protowire.Number, n int, f func(b []byte) []byte) {
 	if n == 0 {
 		return
@@ -81,7 +81,7 @@ func (w *writer) made(num protowire.Number, n int, f func(b []byte) []byte) {
 	w.b = f(w.b)
 }
 
-// nested writes a message as a field.
+// nested writes message m as a field.
 func (w *writer) nested(num protowire.Number, m fields) {
 	n := sizeOf(m)
 	if n == 0 {
@@ -95,7 +95,7 @@ func (w *writer) nested(num protowire.Number, m fields) {
 	m.fields(w)
 }
 
-// packed writes n numbers as one field.
+// packed writes n numbers as one packed field.
 func (w *writer) packed(num protowire.Number, n int, at func(i int) uint64) {
 	size := 0
 	for i := range n {
@@ -109,5 +109,5 @@ func (w *writer) packed(num protowire.Number, n int, at func(i int) uint64) {
 	})
 }
 
-// sizeBytes returns the size of a field of n bytes behind a tag of one byte.
+// sizeBytes returns the size of a field of n bytes with its tag of one byte and its length.
 func sizeBytes(n int) int { return 1 + protowire.SizeBytes(n) }

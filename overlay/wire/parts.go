@@ -13,16 +13,16 @@ const (
 	MaxPartsRequest = 96             // bytes of a PartsRequest
 	MaxParts        = 512 << 10      // bytes of a Parts on a stream
 	MaxPartsRPC     = 136 << 10      // bytes of a Parts in pubsub
-	MaxSample       = 4 << 10        // bytes of a Parts in an ordinary message
-	MaxPart         = math.MaxUint16 // number of a part, and of parts
+	MaxSample       = 4 << 10        // bytes of a Parts in an ordinary pubsub message
+	MaxPart         = math.MaxUint16 // highest number of a part, and most parts of a summary
 	groupBytes      = len(group.ID{})
 )
 
-// PartsRequest asks for parts First to End-1 of a group; fewer may come.
+// PartsRequest asks for parts First to End-1 of a group. The answer may have fewer.
 type PartsRequest struct {
 	Group      group.ID
 	First, End int
-	Given      Given // zero, or a summary of any origin that the asker holds, given which they may be coded
+	Given      Given // zero, or a summary of any origin that the asker holds: the parts may be coded relative to it
 }
 
 // Append appends the message to b.
@@ -40,7 +40,7 @@ func (r PartsRequest) fields(w *writer) {
 	}
 }
 
-// ParsePartsRequest reads a whole message.
+// ParsePartsRequest decodes a whole message.
 func ParsePartsRequest(b []byte) (PartsRequest, error) {
 	var r PartsRequest
 	d := decode("parts request", b, MaxPartsRequest)
@@ -68,13 +68,14 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 	return r, nil
 }
 
-// Parts is a run of parts; if it has part 0, with the origin's signed header and PeerRecord. Or it is a delta, with the
-// header, and with the record if the receiver has another. Or it is a refusal: nothing is sent.
+// Parts carries a run of parts, a delta, or a refusal. A run that starts at part 0 comes with the origin's signed
+// header and PeerRecord. A delta comes with the header, and with the record if the receiver has another. A refusal
+// carries nothing else.
 type Parts struct {
 	Refused          bool
 	Envelope, Record []byte
 	Run              summary.Run
-	Delta            []byte // nil: it is a run
+	Delta            []byte // nil: the message carries a run
 	More             bool   // another message to the same peer follows at once
 }
 
@@ -99,7 +100,7 @@ func (p Parts) fields(w *writer) {
 	w.bool(6, p.More)
 }
 
-// ParseParts reads a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
+// ParseParts decodes a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
 func ParseParts(b []byte, limit int) (Parts, error) {
 	var p Parts
 	var run []byte
@@ -138,7 +139,7 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 	return p, nil
 }
 
-// runBytes returns the size of a run's canonical form.
+// runBytes returns the number of bytes of a run's encoding.
 func runBytes(r summary.Run) int {
 	n := protowire.SizeVarint(uint64(r.First)) + protowire.SizeVarint(uint64(len(r.Parts))) + len(r.Next)
 	for _, p := range r.Parts {

@@ -14,24 +14,28 @@ const (
 	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
 	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
 
-	knownBytes = 6 // bytes of an origin that an asker knows
+	knownBytes = 6 // bytes of a KnownOrigin
 )
 
-// Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
-// most similar to it.
+// Inquiry asks a peer to name other peers: some near the asker, some of ranges in which the asker has no contact,
+// and the ones most similar to the asker.
 type Inquiry struct {
-	Depth  int           // of the asker's own range
-	Near   bool          // it looks for peers of its own range
-	Nearer bool          // and only for peers nearer to it than the sixteenth nearest in Known
-	Meet   space.Place   // the meeting place that it looks up; 0: none
-	Lacks  []byte        // a bit for each range of that depth, the first highest; set: no contact there. Nil: none lacks
-	Least  uint16        // the least overlap of interest, in units of 1/65535 of the asker's collection
-	Known  []KnownOrigin // the similar origins that it keeps, and those near it, by place; at most [MaxKnown]
-	Own    []Parts       // its own summary, at most one; none if the peer has it
+	Depth int  // depth of the asker's own range
+	Near  bool // the asker looks for peers of its own range
+	// with Near: the asker wants only peers nearer to it than the sixteenth nearest in Known
+	Nearer bool
+	Meet   space.Place // place of the meeting that the asker looks up; 0: none
+	// a bit for each range of depth Depth, the first range in the highest bit; a set bit: the asker has no contact
+	// there. Nil: every range has one
+	Lacks []byte
+	Least uint16 // least overlap of interest, in units of 1/65535 of the asker's collection
+	// the similar origins that the asker keeps, and the origins near it, sorted by place; at most [MaxKnown]
+	Known []KnownOrigin
+	Own   []Parts // the asker's own summary, at most one; none if the receiver has it
 }
 
-// KnownOrigin names an origin that an asker knows, by the first bits of its place and the last bits of its epoch's
-// sequence number.
+// KnownOrigin names an origin that an asker knows: by the first 32 bits of its place and the last 16 bits of its
+// epoch's sequence number.
 type KnownOrigin struct {
 	Place    uint32
 	Sequence uint16
@@ -39,28 +43,28 @@ type KnownOrigin struct {
 
 // Names answers an [Inquiry].
 type Names struct {
-	Depth   int     // of the range around the answerer that it can vouch for
-	Peers   []Named // near the asker, or of ranges that it lacks; at most [MaxNamed]
-	Similar []Parts // most similar to the asker first; at most [MaxSimilar]
+	Depth   int     // depth of the range around the answering peer that it vouches for
+	Peers   []Named // peers near the asker, or of ranges that it lacks; at most [MaxNamed]
+	Similar []Parts // summaries most similar to the asker's, the most similar first; at most [MaxSimilar]
 }
 
-// Named is a peer that can be asked about its range.
+// Named is a peer that can be asked about origins of its range.
 type Named struct {
 	Record Record
-	Depth  int // of its range, as far as known
+	Depth  int // depth of the peer's range, as far as known
 }
 
 const (
 	// MaxKnown is the most origins in the Known of an [Inquiry].
 	MaxKnown = 96
-	// MaxNamed is the most peers in the Peers of a [Names], MaxSimilar the most summaries in its Similar.
+	// MaxNamed is the most peers in the Peers of a [Names]. MaxSimilar is the most summaries in its Similar.
 	MaxNamed   = 16
 	MaxSimilar = 8
 	// MaxLacks is the most bytes in the Lacks of an [Inquiry].
 	MaxLacks = 1 << space.MaxBits / 8
 )
 
-// Append appends the message to b. Known must be sorted by place, each place once.
+// Append appends the message to b. Known must be sorted by place, and have each place once.
 func (q Inquiry) Append(b []byte) []byte { return appendTo(b, q) }
 
 // Size returns the number of bytes that Append appends.
@@ -82,7 +86,7 @@ func (q Inquiry) fields(w *writer) {
 	w.fixed64(8, uint64(q.Meet))
 }
 
-// ParseInquiry reads a whole message.
+// ParseInquiry decodes a whole message.
 func ParseInquiry(b []byte) (Inquiry, error) {
 	var q Inquiry
 	d := decode("inquiry", b, MaxInquiry)
@@ -115,7 +119,7 @@ func ParseInquiry(b []byte) (Inquiry, error) {
 	return q, nil
 }
 
-// known reads the origins that an asker knows.
+// known decodes a field of origins that an asker knows.
 func (d *decoder) known() []KnownOrigin {
 	b := d.bytes(knownBytes, MaxKnown*knownBytes)
 	if len(b)%knownBytes != 0 {
@@ -134,7 +138,7 @@ func (d *decoder) known() []KnownOrigin {
 	return out
 }
 
-// Append appends the message to b. The ids of the named peers are left out: their records hold them.
+// Append appends the message to b. It leaves out the ids of the named peers, because their records hold them.
 func (n Names) Append(b []byte) []byte { return appendTo(b, n) }
 
 // Size returns the number of bytes that Append appends.
@@ -153,7 +157,7 @@ func (n Names) fields(w *writer) {
 	w.introductions(4, n.Similar)
 }
 
-// ParseNames reads a whole message. The caller fills in the ids of the named peers, from their records.
+// ParseNames decodes a whole message. The caller must set the ids of the named peers, from their records.
 func ParseNames(b []byte) (Names, error) {
 	var n Names
 	var depths []byte
@@ -193,8 +197,8 @@ func (w *writer) introductions(num protowire.Number, all []Parts) {
 	}
 }
 
-// introduction reads one element of a repeated field of summaries that are passed on: a run from part 0, with header
-// and record.
+// introduction reads one element of a repeated field of summaries that are passed on. Each must be a run from part
+// 0 on, with header and record.
 func (d *decoder) introduction(have, allowed int) Parts {
 	b := d.element(have, allowed, 1, MaxIntroduction)
 	if d.err != nil {

@@ -13,9 +13,9 @@ const (
 	MaxQuery         = 1536                              // bytes of a Query
 	MaxAnswerRecords = 64                                // records in an Answer
 	MaxAnswer        = 136 << 10                         // bytes of an Answer
-	MaxVisited       = 64                                // marks of peers that travel with a query; the latest are kept
-	MaxHops          = math.MaxUint8                     // times that a query is forwarded
-	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
+	MaxVisited       = 64                                // marks of visited peers in a Query; the latest are kept
+	MaxHops          = math.MaxUint8                     // most times that a query is forwarded
+	MaxWithin        = math.MaxUint32 * time.Millisecond // most time that a query may have left
 )
 
 // Kind is the kind of a question on the query protocol.
@@ -24,17 +24,17 @@ type Kind uint8
 const (
 	// Candidates asks for peers that may hold the key, from the directory alone.
 	Candidates Kind = iota
-	// Search asks to look for holders, and to forward further within the budget.
+	// Search asks the receiver to look for holders, and to forward the query further within the budget.
 	Search
 )
 
 func (k Kind) String() string { return name(int(k), "candidates", "search") }
 
-// Mode is the condition that ends a query.
+// Mode says what ends a query.
 type Mode uint8
 
 const (
-	// Any ends with the wanted number of providers.
+	// Any ends the query when the wanted number of providers is found.
 	Any Mode = iota
 	// All looks for every provider.
 	All
@@ -42,7 +42,8 @@ const (
 
 func (m Mode) String() string { return name(int(m), "any", "all") }
 
-// Query asks for candidates, or to be forwarded. An unknown Kind or Mode is answered with no records.
+// Query asks a peer for candidates, or to search. A receiver that does not know the Kind or Mode answers with no
+// records.
 type Query struct {
 	Kind         Kind
 	Mode         Mode
@@ -52,8 +53,8 @@ type Query struct {
 	Want, Budget int
 	Within       time.Duration // time left, in whole milliseconds on the wire
 	Hops         int
-	Visited      []uint32      // marks of peers that have had it, at most routing.MaxVisited
-	Fresh        time.Duration // see routing.Query; in whole milliseconds on the wire, rounded down
+	Visited      []uint32      // marks of peers that had the query before, at most [MaxVisited]
+	Fresh        time.Duration // greatest age of knowledge, see routing.Query; on the wire in whole ms, rounded down
 }
 
 // Append appends the message to b.
@@ -76,10 +77,10 @@ func (q Query) fields(w *writer) {
 	w.uint(11, freshField(q.Fresh))
 }
 
-// count returns n, brought into the range of a field.
+// count returns n, limited to the values of its field: 0 to 2^31-1.
 func count(n int) uint64 { return uint64(min(max(n, 0), math.MaxInt32)) }
 
-// freshField returns the greatest allowed age of knowledge as a field: milliseconds plus one; 0 leaves it to the
+// freshField encodes the greatest allowed age of knowledge as milliseconds plus one. Field 0 leaves the age to the
 // receiver, and 1 accepts no knowledge.
 func freshField(d time.Duration) uint64 {
 	if d == 0 {
@@ -99,12 +100,12 @@ func fresh(field uint64) time.Duration {
 	return time.Duration(field-1) * time.Millisecond
 }
 
-// milliseconds returns the whole milliseconds of a duration, brought into the range of a field.
+// milliseconds returns the whole milliseconds of a duration, limited to 0 to MaxWithin.
 func milliseconds(d time.Duration) uint64 {
 	return uint64(min(max(d, 0), MaxWithin) / time.Millisecond)
 }
 
-// markBytes returns marks as a field: four bytes each, the highest first.
+// markBytes encodes marks as a field: four bytes each, big-endian.
 func markBytes(marks []uint32) (b []byte) {
 	for _, m := range marks {
 		b = binary.BigEndian.AppendUint32(b, m)
@@ -112,7 +113,7 @@ func markBytes(marks []uint32) (b []byte) {
 	return b
 }
 
-// marks reads a field of marks.
+// marks decodes a field of at most limit marks.
 func (d *decoder) marks(limit int) []uint32 {
 	b := d.bytes(0, 4*limit)
 	if len(b)%4 != 0 {
@@ -126,7 +127,7 @@ func (d *decoder) marks(limit int) []uint32 {
 	return out
 }
 
-// ParseQuery reads a whole message.
+// ParseQuery decodes a whole message.
 func ParseQuery(b []byte) (Query, error) {
 	var q Query
 	d := decode("query", b, MaxQuery)
@@ -163,8 +164,8 @@ func ParseQuery(b []byte) (Query, error) {
 	return q, nil
 }
 
-// enumeration returns a singular enumeration, counted from 0; on the wire it is counted from 1. An unknown value is no
-// fault: a later version may have it. Values from 255 on are returned as 255.
+// enumeration returns the value of a singular enumeration, counted from 0; on the wire it is counted from 1. An
+// unknown value is no error, because a later version may know it. Values from 255 on are returned as 255.
 func (d *decoder) enumeration() uint8 {
 	v := d.uint(math.MaxUint64)
 	if d.err == nil && v < 1 {
@@ -179,13 +180,14 @@ func (d *decoder) enumeration() uint8 {
 // Answer is one message of the answer to a query.
 type Answer struct {
 	Records  []Record
-	Messages int // cost of the request so far, in all
+	Messages int // requests and answers that this query has cost so far, in all
 	Final    bool
-	Depth    int           // of the range around the sender that its directory covers; 0: everybody
-	AsOf     time.Duration // age of the oldest knowledge that the answer relies on, in whole milliseconds on the wire, rounded up
+	Depth    int // depth of the range around the sender that its directory covers; 0: all places
+	// age of the oldest knowledge that the answer relies on; whole milliseconds on the wire, rounded up
+	AsOf time.Duration
 }
 
-// Append appends the message to b: at most MaxAnswerRecords records.
+// Append appends the message to b. There must be at most MaxAnswerRecords records.
 func (a Answer) Append(b []byte) []byte { return appendTo(b, a) }
 
 // Size returns the number of bytes that Append appends.
@@ -199,7 +201,7 @@ func (a Answer) fields(w *writer) {
 	w.uint(5, milliseconds(a.AsOf+time.Millisecond-1))
 }
 
-// ParseAnswer reads a whole message.
+// ParseAnswer decodes a whole message.
 func ParseAnswer(b []byte) (Answer, error) {
 	var a Answer
 	d := decode("answer", b, MaxAnswer)

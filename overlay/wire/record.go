@@ -10,17 +10,17 @@ const (
 	MaxRecord   = 2048 // bytes of a signed PeerRecord
 )
 
-// PeerID names a peer. The bytes are the driver's; here they are only compared.
+// PeerID names a peer. The driver defines its bytes; here they are only compared.
 type PeerID string
 
-// Record is a peer with its certified addresses: a record signed by the peer itself, opaque here. Only addresses from
-// such a record are ever dialled.
+// Record is a peer with its certified addresses: a record that the peer itself signed. Its bytes are opaque here.
+// Nodes dial only addresses from such a record.
 type Record struct {
 	Peer     PeerID
 	Envelope []byte
 }
 
-// maxRecordField bounds an encoded Record with its tag and length.
+// maxRecordField bounds the bytes of an encoded Record, with its tag and length.
 const maxRecordField = MaxPeer + MaxRecord + 16
 
 func (r Record) fields(w *writer) {

@@ -12,43 +12,46 @@ import (
 
 const (
 	MaxTails     = 64 << 10     // bytes of a message of tails
-	MaxTailItems = 256          // items in it
+	MaxTailItems = 256          // items in a message of tails
 	MaxItemTails = 32           // tails in an item
 	MaxTail      = 1024         // bytes of a signed tail
 	maxTailItem  = MaxTails - 4 // bytes of an item
 )
 
-// TailItem is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks.
-// Without tails it also tells from whom the sender gets the origin's tails: Direct, Fed, Wants, or none set.
+// TailItem is one line of a message of tails. It tells which of an origin's tails the sender holds, and carries
+// tails that the receiver lacks. An item without tails also tells from whom the sender gets the origin's tails:
+// Direct, Fed, Wants, or none set.
 type TailItem struct {
 	Group  group.ID
-	Short  bool     // Group is abbreviated: see [Abbreviate]
-	Number uint32   // the state that the sender holds
-	Gap    bool     // the sender cannot use tails that start later than state 0
-	Direct bool     // the sender is linked with the origin
-	Fed    bool     // another peer feeds the sender
-	Wants  bool     // the receiver is to feed the sender: to send it each tail after state Number
-	Left   bool     // in an item of the sender's own: it is leaving. In another's: the sender cannot reach the origin
-	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
-	Tails  [][]byte // signed, in order
+	Short  bool   // Group is abbreviated: see [Abbreviate]
+	Number uint32 // number of the state that the sender holds
+	Gap    bool   // the sender cannot use tails unless they start at state 0
+	Direct bool   // the sender is linked with the origin
+	Fed    bool   // another peer feeds the sender
+	Wants  bool   // the sender asks the receiver to feed it: to send it each tail after state Number
+	// In an item about the sender itself: the sender is leaving. In an item about another origin: the sender cannot
+	// reach it.
+	Left  bool
+	Hides bool     // in an item about the sender itself: the sender holds keys that no summary shows
+	Tails [][]byte // signed tails, in order
 }
 
 // ShortGroup is the number of bytes of an abbreviated group.
 const ShortGroup = 4
 
-// Abbreviate returns a group with only three bytes of the origin's tag and one of the epoch, the rest zeros. That is
-// enough between peers that both know the epoch. An item whose group fits two epochs is about both, and a tail belongs
-// to the group whose signature it has.
+// Abbreviate returns a group with only three bytes of the origin's tag and one byte that sums up the epoch, then zeros.
+// That is enough between peers that both know the epoch. If an abbreviated group fits two epochs, the item is about
+// both, and a tail belongs to the group that its signature covers.
 func Abbreviate(g group.ID) (short group.ID) {
 	copy(short[:3], g[:3])
 	short[3] = g[11] + g[15]
 	return short
 }
 
-// Name sets an item's group, abbreviated.
+// Name sets the item's group to the abbreviation of g.
 func (it *TailItem) Name(g group.ID) { it.Group, it.Short = Abbreviate(g), true }
 
-// Names reports whether an item's group is g.
+// Names reports whether the item's group is g, or its abbreviation.
 func (it *TailItem) Names(g group.ID) bool {
 	if it.Short {
 		g = Abbreviate(g)
@@ -56,7 +59,7 @@ func (it *TailItem) Names(g group.ID) bool {
 	return g == it.Group
 }
 
-// About reports whether an item is about the origin with a tag, in any epoch.
+// About reports whether the item is about the origin with this tag, in any epoch.
 func (it *TailItem) About(tag uint64) bool {
 	if it.Short {
 		var b [8]byte
@@ -66,11 +69,11 @@ func (it *TailItem) About(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// Tails is a message of updates, of at most [MaxTailItems] items.
+// Tails is a message of at most [MaxTailItems] items about updates.
 type Tails []TailItem
 
-// Append appends at most MaxTailItems items to b. An item takes 20 to 26 bytes, 12 less if Short, and for each tail its
-// length and 3 bytes.
+// Append appends at most MaxTailItems items to b. An item takes 20 to 26 bytes, 12 less if Short, and 2 for each
+// flag. Each tail takes its length and at most 3 bytes.
 func (t Tails) Append(b []byte) []byte { return appendTo(b, t) }
 
 // Size returns the number of bytes that Append appends.
@@ -82,7 +85,7 @@ func (t Tails) fields(w *writer) {
 	}
 }
 
-// Size returns the bytes that the item adds to a message.
+// Size returns the number of bytes that the item adds to a message.
 func (it *TailItem) Size() int { return sizeBytes(sizeOf(it)) }
 
 func (it *TailItem) fields(w *writer) {
@@ -103,12 +106,13 @@ func tailGroup(it *TailItem) []byte {
 	return it.Group[:]
 }
 
-// tailFlags returns the flags of an item, from field 4 on.
+// tailFlags returns the flags of an item, in the order of their fields, from field 4 on.
 func tailFlags(it *TailItem) [6]bool {
 	return [6]bool{it.Gap, it.Direct, it.Hides, it.Left, it.Fed, it.Wants}
 }
 
-// ParseTails reads a whole message. It does not parse the tails.
+// ParseTails decodes a whole message. It leaves out items of a form that only a later version knows. It does not
+// parse the tails.
 func ParseTails(b []byte) (Tails, error) {
 	var items Tails
 	d := decode("tails", b, MaxTails)
