@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	mh "github.com/multiformats/go-multihash"
@@ -23,7 +22,8 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// racy is the least age of a change whose hash is remembered: a file may change again within the clock's resolution.
+// racy is the least age of a change whose hash is remembered. Before that age, the file may change again without
+// another time, within the clock's resolution.
 const racy = 2 * time.Second
 
 // tree finds the keys of the files below a folder. Files that have not changed since the last time are not read, the
@@ -74,7 +74,9 @@ type look struct {
 // found is a file that is to be read.
 type found struct {
 	repo.File
-	last int // its number in the list of the last time; -1: it is not in it
+	last  int   // its number in the list of the last time; -1: it is not in it
+	young bool  // it is racy, by the age of its change before it is read
+	err   error // of the reading
 }
 
 // errNoFolder says that a file has taken the place of a tree's folder.
@@ -118,7 +120,7 @@ func (l *look) file(path string, e fs.DirEntry) error {
 	if same {
 		return l.keep(last)
 	}
-	x.last = last
+	x.last, x.young = last, time.Since(info.ModTime()) < racy
 	l.changed = append(l.changed, x)
 	return nil
 }
@@ -148,37 +150,47 @@ func (l *look) keep(i int) error {
 	return l.give(l.files.At(i), false)
 }
 
-// read reads the changed files, and gives them.
+// read reads the changed files on all cores, and gives them. While f is busy with one, up to a request's keys are read.
 func (l *look) read(ctx context.Context) error {
-	var mu sync.Mutex // f is called once at a time
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, x := range l.changed {
-		group.Go(func() (err error) {
-			if ctx.Err() != nil {
-				return ctx.Err()
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan found, requestKeys)
+	go func() {
+		defer close(done)
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for _, x := range l.changed {
+			if reading.Err() != nil {
+				break
 			}
-			x.Sum, err = l.hash(filepath.Join(l.root, x.Path))
-			mu.Lock()
-			defer mu.Unlock()
-			return l.take(x, err)
-		})
+			group.Go(func() error {
+				x.Sum, x.err = l.hash(filepath.Join(l.root, x.Path))
+				done <- x
+				return nil
+			})
+		}
+		_ = group.Wait()
+	}()
+	for x := range done {
+		if l.take(x) != nil {
+			stop()
+		}
 	}
-	return group.Wait()
+	return cmp.Or(l.err, ctx.Err())
 }
 
 // take gives a file that was read. One that could not be is given as it is remembered.
-func (l *look) take(x found, err error) error {
+func (l *look) take(x found) error {
 	l.hashed++
-	if err != nil {
-		l.failed = append(l.failed, err)
+	if x.err != nil {
+		l.failed = append(l.failed, x.err)
 		return l.keep(x.last)
 	}
 	fresh := x.last < 0 || l.files.At(x.last).Sum != x.Sum
 	if x.last >= 0 {
 		l.replaced[x.last] = true
 	}
-	if time.Since(time.Unix(0, x.Time)) < racy {
+	if x.young {
 		x.Time = -1 // it is read again next time
 	}
 	l.fresh = append(l.fresh, x.File)

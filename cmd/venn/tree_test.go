@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
@@ -145,4 +147,51 @@ func TestTreeIsGone(t *testing.T) {
 			t.Errorf("%s: %v, want that it is gone", what, err)
 		}
 	}
+}
+
+// A file that changes while it is read, within the clock's resolution, is read again: its age counts before the reading.
+func TestTreeReadsAgainWhatChangedMeanwhile(t *testing.T) {
+	r, name := repo.Repo{Dir: t.TempDir()}, filepath.Join(t.TempDir(), "a")
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		write := func(text string) {
+			noErr(t, errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chtimes(name, now, now)))
+		}
+		write("a")
+		d := must(openTree(r, filepath.Dir(name)))
+		d.hash = func(path string) ([sha256.Size]byte, error) {
+			sum, err := hashFile(path)
+			write("b")
+			time.Sleep(racy)
+			return sum, err
+		}
+		d.look(t)
+		d.hash = hashFile
+		if got, want := d.look(t), keyOf(sha256.Sum256([]byte("b"))); got[0] != want {
+			t.Errorf("key %s, want %s, of the file as it is", got[0], want)
+		}
+	})
+}
+
+// Files are read on while the keys of others are sent.
+func TestTreeReadsWhileItSends(t *testing.T) {
+	const files = 100
+	root := t.TempDir()
+	for i := range files {
+		noErr(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), nil, 0o600))
+	}
+	d := must(openTree(repo.Repo{Dir: t.TempDir()}, root))
+	var read sync.WaitGroup
+	read.Add(files)
+	d.hash = func(path string) ([sha256.Size]byte, error) { defer read.Done(); return hashFile(path) }
+	all := make(chan struct{})
+	go func() { read.Wait(); close(all) }()
+	noErr(t, d.each(t.Context(), func(repo.File, bool) error {
+		select {
+		case <-all:
+			return nil
+		case <-time.After(10 * time.Second):
+			return errors.New("files wait until the keys of another are sent")
+		}
+	}, ungiven))
 }
