@@ -69,8 +69,8 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	return keys, err
 }
 
-// fetchBackup has the daemon make a backup, or reads the store itself when none runs. It calls about with the number of
-// keys.
+// fetchBackup has the daemon make a backup, or reads the store itself when none runs: then the store is closed once the
+// backup is. It calls about with the number of keys.
 func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, about func(keys int)) (io.ReadCloser, error) {
 	cl := clientOf(r)
 	if s, err := get[httpapi.Status](ctx, cl, "status", nil); err == nil {
@@ -85,8 +85,24 @@ func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, about func(ke
 		return nil, err
 	}
 	in, out := io.Pipe()
-	go func() { _ = out.CloseWithError(daemon.Backup(ctx, r, out, about, logTo(c, cfg))) }()
-	return in, nil
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = out.CloseWithError(daemon.Backup(ctx, r, out, about, logTo(c, cfg)))
+	}()
+	return ownBackup{in, ended}, nil
+}
+
+// ownBackup is a backup that this process makes. Close ends the making, and waits for its end.
+type ownBackup struct {
+	*io.PipeReader
+	ended <-chan struct{}
+}
+
+func (b ownBackup) Close() error {
+	err := b.PipeReader.Close()
+	<-b.ended
+	return err
 }
 
 // logTo returns the log of a command that opens the store itself.
