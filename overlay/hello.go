@@ -56,21 +56,26 @@ func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello
 // others at random.
 func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 	room := o.exchange.RecordRoom()
-	all := o.directory.SomeRecords(math.MaxInt, math.MaxInt, exchange.RecordBytes)
-	for _, linked := range []bool{true, false} {
-		for _, r := range all {
-			h, said := o.exchange.Said(r.Peer)
-			if r.Peer == p || said != linked || h.Full || len(out) == wire.MaxNamed {
-				continue
-			}
-			depth := h.Depth
-			if !linked { // the depth of others is a guess
-				depth = o.region.Depth()
-			}
-			if room -= exchange.RecordBytes(r); room < 0 {
-				return out
-			}
-			out = append(out, wire.Named{Record: r, Depth: depth})
+	name := func(r wire.Record, depth int) (more bool) {
+		if room -= exchange.RecordBytes(r); room < 0 {
+			return false
+		}
+		out = append(out, wire.Named{Record: r, Depth: depth})
+		return len(out) < wire.MaxNamed
+	}
+	linked := o.exchange.Linked()
+	o.cfg.Rand.Shuffle(len(linked), func(i, j int) { linked[i], linked[j] = linked[j], linked[i] })
+	for _, l := range linked {
+		h, said := o.exchange.Said(l)
+		r, known := o.directory.RecordOf(l)
+		if l != p && said && !h.Full && known && !name(r, h.Depth) {
+			return out
+		}
+	}
+	for r := range o.directory.Drawn {
+		_, said := o.exchange.Said(r.Peer)
+		if r.Peer != p && !said && !name(r, o.region.Depth()) { // the depth of others is a guess
+			return out
 		}
 	}
 	return out

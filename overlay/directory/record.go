@@ -64,7 +64,7 @@ func (d *Directory) Keep(signed []byte) []byte {
 func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wire.Record {
 	others := make([]wire.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
-		if e != nil && e.record != nil && e.dialFails == 0 && !e.Covered() {
+		if e.introducible() {
 			others = append(others, e.Record())
 		}
 	}
@@ -76,6 +76,35 @@ func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wi
 		}
 	}
 	return others[:n]
+}
+
+// introducible reports whether the record of an entry is worth passing on.
+func (e *Entry) introducible() bool {
+	return e != nil && e.record != nil && e.dialFails == 0 && !e.Covered()
+}
+
+// mostDrawn is the number of entries that Drawn looks at.
+const mostDrawn = 256
+
+// Drawn yields records of peers drawn at random, each once. It copies none of the others, so its time does not grow
+// with the directory.
+func (d *Directory) Drawn(yield func(wire.Record) bool) {
+	others := d.Others()
+	moved := make(map[int]int) // by the index of an entry that was drawn: that of the entry to be drawn in its place
+	at := func(i int) int {
+		if j, ok := moved[i]; ok {
+			return j
+		}
+		return i
+	}
+	for left := len(others); left > max(0, len(others)-mostDrawn); left-- {
+		i := d.cfg.Rand.IntN(left)
+		e := others[at(i)]
+		moved[i] = at(left - 1)
+		if e.introducible() && !yield(e.Record()) {
+			return
+		}
+	}
 }
 
 // signedBytes returns the size of an entry's signed bytes: its record and envelopes.
