@@ -2,12 +2,13 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"github.com/venn-p2p/venn/summary"
 )
 
-// atOnce is the number of keys that go to the store at a time: enough to make up for the wait for a disk, and few
-// enough that the end of a context is soon noticed.
+// atOnce is the number of keys that go to a store at a time: enough to make up for the wait for a disk, and few enough
+// that the end of a context is soon noticed, and that who reads the store does not wait for long.
 const atOnce = 1 << 14
 
 // Add adds keys, each of 1 to wire.MaxKey bytes, and returns the number of new ones. It hashes in the caller's
@@ -32,36 +33,42 @@ func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err err
 	if err != nil {
 		return removed, err
 	}
-	private, err := n.removePrivate(keys)
+	private, err := n.RemovePrivate(ctx, keys...)
 	return removed + private, err
 }
 
-// change gives keys to f, some at a time, and has a new summary made if f reports changes.
+// change gives keys to f as inTurns does, and has f's changes announced.
 func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
+	changed, err = n.inTurns(ctx, keys, func(some [][]byte) (int, error) {
+		n.changing.Add(1) // the store holds some of the keys before they are noted as unannounced
+		defer n.changing.Add(-1)
+		did, err := f(some)
+		if did > 0 {
+			n.unannounced.add(some)
+		}
+		return did, err
+	})
+	if changed > 0 {
+		n.in.Wake()
+	}
+	return changed, err
+}
+
+// inTurns gives keys to f, which changes a key store, atOnce at a time. It returns the number of changes. If a key has
+// another length than it may have, it gives none.
+func (n *Node) inTurns(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
 	}
-	defer func() {
-		if changed > 0 {
-			n.in.Wake()
-		}
-	}()
-	for len(keys) > 0 {
+	for some := range slices.Chunk(keys, atOnce) {
 		if err := n.alive(ctx); err != nil {
 			return changed, err
 		}
-		k := min(len(keys), atOnce)
-		n.changing.Add(1) // the store holds some of the keys before they are noted as unannounced
-		did, err := f(keys[:k])
+		did, err := f(some)
 		changed += did
-		if did > 0 {
-			n.unannounced.add(keys[:k])
-		}
-		n.changing.Add(-1)
 		if err := n.noted(writing, err); err != nil {
 			return changed, err
 		}
-		keys = keys[k:]
 	}
 	return changed, nil
 }

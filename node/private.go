@@ -16,34 +16,18 @@ import (
 // that they exist. A key that is also added otherwise is in the summary. It returns the number of new ones. Its errors
 // are those of Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
-	if err := checkKeys(keys); err != nil {
-		return 0, err
-	}
-	if err := n.alive(ctx); err != nil {
-		return 0, err
-	}
-	added, err = n.cfg.private.Add(keys, n.fingerprintsOf(keys))
-	return added, n.noted(writing, err)
+	return n.inTurns(ctx, keys, func(some [][]byte) (int, error) { return n.cfg.private.Add(some, n.fingerprintsOf(some)) })
 }
 
 // RemovePrivate drops the keys that are private, and returns their number. A key that is also added otherwise stays in
 // the summary. The errors are those of Remove.
 func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, err error) {
-	if err := checkKeys(keys); err != nil {
-		return 0, err
-	}
-	if err := n.alive(ctx); err != nil {
-		return 0, err
-	}
-	return n.removePrivate(keys)
-}
-
-func (n *Node) removePrivate(keys [][]byte) (int, error) {
-	if held, err := n.cfg.private.Len(); held == 0 && err == nil {
-		return 0, nil
-	}
-	removed, err := n.cfg.private.Remove(keys)
-	return removed, n.noted(writing, err)
+	return n.inTurns(ctx, keys, func(some [][]byte) (int, error) {
+		if held, err := n.cfg.private.Len(); held == 0 && err == nil {
+			return 0, nil
+		}
+		return n.cfg.private.Remove(some)
+	})
 }
 
 // Has reports whether the node holds key, privately or not. It asks the key store, which may read a disk; the error is

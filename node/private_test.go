@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -85,4 +86,22 @@ func TestChangingHides(t *testing.T) {
 		t.Errorf("it hides something in %d of %d looks", hid, looks)
 	}
 	eventually(t, "all is announced", func() bool { return !n.hides("") })
+}
+
+// TestPrivateInTurns: private keys go to their store some at a time. So no reader of the store waits for a long list,
+// and the end of a context is noticed.
+func TestPrivateInTurns(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	store := &looking{Keys: new(keystore.Memory), looks: cancel}
+	n := newNode(t, func(c *config) error { c.private = store; return nil })
+	keys := keysOf("k", atOnce+1)
+	if added, err := n.AddPrivate(ctx, keys...); added != atOnce || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d of %d added at a time, %v", added, len(keys), err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	store.looks = cancel
+	if removed, err := n.RemovePrivate(ctx, keys...); removed != atOnce || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d of %d removed at a time, %v", removed, len(keys), err)
+	}
 }
