@@ -152,20 +152,23 @@ func (n *Node) openTails(u inbox.Unverified) error {
 
 // offerTails hands items to the loop when it has room for them. Without took, they were verified.
 func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox.Unverified) error {
-	in := inbox.Message{From: from, Tails: items, Opened: took == nil, Took: took, Came: n.now()}
+	in := inbox.Message{From: from, Tails: items, Opened: took == nil, Took: took}
 	for _, it := range items {
 		in.Bytes += itemBytes
 		for _, t := range it.Tails {
 			in.Bytes += len(t)
 		}
 	}
-	for !n.in.OfferMessage(in) {
+	for {
+		in.Came = n.now() // until there is room, the wait is the sender's: it has sent more than its share
+		if n.in.OfferMessage(in) {
+			return nil
+		}
 		n.counters.Drop("tails late")
 		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
 			return n.ctx.Err()
 		}
 	}
-	return nil
 }
 
 // verified returns, in the loop, nil if a signature of a tail is known to be good. Another one is left to be verified.

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -323,4 +325,28 @@ func TestTailsAreVerifiedOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestWaitForRoom: tails that find no room in the loop's queue are late from when they do. What they waited before is
+// the doing of their sender, and says nothing of this node's lag.
+func TestWaitForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{ctx: t.Context(), start: time.Now(), in: inbox.New(), counters: counters.New(1)}
+		waiting := 0
+		for n.in.OfferMessage(inbox.Message{From: "p"}) {
+			waiting++
+		}
+		offered := make(chan error, 1)
+		go func() { offered <- n.offerTails("p", []wire.TailItem{{}}, nil) }()
+		time.Sleep(time.Second)
+		for range waiting {
+			n.in.Next()
+		}
+		if err := <-offered; err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := n.in.Next(); !ok || m.Came < time.Second {
+			t.Errorf("%+v, %v; want one that came after a second", m, ok)
+		}
+	})
 }
